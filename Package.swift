@@ -21,15 +21,16 @@ let package = Package(
         .target(name: "Deferred", dependencies: ["DeferredCore", "DeferredTask", "DeferredNetworking"]),
         .executableTarget(name: "fetch", dependencies: ["Deferred", "DeferredTesting"]),
 
-        .testTarget(name: "DeferredCoreTests", dependencies: ["DeferredCore"]),
-        .testTarget(name: "DeferredTaskTests", dependencies: ["DeferredCore", "DeferredTask"]),
+        .target(name: "TestSupport", path: "Tests/TestSupport"),
+        .testTarget(name: "DeferredCoreTests", dependencies: ["DeferredCore", "TestSupport"]),
+        .testTarget(name: "DeferredTaskTests", dependencies: ["DeferredCore", "DeferredTask", "TestSupport"]),
         .testTarget(
             name: "DeferredNetworkingTests",
-            dependencies: ["DeferredCore", "DeferredTask", "DeferredNetworking", "DeferredTesting"]
+            dependencies: ["DeferredCore", "DeferredTask", "DeferredNetworking", "DeferredTesting", "TestSupport"]
         ),
-        .testTarget(name: "DeferredTestingTests", dependencies: ["DeferredTesting"]),
-        .testTarget(name: "DeferredTests", dependencies: ["Deferred", "DeferredTesting"]),
-        .testTarget(name: "fetchTests", dependencies: ["fetch", "Deferred", "DeferredTesting"]),
+        .testTarget(name: "DeferredTestingTests", dependencies: ["DeferredTesting", "TestSupport"]),
+        .testTarget(name: "DeferredTests", dependencies: ["Deferred", "DeferredTesting", "TestSupport"]),
+        .testTarget(name: "fetchTests", dependencies: ["fetch", "Deferred", "DeferredTesting", "TestSupport"]),
     ],
     swiftLanguageModes: [.v6]
 )

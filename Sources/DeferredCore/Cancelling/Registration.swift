@@ -1,0 +1,37 @@
+/// Undoes one registered handler.
+///
+/// Every call that registers a handler returns one. Keep it when the handler may become pointless before the future is
+/// filled; otherwise ignore it. Dropping a registration does nothing.
+///
+/// ```swift
+/// let registration = answer.upon(.main) { label.show($0) }
+/// registration.cancel()  // the label is released now, not when the answer comes
+/// ```
+///
+/// A registration keeps the place of its handler in memory (some 60 bytes), but neither the future nor, once it was
+/// cancelled or has run, the handler.
+public struct Registration: Cancellable {
+    /// `nil` for a handler that ran while it was registered.
+    @usableFromInline let node: FutureNode?
+
+    @inlinable
+    package init(_ node: FutureNode?) {
+        self.node = node
+    }
+
+    /// Takes the handler back: it never starts afterwards, and what it captured is released at once.
+    ///
+    /// Does nothing when the handler has begun, has run, or was taken back before. A handler that has begun is not
+    /// waited for.
+    ///
+    /// - Complexity: amortised constant. Takes no lock; two handlers of one future that are taken back at the same
+    ///   moment wait for each other for a few instructions.
+    public func cancel() {
+        node?.cancel()
+    }
+
+    /// Whether the handler was taken back in time: it has not run and never will.
+    public var isCancelled: Bool {
+        node?.isCancelled ?? false
+    }
+}

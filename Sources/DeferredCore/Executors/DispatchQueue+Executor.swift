@@ -1,0 +1,22 @@
+public import Dispatch
+
+/// A queue runs each closure as a block of its own; a serial queue keeps their order.
+extension DispatchQueue: Executor {
+    /// Enqueues `body` with `async`.
+    public func submit(_ body: @escaping @Sendable () -> Void) {
+        async(execute: body)
+    }
+}
+
+extension Executor where Self == DispatchQueue {
+    /// The main queue. For closures that touch `@MainActor` state, use `.mainActor` instead.
+    public static var main: DispatchQueue { DispatchQueue.main }
+
+    /// Some background queue: for closures that merely have to be off the thread that fills.
+    public static func any() -> DispatchQueue { DispatchQueue.global() }
+
+    /// The global concurrent queue of a quality of service.
+    public static func global(qos: DispatchQoS.QoSClass = .default) -> DispatchQueue {
+        DispatchQueue.global(qos: qos)
+    }
+}

@@ -1,0 +1,51 @@
+/// A future that somebody else fills: the read-only end of a ``Deferred``, or the result of an operator.
+///
+/// ```swift
+/// func length(of text: Future<String>) -> Future<Int> {
+///     text.map(\.count)
+/// }
+/// ```
+///
+/// A `Future` is a reference: copies share one value, and any of them keeps it alive.
+public struct Future<Value: Sendable>: FutureProtocol {
+    @usableFromInline package let storage: FutureStorage<Value>
+
+    @inlinable
+    package init(_ storage: FutureStorage<Value>) {
+        self.storage = storage
+    }
+
+    /// Creates a future that is filled already.
+    @inlinable
+    public init(value: Value) {
+        storage = FutureStorage(filledWith: value)
+    }
+
+    /// Creates the read-only view of any future.
+    @inlinable
+    public init(_ other: some FutureProtocol<Value>) {
+        self = other.future
+    }
+
+    /// A future that is never filled. Its handlers are freed when its last copy goes.
+    @inlinable
+    public static var never: Future { Future(FutureStorage()) }
+
+    @inlinable
+    public var future: Future { self }
+
+    @inlinable
+    @discardableResult
+    public func upon(_ executor: some Executor, execute body: @escaping @Sendable (Value) -> Void) -> Registration {
+        storage.upon(executor, body)
+    }
+
+    @inlinable
+    public func peek() -> Value? { storage.peek() }
+
+    /// Whether the value is there.
+    ///
+    /// - Complexity: O(1): one load.
+    @inlinable
+    public var isFilled: Bool { storage.word.isFilled }
+}

@@ -1,0 +1,37 @@
+extension FutureProtocol {
+    /// The value, as soon as it is there.
+    ///
+    /// Waits even if the awaiting task is cancelled; use ``get()`` to stop waiting then. The future is kept alive while
+    /// this waits.
+    public var value: Value {
+        get async {
+            if let value = peek() { return value }
+            let value = await withUnsafeContinuation { continuation in
+                _ = upon(.immediate) { continuation.resume(returning: $0) }
+            }
+            // Without this, the wait could outlive the future, and with it the handler that ends it.
+            withExtendedLifetime(self) {}
+            return value
+        }
+    }
+
+    /// The value, as soon as it is there, or until the awaiting task is cancelled.
+    ///
+    /// - Throws: `CancellationError` if the awaiting task is cancelled before the value is there. The future is not
+    ///   affected, and nothing stays registered with it.
+    public func get() async throws(CancellationError) -> Value {
+        if let value = peek() { return value }
+        let waiter = Waiter<Value>()
+        let value = await withTaskCancellationHandler {
+            await withUnsafeContinuation { continuation in
+                waiter.suspend(continuation)
+                waiter.register(upon(.immediate) { waiter.resume(with: $0) })
+            }
+        } onCancel: {
+            waiter.resume(with: nil)
+        }
+        withExtendedLifetime(self) {}
+        guard let value else { throw CancellationError() }
+        return value
+    }
+}

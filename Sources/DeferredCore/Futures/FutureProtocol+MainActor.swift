@@ -1,0 +1,26 @@
+extension FutureProtocol {
+    /// Calls `body` with the value, once, on the main actor. See ``upon(_:execute:)``.
+    @discardableResult
+    public func upon(
+        _ executor: MainActorExecutor,
+        execute body: @escaping @MainActor @Sendable (Value) -> Void
+    ) -> Registration {
+        upon(.main) { value in MainActor.assumeIsolated { body(value) } }
+    }
+
+    /// A future of what `transform`, on the main actor, makes of the value. See ``map(upon:_:)``.
+    public func map<NewValue: Sendable>(
+        upon executor: MainActorExecutor,
+        _ transform: @escaping @MainActor @Sendable (Value) -> NewValue
+    ) -> Future<NewValue> {
+        map(upon: .main) { value in MainActor.assumeIsolated { transform(value) } }
+    }
+
+    /// A future of the value of the future that `transform` starts on the main actor. See ``flatMap(upon:_:)``.
+    public func flatMap<NewFuture: FutureProtocol>(
+        upon executor: MainActorExecutor,
+        _ transform: @escaping @MainActor @Sendable (Value) -> NewFuture
+    ) -> Future<NewFuture.Value> {
+        flatMap(upon: .main) { value in MainActor.assumeIsolated { transform(value) } }
+    }
+}

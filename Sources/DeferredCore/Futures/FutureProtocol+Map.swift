@@ -1,0 +1,38 @@
+extension FutureProtocol {
+    /// A future of what `transform` makes of the value.
+    ///
+    /// - Parameters:
+    ///   - executor: Where `transform` runs; by default on the thread that fills this future.
+    ///   - transform: Kept until it has run or this future goes unfilled.
+    /// - Complexity: O(1). A chain of any length is filled, and dropped, without recursion.
+    @inlinable
+    public func map<NewValue: Sendable>(
+        upon executor: some Executor = .immediate,
+        _ transform: @escaping @Sendable (Value) -> NewValue
+    ) -> Future<NewValue> {
+        let storage = future.storage
+        if executor is ImmediateExecutor, let value = storage.peek() {
+            return Future(value: transform(value))
+        }
+        return Future(storage.derive(executor, MapTransform(body: transform)))
+    }
+}
+
+@usableFromInline
+struct MapTransform<Input: Sendable, Output: Sendable>: Transform {
+    @usableFromInline let body: @Sendable (Input) -> Output
+
+    @inlinable
+    init(body: @escaping @Sendable (Input) -> Output) {
+        self.body = body
+    }
+
+    @inlinable
+    static var isCancellable: Bool { false }
+
+    @inlinable
+    static func shortcut(_ input: Input) -> Output? { nil }
+
+    @inlinable
+    func apply(_ input: Input) -> Outcome<Output> { .value(body(input)) }
+}

@@ -1,0 +1,62 @@
+// What Swift has no portable spelling for: a slot of the current thread's own, and giving up its time slice.
+#if canImport(Darwin)
+internal import Darwin
+#elseif canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
+
+/// One value of `Content` for each thread, made when first asked for and freed when the thread ends.
+struct ThreadLocal<Content: AnyObject>: Sendable {
+    private let key: pthread_key_t
+    private let make: @Sendable () -> Content
+
+    init(_ make: @escaping @Sendable () -> Content) {
+        var key = pthread_key_t()
+        let status = pthread_key_create(&key) { content in
+            // Darwin passes a pointer here, Linux an optional one; `as` makes both the same.
+            if let content = content as UnsafeMutableRawPointer? {
+                Unmanaged<AnyObject>.fromOpaque(content).release()
+            }
+        }
+        precondition(status == 0, "pthread_key_create failed with \(status): this process uses too many thread-local keys")
+        self.key = key
+        self.make = make
+    }
+
+    var value: Content {
+        if let content = pthread_getspecific(key) {
+            return Unmanaged<Content>.fromOpaque(content).takeUnretainedValue()
+        }
+        let content = make()
+        pthread_setspecific(key, Unmanaged.passRetained(content).toOpaque())
+        return content
+    }
+}
+
+/// Waits for another thread's next few instructions: spins, then lets others run, should that thread have lost the
+/// processor.
+@usableFromInline
+struct Backoff {
+    private var rounds = 0
+
+    @usableFromInline
+    init() {}
+
+    @usableFromInline
+    mutating func wait() {
+        rounds += 1
+        if rounds > 64 { sched_yield() }
+    }
+}
+
+private let posixWrite = write
+
+/// The standard error stream, one write a text.
+struct StandardError: TextOutputStream {
+    func write(_ text: String) {
+        var text = text
+        text.withUTF8 { _ = posixWrite(2, $0.baseAddress, $0.count) }
+    }
+}

@@ -1,0 +1,46 @@
+/// Runs the handlers of a future that was just filled, and then those of the futures that were filled by doing so.
+///
+/// A queue instead of recursion: a chain of a million `map`s takes no more stack than one. Handlers of a future run
+/// before those of the futures derived from it.
+@usableFromInline
+struct Drain {
+    /// Filled futures whose handlers wait, linked by `next`; each keeps its handlers in `previous`. Both links are free,
+    /// since a future that gets here has left the list it was in.
+    @usableFromInline var first: Unmanaged<FutureNode>?
+    @usableFromInline var last: Unmanaged<FutureNode>?
+
+    @inlinable
+    init() {}
+
+    /// Takes over a reference to `future` and its handlers, oldest first.
+    @inlinable
+    mutating func append(_ future: Unmanaged<FutureNode>, _ handlers: FutureNode.List) {
+        future._withUnsafeGuaranteedRef {
+            $0.previous = handlers.head
+            $0.next = nil
+        }
+        if let last { last._withUnsafeGuaranteedRef { $0.next = future } } else { first = future }
+        last = future
+    }
+
+    /// Runs `handlers`, oldest first, with the value of `future`.
+    @inlinable
+    mutating func run(_ handlers: FutureNode.List, of future: FutureNode) {
+        var handlers = handlers
+        while let handler = handlers.pop() {
+            let isKept = handler._withUnsafeGuaranteedRef { $0.run(future, &self) }
+            if !isKept { handler.release() }
+        }
+    }
+
+    /// Runs everything that is queued.
+    @inlinable
+    mutating func run() {
+        while let future = first {
+            first = future._withUnsafeGuaranteedRef { $0.next }
+            if first == nil { last = nil }
+            future._withUnsafeGuaranteedRef { run(FutureNode.List(head: $0.previous), of: $0) }
+            future.release()
+        }
+    }
+}

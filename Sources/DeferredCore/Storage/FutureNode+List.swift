@@ -1,0 +1,80 @@
+extension FutureNode {
+    /// Nodes linked by `next`, with a reference to each.
+    @usableFromInline
+    struct List {
+        @usableFromInline var head: Unmanaged<FutureNode>?
+
+        @inlinable
+        init(head: Unmanaged<FutureNode>? = nil) {
+            self.head = head
+        }
+
+        @inlinable
+        init(bits: UInt) {
+            head = UnsafeRawPointer(bitPattern: bits).map(Unmanaged.fromOpaque)
+        }
+
+        @inlinable
+        var bits: UInt { UInt(bitPattern: head?.toOpaque()) }
+
+        @inlinable
+        var isEmpty: Bool { head == nil }
+
+        /// From newest first to oldest first: the order of registration.
+        @inlinable
+        consuming func reversed() -> List {
+            guard let first = head, var rest = first._withUnsafeGuaranteedRef({ $0.next }) else { return self }
+            var result = first
+            first._withUnsafeGuaranteedRef { $0.next = nil }
+            while true {
+                let older = rest._withUnsafeGuaranteedRef { $0.next }
+                rest._withUnsafeGuaranteedRef { $0.next = result }
+                result = rest
+                guard let older else { return List(head: result) }
+                rest = older
+            }
+        }
+
+        @inlinable
+        mutating func pop() -> Unmanaged<FutureNode>? {
+            guard let first = head else { return nil }
+            head = first._withUnsafeGuaranteedRef { $0.next }
+            return first
+        }
+
+        /// Links the neighbours of `node`, which is in the list but not its head.
+        ///
+        /// Pushing leaves `previous` unset, as it must not look into the head. So the newest nodes are given theirs
+        /// here, down to the first that has it already: once for each node, which makes removal amortised constant.
+        func unlinkInner(_ node: Unmanaged<FutureNode>) {
+            var newer = head
+            while let current = newer, let older = current._withUnsafeGuaranteedRef({ $0.next }),
+                older._withUnsafeGuaranteedRef({ $0.previous?.toOpaque() }) != current.toOpaque()
+            {
+                older._withUnsafeGuaranteedRef { $0.previous = current }
+                newer = older
+            }
+            let (previous, next) = node._withUnsafeGuaranteedRef { ($0.previous, $0.next) }
+            guard let previous else { preconditionFailure("a waiting handler is not in the list of its future") }
+            previous._withUnsafeGuaranteedRef { $0.next = next }
+            next?._withUnsafeGuaranteedRef { $0.previous = previous }
+        }
+
+        /// Frees the nodes without running them, however deep the futures behind them are nested.
+        consuming func drop() {
+            var list = self
+            while let next = list.pop() {
+                var node = next.takeRetainedValue()
+                if node.membership.take() { node.dismiss() }
+                guard isKnownUniquelyReferenced(&node) else { continue }
+                // Its own deinitialiser would drop its handlers by recursion: a chain of a million would overflow the
+                // stack. So they join this list instead.
+                var inner = node.close().reversed()
+                while let handler = inner.pop() {
+                    handler._withUnsafeGuaranteedRef { $0.next = list.head }
+                    list.head = handler
+                }
+            }
+        }
+    }
+}

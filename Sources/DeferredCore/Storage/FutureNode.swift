@@ -1,0 +1,57 @@
+/// A waiting handler: one place in the list of a future.
+///
+/// Futures made by operators are nodes themselves, so that a `map` costs a single allocation. The list holds one
+/// reference to each of its nodes.
+///
+/// SAFETY: `next` and `previous` belong to whoever owns the list at the time (the pusher before its compare-and-swap, the
+/// holder of the `removing` bit, the taker afterwards); everything else shared is atomic. Subclasses hand what they
+/// capture to the winner of `membership`.
+@usableFromInline
+package class FutureNode: @unchecked Sendable {
+    /// The next older node.
+    @exclusivity(unchecked)
+    @usableFromInline final var next: Unmanaged<FutureNode>?
+    /// The next newer node, once somebody removed from the list; see `List.unlinkInner`.
+    @exclusivity(unchecked)
+    @usableFromInline final var previous: Unmanaged<FutureNode>?
+    @usableFromInline final let membership: Membership
+
+    @inlinable
+    init(_ membership: consuming Membership) {
+        self.membership = membership
+    }
+
+    /// Delivers the value of `upstream`, which is filled.
+    ///
+    /// The list's reference to the node is the caller's to release, unless this returns true: then it went to `drain`.
+    @usableFromInline
+    func run(_ upstream: FutureNode, _ drain: inout Drain) -> Bool {
+        preconditionFailure("\(type(of: self)) takes no value")
+    }
+
+    /// Lets go of all that the handler captured. Called at most once, and never together with `run`.
+    @usableFromInline
+    func dismiss() {}
+
+    /// Hands over the handlers that wait for this node in its role as a future, if it has one.
+    @usableFromInline
+    func close() -> List { List() }
+
+    /// Forgets the handler, and its captures at once, unless it was taken before.
+    @usableFromInline
+    final func cancel() {
+        guard let owner = membership.beginRemoval() else { return }
+        let wasListed = owner.map { $0._withUnsafeGuaranteedRef { $0.unlist(Unmanaged.passUnretained(self)) } } ?? false
+        membership.endRemoval()
+        // From here on nothing is held, for what is released may run any code.
+        dismiss()
+        if wasListed { Unmanaged.passUnretained(self).release() }
+    }
+
+    /// Whether `cancel` came in time.
+    final var isCancelled: Bool { membership.isCancelled }
+
+    /// Takes `node` out of the list of this future; false when the list was taken.
+    @usableFromInline
+    func unlist(_ node: Unmanaged<FutureNode>) -> Bool { false }
+}

@@ -1,0 +1,100 @@
+public import Synchronization
+
+/// Who may run a handler, or take it back: decided once, by one compare-and-swap.
+///
+/// ```
+///   waiting(owner) ──take──▶ taken            permanent: always the list's
+///        │      └──submit──▶ submitted ──take──▶ taken
+///        │                        └─beginRemoval─┐
+///        └──beginRemoval──▶ removing ──endRemoval──▶ cancelled
+/// ```
+///
+/// While `removing`, the owner can neither finish running its handlers nor be freed: both pass every node and wait here.
+/// That is why a registration needs no reference to the future.
+@usableFromInline
+struct Membership: ~Copyable {
+    @usableFromInline let state: Atomic<UInt>
+
+    @usableFromInline static var permanentState: UInt { 1 }
+    @usableFromInline static var cancelledState: UInt { 2 }
+    @usableFromInline static var takenState: UInt { 3 }
+    @usableFromInline static var submittedState: UInt { 4 }
+    @usableFromInline static var removingState: UInt { 5 }
+
+    @inlinable
+    init(state: UInt) {
+        self.state = Atomic(state)
+    }
+
+    /// A node that nobody can take back.
+    @inlinable
+    static func permanent() -> Membership { Membership(state: permanentState) }
+
+    /// A node that waits for `owner`, without a reference to it.
+    @inlinable
+    static func waiting(for owner: FutureNode) -> Membership {
+        Membership(state: UInt(bitPattern: Unmanaged.passUnretained(owner).toOpaque()))
+    }
+
+    /// A node that waits for an executor.
+    @inlinable
+    static func submitted() -> Membership { Membership(state: submittedState) }
+
+    @inlinable
+    var isPermanent: Bool { state.load(ordering: .relaxed) == Self.permanentState }
+
+    /// Wins the handler for running or dropping it. Otherwise waits until the one who took it back has left the owner.
+    @inlinable
+    func take() -> Bool { leave(for: Self.takenState) }
+
+    /// Wins the handler for an executor, where it can still be taken back.
+    @inlinable
+    func submit() -> Bool { leave(for: Self.submittedState) }
+
+    @inlinable
+    func leave(for next: UInt) -> Bool {
+        let old = state.load(ordering: .relaxed)
+        if old == Self.permanentState { return true }
+        guard old > Self.removingState || old == Self.submittedState else { return lose() }
+        // Acquires nothing but the right to the captures; those came with the list.
+        let (exchanged, _) = state.compareExchange(
+            expected: old,
+            desired: next,
+            successOrdering: .acquiring,
+            failureOrdering: .relaxed
+        )
+        return exchanged || lose()
+    }
+
+    @usableFromInline
+    func lose() -> Bool {
+        var backoff = Backoff()
+        // Pairs with the release in `endRemoval`: all that the canceller did to the owner's list is done.
+        while state.load(ordering: .acquiring) == Self.removingState { backoff.wait() }
+        return false
+    }
+
+    /// Wins the handler for taking it back; `nil` if it is too late. Inside: the owner to be removed from, if any.
+    func beginRemoval() -> Unmanaged<FutureNode>?? {
+        let old = state.load(ordering: .relaxed)
+        guard old > Self.removingState || old == Self.submittedState else { return nil }
+        let (exchanged, _) = state.compareExchange(
+            expected: old,
+            desired: Self.removingState,
+            successOrdering: .acquiring,
+            failureOrdering: .relaxed
+        )
+        guard exchanged else { return nil }
+        return .some(old == Self.submittedState ? nil : UnsafeRawPointer(bitPattern: old).map(Unmanaged.fromOpaque))
+    }
+
+    /// Lets the owner go.
+    func endRemoval() {
+        state.store(Self.cancelledState, ordering: .releasing)
+    }
+
+    var isCancelled: Bool {
+        let state = state.load(ordering: .relaxed)
+        return state == Self.cancelledState || state == Self.removingState
+    }
+}

@@ -1,0 +1,101 @@
+/// The future that an operator returns: the storage of its result, and the handler that waits for its input, in one.
+///
+/// ```
+///   waiting ──input──▶ applying ──value──▶ filled
+///      │                   └───future──▶ adopting ──its value──▶ filled
+///      └──cancel(with:)──▶ filled
+/// ```
+///
+/// Where the transform can be cancelled, the claim of the word decides between applying and `cancel(with:)`; otherwise,
+/// and afterwards, there is one writer.
+///
+/// SAFETY: `transform` belongs to the winner of `membership`, `isAdopting` to whoever applied the transform; both leave
+/// by the list of the adopted future.
+@usableFromInline
+package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @unchecked Sendable {
+    @usableFromInline let executor: E
+    @exclusivity(unchecked)
+    @usableFromInline var transform: T?
+    @exclusivity(unchecked)
+    @usableFromInline var isAdopting = false
+
+    @inlinable
+    init(_ membership: consuming Membership, _ executor: E, _ transform: T) {
+        self.executor = executor
+        self.transform = transform
+        super.init(membership)
+    }
+
+    @inlinable
+    override func run(_ upstream: FutureNode, _ drain: inout Drain) -> Bool {
+        if isAdopting {
+            return fulfil(with: unsafeDowncast(upstream, to: FutureStorage<T.Output>.self).value, &drain)
+        }
+        let input = unsafeDowncast(upstream, to: FutureStorage<T.Input>.self).value
+        if E.self == ImmediateExecutor.self {
+            return apply(input, &drain)
+        }
+        if let output = T.shortcut(input) {
+            guard membership.take() else { return false }
+            transform = nil
+            return begin() ? fulfil(with: output, &drain) : false
+        }
+        if membership.submit() { submit(input) }
+        return false
+    }
+
+    @inlinable
+    func submit(_ input: T.Input) {
+        executor.submit { [self] in
+            var drain = Drain()
+            let reference = Unmanaged.passRetained(self)
+            if !apply(input, &drain) { reference.release() }
+            drain.run()
+        }
+    }
+
+    /// Runs the transform, unless cancelled; true if the caller's reference went to `drain` or to an adopted future.
+    @inlinable
+    func apply(_ input: T.Input, _ drain: inout Drain) -> Bool {
+        guard membership.take() else { return false }
+        let transform = transform.unsafelyUnwrapped
+        self.transform = nil
+        guard begin() else { return false }
+        switch transform.apply(input) {
+        case .value(let value): return fulfil(with: value, &drain)
+        case .future(let future): return adopt(future.storage, &drain)
+        }
+    }
+
+    /// Wins the right to fill, where somebody else might.
+    @inlinable
+    func begin() -> Bool {
+        T.isCancellable ? word.claim() : true
+    }
+
+    @usableFromInline
+    override func dismiss() {
+        transform = nil
+    }
+
+    /// Fills with `output` instead of what the transform would give, unless that has begun. Its captures are freed.
+    ///
+    /// - Precondition: The transform is cancellable.
+    @inlinable
+    package func cancel(with output: @autoclosure () -> T.Output) -> Bool {
+        guard word.claim() else { return false }
+        cancel()
+        fulfil(with: output())
+        return true
+    }
+}
+
+extension FutureStorage {
+    /// Makes the stage that waits for this future.
+    @inlinable
+    final func derive<T: Transform, E: Executor>(_ executor: E, _ transform: T) -> Stage<T, E> where T.Input == Value {
+        let stage = Stage(T.isCancellable ? .waiting(for: self) : .permanent(), executor, transform)
+        if word.isFilled || !add(stage) { Trampoline.run(stage, self) }
+        return stage
+    }
+}

@@ -1,0 +1,159 @@
+public import Synchronization
+
+/// The one atomic word that decides everything about a future.
+///
+/// ```
+///             claim               publish
+///   pending ─────────▶ claimed ─────────────▶ filled
+///      │  push, remove    │  push, remove       (for ever)
+///      └──────────────────┴─ publish ──────────▶
+/// ```
+///
+/// The bits above the flags are the address of the newest waiting handler, the head of a list that runs from the newest
+/// to the oldest. Handlers come by compare-and-swap; whoever publishes takes them all. Only taking a single handler out
+/// of the middle needs exclusion: the `removing` bit, held for a few instructions while nothing is called.
+@usableFromInline
+struct StateWord: ~Copyable {
+    @usableFromInline let bits: Atomic<UInt>
+
+    @usableFromInline static var filled: UInt { 0b001 }
+    @usableFromInline static var claimed: UInt { 0b010 }
+    @usableFromInline static var removing: UInt { 0b100 }
+    /// Objects are aligned to 16 bytes, so that their addresses leave these bits free.
+    @usableFromInline static var flags: UInt { 0b111 }
+
+    @inlinable
+    init(filled: Bool) {
+        bits = Atomic(filled ? Self.filled | Self.claimed : 0)
+    }
+
+    /// Whether the value may be read. Acquires: pairs with the release in `publish`.
+    @inlinable
+    var isFilled: Bool {
+        bits.load(ordering: .acquiring) & Self.filled != 0
+    }
+
+    /// Whether a handler waits. Exact only for the owner of the last reference.
+    @inlinable
+    var hasHandlers: Bool {
+        bits.load(ordering: .relaxed) & ~Self.flags != 0
+    }
+
+    /// Wins the right to publish. True for one caller, ever.
+    ///
+    /// Relaxed, for it guards nothing that another thread wrote: the winner's value becomes visible by `publish`.
+    @inlinable
+    func claim() -> Bool {
+        bits.bitwiseOr(Self.claimed, ordering: .relaxed).oldValue & Self.claimed == 0
+    }
+
+    /// Makes the value visible and takes the handlers, newest first. For the winner of `claim`, or the only writer.
+    ///
+    /// Releases the value to `isFilled` and to `push`; acquires the nodes from `push`.
+    @inlinable
+    func publish() -> FutureNode.List {
+        var old = bits.load(ordering: .relaxed)
+        while true {
+            if old & Self.removing != 0 {
+                old = waitForRemoval()
+                continue
+            }
+            let (exchanged, current) = bits.weakCompareExchange(
+                expected: old,
+                desired: Self.filled | Self.claimed,
+                successOrdering: .acquiringAndReleasing,
+                failureOrdering: .relaxed
+            )
+            if exchanged { return FutureNode.List(bits: old & ~Self.flags) }
+            old = current
+        }
+    }
+
+    /// Puts `publish` back, for a future that nobody else can reach.
+    @usableFromInline
+    func reopen(with handlers: FutureNode.List) {
+        bits.store(handlers.bits, ordering: .releasing)
+    }
+
+    /// Adds a handler, unless the future is filled. Takes over one reference to `node` when it returns true.
+    ///
+    /// Releases the node to `publish` and `remove`; when it returns false, the value may be read.
+    @inlinable
+    func push(_ node: Unmanaged<FutureNode>) -> Bool {
+        let address = UInt(bitPattern: node.toOpaque())
+        var old = bits.load(ordering: .acquiring)
+        while old & Self.filled == 0 {
+            // The head is only stored here, never looked into: it may be freed before the exchange. Should another
+            // node get its address meanwhile and become the head, then the exchange is right all the same.
+            node._withUnsafeGuaranteedRef { $0.next = FutureNode.List(bits: old & ~Self.flags).head }
+            let (exchanged, current) = bits.weakCompareExchange(
+                expected: old,
+                desired: address | (old & Self.flags),
+                successOrdering: .releasing,
+                failureOrdering: .acquiring
+            )
+            if exchanged { return true }
+            old = current
+        }
+        return false
+    }
+
+    /// Takes one handler out. False when the list was taken as a whole before; then `node` is in the taker's hands.
+    ///
+    /// - Precondition: `node` was pushed here, and its membership is held, so that this word outlives the call.
+    func remove(_ node: Unmanaged<FutureNode>) -> Bool {
+        let address = UInt(bitPattern: node.toOpaque())
+        guard var old = lock() else { return false }
+        while old & ~Self.flags == address {
+            // The newest: out and unlocked in one step, unless a push or a claim comes between.
+            let next = node._withUnsafeGuaranteedRef { $0.next }
+            let (exchanged, current) = bits.weakCompareExchange(
+                expected: old,
+                desired: FutureNode.List(head: next).bits | (old & Self.flags & ~Self.removing),
+                ordering: .acquiringAndReleasing
+            )
+            if exchanged { return true }
+            old = current
+        }
+        FutureNode.List(bits: old & ~Self.flags).unlinkInner(node)
+        bits.bitwiseAnd(~Self.removing, ordering: .releasing)
+        return true
+    }
+
+    /// Waits out a `claim` that another thread won, so that a value can be read after losing as after winning.
+    @usableFromInline
+    func waitUntilFilled() {
+        var backoff = Backoff()
+        while !isFilled { backoff.wait() }
+    }
+
+    /// Holds the `removing` bit, or finds the future filled. Acquires the links from the last holder and from pushes.
+    private func lock() -> UInt? {
+        var old = bits.load(ordering: .relaxed)
+        while old & Self.filled == 0 {
+            if old & Self.removing != 0 {
+                old = waitForRemoval()
+                continue
+            }
+            let (exchanged, current) = bits.weakCompareExchange(
+                expected: old,
+                desired: old | Self.removing,
+                successOrdering: .acquiring,
+                failureOrdering: .relaxed
+            )
+            if exchanged { return old | Self.removing }
+            old = current
+        }
+        return nil
+    }
+
+    @usableFromInline
+    func waitForRemoval() -> UInt {
+        var backoff = Backoff()
+        while true {
+            let current = bits.load(ordering: .relaxed)
+            if current & Self.removing == 0 { return current }
+            backoff.wait()
+        }
+    }
+}

@@ -1,0 +1,105 @@
+import DeferredCore
+import Dispatch
+import TestSupport
+import Testing
+
+@testable import DeferredCore
+
+@Suite(.timeLimit(.minutes(5)))
+struct FutureProtocolAwaitTests {
+    @Test func `value is there before and after the fill`() async throws {
+        let deferred = Deferred<Int>()
+        async let early = deferred.value
+        async let earlyGet = deferred.get()
+        deferred.fill(with: 1)
+        #expect(await early == 1)
+        #expect(try await earlyGet == 1)
+        #expect(await deferred.value == 1)
+        #expect(try await deferred.get() == 1)
+    }
+
+    @Test func `value ignores the cancellation of the awaiting task`() async {
+        let deferred = Deferred<Int>()
+        let started = Deferred<Void>()
+        let task = Task {
+            _ = started.fill()
+            return await deferred.value
+        }
+        await started.value
+        task.cancel()
+        deferred.fill(with: 1)
+        #expect(await task.value == 1)
+    }
+
+    @Test func `get stops waiting when the awaiting task is cancelled, and leaves nothing`() async {
+        let deferred = Deferred<Int>()
+        let task = Task { try await deferred.get() }
+        await Task.yield()
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(!deferred.storage.hasHandlers)
+    }
+
+    @Test func `get in a cancelled task gives a value that is there, and else throws`() async {
+        let filled = Deferred(filledWith: 1)
+        let unfilled = Deferred<Int>()
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return (try? await filled.get(), try? await unfilled.get())
+        }
+        let values = await task.value
+        #expect(values == (1, nil))
+        #expect(!unfilled.storage.hasHandlers)
+    }
+
+    @Test func `awaiting keeps the future alive`() async {
+        let log = Log<Int>()
+        let deferred = Deferred<Int>()
+        let mapped = Task { await deferred.map { $0 + 1 }.map { $0 + 1 }.value }
+        await Task.yield()
+        deferred.fill(with: 1)
+        log.add(await mapped.value)
+        #expect(log.entries == [3])
+    }
+
+    @Test func `a million gets cancelled against one unfilled future keep memory flat`() async {
+        await #expect(processExitsWith: .success) {
+            let deferred = Deferred<Int>()
+            func rounds(_ count: Int) async {
+                for _ in 0..<count / 100 {
+                    await withTaskGroup { group in
+                        for _ in 0..<100 { group.addTask { _ = try? await deferred.get() } }
+                        group.cancelAll()
+                    }
+                }
+            }
+            await rounds(20_000)
+            let before = residentMemory()
+            await rounds(1_000_000)
+            let growth = residentMemory() - before
+            precondition(growth < 8 << 20, "\(growth) bytes more than before")
+            precondition(!deferred.storage.hasHandlers)
+        }
+    }
+
+    @Test func `gets race with fills and cancels`() async {
+        for _ in 0..<5_000 {
+            let deferred = Deferred<Int>()
+            let waiting = Task { try await deferred.get() }
+            let filling = Task.detached { deferred.fill(with: 1) }
+            let cancelling = Task.detached { waiting.cancel() }
+            if let value = try? await waiting.value { #expect(value == 1) }
+            _ = await (filling.value, cancelling.value)
+            #expect(!deferred.storage.hasHandlers)
+        }
+    }
+
+    @Test func `wait gives the value, or nil at the deadline, and then leaves nothing`() {
+        let deferred = Deferred<Int>()
+        #expect(deferred.wait(until: .now()) == nil)
+        #expect(!deferred.storage.hasHandlers)
+        DispatchQueue.global().async { deferred.fill(with: 1) }
+        #expect(deferred.wait() == 1)
+        #expect(deferred.wait(until: .now()) == 1)
+    }
+}

@@ -1,0 +1,146 @@
+import DeferredCore
+import Dispatch
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(2)))
+struct FutureProtocolFlatMapTests {
+    @Test func `flatMap waits for both futures, whichever comes first`() {
+        for innerFirst in [false, true] {
+            let outer = Deferred<Int>()
+            let inner = Deferred<String>()
+            let result = outer.flatMap { value in inner.map { "\(value)\($0)" } }
+            if innerFirst { inner.fill(with: "b") } else { outer.fill(with: 1) }
+            #expect(result.peek() == nil)
+            if innerFirst { outer.fill(with: 1) } else { inner.fill(with: "b") }
+            #expect(result.peek() == "1b")
+        }
+        #expect(Future(value: 1).flatMap { Deferred(filledWith: $0 + 1) }.peek() == 2)
+    }
+
+    @Test func `flatMap runs its closure on its executor`() async {
+        let queue = DispatchQueue(label: "flatMap")
+        let key = DispatchSpecificKey<Int>()
+        queue.setSpecific(key: key, value: 5)
+        let deferred = Deferred<Int>()
+        let before = deferred.flatMap(upon: queue) { _ in Future(value: DispatchQueue.getSpecific(key: key)) }
+        deferred.fill(with: 1)
+        let after = deferred.flatMap(upon: queue) { _ in Future(value: DispatchQueue.getSpecific(key: key)) }
+        #expect(await before.value == 5)
+        #expect(await after.value == 5)
+    }
+
+    @Test func `handlers of the result can be cancelled while the inner future is awaited`() {
+        let (outer, inner) = (Deferred<Int>(), Deferred<Int>())
+        let log = Log<String>()
+        let result = Holder(outer.flatMap { _ in inner })
+        let first = result.future?.upon(.immediate) { _ in log.add("first") }
+        result.future?.upon(.immediate) { _ in log.add("second") }
+        result.future = nil
+        outer.fill(with: 1)
+        first?.cancel()
+        inner.fill(with: 2)
+        #expect(log.entries == ["second"])
+    }
+
+    @Test func `a chain of a million flatMaps is filled`() {
+        let head = Deferred<Int>()
+        var tail = head.future
+        for _ in 0..<1_000_000 { tail = tail.flatMap { Future(value: $0 + 1) } }
+        head.fill(with: 0)
+        #expect(tail.peek() == 1_000_000)
+    }
+
+    @Test func `a chain of a million flatMaps that wait for one inner future is filled`() {
+        let (head, inner) = (Deferred<Int>(), Deferred<Int>())
+        var tail = head.future
+        for _ in 0..<1_000_000 { tail = tail.flatMap { value in inner.map { $0 + value } } }
+        head.fill(with: 0)
+        #expect(tail.peek() == nil)
+        inner.fill(with: 1)
+        #expect(tail.peek() == 1_000_000)
+    }
+
+    @Test func `a chain of a million flatMaps is dropped`() {
+        let lifetimes = Lifetimes()
+        do {
+            let head = Deferred<Int>()
+            var tail = head.future
+            for _ in 0..<1_000_000 { tail = tail.flatMap { Future(value: $0 + 1) } }
+            tail.upon(.immediate) { [token = lifetimes.make()] _ in token.touch() }
+        }
+        #expect(lifetimes.count == 0)
+    }
+
+    @Test func `a chain of futures that adopted each other is dropped`() {
+        let lifetimes = Lifetimes()
+        do {
+            let inner = Deferred<Int>()
+            var tail = inner.future
+            for _ in 0..<100_000 {
+                let next = tail
+                tail = Future(value: 1).map { $0 }.flatMap { _ in next }
+            }
+            tail.upon(.immediate) { [token = lifetimes.make()] _ in token.touch() }
+        }
+        #expect(lifetimes.count == 0)
+    }
+
+    @Test func `a loop of a million turns over filled futures runs in constant stack and memory`() async {
+        await #expect(processExitsWith: .success) {
+            @Sendable func count(_ turns: Int) -> Future<Int> {
+                Future(value: turns).flatMap { $0 == 0 ? Future(value: -1) : count($0 - 1) }
+            }
+            _ = count(10_000)
+            let before = residentMemory()
+            precondition(count(1_000_000).peek() == -1)
+            let growth = residentMemory() - before
+            precondition(growth < 8 << 20, "\(growth) bytes more than before")
+        }
+    }
+
+    @Test func `a loop of a million turns that each wait runs in constant stack and memory`() async {
+        await #expect(processExitsWith: .success) {
+            let pending = Holder<Deferred<Int>>(nil)
+            @Sendable func step(_ turn: Int) -> Future<Int> {
+                let deferred = Deferred<Int>()
+                pending.future = deferred
+                return deferred.future
+            }
+            @Sendable func count(_ turns: Int) -> Future<Int> {
+                step(turns).flatMap { $0 == 0 ? Future(value: -1) : count($0 - 1) }
+            }
+            func run(_ turns: Int) {
+                let result = count(turns)
+                for turn in stride(from: turns, through: 0, by: -1) { pending.future?.fill(with: turn) }
+                precondition(result.peek() == -1)
+            }
+            run(10_000)
+            let before = residentMemory()
+            run(1_000_000)
+            let growth = residentMemory() - before
+            precondition(growth < 8 << 20, "\(growth) bytes more than before")
+        }
+    }
+
+    @Test func `a loop over a queue runs in constant memory`() async {
+        await #expect(processExitsWith: .success) {
+            let queue = DispatchQueue(label: "loop")
+            @Sendable func count(_ turns: Int) -> Future<Int> {
+                Future(value: turns).flatMap(upon: queue) { $0 == 0 ? Future(value: -1) : count($0 - 1) }
+            }
+            _ = await count(10_000).value
+            let before = residentMemory()
+            let result = await count(300_000).value
+            precondition(result == -1)
+            let growth = residentMemory() - before
+            precondition(growth < 8 << 20, "\(growth) bytes more than before")
+        }
+    }
+}
+
+/// SAFETY: used from one thread.
+private final class Holder<Held: Sendable>: @unchecked Sendable {
+    var future: Held?
+    init(_ future: Held?) { self.future = future }
+}

@@ -1,0 +1,29 @@
+import Synchronization
+
+/// Counts the objects made by `make()` that are still alive.
+public final class Lifetimes: Sendable {
+    private let alive = Atomic(0)
+
+    public init() {}
+
+    public var count: Int { alive.load(ordering: .acquiring) }
+
+    public func make() -> Token { Token(self) }
+
+    /// Something to capture.
+    public final class Token: Sendable {
+        private let lifetimes: Lifetimes
+
+        fileprivate init(_ lifetimes: Lifetimes) {
+            self.lifetimes = lifetimes
+            lifetimes.alive.add(1, ordering: .relaxed)
+        }
+
+        deinit {
+            lifetimes.alive.subtract(1, ordering: .releasing)
+        }
+
+        /// Marks the place of capture.
+        public func touch() {}
+    }
+}

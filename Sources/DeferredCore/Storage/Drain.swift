@@ -23,13 +23,21 @@ struct Drain {
         last = future
     }
 
+    /// Runs one handler with the value of `future`, and takes over the caller's reference to it.
+    @inlinable
+    mutating func run(_ handler: Unmanaged<FutureNode>, with future: FutureNode) {
+        // Asked before the call, which may itself hold a reference.
+        let isSole = handler.isPermanentAndSole
+        let isPassedOn = handler._withUnsafeGuaranteedRef { $0.run(future, isSole: isSole, &self) }
+        if !isPassedOn { handler.release() }
+    }
+
     /// Runs `handlers`, oldest first, with the value of `future`.
     @inlinable
     mutating func run(_ handlers: FutureNode.List, of future: FutureNode) {
         var handlers = handlers
         while let handler = handlers.pop() {
-            let isKept = handler._withUnsafeGuaranteedRef { $0.run(future, &self) }
-            if !isKept { handler.release() }
+            run(handler, with: future)
         }
     }
 

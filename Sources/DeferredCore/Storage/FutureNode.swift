@@ -23,9 +23,10 @@ package class FutureNode: @unchecked Sendable {
 
     /// Delivers the value of `upstream`, which is filled.
     ///
-    /// The list's reference to the node is the caller's to release, unless this returns true: then it went to `drain`.
+    /// - Parameter isSole: Whether nobody but the caller has a reference to this node.
+    /// - Returns: Whether the caller's reference was passed on; otherwise it is the caller's to release.
     @usableFromInline
-    func run(_ upstream: FutureNode, _ drain: inout Drain) -> Bool {
+    func run(_ upstream: FutureNode, isSole: Bool, _ drain: inout Drain) -> Bool {
         preconditionFailure("\(type(of: self)) takes no value")
     }
 
@@ -54,4 +55,17 @@ package class FutureNode: @unchecked Sendable {
     /// Takes `node` out of the list of this future; false when the list was taken.
     @usableFromInline
     func unlist(_ node: Unmanaged<FutureNode>) -> Bool { false }
+}
+
+extension Unmanaged<FutureNode> {
+    /// Whether the node can never be taken back, and the caller's is the only reference to it.
+    @inlinable
+    var isPermanentAndSole: Bool {
+        guard _withUnsafeGuaranteedRef({ $0.membership.isPermanent }) else { return false }
+        var reference = self
+        return withUnsafeMutablePointer(to: &reference) {
+            // The same bits seen as a strong reference, without the retain that would falsify the answer.
+            $0.withMemoryRebound(to: FutureNode.self, capacity: 1) { isKnownUniquelyReferenced(&$0.pointee) }
+        }
+    }
 }

@@ -15,7 +15,7 @@ final class Handler<Value: Sendable, E: Executor>: FutureNode, @unchecked Sendab
     }
 
     @inlinable
-    override func run(_ upstream: FutureNode, _ drain: inout Drain) -> Bool {
+    override func run(_ upstream: FutureNode, isSole: Bool, _ drain: inout Drain) -> Bool {
         let storage = unsafeDowncast(upstream, to: FutureStorage<Value>.self)
         if E.self == ImmediateExecutor.self {
             if membership.take() { call(with: storage.value) }

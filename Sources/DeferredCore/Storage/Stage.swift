@@ -27,13 +27,13 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
     }
 
     @inlinable
-    override func run(_ upstream: FutureNode, _ drain: inout Drain) -> Bool {
+    override func run(_ upstream: FutureNode, isSole: Bool, _ drain: inout Drain) -> Bool {
         if isAdopting {
             return fulfil(with: unsafeDowncast(upstream, to: FutureStorage<T.Output>.self).value, &drain)
         }
         let input = unsafeDowncast(upstream, to: FutureStorage<T.Input>.self).value
         if E.self == ImmediateExecutor.self {
-            return apply(input, &drain)
+            return apply(input, isSole: isSole, &drain)
         }
         if let output = T.shortcut(input) {
             guard membership.take() else { return false }
@@ -47,23 +47,26 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
     @inlinable
     func submit(_ input: T.Input) {
         executor.submit { [self] in
+            let reference = Unmanaged<FutureNode>.passUnretained(self)
+            // Asked while there is only the closure's own reference, if there is no other.
+            let isSole = reference.isPermanentAndSole
             var drain = Drain()
-            let reference = Unmanaged.passRetained(self)
-            if !apply(input, &drain) { reference.release() }
+            _ = reference.retain()
+            if !apply(input, isSole: isSole, &drain) { reference.release() }
             drain.run()
         }
     }
 
-    /// Runs the transform, unless cancelled; true if the caller's reference went to `drain` or to an adopted future.
+    /// Runs the transform, unless cancelled; true if a reference went to `drain` or to an adopted future.
     @inlinable
-    func apply(_ input: T.Input, _ drain: inout Drain) -> Bool {
+    func apply(_ input: T.Input, isSole: Bool, _ drain: inout Drain) -> Bool {
         guard membership.take() else { return false }
         let transform = transform.unsafelyUnwrapped
         self.transform = nil
         guard begin() else { return false }
         switch transform.apply(input) {
         case .value(let value): return fulfil(with: value, &drain)
-        case .future(let future): return adopt(future.storage, &drain)
+        case .future(let future): return adopt(future.storage, isSole: isSole, &drain)
         }
     }
 
@@ -95,7 +98,7 @@ extension FutureStorage {
     @inlinable
     final func derive<T: Transform, E: Executor>(_ executor: E, _ transform: T) -> Stage<T, E> where T.Input == Value {
         let stage = Stage(T.isCancellable ? .waiting(for: self) : .permanent(), executor, transform)
-        if word.isFilled || !add(stage) { Trampoline.run(stage, self) }
+        if word.isFilled || !add(stage) { Trampoline.run(stage, with: self) }
         return stage
     }
 }

@@ -8,16 +8,20 @@ final class Trampoline {
     private static let limit = 32
 
     private var depth = 0
-    private var deferred: [() -> Void] = []
+    /// Nodes, with a reference to each, and the futures they take their values from.
+    private var deferred: [(node: Unmanaged<FutureNode>, upstream: FutureNode)] = []
 
-    /// Runs `stage` with the value of `upstream`, inline unless that is too deep.
+    /// Runs `node` with the value of `upstream`, inline unless that is too deep.
     @usableFromInline
-    static func run(_ stage: FutureNode, _ upstream: FutureNode) {
-        current.value.run {
-            var drain = Drain()
-            let reference = Unmanaged.passRetained(stage)
-            if !stage.run(upstream, &drain) { reference.release() }
-            drain.run()
+    static func run(_ node: FutureNode, with upstream: FutureNode) {
+        let trampoline = current.value
+        let node = Unmanaged.passRetained(node)
+        if trampoline.depth < limit {
+            trampoline.depth += 1
+            trampoline.run(node, with: upstream)
+            trampoline.leave()
+        } else {
+            trampoline.deferred.append((node, upstream))
         }
     }
 
@@ -44,19 +48,15 @@ final class Trampoline {
             while !deferred.isEmpty {
                 let turns = deferred
                 deferred = []
-                for turn in turns { turn() }
+                for turn in turns { run(turn.node, with: turn.upstream) }
             }
         }
         depth -= 1
     }
 
-    private func run(_ turn: @escaping () -> Void) {
-        guard depth < Self.limit else {
-            deferred.append(turn)
-            return
-        }
-        depth += 1
-        turn()
-        leave()
+    private func run(_ node: Unmanaged<FutureNode>, with upstream: FutureNode) {
+        var drain = Drain()
+        drain.run(node, with: upstream)
+        drain.run()
     }
 }

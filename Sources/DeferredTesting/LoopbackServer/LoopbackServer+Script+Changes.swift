@@ -39,8 +39,8 @@ extension LoopbackServer.Script {
         return Self(result + [.close])
     }
 
-    /// The script's steps, `count` times: `[.receive(1_000), .pause(.milliseconds(5))].repeated(100)` reads slowly.
-    public func repeated(_ count: Int) -> Self {
-        Self((0..<max(0, count)).flatMap { _ in steps })
+    /// A script several times over: `.repeating([.receive(1_000), .pause(.milliseconds(5))], count: 100)` reads slowly.
+    public static func repeating(_ script: Self, count: Int) -> Self {
+        Self((0..<max(0, count)).flatMap { _ in script.steps })
     }
 }

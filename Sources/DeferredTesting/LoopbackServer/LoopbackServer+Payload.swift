@@ -60,11 +60,16 @@ extension LoopbackServer {
         ///
         /// The byte at offset `n` is `n % 251`: a prime, so that pieces out of place or missing are noticed.
         public static func patternBytes(_ offsets: Range<Int>) -> Data {
-            guard offsets.count <= patternTable.count - 251 else { return Data(offsets.map { UInt8($0 % 251) }) }
-            let start = offsets.lowerBound % 251
-            return Data(patternTable[start..<start + offsets.count])
+            var bytes = Data(capacity: offsets.count)
+            while bytes.count < offsets.count {
+                // The table holds whole periods, so each piece can start where the last one ended.
+                let start = bytes.isEmpty ? offsets.lowerBound % period : 0
+                bytes += patternTable[start...].prefix(offsets.count - bytes.count)
+            }
+            return bytes
         }
 
-        private static let patternTable = (0..<64 * 1_024 + 251).map { UInt8($0 % 251) }
+        private static let period = 251
+        private static let patternTable = (0..<period * 256).map { UInt8($0 % period) }
     }
 }

@@ -36,7 +36,7 @@ final class BodyReader {
     func next(atMost limit: Int) throws -> Data {
         if owesContinue {
             owesContinue = false
-            try connection.send("HTTP/1.1 100 Continue\r\n\r\n".utf8)
+            try connection.send(Data("HTTP/1.1 100 Continue\r\n\r\n".utf8))
         }
         while true {
             switch state {

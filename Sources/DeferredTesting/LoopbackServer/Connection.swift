@@ -1,3 +1,5 @@
+import Foundation
+
 /// Why a connection can not go on.
 enum Disconnection: Error {
     /// The server is being stopped.
@@ -45,14 +47,15 @@ final class Connection {
     }
 
     /// Sends all bytes.
-    func send(_ bytes: some Collection<UInt8>) throws(Disconnection) {
-        do {
-            try bytes.withContiguousStorageIfAvailable { try sendAll(UnsafeRawBufferPointer($0)) }
-                ?? Array(bytes).withUnsafeBytes { try sendAll($0) }
-        } catch let error as Disconnection {
-            throw error
-        } catch {
-            throw .peerClosed
+    func send(_ bytes: Data) throws {
+        try bytes.withUnsafeBytes { bytes in
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                if socket.wait(for: .sending, until: nil, orUntil: stopSignal) == .stopped {
+                    throw Disconnection.stopped
+                }
+                rest = try rest.dropFirst(socket.send(UnsafeRawBufferPointer(rebasing: rest)))
+            }
         }
     }
 
@@ -86,7 +89,10 @@ final class Connection {
     /// Closing with unread input would send RST, which can overtake the response in the peer's system.
     func linger(until deadline: ContinuousClock.Instant) throws(Disconnection) {
         socket.finishSending()
-        while try receive(until: deadline) == true { consume(buffered.count) }
+        repeat {
+            consume(buffered.count)
+            guard try receive(until: deadline) == true else { return }
+        } while .now < deadline
     }
 
     /// Buffers what arrives next: `false` at the end of the stream, `nil` when the deadline passes first.
@@ -101,18 +107,6 @@ final class Connection {
                 guard let bytes = try socket.receive(atMost: 64 * 1_024) else { continue }
                 buffer += bytes
                 return !bytes.isEmpty
-            } catch {
-                throw .broken(error)
-            }
-        }
-    }
-
-    private func sendAll(_ bytes: UnsafeRawBufferPointer) throws(Disconnection) {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            if socket.wait(for: .sending, until: nil, orUntil: stopSignal) == .stopped { throw .stopped }
-            do {
-                rest = try rest.dropFirst(socket.send(UnsafeRawBufferPointer(rebasing: rest)))
             } catch {
                 throw .broken(error)
             }

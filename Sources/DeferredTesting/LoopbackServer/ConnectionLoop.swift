@@ -57,7 +57,8 @@ struct ConnectionLoop {
         let deadline = ContinuousClock.now + Self.patience
         switch ending {
         case .keepOpen, .close:
-            break
+            // Only what is there already, such as the next of several pipelined requests.
+            try? connection.linger(until: .now)
         case .closeGently:
             try? connection.linger(until: deadline)
         case .reset:

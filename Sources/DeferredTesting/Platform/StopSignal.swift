@@ -16,7 +16,10 @@ final class StopSignal: Sendable {
     init() throws(SystemError) {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { throw .current }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        for end in ends {
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(end, F_SETFL, O_NONBLOCK)
+        }
         (descriptor, writeEnd) = (ends[0], ends[1])
     }
 
@@ -25,7 +28,7 @@ final class StopSignal: Sendable {
         close(writeEnd)
     }
 
-    /// Ends all waits. The pipe holds thousands of bytes, so calling this again does no harm.
+    /// Ends all waits. Calling this again does no harm: a pipe that is full is raised as well.
     func raise() {
         var byte: UInt8 = 1
         while write(writeEnd, &byte, 1) < 0, SystemError.current.meansInterrupted {}

@@ -55,6 +55,24 @@ struct LoopbackServerScriptTests {
         server.stop()
     }
 
+    @Test("The examples in the documentation do what they say")
+    func examples() {
+        let stalled: LoopbackServer.Script = .response(body: "Hel", contentLength: 5) + [.stall]
+        let slow = LoopbackServer.Script.response(body: .pattern(count: 10_000))
+            .dripped(100, every: .milliseconds(1))
+            .delayed(by: .milliseconds(200))
+        let nonsense: LoopbackServer.Script = [.send("HTTP/1.1 abc\r\n"), .pause(.seconds(1)), .reset]
+        #expect(stalled.steps.last == .stall)
+        #expect(slow.steps.first == .pause(.milliseconds(200)))
+        #expect(slow.steps.last == .drip(.pattern(count: 10_000), size: 100, every: .milliseconds(1)))
+        #expect(nonsense.steps.count == 3)
+        let slowUpload: Script = .repeating([.receive(1_000), .pause(.milliseconds(5))], count: 100)
+        #expect(slowUpload.steps.count == 200)
+        let headers: LoopbackServer.Headers = ["Set-Cookie": "a=1", "Set-Cookie": "b=2"]
+        #expect(headers["set-cookie"] == "a=1")
+        #expect(headers.values(for: "set-cookie") == ["a=1", "b=2"])
+    }
+
     @Test("A response with Connection: close closes the connection")
     func closingResponse() throws {
         let (client, server) = try client(playing: .response(headers: ["Connection": "close"]))
@@ -85,12 +103,15 @@ struct LoopbackServerScriptTests {
 
     @Test("A reset arrives as ECONNRESET after everything that was sent")
     func reset() throws {
-        let script = Script.response(body: .pattern(count: 100_000), contentLength: 200_000) + [.reset]
-        for _ in 0..<20 {
+        // More than the client's system buffers, so that a reset too early would cost bytes.
+        let count = 2_000_000
+        let script = Script.response(body: .pattern(count: count), contentLength: 2 * count) + [.reset]
+        let expected = Array(LoopbackServer.Payload.patternBytes(0..<count))
+        for _ in 0..<5 {
             let (client, server) = try client(playing: script)
             let (bytes, failure) = client.receiveUntilError()
             #expect(failure == RawClient.connectionReset.code)
-            #expect(bytes.suffix(100_000) == Array(LoopbackServer.Payload.patternBytes(0..<100_000))[...])
+            #expect(bytes.suffix(count).elementsEqual(expected))
             server.stop()
         }
     }

@@ -99,6 +99,16 @@ struct LoopbackServerTests {
         #expect(server.requests.map(\.number) == Array(491...500))
     }
 
+    @Test("With a log limit of 0 requests are counted and not kept")
+    func noLog() throws {
+        let server = try LoopbackServer(requestLogLimit: 0) { _ in .raw("x") + [.close] }
+        let client = try RawClient(port: server.port)
+        try client.send("GET / HTTP/1.1\r\n\r\n")
+        #expect(try client.receiveAll() == "x")
+        #expect(server.requestCount == 1)
+        #expect(server.requests.isEmpty)
+    }
+
     @Test("64 connections are open and served at the same time")
     func parallelConnections() throws {
         let server = try LoopbackServer { .response(body: .text($0.path)) }

@@ -1,0 +1,80 @@
+import Foundation
+
+/// Reads a request's body piece by piece, whichever way it is framed.
+///
+/// A client that waits for `100 Continue` is told to go on when the first byte is wanted.
+final class BodyReader {
+    private enum State {
+        /// So many bytes, then the end.
+        case counted(Int)
+        case atChunkSize
+        case inChunk(Int)
+        case ended
+    }
+
+    private let connection: Connection
+    private var state: State
+    private var owesContinue: Bool
+
+    init(head: RequestHead, connection: Connection) {
+        self.connection = connection
+        owesContinue = head.expectsContinue
+        switch head.framing {
+        case .length(0): state = .ended
+        case .length(let count): state = .counted(count)
+        case .chunked: state = .atChunkSize
+        }
+    }
+
+    /// Whether the whole body has been read, so that the next request can follow.
+    var hasEnded: Bool { if case .ended = state { true } else { false } }
+
+    /// Whether the client may be waiting for a permission to send that it never got.
+    var isUnrequested: Bool { owesContinue }
+
+    /// The next piece, of 1 to `limit` bytes; empty at the end.
+    func next(atMost limit: Int) throws -> Data {
+        if owesContinue {
+            owesContinue = false
+            try connection.send(Data("HTTP/1.1 100 Continue\r\n\r\n".utf8))
+        }
+        while true {
+            switch state {
+            case .ended:
+                return Data()
+            case .counted(let left):
+                let piece = try connection.readSome(atMost: min(left, limit))
+                state = piece.count == left ? .ended : .counted(left - piece.count)
+                return piece
+            case .atChunkSize:
+                let size = try chunkSize()
+                state = size == 0 ? .ended : .inChunk(size)
+                if size == 0 { try skipTrailers() }
+            case .inChunk(let left):
+                let piece = try connection.readSome(atMost: min(left, limit))
+                state = piece.count == left ? .atChunkSize : .inChunk(left - piece.count)
+                if piece.count == left, try !line().isEmpty {
+                    throw RequestError.malformed("A chunk is longer than its size says.")
+                }
+                return piece
+            }
+        }
+    }
+
+    private func chunkSize() throws -> Int {
+        let digits = try line().prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces)
+        guard digits.allSatisfy(\.isHexDigit), let size = Int(digits, radix: 16) else {
+            throw RequestError.malformed("A chunk's size is not a hexadecimal number.")
+        }
+        return size
+    }
+
+    private func skipTrailers() throws {
+        while try !line().isEmpty {}
+    }
+
+    private func line() throws -> String {
+        guard let line = try connection.readLine(limit: 8 * 1_024) else { throw Disconnection.peerClosed }
+        return line.text
+    }
+}

@@ -1,0 +1,115 @@
+import Foundation
+
+/// Why a connection can not go on.
+enum Disconnection: Error {
+    /// The server is being stopped.
+    case stopped
+    /// The peer has closed its side.
+    case peerClosed
+    /// The peer has reset the connection, or the system has.
+    case broken(SystemError)
+}
+
+/// One accepted connection: buffered input, complete output, and waits that end when the server stops.
+///
+/// Used by the one thread that serves it.
+final class Connection {
+    /// How much is read ahead of need, while a script pauses or stalls. TCP holds back what goes beyond.
+    private static let readAheadLimit = 64 * 1_024
+
+    let socket: Socket
+    let number: Int
+    private let stopSignal: StopSignal
+    private var buffer: [UInt8] = []
+    private var position = 0
+
+    init(socket: Socket, number: Int, stopSignal: StopSignal) {
+        self.socket = socket
+        self.number = number
+        self.stopSignal = stopSignal
+    }
+
+    /// The received bytes that nobody has taken yet.
+    var buffered: ArraySlice<UInt8> { buffer[position...] }
+
+    /// Takes the first bytes of `buffered`.
+    func consume(_ count: Int) {
+        position += count
+        if position == buffer.count {
+            buffer.removeAll(keepingCapacity: true)
+            position = 0
+        }
+    }
+
+    /// Waits for more input and buffers it; `false` at the end of the stream.
+    func fill() throws(Disconnection) -> Bool {
+        try receive(until: nil) ?? false
+    }
+
+    /// Sends all bytes.
+    func send(_ bytes: Data) throws {
+        try bytes.withUnsafeBytes { bytes in
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                if socket.wait(for: .sending, until: nil, orUntil: stopSignal) == .stopped {
+                    throw Disconnection.stopped
+                }
+                rest = try rest.dropFirst(socket.send(UnsafeRawBufferPointer(rebasing: rest)))
+            }
+        }
+    }
+
+    /// Waits, but no longer than the peer stays: its side closing ends the connection. `nil` is for ever.
+    func pause(until deadline: ContinuousClock.Instant?) throws(Disconnection) {
+        while true {
+            if buffered.count < Self.readAheadLimit {
+                guard let open = try receive(until: deadline) else { return }
+                if !open { throw .peerClosed }
+            } else {
+                switch socket.wait(for: .breaking, until: deadline, orUntil: stopSignal) {
+                case .ready: throw .peerClosed
+                case .timedOut: return
+                case .stopped: throw .stopped
+                }
+            }
+        }
+    }
+
+    /// Waits until the peer has everything that was sent, or the deadline. A reset would throw the rest away.
+    func waitForDelivery(until deadline: ContinuousClock.Instant) throws(Disconnection) {
+        while socket.unacknowledgedByteCount > 0, .now < deadline {
+            let wakeup = socket.wait(for: .breaking, until: .now + .milliseconds(1), orUntil: stopSignal)
+            if wakeup == .stopped { throw .stopped }
+            if wakeup == .ready { throw .peerClosed }
+        }
+    }
+
+    /// Ends the sending side, then throws input away until the peer closes, or the deadline.
+    ///
+    /// Closing with unread input would send RST, which can overtake the response in the peer's system.
+    func linger(until deadline: ContinuousClock.Instant) throws(Disconnection) {
+        socket.finishSending()
+        repeat {
+            consume(buffered.count)
+            guard try receive(until: deadline) == true else { return }
+        } while .now < deadline
+    }
+
+    /// Buffers what arrives next: `false` at the end of the stream, `nil` when the deadline passes first.
+    private func receive(until deadline: ContinuousClock.Instant?) throws(Disconnection) -> Bool? {
+        while true {
+            switch socket.wait(for: .receiving, until: deadline, orUntil: stopSignal) {
+            case .stopped: throw .stopped
+            case .timedOut: return nil
+            case .ready: break
+            }
+            do {
+                guard let bytes = try socket.receive(atMost: 64 * 1_024) else { continue }
+                buffer += bytes
+                return !bytes.isEmpty
+            } catch {
+                throw .broken(error)
+            }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+extension LoopbackServer {
+    /// Header fields in order; a name can occur several times.
+    ///
+    /// ```swift
+    /// let headers: LoopbackServer.Headers = ["Set-Cookie": "a=1", "Set-Cookie": "b=2"]
+    /// headers["set-cookie"]               // "a=1"
+    /// headers.values(for: "set-cookie")   // ["a=1", "b=2"]
+    /// ```
+    public struct Headers: Sendable, Hashable, ExpressibleByDictionaryLiteral {
+        /// One header field.
+        public struct Field: Sendable, Hashable {
+            /// The name, spelled as it was sent or is to be sent.
+            public var name: String
+
+            /// The value.
+            public var value: String
+
+            /// Creates a field.
+            public init(name: String, value: String) {
+                (self.name, self.value) = (name, value)
+            }
+        }
+
+        /// All fields, in order.
+        public var fields: [Field]
+
+        /// Creates headers from fields.
+        public init(_ fields: [Field]) {
+            self.fields = fields
+        }
+
+        /// Creates headers from a literal, which can repeat a name.
+        public init(dictionaryLiteral elements: (String, String)...) {
+            fields = elements.map { Field(name: $0.0, value: $0.1) }
+        }
+
+        /// The first field with this name, upper or lower case.
+        public subscript(name: String) -> String? {
+            values(for: name).first
+        }
+
+        /// The values of all fields with this name, upper or lower case, in order.
+        public func values(for name: String) -> [String] {
+            let name = name.lowercased()
+            return fields.filter { $0.name.lowercased() == name }.map(\.value)
+        }
+    }
+}

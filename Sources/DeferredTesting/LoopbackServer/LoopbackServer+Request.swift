@@ -1,0 +1,72 @@
+public import Foundation
+
+extension LoopbackServer {
+    /// A request as the server received it.
+    public struct Request: Sendable, Identifiable {
+        /// Counts the requests of the server, from 1.
+        public let number: Int
+
+        /// Counts the connections of the server, from 1: the one this request came on.
+        public let connectionNumber: Int
+
+        /// The method, such as `GET`.
+        public let method: String
+
+        /// The request target, exactly as it was sent.
+        public let target: String
+
+        /// The protocol version, such as `HTTP/1.1`.
+        public let version: String
+
+        /// The header fields.
+        public let headers: Headers
+
+        /// The head's bytes, exactly as they were sent, from the request line to the empty line.
+        public let head: Data
+
+        /// The body, without any chunk framing. Empty where the head alone is known.
+        public internal(set) var body = Data()
+
+        /// The same as ``number``.
+        public var id: Int { number }
+
+        /// The path of ``target``, percent-decoded, without the query. Of invalid percent escapes nothing is decoded.
+        public var path: String {
+            let path = originTarget.prefix { $0 != "?" }
+            return path.removingPercentEncoding ?? String(path)
+        }
+
+        /// The names and values of the query, in order, decoded.
+        public var queryItems: [URLQueryItem] {
+            guard let mark = originTarget.firstIndex(of: "?") else { return [] }
+            let query = originTarget[originTarget.index(after: mark)...]
+            return query.split(separator: "&").map { pair in
+                let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                let decoded = parts.map { $0.removingPercentEncoding ?? String($0) }
+                return URLQueryItem(name: decoded[0], value: decoded.count > 1 ? decoded[1] : nil)
+            }
+        }
+
+        /// The value of the first query item with this name.
+        public func query(_ name: String) -> String? {
+            queryItems.first { $0.name == name }?.value
+        }
+
+        init(_ head: RequestHead, number: Int, connectionNumber: Int) {
+            self.number = number
+            self.connectionNumber = connectionNumber
+            self.head = head.bytes
+            method = head.method
+            target = head.target
+            version = head.version
+            headers = head.headers
+        }
+
+        /// The target without scheme and host, which clients send to a proxy.
+        private var originTarget: Substring {
+            guard !target.hasPrefix("/"), let scheme = target.range(of: "://") else { return target[...] }
+            let afterScheme = target[scheme.upperBound...]
+            return afterScheme.firstIndex(of: "/").map { afterScheme[$0...] } ?? "/"
+        }
+    }
+}

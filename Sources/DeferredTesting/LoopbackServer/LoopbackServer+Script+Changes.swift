@@ -1,0 +1,46 @@
+extension LoopbackServer.Script {
+    /// The same script after a wait.
+    public func delayed(by duration: Duration) -> Self {
+        [.pause(duration)] + self
+    }
+
+    /// The same script, with all that it sends sent in pieces of `size` bytes, head included.
+    ///
+    /// - Parameters:
+    ///   - size: Bytes per piece. A pause between the pieces is a wait of whole milliseconds, rounded up.
+    ///   - interval: The wait between two pieces.
+    public func dripped(_ size: Int = 1, every interval: Duration) -> Self {
+        Self(
+            steps.map { step in
+                if case .send(let payload) = step { .drip(payload, size: size, every: interval) } else { step }
+            }
+        )
+    }
+
+    /// The same script up to its `limit`th sent byte, head included; there the connection is closed.
+    ///
+    /// To cut a body at a known place instead, claim more than there is and close:
+    /// `.response(body: "Hel", contentLength: 5) + [.close]`.
+    public func truncated(after limit: Int) -> Self {
+        var left = limit
+        var result: [Step] = []
+        for step in steps where left > 0 {
+            switch step {
+            case .send(let payload):
+                result.append(.send(payload.prefix(left)))
+                left -= payload.count
+            case .drip(let payload, let size, let interval):
+                result.append(.drip(payload.prefix(left), size: size, every: interval))
+                left -= payload.count
+            case .pause, .receive, .stall, .close, .reset:
+                result.append(step)
+            }
+        }
+        return Self(result + [.close])
+    }
+
+    /// A script several times over: `.repeating([.receive(1_000), .pause(.milliseconds(5))], count: 100)` reads slowly.
+    public static func repeating(_ script: Self, count: Int) -> Self {
+        Self((0..<max(0, count)).flatMap { _ in script.steps })
+    }
+}

@@ -1,0 +1,95 @@
+extension LoopbackServer.Script {
+    /// A response with a `Content-Length`.
+    ///
+    /// - Parameters:
+    ///   - status: The status code. 1xx, 204 and 304 without a body get no `Content-Length`.
+    ///   - reason: The reason phrase; `nil` takes the usual one.
+    ///   - headers: The header fields. A `Content-Length` or `Transfer-Encoding` among them is sent as it is, and no
+    ///     other added. With `Connection: close` the script closes the connection at its end.
+    ///   - body: The body.
+    ///   - contentLength: A false length to claim; `nil` tells the truth.
+    public static func response(
+        status: Int = 200,
+        reason: String? = nil,
+        headers: LoopbackServer.Headers = [:],
+        body: LoopbackServer.Payload = "",
+        contentLength: Int? = nil
+    ) -> Self {
+        var fields = headers.fields
+        let isFramed = headers["Content-Length"] != nil || headers["Transfer-Encoding"] != nil
+        let isBodiless = (100..<200).contains(status) || status == 204 || status == 304
+        if let contentLength {
+            fields.append(.init(name: "Content-Length", value: "\(contentLength)"))
+        } else if !isFramed, !isBodiless || body.count > 0 {
+            fields.append(.init(name: "Content-Length", value: "\(body.count)"))
+        }
+        let head = head(status: status, reason: reason, headers: .init(fields))
+        return [.send(head), .send(body)] + (headers["Connection"]?.lowercased() == "close" ? [.close] : [])
+    }
+
+    /// An empty response.
+    public static func status(_ code: Int, headers: LoopbackServer.Headers = [:]) -> Self {
+        .response(status: code, headers: headers)
+    }
+
+    /// A redirect.
+    ///
+    /// - Parameter location: The value of `Location`, sent as it is.
+    public static func redirect(to location: String, status: Int = 302) -> Self {
+        .response(status: status, headers: ["Location": location])
+    }
+
+    /// A response of type `application/json`; the text is sent as it is.
+    public static func json(_ text: String, status: Int = 200) -> Self {
+        .response(status: status, headers: ["Content-Type": "application/json"], body: .text(text))
+    }
+
+    /// A response with neither length nor chunks: its body ends where the connection does.
+    public static func untilClose(
+        status: Int = 200,
+        headers: LoopbackServer.Headers = [:],
+        body: LoopbackServer.Payload
+    ) -> Self {
+        [.send(head(status: status, headers: headers)), .send(body), .close]
+    }
+
+    /// A response in chunks.
+    ///
+    /// - Parameters:
+    ///   - chunks: The chunks; empty ones, which would end the body, are left out.
+    ///   - status: The status code.
+    ///   - headers: The header fields. `Transfer-Encoding: chunked` is added.
+    ///   - trailers: The fields after the last chunk.
+    public static func chunked(
+        _ chunks: [LoopbackServer.Payload],
+        status: Int = 200,
+        headers: LoopbackServer.Headers = [:],
+        trailers: LoopbackServer.Headers = [:]
+    ) -> Self {
+        var headers = headers
+        headers.fields.append(.init(name: "Transfer-Encoding", value: "chunked"))
+        let body = chunks.filter { $0.count > 0 }.flatMap { chunk -> [Step] in
+            [.send("\(String(chunk.count, radix: 16))\r\n"), .send(chunk), .send("\r\n")]
+        }
+        return Self([.send(head(status: status, headers: headers))] + body + [.send("0\r\n\(trailers.lines)\r\n")])
+    }
+
+    /// These bytes, which need not be HTTP.
+    public static func raw(_ bytes: LoopbackServer.Payload) -> Self {
+        [.send(bytes)]
+    }
+
+    /// A status line and header fields, with nothing added.
+    private static func head(
+        status: Int,
+        reason: String? = nil,
+        headers: LoopbackServer.Headers
+    ) -> LoopbackServer.Payload {
+        "HTTP/1.1 \(status) \(reason ?? HTTPStatus.reason(for: status))\r\n\(headers.lines)\r\n"
+    }
+}
+
+extension LoopbackServer.Headers {
+    /// The fields as they are sent, each with its line end.
+    fileprivate var lines: String { fields.map { "\($0.name): \($0.value)\r\n" }.joined() }
+}

@@ -1,0 +1,64 @@
+extension LoopbackServer {
+    /// What the server does on a connection in answer to a request, step by step.
+    ///
+    /// Most scripts start from a response and change it; an array of ``Step`` says everything else. Scripts are values
+    /// and are joined with `+`.
+    ///
+    /// ```swift
+    /// let stalled: LoopbackServer.Script = .response(body: "Hel", contentLength: 5) + [.stall]
+    /// let slow = LoopbackServer.Script.response(body: .pattern(count: 10_000))
+    ///     .dripped(100, every: .milliseconds(1))
+    ///     .delayed(by: .milliseconds(200))
+    /// let nonsense: LoopbackServer.Script = [.send("HTTP/1.1 abc\r\n"), .pause(.seconds(1)), .reset]
+    /// ```
+    public struct Script: Sendable, Hashable, ExpressibleByArrayLiteral {
+        /// One thing to do on a connection.
+        ///
+        /// All waits end when the server stops. When the peer closes its side during a wait, the script ends there and
+        /// the connection is closed.
+        public enum Step: Sendable, Hashable {
+            /// Sends a payload as fast as the peer takes it.
+            case send(Payload)
+
+            /// Sends a payload in pieces of `size` bytes, with a wait between them of whole milliseconds, rounded up.
+            case drip(Payload, size: Int = 1, every: Duration)
+
+            /// Waits for a time of whole milliseconds, rounded up.
+            case pause(Duration)
+
+            /// Reads that many bytes of the request's body, or what is left of it, and throws them away.
+            ///
+            /// Of use in scripts from the initialiser's `beforeBody`; elsewhere the body has been read.
+            case receive(Int)
+
+            /// Does nothing until the peer closes or the server stops. An upload of more than 64 KiB comes to a halt.
+            case stall
+
+            /// Ends the script and closes the connection in an orderly way (FIN).
+            case close
+
+            /// Ends the script and resets the connection (RST), when the peer's system has what was sent before.
+            ///
+            /// A peer that does not take it within a second loses it.
+            case reset
+        }
+
+        /// The steps, in the order in which they are played.
+        public var steps: [Step]
+
+        /// Creates a script from its steps.
+        public init(_ steps: [Step] = []) {
+            self.steps = steps
+        }
+
+        /// Creates a script from its steps.
+        public init(arrayLiteral elements: Step...) {
+            self.init(elements)
+        }
+
+        /// One script after the other.
+        public static func + (first: Script, second: Script) -> Script {
+            Script(first.steps + second.steps)
+        }
+    }
+}

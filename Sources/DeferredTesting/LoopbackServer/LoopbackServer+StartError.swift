@@ -1,0 +1,19 @@
+extension LoopbackServer {
+    /// Why a server could not start.
+    public struct StartError: Error, Sendable, CustomStringConvertible {
+        /// The port that was asked for; 0 stands for any.
+        public let port: UInt16
+
+        /// The system's error number, such as `EADDRINUSE`.
+        public let code: Int32
+
+        /// The port, the error number and the system's text for it.
+        public let description: String
+
+        init(port: UInt16, _ error: SystemError) {
+            self.port = port
+            code = error.code
+            description = "LoopbackServer can't listen on 127.0.0.1, port \(port): \(error)"
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import Foundation
+
+/// Request line and header fields (RFC 9112, sections 2 to 5), parsed.
+struct RequestHead {
+    let bytes: Data
+    let method: String
+    let target: String
+    let version: String
+    let headers: LoopbackServer.Headers
+    let framing: BodyFraming
+
+    /// Parses a head given as its lines, without line ends and without the empty line.
+    init(lines: [String], bytes: Data) throws(RequestError) {
+        let parts = (lines.first ?? "").split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 3, !parts[0].isEmpty, !parts[1].isEmpty else {
+            throw .malformed("The request line is not 'METHOD TARGET HTTP/1.1'.")
+        }
+        guard parts[2].hasPrefix("HTTP/1."), parts[2].count == 8, parts[2].last?.isNumber == true else {
+            throw RequestError(status: 505, explanation: "The version is not HTTP/1.x.")
+        }
+        self.bytes = bytes
+        (method, target, version) = (parts[0], parts[1], parts[2])
+        var fields: [LoopbackServer.Headers.Field] = []
+        for line in lines.dropFirst() { try fields.append(Self.field(line)) }
+        headers = LoopbackServer.Headers(fields)
+        framing = try BodyFraming(headers)
+    }
+
+    /// Whether the connection is to be kept for another request (RFC 9112, section 9.3).
+    var keepsConnection: Bool {
+        let options = headers.values(for: "Connection").joined(separator: ",").lowercased().split(separator: ",")
+            .map { $0.trimmingCharacters(in: .whitespaces) }
+        return version == "HTTP/1.0" ? options.contains("keep-alive") : !options.contains("close")
+    }
+
+    /// Whether the client waits for `100 Continue` before it sends the body.
+    var expectsContinue: Bool {
+        version != "HTTP/1.0" && headers["Expect"]?.lowercased() == "100-continue" && framing != .length(0)
+    }
+
+    private static func field(_ line: String) throws(RequestError) -> LoopbackServer.Headers.Field {
+        guard let colon = line.firstIndex(of: ":") else { throw .malformed("A header field has no colon.") }
+        let name = line[..<colon]
+        guard !name.isEmpty, !name.contains(where: \.isWhitespace) else {
+            throw .malformed("A header field's name is empty or holds white space.")
+        }
+        let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+        return .init(name: String(name), value: value)
+    }
+}
+
+/// Where a request's body ends (RFC 9112, section 6).
+enum BodyFraming: Equatable {
+    case length(Int)
+    case chunked
+
+    init(_ headers: LoopbackServer.Headers) throws(RequestError) {
+        let lengths = Set(headers.values(for: "Content-Length"))
+        let codings = headers.values(for: "Transfer-Encoding")
+        guard codings.isEmpty || lengths.isEmpty else {
+            throw .malformed("Content-Length and Transfer-Encoding exclude each other.")
+        }
+        if !codings.isEmpty {
+            guard codings.count == 1, codings[0].lowercased() == "chunked" else {
+                throw RequestError(status: 501, explanation: "The only transfer coding known here is chunked.")
+            }
+            self = .chunked
+        } else if let length = lengths.first {
+            guard lengths.count == 1, length.utf8.allSatisfy({ (48...57).contains($0) }), let count = Int(length) else {
+                throw .malformed("Content-Length is not one decimal number.")
+            }
+            self = .length(count)
+        } else {
+            self = .length(0)
+        }
+    }
+}

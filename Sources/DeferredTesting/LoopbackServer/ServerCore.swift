@@ -1,0 +1,97 @@
+import Dispatch
+
+/// The part of a server that its threads hold on to: the listening socket and the loop that accepts connections.
+///
+/// The threads never hold the `LoopbackServer` itself, so that it can be released, and stop, while they run.
+final class ServerCore: Sendable {
+    typealias Request = LoopbackServer.Request
+    typealias Script = LoopbackServer.Script
+
+    /// More connections wait in the backlog until others have ended.
+    private static let connectionLimit = 2_000
+
+    let port: UInt16
+    let journal: ServerJournal
+    private let listener: Socket
+    private let stopSignal: StopSignal
+    private let threads = ThreadGroup()
+    private let freeSlots = DispatchSemaphore(value: 0)
+    private let beforeBody: (@Sendable (Request) -> Script?)?
+    private let respond: @Sendable (Request) -> Script
+
+    init(
+        port: UInt16,
+        journal: ServerJournal,
+        beforeBody: (@Sendable (Request) -> Script?)?,
+        respond: @escaping @Sendable (Request) -> Script
+    ) throws(SystemError) {
+        self.journal = journal
+        self.beforeBody = beforeBody
+        self.respond = respond
+        stopSignal = try StopSignal()
+        listener = try Socket.listening(on: port)
+        do {
+            self.port = try listener.localPort()
+        } catch {
+            listener.close()
+            throw error
+        }
+    }
+
+    /// Starts the accepting thread, which from then on owns the listening socket.
+    func start() throws(SystemError) {
+        for _ in 0..<Self.connectionLimit { freeSlots.signal() }
+        do {
+            try threads.start { [self] in acceptConnections() }
+        } catch {
+            listener.close()
+            throw error
+        }
+    }
+
+    func stop() {
+        stopSignal.raise()
+        freeSlots.signal()
+        threads.joinAll()
+    }
+
+    private func acceptConnections() {
+        defer { listener.close() }
+        while true {
+            freeSlots.wait()
+            guard let socket = nextConnection() else {
+                freeSlots.signal()
+                return
+            }
+            let number = journal.connectionOpened()
+            do {
+                try threads.start { [self] in serve(socket, number: number) }
+            } catch {
+                // No thread to be had: the peer sees its connection closed.
+                journal.connectionCloses()
+                socket.close()
+                freeSlots.signal()
+            }
+        }
+    }
+
+    /// Waits for a connection; `nil` when the server has been stopped.
+    private func nextConnection() -> Socket? {
+        while listener.wait(for: .receiving, until: nil, orUntil: stopSignal) != .stopped {
+            do {
+                if let socket = try listener.accept() { return socket }
+            } catch {
+                // Out of descriptors, the connection stays in the backlog; any other error has consumed it.
+                guard error.meansExhausted else { continue }
+                _ = listener.wait(for: .breaking, until: .now + .milliseconds(10), orUntil: stopSignal)
+            }
+        }
+        return nil
+    }
+
+    private func serve(_ socket: Socket, number: Int) {
+        let connection = Connection(socket: socket, number: number, stopSignal: stopSignal)
+        ConnectionLoop(connection: connection, journal: journal, beforeBody: beforeBody, respond: respond).run()
+        freeSlots.signal()
+    }
+}

@@ -1,0 +1,57 @@
+import Dispatch
+import Synchronization
+
+/// Threads that can be waited for until the last of them is gone.
+///
+/// Each thread, as its last act, joins the one that ended before it. So at most one ended thread is kept at any time,
+/// and who joins that one has joined them all.
+final class ThreadGroup: Sendable {
+    private struct State {
+        var running: [ServerThread] = []
+        var lastEnded: ServerThread?
+    }
+
+    private let state = Mutex(State())
+    private let runningThreads = DispatchGroup()
+
+    deinit {
+        // Only when nobody could wait, because the server was stopped by one of its own threads.
+        state.withLock { $0.lastEnded?.detach() }
+    }
+
+    /// Runs `body` on a new thread.
+    func start(_ body: @escaping @Sendable () -> Void) throws(SystemError) {
+        runningThreads.enter()
+        do {
+            try ServerThread.start { [self] in
+                state.withLock { $0.running.append(.current) }
+                body()
+                end()
+            }
+        } catch {
+            runningThreads.leave()
+            throw error
+        }
+    }
+
+    /// Waits for all threads to be gone; returns at once on one of these threads, which cannot outwait itself.
+    func joinAll() {
+        guard !state.withLock({ $0.running.contains(.current) }) else { return }
+        runningThreads.wait()
+        // All threads have let go of this lock for good, and a second caller has to wait until the first is through.
+        state.withLock { state in
+            state.lastEnded?.join()
+            state.lastEnded = nil
+        }
+    }
+
+    private func end() {
+        let predecessor = state.withLock { state in
+            state.running.removeAll { $0 == .current }
+            defer { state.lastEnded = .current }
+            return state.lastEnded
+        }
+        runningThreads.leave()
+        predecessor?.join()
+    }
+}

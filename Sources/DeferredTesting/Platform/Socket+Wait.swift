@@ -1,0 +1,55 @@
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+extension Socket {
+    /// What to wait for. A broken connection counts as ready for either, so that the next call meets the error.
+    enum Interest {
+        case receiving
+        case sending
+        /// Neither: only a broken connection ends the wait.
+        case breaking
+    }
+
+    enum Wakeup {
+        case ready
+        case timedOut
+        case stopped
+    }
+
+    /// Waits until the socket is ready, the deadline (`nil`: none) has passed or `stop` is raised, which goes first.
+    func wait(for interest: Interest, until deadline: ContinuousClock.Instant?, orUntil stop: StopSignal) -> Wakeup {
+        let events =
+            switch interest {
+            case .receiving: Int16(POLLIN)
+            case .sending: Int16(POLLOUT)
+            case .breaking: Int16(0)
+            }
+        while true {
+            var entries = [
+                pollfd(fd: descriptor, events: events, revents: 0),
+                pollfd(fd: stop.descriptor, events: Int16(POLLIN), revents: 0),
+            ]
+            let count = poll(&entries, 2, Socket.milliseconds(until: deadline))
+            if count < 0, SystemError.current.meansInterrupted { continue }
+            if entries[1].revents != 0 { return .stopped }
+            // A poll that fails for another reason is reported by the call that follows.
+            if count < 0 || entries[0].revents != 0 { return .ready }
+            if let deadline, deadline <= .now { return .timedOut }
+        }
+    }
+
+    /// The time left, rounded up so that no wait ends early; -1 without a deadline.
+    private static func milliseconds(until deadline: ContinuousClock.Instant?) -> Int32 {
+        guard let deadline else { return -1 }
+        let left = ContinuousClock.now.duration(to: deadline)
+        guard left > .zero else { return 0 }
+        guard left < .seconds(1_000_000) else { return 1_000_000_000 }
+        let (seconds, attoseconds) = left.components
+        return Int32(seconds * 1_000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+    }
+}

@@ -1,0 +1,100 @@
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// A TCP socket on 127.0.0.1. Its owner closes it, once.
+///
+/// No call blocks: what would wait returns `nil` or 0, and `wait(for:until:orUntil:)` is the one place that waits.
+struct Socket: Sendable {
+    let descriptor: Int32
+
+    /// A socket that listens on `port` (0: any free one), with a backlog of 1,024 connections.
+    static func listening(on port: UInt16) throws(SystemError) -> Socket {
+        let socket = try Socket.make()
+        socket.enable(SO_REUSEADDR, at: SOL_SOCKET)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let bound = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(socket.descriptor, $0, size) }
+        }
+        guard bound == 0, listen(socket.descriptor, 1_024) == 0 else {
+            let error = SystemError.current
+            socket.close()
+            throw error
+        }
+        return socket
+    }
+
+    /// The port this socket is bound to.
+    func localPort() throws(SystemError) -> UInt16 {
+        var address = sockaddr_in()
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let result = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &size) }
+        }
+        guard result == 0 else { throw .current }
+        return UInt16(bigEndian: address.sin_port)
+    }
+
+    /// The next connection; `nil` when none is waiting.
+    func accept() throws(SystemError) -> Socket? {
+        guard let accepted = try Socket.retrying({ self.acceptDescriptor() }) else { return nil }
+        let socket = Socket(descriptor: Int32(accepted))
+        socket.enable(Int32(TCP_NODELAY), at: Int32(IPPROTO_TCP))
+        socket.suppressSIGPIPE()
+        return socket
+    }
+
+    /// Up to `limit` bytes that have arrived; empty at the end of the stream, `nil` when there is nothing yet.
+    func receive(atMost limit: Int) throws(SystemError) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: limit)
+        guard let count = try Socket.retrying({ recv(descriptor, &bytes, limit, 0) }) else {
+            return nil
+        }
+        bytes.removeLast(limit - count)
+        return bytes
+    }
+
+    /// Hands bytes to the system and returns how many it took.
+    func send(_ bytes: UnsafeRawBufferPointer) throws(SystemError) -> Int {
+        try Socket.retrying { systemSend(bytes) } ?? 0
+    }
+
+    /// Tells the peer that nothing more will be sent; its bytes can still be received.
+    func finishSending() {
+        _ = shutdown(descriptor, Int32(SHUT_WR))
+    }
+
+    /// Makes `close()` send RST and throw away what has not been delivered.
+    func resetOnClose() {
+        var option = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+    }
+
+    func close() {
+        closeDescriptor(descriptor)
+    }
+
+    /// Repeats an interrupted call; `nil` when it would block.
+    private static func retrying(_ call: () -> Int) throws(SystemError) -> Int? {
+        while true {
+            let result = call()
+            if result >= 0 { return result }
+            let error = SystemError.current
+            if error.meansWouldBlock { return nil }
+            if !error.meansInterrupted { throw error }
+        }
+    }
+}
+
+/// `close(2)`, out of reach inside a type that has a `close()` of its own.
+private func closeDescriptor(_ descriptor: Int32) {
+    close(descriptor)
+}

@@ -1,0 +1,74 @@
+import DeferredTesting
+import Foundation
+import Testing
+
+@Suite("LoopbackServer, before the body", .timeLimit(.minutes(1)))
+struct LoopbackServerBeforeBodyTests {
+    /// Plays a script on a request's head; a request for `/next` has none and goes the usual way.
+    private func server(playing script: LoopbackServer.Script) throws -> LoopbackServer {
+        try LoopbackServer(beforeBody: { $0.path == "/next" ? nil : script }, respond: { _ in .raw("next") + [.close] })
+    }
+
+    @Test("An early answer arrives before the body is sent, which is then thrown away")
+    func earlyAnswer() throws {
+        let server = try server(playing: .raw("early"))
+        let client = try RawClient(port: server.port)
+        try client.send("PUT / HTTP/1.1\r\nContent-Length: 1000000\r\n\r\n")
+        #expect(try client.receive(exactly: 5) == "early")
+        try client.send([UInt8](repeating: 0, count: 1_000_000))
+        try client.send("GET /next HTTP/1.1\r\n\r\n")
+        #expect(try client.receiveAll() == "next")
+        #expect(server.requests.map(\.body.count) == [0, 0])
+    }
+
+    @Test("An early answer that closes arrives although the upload goes on")
+    func earlyClose() throws {
+        let server = try server(playing: .response(status: 413, headers: ["Connection": "close"]))
+        let client = try RawClient(port: server.port)
+        try client.send("PUT / HTTP/1.1\r\nContent-Length: 1000000\r\n\r\n")
+        try client.send([UInt8](repeating: 0, count: 1_000_000))
+        #expect(try client.receiveAll().hasPrefix("HTTP/1.1 413 Content Too Large\r\n"))
+    }
+
+    @Test("An answer instead of 100 Continue ends the connection")
+    func finalInsteadOfContinue() throws {
+        let server = try server(playing: .raw("no"))
+        let client = try RawClient(port: server.port)
+        try client.send("PUT / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 9\r\n\r\n")
+        #expect(try client.receiveAll() == "no")
+    }
+
+    @Test("A script can read a part of the body and then reset the connection")
+    func resetDuringUpload() throws {
+        let server = try server(playing: [.receive(4), .send("got 4"), .reset])
+        let client = try RawClient(port: server.port)
+        try client.send("PUT / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 9\r\n\r\n")
+        #expect(try client.receive(exactly: 25) == "HTTP/1.1 100 Continue\r\n\r\n")
+        try client.send("abc")
+        try client.send("d")
+        #expect(try client.receive(exactly: 5) == "got 4")
+        #expect(throws: RawClient.connectionReset) { try client.receive() }
+    }
+
+    @Test("A script can read the body slowly, to its end and no further")
+    func slowUpload() throws {
+        let server = try server(playing: .repeating([.receive(3), .send("."), .pause(.milliseconds(1))], count: 5))
+        let client = try RawClient(port: server.port)
+        try client.send(
+            "PUT / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n8\r\n01234567\r\n0\r\n\r\nGET /next HTTP/1.1\r\n\r\n"
+        )
+        #expect(try client.receiveAll() == ".....next")
+    }
+
+    @Test("A stall brings an upload to a halt")
+    func stalledUpload() throws {
+        let server = try server(playing: [.send("go"), .stall])
+        let client = try RawClient(port: server.port, sendTimeout: .milliseconds(200))
+        try client.send("PUT / HTTP/1.1\r\nContent-Length: 1000000000\r\n\r\n")
+        #expect(try client.receive(exactly: 2) == "go")
+        #expect(throws: RawClient.Failure(code: RawClient.timedOut)) {
+            try client.send([UInt8](repeating: 0, count: 100_000_000))
+        }
+        #expect(server.openConnectionCount == 1)
+    }
+}

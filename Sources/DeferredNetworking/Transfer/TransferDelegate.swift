@@ -38,7 +38,9 @@ final class TransferDelegate: NSObject, URLSessionDataDelegate {
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        registry.remove(task: task.taskIdentifier)?.handle { $0.completed(task: task.taskIdentifier, error: error) }
+        registry.remove(task: task.taskIdentifier)?.handle {
+            $0.completed(task: task.taskIdentifier, response: task.response, error: error)
+        }
     }
 
     // The completion handler stays uncalled: answering after a cancellation or a time-out traps, and the platform's own

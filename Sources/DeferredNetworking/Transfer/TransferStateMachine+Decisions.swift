@@ -53,8 +53,8 @@ extension TransferStateMachine {
         }
     }
 
-    /// The redirect itself becomes the result. Its body went with the task that was cancelled.
-    private mutating func deliver(_ response: HTTPURLResponse) -> [Action] {
+    /// A redirect itself becomes the result. Its body is lost, with the task that was cancelled or by the platform.
+    mutating func deliver(_ response: URLResponse) -> [Action] {
         [.deliverHead(response)] + finish(.success(response))
     }
 

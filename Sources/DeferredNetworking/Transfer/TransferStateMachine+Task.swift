@@ -57,9 +57,14 @@ extension TransferStateMachine {
         stop(for: .rewind, task: task)
     }
 
-    mutating func completed(task: Int, error: (any Error)?) -> [Action] {
+    /// - Parameter response: the task's response, which on Linux may never have been delivered: those of redirects that
+    ///   name no usable target aren't.
+    mutating func completed(task: Int, response: URLResponse?, error: (any Error)?) -> [Action] {
         switch state {
         case .running(let exchange) where exchange.task == task:
+            if error == nil, exchange.response == nil, let response, !isInterim(response) {
+                return deliver(response)
+            }
             return finish(result(of: exchange, error: error))
         case .stopping(let exchange, let stop) where exchange.task == task:
             return stopped(exchange, for: stop)

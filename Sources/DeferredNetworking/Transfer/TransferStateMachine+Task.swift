@@ -62,7 +62,7 @@ extension TransferStateMachine {
     mutating func completed(task: Int, response: URLResponse?, error: (any Error)?) -> [Action] {
         switch state {
         case .running(let exchange) where exchange.task == task:
-            if error == nil, exchange.response == nil, let response, !isInterim(response) {
+            if error == nil, exchange.response == nil, let response, isRedirect(response) {
                 return deliver(response)
             }
             return finish(result(of: exchange, error: error))
@@ -99,6 +99,10 @@ extension TransferStateMachine {
             return .failure(URLClientError.truncatedBody(received: exchange.received, expected: expected))
         }
         return .success(response)
+    }
+
+    private func isRedirect(_ response: URLResponse) -> Bool {
+        (response as? HTTPURLResponse).map { (300..<400).contains($0.statusCode) } ?? false
     }
 
     /// 1xx, except 101: what follows that is a body.

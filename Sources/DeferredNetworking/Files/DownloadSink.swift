@@ -70,6 +70,7 @@ final class DownloadSink: TransferSink, @unchecked Sendable {
             body = .file(total: total)
         case .alreadyComplete(let response):
             body = .alreadyComplete(response)
+            onProgress(file.length, file.length)
         case .startOver:
             throw CannotContinue()
         case .reject(let code):

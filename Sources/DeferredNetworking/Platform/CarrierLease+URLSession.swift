@@ -8,9 +8,10 @@ import FoundationNetworking
 ///
 /// On Linux, responses and data go to the delegate of the session and never to one of the task
 /// (https://github.com/swiftlang/swift-corelibs-foundation/issues/5187), a completion handler sees no progress, and creating
-/// a task on an invalidated session traps. So each of these sessions gets another one, made once, which has our delegate and
-/// outlives an invalidation. It goes when the user's session is gone and it is idle; that is looked at whenever a transfer
-/// on any session begins or ends. Test: `DeferredNetworkingTests`, "A transfer on an invalidated session still runs".
+/// a task on an invalidated session traps. So each of these sessions gets another one, made once from the configuration that
+/// it has then, which has our delegate and outlives an invalidation. It goes when the user's session is gone and it is idle;
+/// that is looked at whenever a transfer on any session begins or ends. Tests: `TransferTests`, "A transfer on an invalidated
+/// session still runs" and "One session has one carrier, which goes with it".
 private final class CarrierDirectory: Sendable {
     static let shared = CarrierDirectory()
 

@@ -63,6 +63,6 @@ enum TransferErrorMapping {
         "transfer closed with", "Weird server reply", "Empty reply", "Nul byte in header", "Header without colon",
         "Invalid Content-Length", "Illegal or missing hexadecimal", "Malformed encoding", "chunk",
         "Unsupported HTTP", "Received HTTP/0.9", "Unrecognized content encoding", "Error while processing content",
-        "incorrect header check", "invalid", "Unrecognized or bad HTTP", "HTTP response code said error",
+        "incorrect header check",
     ]
 }

@@ -10,7 +10,6 @@ extension URLError {
         var userInfo: [String: Any] = [:]
         if let url {
             userInfo[NSURLErrorFailingURLErrorKey] = url
-            userInfo[NSURLErrorFailingURLStringErrorKey] = url.absoluteString
         }
         if let description {
             userInfo[NSLocalizedDescriptionKey] = description

@@ -1,0 +1,28 @@
+/// The field `Content-Range` of a 206 or a 416: RFC 9110, section 14.4.
+struct ContentRange: Equatable {
+    /// The first and the last byte in the body, or nil for `bytes */N`.
+    let bytes: ClosedRange<Int64>?
+
+    /// The length of the whole representation, or nil for `*`.
+    let total: Int64?
+
+    /// - Returns: nil for another unit, for anything malformed, and for a range that ends after the total.
+    init?(_ field: String) {
+        let parts = field.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)
+        guard parts.count == 2, parts[0].lowercased() == "bytes" else { return nil }
+        let sides = parts[1].split(separator: "/", omittingEmptySubsequences: false)
+        guard sides.count == 2 else { return nil }
+        let total = HTTPNumber.parse(sides[1])
+        guard total != nil || sides[1] == "*" else { return nil }
+        self.total = total
+        if sides[0] == "*" {
+            bytes = nil
+        } else {
+            let ends = sides[0].split(separator: "-", omittingEmptySubsequences: false)
+            guard ends.count == 2, let first = HTTPNumber.parse(ends[0]), let last = HTTPNumber.parse(ends[1]),
+                first <= last, last < total ?? .max
+            else { return nil }
+            bytes = first...last
+        }
+    }
+}

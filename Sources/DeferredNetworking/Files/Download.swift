@@ -1,0 +1,118 @@
+import Synchronization
+
+#if canImport(FoundationNetworking)
+package import Foundation
+package import FoundationNetworking
+#else
+package import Foundation
+#endif
+
+/// A transfer into a file: complete at its destination in the end, or not there at all.
+///
+/// A resuming download goes on from what an earlier one left in `<destination>.partial`, if the server still has the same
+/// file, and leaves its own part there when it fails. Any other leaves nothing.
+package final class Download: Sendable {
+    /// Begins one more transfer for this download.
+    package typealias Start = @Sendable (TransferRequest, any TransferSink) -> Transfer
+
+    private enum State {
+        /// The attempt tells a late report of the first transfer's beginning from the second's.
+        case running(Transfer?, attempt: Int)
+        case cancelled
+    }
+
+    private let state = Mutex(State.running(nil, attempt: 0))
+    private let request: TransferRequest
+    private let destination: URL
+    private let isResuming: Bool
+    private let onProgress: @Sendable (_ received: Int64, _ expected: Int64?) -> Void
+    private let completion: @Sendable (Result<(URL, URLResponse), any Error>) -> Void
+
+    /// Begins a download and returns at once.
+    ///
+    /// - Parameters:
+    ///   - onProgress: counts bytes of the whole file, those from earlier downloads included.
+    ///   - start: begins a transfer; called a second time when the server refuses to continue.
+    package init(
+        _ request: TransferRequest,
+        to destination: URL,
+        resuming: Bool,
+        onProgress: @escaping @Sendable (_ received: Int64, _ expected: Int64?) -> Void = { _, _ in },
+        start: @escaping Start,
+        completion: @escaping @Sendable (Result<(URL, URLResponse), any Error>) -> Void
+    ) {
+        self.request = request
+        self.destination = destination
+        // A caller's own range isn't the file.
+        isResuming = resuming && request.request.value(forHTTPHeaderField: "Range") == nil
+        self.onProgress = onProgress
+        self.completion = completion
+        do throws(CocoaError) {
+            let file = try PartialFile(destination: destination, isResumable: isResuming)
+            begin(file, attempt: 1, asksForRange: file.canResume, start)
+        } catch {
+            completion(.failure(error))
+        }
+    }
+
+    /// Ends the download with `URLError.cancelled`, unless it has ended. Returns without waiting.
+    package func cancel() {
+        let transfer = state.withLock { state -> Transfer? in
+            defer { state = .cancelled }
+            if case .running(let transfer, _) = state { return transfer }
+            return nil
+        }
+        transfer?.cancel()
+    }
+
+    private func begin(_ file: PartialFile, attempt: Int, asksForRange: Bool, _ start: @escaping Start) {
+        let sink = DownloadSink(file, isRangeRequested: asksForRange, onProgress: onProgress) { file, outcome in
+            self.end(file, outcome, attempt: attempt, mayStartOver: asksForRange, start)
+        }
+        let transfer = start(ranged(asksForRange ? file : nil), sink)
+        let isCancelled = state.withLock { state in
+            guard case .running(_, let newest) = state else { return true }
+            if newest < attempt {
+                state = .running(transfer, attempt: attempt)
+            }
+            return false
+        }
+        if isCancelled {
+            transfer.cancel()
+        }
+    }
+
+    private func end(
+        _ file: PartialFile,
+        _ outcome: DownloadSink.Outcome,
+        attempt: Int,
+        mayStartOver: Bool,
+        _ start: @escaping Start
+    ) {
+        var file = file
+        switch outcome {
+        case .mustStartOver where mayStartOver:
+            begin(file, attempt: attempt + 1, asksForRange: false, start)
+        case .mustStartOver:
+            file.abandon()
+            completion(.failure(URLError(.badServerResponse, failing: request.url)))
+        case .ended(let result):
+            file.abandon()
+            completion(result.map { (destination, $0) })
+        }
+    }
+
+    /// The request, for the bytes that `file` lacks.
+    private func ranged(_ file: PartialFile?) -> TransferRequest {
+        var result = request
+        if isResuming {
+            // Offsets count the file's own bytes, not those of a compressed form.
+            result.request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
+        }
+        if let file, let validator = file.validator {
+            result.request.setValue("bytes=\(file.length)-", forHTTPHeaderField: "Range")
+            result.request.setValue(validator.field, forHTTPHeaderField: "If-Range")
+        }
+        return result
+    }
+}

@@ -1,0 +1,42 @@
+import Foundation
+
+/// Errors about files, as `CocoaError`s that name the path and carry the reason of the operating system.
+enum FileFailure {
+    static func writing(_ path: String, _ code: POSIXErrorCode = POSIXFile.lastError) -> CocoaError {
+        let cocoaCode: CocoaError.Code =
+            switch code {
+            case .ENOSPC, .EDQUOT: .fileWriteOutOfSpace
+            case .EACCES, .EPERM: .fileWriteNoPermission
+            case .EROFS: .fileWriteVolumeReadOnly
+            case .ENOENT, .ENOTDIR: .fileNoSuchFile
+            case .ENAMETOOLONG: .fileWriteInvalidFileName
+            default: .fileWriteUnknown
+            }
+        return error(cocoaCode, path, because: String(cString: strerror(code.rawValue)), POSIXError(code))
+    }
+
+    static func locked(_ path: String) -> CocoaError {
+        error(
+            .fileLocking,
+            path,
+            because: "another download is writing it; wait for that one, or choose another destination",
+            POSIXError(.EWOULDBLOCK)
+        )
+    }
+
+    private static func error(
+        _ code: CocoaError.Code,
+        _ path: String,
+        because reason: String,
+        _ underlying: POSIXError
+    ) -> CocoaError {
+        CocoaError(
+            code,
+            userInfo: [
+                NSFilePathErrorKey: path,
+                NSLocalizedDescriptionKey: "Cannot write \(path): \(reason)",
+                NSUnderlyingErrorKey: underlying,
+            ]
+        )
+    }
+}

@@ -1,0 +1,110 @@
+import Foundation
+
+/// A file that is being written beside its destination, and takes the destination's name when it is complete.
+///
+/// It is locked for as long as it is open, so that two downloads to one destination can't mix their bytes.
+struct PartialFile {
+    let destination: String
+    let path: String
+
+    /// Whether what has been written outlives a failure, for a later download to resume.
+    let isResumable: Bool
+
+    /// What the bytes in the file belong to. Without one they can't be resumed.
+    private(set) var validator: ResumeValidator?
+
+    private(set) var length: Int64
+    private var descriptor: Int32?
+
+    /// Creates `<destination>.<random>.partial`, or opens `<destination>.partial` when `isResumable`.
+    init(destination: URL, isResumable: Bool) throws(CocoaError) {
+        self.destination = destination.path
+        self.isResumable = isResumable
+        if isResumable {
+            path = destination.path + ".partial"
+            descriptor = try Self.openShared(path)
+            length = descriptor.flatMap(POSIXFile.status).map { Int64($0.st_size) } ?? 0
+            validator = Self.readValidator(at: path + ".validator")
+        } else {
+            let opened = try Self.createUnique(beside: destination.path)
+            (path, descriptor) = opened
+            length = 0
+        }
+    }
+
+    private var validatorPath: String { path + ".validator" }
+
+    /// Whether a request for the rest makes sense.
+    var canResume: Bool { validator != nil && length > 0 }
+
+    /// Starts again with an empty file, whose bytes will belong to `validator`.
+    mutating func restart(validator newValidator: ResumeValidator?) throws(CocoaError) {
+        // The old validator goes first: it must never stand beside bytes that aren't its own.
+        _ = unlink(validatorPath)
+        validator = nil
+        guard let descriptor, ftruncate(descriptor, 0) == 0, lseek(descriptor, 0, SEEK_SET) == 0 else {
+            throw FileFailure.writing(path)
+        }
+        length = 0
+        if isResumable, let newValidator {
+            try write(newValidator)
+        }
+    }
+
+    /// Goes on after the last byte that is there.
+    func resume() throws(CocoaError) {
+        guard let descriptor, lseek(descriptor, 0, SEEK_END) == length else { throw FileFailure.writing(path) }
+    }
+
+    mutating func append(_ bytes: Data) throws(CocoaError) {
+        guard let descriptor else { throw FileFailure.writing(path, .EBADF) }
+        if let code = POSIXFile.writeAll(bytes, to: descriptor) {
+            throw FileFailure.writing(path, code)
+        }
+        length += Int64(bytes.count)
+    }
+
+    /// Gives the file its destination's name, replacing what was there.
+    mutating func complete() throws(CocoaError) {
+        guard let descriptor, POSIXFile.status(of: descriptor).map({ Int64($0.st_size) }) == length else {
+            throw FileFailure.writing(path, .EIO)
+        }
+        // The validator goes first: once the name is free, another download may put its own there.
+        _ = unlink(validatorPath)
+        guard rename(path, destination) == 0 else {
+            let failure = FileFailure.writing(destination)
+            if let validator {
+                try write(validator)
+            }
+            throw failure
+        }
+        closeFile()
+    }
+
+    /// Lets go of an incomplete file: what can be resumed stays, all else is deleted.
+    mutating func abandon() {
+        guard descriptor != nil else { return }
+        if !(isResumable && canResume) {
+            _ = unlink(validatorPath)
+            _ = unlink(path)
+        }
+        closeFile()
+    }
+
+    private mutating func closeFile() {
+        if let open = descriptor.take() {
+            _ = close(open)
+        }
+    }
+
+    private mutating func write(_ newValidator: ResumeValidator) throws(CocoaError) {
+        guard let file = POSIXFile.openFile(validatorPath, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC) else {
+            throw FileFailure.writing(validatorPath)
+        }
+        defer { _ = close(file) }
+        if let code = POSIXFile.writeAll(newValidator.contents, to: file) {
+            throw FileFailure.writing(validatorPath, code)
+        }
+        validator = newValidator
+    }
+}

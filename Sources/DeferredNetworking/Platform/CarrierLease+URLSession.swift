@@ -1,0 +1,111 @@
+import Foundation
+import Synchronization
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+
+/// The carrier sessions of the sessions that users made.
+///
+/// On Linux, responses and data go to the delegate of the session and never to one of the task
+/// (https://github.com/swiftlang/swift-corelibs-foundation/issues/5187), a completion handler sees no progress, and creating
+/// a task on an invalidated session traps. So each of these sessions gets another one, made once from the configuration that
+/// it has then, which has our delegate and outlives an invalidation. It goes when the user's session is gone and it is idle;
+/// that is looked at whenever a transfer on any session begins or ends. Tests: `TransferTests`, "A transfer on an invalidated
+/// session still runs" and "One session has one carrier, which goes with it".
+private final class CarrierDirectory: Sendable {
+    static let shared = CarrierDirectory()
+
+    private struct Entry {
+        weak var user: URLSession?
+        let carrier: CarrierSession
+        var leases = 0
+    }
+
+    private let entries = Mutex<[ObjectIdentifier: [Entry]]>([:])
+
+    func lease(for session: URLSession) -> CarrierLease {
+        purge()
+        let key = ObjectIdentifier(session)
+        if let carrier = entries.withLock({ Self.take(key, session, in: &$0) }) {
+            return lease(carrier, key)
+        }
+        // Made outside the lock: it waits for the queue that all sessions share. Of two made at once, one is dropped.
+        let made = CarrierSession(copying: session.configuration)
+        let carrier = entries.withLock { entries in
+            if let other = Self.take(key, session, in: &entries) { return other }
+            entries[key, default: []].append(Entry(user: session, carrier: made, leases: 1))
+            return made
+        }
+        if carrier !== made {
+            made.invalidate()
+        }
+        return lease(carrier, key)
+    }
+
+    private func lease(_ carrier: CarrierSession, _ key: ObjectIdentifier) -> CarrierLease {
+        CarrierLease(carrier) {
+            self.entries.withLock { entries in
+                if let index = entries[key]?.firstIndex(where: { $0.carrier === carrier }) {
+                    entries[key]?[index].leases -= 1
+                }
+            }
+            self.purge()
+        }
+    }
+
+    /// An object may get the address of one that is gone, so an identifier can stand for several.
+    private static func take(
+        _ key: ObjectIdentifier,
+        _ session: URLSession,
+        in entries: inout [ObjectIdentifier: [Entry]]
+    ) -> CarrierSession? {
+        guard let index = entries[key]?.firstIndex(where: { $0.user === session }) else { return nil }
+        entries[key]?[index].leases += 1
+        return entries[key]?[index].carrier
+    }
+
+    private func purge() {
+        let unused = entries.withLock { entries in
+            var unused: [CarrierSession] = []
+            for (key, list) in entries {
+                let kept = list.filter { $0.user != nil || $0.leases > 0 }
+                guard kept.count < list.count else { continue }
+                unused += list.filter { $0.user == nil && $0.leases == 0 }.map(\.carrier)
+                entries[key] = kept.isEmpty ? nil : kept
+            }
+            return unused
+        }
+        for carrier in unused {
+            carrier.invalidate()
+        }
+    }
+}
+
+extension CarrierLease {
+    init(for session: URLSession) {
+        self = CarrierDirectory.shared.lease(for: session)
+    }
+}
+
+extension CarrierSession {
+    /// Takes the task back from a delegate that `configure` may have given it, which would get the redirects.
+    func claim(_ task: URLSessionTask) {
+        if task.delegate != nil {
+            task.delegate = nil
+        }
+    }
+}
+#else
+extension CarrierLease {
+    init(for session: URLSession) {
+        self.init(CarrierSession(borrowing: session))
+    }
+}
+
+extension CarrierSession {
+    /// Makes the task report to us, whatever delegate its session has.
+    func claim(_ task: URLSessionTask) {
+        task.delegate = delegate
+    }
+}
+#endif

@@ -1,0 +1,35 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Which challenges a transfer answers itself.
+///
+/// swift-corelibs-foundation knows HTTP Basic only, hangs when it is left to default handling, and traps when a cancellation
+/// meets a credential: https://github.com/swiftlang/swift-corelibs-foundation/issues/5456 (fixed in 6.3.2 by #5458). It
+/// delivers the 401 and its body first, so a transfer can record the challenge and send the credential by itself. On Darwin
+/// challenges come first and are about TLS as well; there the platform gets its answer.
+/// Test: `LoopbackTests`, "A session's own delegate decides on redirects and challenges".
+enum ChallengeHandling {
+    static func isRecorded(_ challenge: URLAuthenticationChallenge) -> Bool {
+        #if canImport(FoundationNetworking)
+        true
+        #else
+        false
+        #endif
+    }
+
+    /// `challenge` as it would look if its task had seen the failures of the ones before it.
+    static func challenge(_ challenge: URLAuthenticationChallenge, failures: Int) -> URLAuthenticationChallenge {
+        guard failures > 0, let sender = challenge.sender else { return challenge }
+        return URLAuthenticationChallenge(
+            protectionSpace: challenge.protectionSpace,
+            proposedCredential: challenge.proposedCredential,
+            previousFailureCount: failures,
+            failureResponse: challenge.failureResponse,
+            error: challenge.error,
+            sender: sender
+        )
+    }
+}

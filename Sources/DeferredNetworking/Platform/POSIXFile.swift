@@ -1,0 +1,48 @@
+import Foundation
+
+/// Calls of the operating system that Foundation has no throwing, non-trapping form of.
+///
+/// `FileHandle` traps where swift-corelibs-foundation meets a full disk or a missing directory, and its download tasks do so
+/// on our behalf; no issue is known upstream. Test: `PartialFileTests`, "A file that cannot be written fails with its path".
+enum POSIXFile {
+    /// The length in bytes, or nil when `path` is not a regular file that this process can read.
+    static func lengthOfReadableRegularFile(at path: String) -> Int64? {
+        guard let descriptor = openFile(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) else { return nil }
+        defer { _ = close(descriptor) }
+        return status(of: descriptor).flatMap { $0.st_mode & S_IFMT == S_IFREG ? Int64($0.st_size) : nil }
+    }
+
+    /// A file descriptor, or nil and the reason in `errno`.
+    static func openFile(_ path: String, _ flags: Int32) -> Int32? {
+        let descriptor = open(path, flags, 0o666)
+        return descriptor >= 0 ? descriptor : nil
+    }
+
+    static func status(of descriptor: Int32) -> stat? {
+        var result = stat()
+        return fstat(descriptor, &result) == 0 ? result : nil
+    }
+
+    static func status(at path: String) -> stat? {
+        var result = stat()
+        return stat(path, &result) == 0 ? result : nil
+    }
+
+    /// Writes all of `bytes`, or returns the reason why it can't.
+    static func writeAll(_ bytes: Data, to descriptor: Int32) -> POSIXErrorCode? {
+        bytes.withUnsafeBytes { buffer in
+            var rest = buffer[...]
+            while !rest.isEmpty {
+                let count = write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                if count >= 0 {
+                    rest = rest.dropFirst(count)
+                } else if errno != EINTR {
+                    return lastError
+                }
+            }
+            return nil
+        }
+    }
+
+    static var lastError: POSIXErrorCode { POSIXErrorCode(rawValue: errno) ?? .EIO }
+}

@@ -1,0 +1,79 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// What a redirect response asks for: RFC 9110, section 15.4, as browsers read it.
+enum RedirectRules {
+    enum Verdict {
+        /// Send this request instead.
+        case follow(TransferRequest)
+
+        /// The response is not one to follow: it is the result.
+        case deliver
+
+        case fail(URLError)
+    }
+
+    /// How many redirects one transfer follows.
+    static let hopLimit = 20
+
+    /// - Parameter hops: how many redirects led to `request`.
+    static func verdict(on response: HTTPURLResponse, to request: TransferRequest, hops: Int) -> Verdict {
+        guard [301, 302, 303, 307, 308].contains(response.statusCode),
+            let url = request.url,
+            let target = target(of: response, from: url)
+        else { return .deliver }
+        guard hops < hopLimit else {
+            return .fail(URLError(.httpTooManyRedirects, failing: target))
+        }
+        var next = request
+        if dropsBody(status: response.statusCode, method: request.method) {
+            dropBody(of: &next)
+        } else if next.hasOneShotBody {
+            return .fail(URLError(.requestBodyStreamExhausted, failing: target))
+        }
+        if Origin(of: url) != Origin(of: target) {
+            removeHeaders(from: &next) { originBoundHeaders.contains($0) }
+        }
+        next.request.url = target
+        return .follow(next)
+    }
+
+    /// The `Location`, resolved by RFC 3986 and with the fragment that it inherits, if it is one that can be followed.
+    private static func target(of response: HTTPURLResponse, from url: URL) -> URL? {
+        guard let location = response.value(forHTTPHeaderField: "Location"),
+            let target = URL(string: location, relativeTo: url)?.absoluteURL,
+            ["http", "https"].contains(target.scheme?.lowercased()),
+            target.host(percentEncoded: true)?.isEmpty == false
+        else { return nil }
+        guard target.fragment == nil, let fragment = url.fragment(percentEncoded: true) else { return target }
+        return URL(string: target.absoluteString + "#" + fragment) ?? target
+    }
+
+    private static func dropsBody(status: Int, method: String) -> Bool {
+        switch status {
+        case 301, 302: method == "POST"
+        case 303: method != "GET" && method != "HEAD"
+        default: false
+        }
+    }
+
+    private static func dropBody(of request: inout TransferRequest) {
+        request.request.httpMethod = "GET"
+        request.request.httpBody = nil
+        request.request.httpBodyStream = nil
+        request.body = .inRequest
+        removeHeaders(from: &request) { $0.hasPrefix("content-") || $0 == "transfer-encoding" }
+    }
+
+    /// Headers that the caller meant for one origin only. `Host` would name the old one.
+    private static let originBoundHeaders: Set = ["authorization", "cookie", "proxy-authorization", "host"]
+
+    private static func removeHeaders(from request: inout TransferRequest, where isRemoved: (String) -> Bool) {
+        for name in (request.request.allHTTPHeaderFields ?? [:]).keys where isRemoved(name.lowercased()) {
+            request.request.setValue(nil, forHTTPHeaderField: name)
+        }
+    }
+}

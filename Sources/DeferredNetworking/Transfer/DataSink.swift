@@ -1,0 +1,61 @@
+#if canImport(FoundationNetworking)
+package import Foundation
+package import FoundationNetworking
+#else
+package import Foundation
+#endif
+
+/// Gathers a response's body in memory.
+package final class DataSink: TransferSink, @unchecked Sendable {
+    /// What a `Content-Length` alone can make this allocate.
+    private static let largestReservation = 4 << 20
+
+    private let limit: Int64?
+    private let onProgress: @Sendable (_ received: Int64, _ expected: Int64?) -> Void
+    private let onSent: @Sendable (_ sent: Int64, _ expected: Int64?) -> Void
+    private let completion: @Sendable (Result<(Data, URLResponse), any Error>) -> Void
+
+    // SAFETY: a sink has one transfer, which calls it in order and never twice at once, and whose lock orders the calls.
+    private var body = Data()
+
+    /// - Parameter limit: the largest body, in bytes; a larger one ends in `URLClientError.bodyTooLarge`.
+    package init(
+        limit: Int64? = nil,
+        onProgress: @escaping @Sendable (_ received: Int64, _ expected: Int64?) -> Void = { _, _ in },
+        onSent: @escaping @Sendable (_ sent: Int64, _ expected: Int64?) -> Void = { _, _ in },
+        completion: @escaping @Sendable (Result<(Data, URLResponse), any Error>) -> Void
+    ) {
+        self.limit = limit
+        self.onProgress = onProgress
+        self.onSent = onSent
+        self.completion = completion
+    }
+
+    package func receive(head: URLResponse) throws {
+        body = Data()
+        guard head.expectedContentLength > 0 else { return }
+        body.reserveCapacity(Int(min(head.expectedContentLength, Int64(Self.largestReservation))))
+    }
+
+    package func receive(bytes: Data) throws {
+        if let limit, Int64(body.count) + Int64(bytes.count) > limit {
+            body = Data()
+            throw URLClientError.bodyTooLarge(limit: limit)
+        }
+        body.append(bytes)
+    }
+
+    package func progress(received: Int64, expected: Int64?) {
+        onProgress(received, expected)
+    }
+
+    package func progress(sent: Int64, expected: Int64?) {
+        onSent(sent, expected)
+    }
+
+    package func finish(_ result: Result<URLResponse, any Error>) {
+        let body = self.body
+        self.body = Data()
+        completion(result.map { (body, $0) })
+    }
+}

@@ -1,0 +1,33 @@
+package import Foundation
+
+#if canImport(FoundationNetworking)
+package import FoundationNetworking
+#endif
+
+/// Where a transfer's response goes.
+///
+/// A transfer calls its sink in order, never twice at once, and holds no lock meanwhile. After `finish` it calls nothing
+/// and lets go of the sink. What a method throws ends the transfer with that error.
+package protocol TransferSink: AnyObject, Sendable {
+    /// A response begins. A second one replaces the first, and all bytes that came with it.
+    func receive(head: URLResponse) throws
+
+    func receive(bytes: Data) throws
+
+    /// - Parameters:
+    ///   - received: bytes of the current response's body so far, after decoding.
+    ///   - expected: bytes of the whole body, when that is known.
+    func progress(received: Int64, expected: Int64?)
+
+    /// - Parameters:
+    ///   - sent: bytes of the request's body so far.
+    ///   - expected: bytes of the whole body, when that is known.
+    func progress(sent: Int64, expected: Int64?)
+
+    /// The end, exactly once. A success means that the whole body was received.
+    func finish(_ result: Result<URLResponse, any Error>)
+}
+
+extension TransferSink {
+    package func progress(sent: Int64, expected: Int64?) {}
+}

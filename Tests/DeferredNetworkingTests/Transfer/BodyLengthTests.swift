@@ -1,0 +1,30 @@
+import Foundation
+import Testing
+
+@testable import DeferredNetworking
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Body length", .timeLimit(.minutes(1)))
+struct BodyLengthTests {
+    @Test(
+        "A length is expected where the response tells it",
+        arguments: [
+            ("GET", 200, ["Content-Length": "5"], 5), ("GET", 404, ["content-length": "5"], 5), ("GET", 200, [:], nil),
+            ("HEAD", 200, ["Content-Length": "5"], 0), ("GET", 204, ["Content-Length": "5"], 0),
+            ("GET", 304, ["Content-Length": "5"], 0),
+            ("GET", 200, ["Content-Length": "5", "Content-Encoding": "gzip"], nil),
+            ("GET", 200, ["Content-Length": "5", "Content-Encoding": "identity"], 5),
+            ("GET", 200, ["Content-Length": "5", "Transfer-Encoding": "chunked"], nil),
+            ("GET", 200, ["Content-Length": "2, 5"], nil), ("GET", 200, ["Content-Length": "-5"], nil),
+            ("GET", 200, ["Content-Length": "99999999999999999999"], nil),
+        ] as [(String, Int, [String: String], Int64?)]
+    )
+    func lengths(method: String, status: Int, headers: [String: String], expected: Int64?) throws {
+        let url = try #require(URL(string: "http://host/"))
+        let response = HTTPURLResponse(url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: headers)
+        #expect(BodyLength.expected(from: try #require(response), method: method) == expected)
+    }
+}

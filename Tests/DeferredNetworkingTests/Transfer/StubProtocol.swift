@@ -1,0 +1,31 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Answers `/ok` with "hello" and `/echo` with the request's `X-Echo`, and leaves `/hang` unanswered.
+final class StubProtocol: URLProtocol {
+    override class func canInit(with request: URLRequest) -> Bool { true }
+
+    override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+
+    override func startLoading() {
+        guard let url = request.url, url.path != "/hang",
+            let response = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: [:])
+        else { return }
+        let body = url.path == "/echo" ? request.value(forHTTPHeaderField: "X-Echo") ?? "" : "hello"
+        client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
+        client?.urlProtocol(self, didLoad: Data(body.utf8))
+        client?.urlProtocolDidFinishLoading(self)
+    }
+
+    override func stopLoading() {}
+
+    static func session(headers: [String: String] = [:]) -> URLSession {
+        let configuration = URLSessionConfiguration.default
+        configuration.protocolClasses = [StubProtocol.self]
+        configuration.httpAdditionalHeaders = headers
+        return URLSession(configuration: configuration)
+    }
+}

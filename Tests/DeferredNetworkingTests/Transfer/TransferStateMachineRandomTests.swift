@@ -1,0 +1,121 @@
+import Foundation
+import Testing
+
+@testable import DeferredNetworking
+
+/// SplitMix64: the same sequences in each run.
+private struct SeededGenerator: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+}
+
+/// What must hold for any order of events, looked at from the side of the sink and of the platform.
+private struct Invariants {
+    private var isCreationPending = false
+    private var task: Int?
+    private var isTaskCancelled = false
+    private var hasHead = false
+    private(set) var hasFinished = false
+    private(set) var hasReleased = false
+
+    /// Returns what is wrong.
+    mutating func violation(event: MachineEvent, newestTask: Int, actions: [TransferStateMachine.Action]) -> String? {
+        if event == .created {
+            isCreationPending = false
+            task = newestTask
+            isTaskCancelled = false
+        } else if [.succeeded, .succeededUnseen, .failed].contains(event) || event == .invalidated {
+            task = nil
+        }
+        for action in actions {
+            if let violation = violation(action) {
+                return violation
+            }
+        }
+        return nil
+    }
+
+    private mutating func violation(_ action: TransferStateMachine.Action) -> String? {
+        if hasReleased { return "action after the release" }
+        switch action {
+        case .createTask:
+            if hasFinished || isCreationPending || task != nil { return "a task too many" }
+            isCreationPending = true
+            hasHead = false
+        case .resumeTask(let resumed):
+            if resumed != task || hasFinished { return "wrong task resumed" }
+        case .cancelTask(let cancelled):
+            if cancelled != task || isTaskCancelled { return "wrong task cancelled, or twice" }
+            isTaskCancelled = true
+        case .askAboutRedirect, .askAboutChallenge:
+            if hasFinished || task != nil { return "asked while a task runs" }
+        case .deliverHead:
+            if hasFinished { return "head after the end" }
+            hasHead = true
+        case .deliverBytes, .reportProgress:
+            if hasFinished || !hasHead { return "bytes without a head or after the end" }
+        case .reportSent:
+            if hasFinished { return "progress after the end" }
+        case .finish:
+            if hasFinished { return "finished twice" }
+            hasFinished = true
+        case .release:
+            if !hasFinished || isCreationPending || task != nil { return "released too early" }
+            hasReleased = true
+        }
+        return nil
+    }
+}
+
+@Suite("Transfer state machine, random events", .timeLimit(.minutes(5)))
+struct TransferStateMachineRandomTests {
+    @Test("In 100,000 random sequences of events a transfer ends once and cleanly", arguments: 0..<4)
+    func randomSequences(part: Int) {
+        for sequence in 0..<25_000 {
+            let seed = UInt64(part * 25_000 + sequence)
+            if let violation = violation(seed: seed) {
+                Issue.record("seed \(seed): \(violation)")
+                return
+            }
+        }
+    }
+
+    private func violation(seed: UInt64) -> String? {
+        var generator = SeededGenerator(state: seed)
+        var fixture = MachineFixture()
+        var invariants = Invariants()
+        var history: [MachineEvent] = []
+
+        func violation(after event: MachineEvent) -> String? {
+            guard fixture.isPossible(event) else { return nil }
+            history.append(event)
+            let actions = fixture.apply(event)
+            return invariants.violation(event: event, newestTask: fixture.newestTask, actions: actions)
+                .map { "\($0) after \(history)" }
+        }
+
+        // The ends are rarer than the rest, so that sequences get past them.
+        let common = MachineEvent.allCases.filter { ![.cancel, .abort, .invalidated].contains($0) }
+        for step in 0..<30 {
+            let isEnd = step > 3 && generator.next() % 24 == 0
+            let events = isEnd ? MachineEvent.allCases : common
+            if let violation = violation(after: events[Int(generator.next() % UInt64(events.count))]) {
+                return violation
+            }
+        }
+        // Whatever happened, a cancellation ends the transfer, and the platform's last word releases it.
+        for event in [MachineEvent.cancel, .created, .failed] {
+            if let violation = violation(after: event) {
+                return violation
+            }
+        }
+        return invariants.hasFinished && invariants.hasReleased ? nil : "not ended after \(history)"
+    }
+}

@@ -1,0 +1,157 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import DeferredNetworking
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Transfer", .timeLimit(.minutes(1)))
+struct TransferTests {
+    typealias Outcome = Result<(Data, URLResponse), any Error>
+
+    private func request(_ path: String) throws -> TransferRequest {
+        TransferRequest(URLRequest(url: try #require(URL(string: "http://host" + path))))
+    }
+
+    private func outcome(
+        of request: TransferRequest,
+        on session: URLSession,
+        limit: Int64? = nil,
+        configure: (@Sendable (URLSessionTask) -> Void)? = nil,
+        started: (Transfer) -> Void = { _ in }
+    ) async -> Outcome {
+        await withCheckedContinuation { continuation in
+            let sink = DataSink(limit: limit) { continuation.resume(returning: $0) }
+            started(Transfer.start(request, on: session, configure: configure, sink: sink))
+        }
+    }
+
+    @Test("Response, data and completion reach the sink")
+    func success() async throws {
+        let (data, response) = try await outcome(of: request("/ok"), on: StubProtocol.session()).get()
+        #expect(data == Data("hello".utf8))
+        #expect((response as? HTTPURLResponse)?.statusCode == 200)
+    }
+
+    @Test("A transfer on an invalidated session still runs")
+    func invalidated() async throws {
+        let session = StubProtocol.session()
+        session.invalidateAndCancel()
+        let (data, _) = try await outcome(of: request("/ok"), on: session).get()
+        #expect(data == Data("hello".utf8))
+    }
+
+    @Test("A cancelled transfer ends at once with the failing URL")
+    func cancelling() async throws {
+        let request = try request("/hang")
+        let outcome = await outcome(of: request, on: StubProtocol.session()) { $0.cancel() }
+        let error = #expect(throws: URLError.self) { try outcome.get() }
+        #expect(error?.code == .cancelled)
+        #expect(error?.failingURL == request.url)
+    }
+
+    @Test("A body beyond the limit ends the transfer with that error")
+    func limit() async throws {
+        let outcome = try await outcome(of: request("/ok"), on: StubProtocol.session(), limit: 4)
+        let error = #expect(throws: URLClientError.self) { try outcome.get() }
+        #expect(error == .bodyTooLarge(limit: 4))
+    }
+
+    @Test("A request that cannot be sent ends before start returns")
+    func refused() throws {
+        let hasEnded = Mutex(false)
+        var request = try request("/ok")
+        request.request.timeoutInterval = .infinity
+        _ = Transfer.start(request, on: StubProtocol.session(), sink: DataSink { _ in hasEnded.withLock { $0 = true } })
+        #expect(hasEnded.withLock { $0 })
+    }
+
+    @Test("The task is configured before it is resumed")
+    func configuring() async throws {
+        let state = Mutex<URLSessionTask.State?>(nil)
+        let configure: @Sendable (URLSessionTask) -> Void = { task in
+            task.taskDescription = "mine"
+            state.withLock { $0 = task.state }
+        }
+        _ = try await outcome(of: request("/ok"), on: StubProtocol.session(), configure: configure).get()
+        #expect(state.withLock { $0 } == .suspended)
+    }
+
+    @Test("The session's additional headers are sent, and those of the request win")
+    func additionalHeaders() async throws {
+        let session = StubProtocol.session(headers: ["X-Echo": "session"])
+        var request = try request("/echo")
+        let (first, _) = try await outcome(of: request, on: session).get()
+        #expect(String(decoding: first, as: UTF8.self) == "session")
+        request.request.setValue("request", forHTTPHeaderField: "X-Echo")
+        let (second, _) = try await outcome(of: request, on: session).get()
+        #expect(String(decoding: second, as: UTF8.self) == "request")
+    }
+
+    @Test("A session's additional header that would inject another is refused")
+    func injection() async throws {
+        let session = StubProtocol.session(headers: ["X-A: 1\r\nX-B": "v"])
+        let outcome = try await outcome(of: request("/ok"), on: session)
+        #expect(throws: URLClientError.self) { try outcome.get() }
+    }
+
+    @Test("Cancelling from many threads ends each transfer once", arguments: 0..<10)
+    func cancelRace(round: Int) async throws {
+        let session = StubProtocol.session()
+        let request = try request(round.isMultiple(of: 2) ? "/hang" : "/ok?\(round)")
+        // A second end would resume the continuation twice, which traps.
+        _ = await outcome(of: request, on: session) { transfer in
+            guard round.isMultiple(of: 2) else { return }
+            DispatchQueue.concurrentPerform(iterations: 8) { _ in transfer.cancel() }
+        }
+    }
+
+    @Test("An ended transfer retains neither its sink nor what configures its tasks")
+    func lifetime() async throws {
+        final class Captured: Sendable {}
+        weak var weakSink: DataSink?
+        weak var weakCaptured: Captured?
+        let transfer = Mutex<Transfer?>(nil)
+        let request = try request("/hang")
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            let captured = Captured()
+            let sink = DataSink { _ in continuation.resume() }
+            weakSink = sink
+            weakCaptured = captured
+            let started = Transfer.start(
+                request,
+                on: StubProtocol.session(),
+                configure: { _ in withExtendedLifetime(captured) {} },
+                sink: sink
+            )
+            transfer.withLock { $0 = started }
+            started.cancel()
+        }
+        // The platform's last word on the cancelled task comes after the end.
+        while weakCaptured != nil || weakSink != nil {
+            await Task.yield()
+        }
+        #expect(transfer.withLock { $0 } != nil)
+    }
+
+    @Test("One session has one carrier, which goes with it")
+    func carriers() {
+        weak var carrier: CarrierSession?
+        do {
+            let session = StubProtocol.session()
+            let first = CarrierLease(for: session)
+            let second = CarrierLease(for: session)
+            carrier = first.carrier
+            #expect(first.carrier === second.carrier)
+            #expect(first.carrier !== CarrierLease(for: StubProtocol.session()).carrier)
+            first.giveBack()
+            second.giveBack()
+            #expect(carrier != nil)
+        }
+        CarrierLease(for: StubProtocol.session()).giveBack()
+        #expect(carrier == nil)
+    }
+}

@@ -17,18 +17,18 @@ let package = Package(
         .target(name: "DeferredCore"),
         .target(name: "DeferredTask", dependencies: ["DeferredCore"]),
         .target(name: "DeferredNetworking", dependencies: ["DeferredCore", "DeferredTask"]),
-        .target(name: "DeferredTesting"),
+        .target(name: "DeferredTesting", dependencies: ["DeferredCore"]),
         .target(name: "Deferred", dependencies: ["DeferredCore", "DeferredTask", "DeferredNetworking"]),
         .executableTarget(name: "fetch", dependencies: ["Deferred", "DeferredTesting"]),
 
-        .target(name: "TestSupport", path: "Tests/TestSupport"),
+        .target(name: "TestSupport", dependencies: ["DeferredCore"], path: "Tests/TestSupport"),
         .testTarget(name: "DeferredCoreTests", dependencies: ["DeferredCore", "TestSupport"]),
         .testTarget(name: "DeferredTaskTests", dependencies: ["DeferredCore", "DeferredTask", "TestSupport"]),
         .testTarget(
             name: "DeferredNetworkingTests",
             dependencies: ["DeferredCore", "DeferredTask", "DeferredNetworking", "DeferredTesting", "TestSupport"]
         ),
-        .testTarget(name: "DeferredTestingTests", dependencies: ["DeferredTesting", "TestSupport"]),
+        .testTarget(name: "DeferredTestingTests", dependencies: ["DeferredCore", "DeferredTesting", "TestSupport"]),
         .testTarget(name: "DeferredTests", dependencies: ["Deferred", "DeferredTesting", "TestSupport"]),
         .testTarget(name: "fetchTests", dependencies: ["fetch", "Deferred", "DeferredTesting", "TestSupport"]),
     ],

@@ -1,17 +1,17 @@
 import Synchronization
 
 /// Counts the objects made by `make()` that are still alive.
-public final class Lifetimes: Sendable {
+package final class Lifetimes: Sendable {
     private let alive = Atomic(0)
 
-    public init() {}
+    package init() {}
 
-    public var count: Int { alive.load(ordering: .acquiring) }
+    package var count: Int { alive.load(ordering: .acquiring) }
 
-    public func make() -> Token { Token(self) }
+    package func make() -> Token { Token(self) }
 
     /// Something to capture.
-    public final class Token: Sendable {
+    package final class Token: Sendable {
         private let lifetimes: Lifetimes
 
         fileprivate init(_ lifetimes: Lifetimes) {
@@ -24,6 +24,6 @@ public final class Lifetimes: Sendable {
         }
 
         /// Marks the place of capture.
-        public func touch() {}
+        package func touch() {}
     }
 }

@@ -1,12 +1,12 @@
-import Synchronization
+import DeferredCore
 
 /// What happened, in order.
-public final class Log<Entry: Sendable>: Sendable {
-    private let storage = Mutex<[Entry]>([])
+package final class Log<Entry: Sendable>: Sendable {
+    private let storage = Lock<[Entry]>([])
 
-    public init() {}
+    package init() {}
 
-    public var entries: [Entry] { storage.withLock { $0 } }
+    package var entries: [Entry] { storage.withLock { $0 } }
 
-    public func add(_ entry: Entry) { storage.withLock { $0.append(entry) } }
+    package func add(_ entry: Entry) { storage.withLock { $0.append(entry) } }
 }

@@ -3,7 +3,7 @@ import Foundation
 /// The resident memory of this process in bytes; 0 where it cannot be read.
 ///
 /// Meaningful only in a process of its own: call it in an exit test.
-public func residentMemory() -> Int {
+package func residentMemory() -> Int {
     guard let fields = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " "),
         fields.count > 1, let pages = Int(fields[1])
     else { return 0 }

@@ -5,7 +5,7 @@ import Synchronization
 /// Runs `body` on `count` threads of their own, started together, and returns when all have ended.
 ///
 /// Real threads, unlike `concurrentPerform`, which makes no more of them than there are processors.
-public func race(_ count: Int, _ body: @escaping @Sendable (_ index: Int) -> Void) {
+package func race(_ count: Int, _ body: @escaping @Sendable (_ index: Int) -> Void) {
     let group = DispatchGroup()
     let gate = Gate(count)
     for index in 0..<count {
@@ -22,15 +22,15 @@ public func race(_ count: Int, _ body: @escaping @Sendable (_ index: Int) -> Voi
 }
 
 /// Lets threads go on only when all of them have come; any number of times.
-public final class Gate: Sendable {
+package final class Gate: Sendable {
     private let count: Int
     private let arrivals = Atomic(0)
 
-    public init(_ count: Int) {
+    package init(_ count: Int) {
         self.count = count
     }
 
-    public func pass() {
+    package func pass() {
         let round = arrivals.wrappingAdd(1, ordering: .acquiringAndReleasing).oldValue / count
         var spins = 0
         while arrivals.load(ordering: .acquiring) < (round + 1) * count {

@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// Reports futures that nobody filled.
 ///
 /// In debug builds, a ``Deferred`` whose last reference goes while handlers wait for its value is almost always a bug:
@@ -26,7 +24,7 @@ public enum DeferredDiagnostics {
         set { handler.withLock { $0 = newValue } }
     }
 
-    private static let handler = Mutex<@Sendable (Unfilled) -> Void> { unfilled in
+    private static let handler = Lock<@Sendable (Unfilled) -> Void> { unfilled in
         var standardError = StandardError()
         print("\(unfilled)", to: &standardError)
     }

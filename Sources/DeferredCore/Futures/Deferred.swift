@@ -63,12 +63,16 @@ public struct Deferred<Value: Sendable>: FutureProtocol {
         }
     }
 
+    /// Calls `body` with the value, once. See ``FutureProtocol/upon(_:execute:)``.
     @inlinable
     @discardableResult
     public func upon(_ executor: some Executor, execute body: @escaping @Sendable (Value) -> Void) -> Registration {
         storage.upon(executor, body)
     }
 
+    /// The value, or `nil` if it is not there yet.
+    ///
+    /// - Complexity: O(1): one acquiring load.
     @inlinable
     public func peek() -> Value? { storage.peek() }
 

@@ -31,15 +31,20 @@ public struct Future<Value: Sendable>: FutureProtocol {
     @inlinable
     public static var never: Future { Future(FutureStorage()) }
 
+    /// This future.
     @inlinable
     public var future: Future { self }
 
+    /// Calls `body` with the value, once. See ``FutureProtocol/upon(_:execute:)``.
     @inlinable
     @discardableResult
     public func upon(_ executor: some Executor, execute body: @escaping @Sendable (Value) -> Void) -> Registration {
         storage.upon(executor, body)
     }
 
+    /// The value, or `nil` if it is not there yet.
+    ///
+    /// - Complexity: O(1): one acquiring load.
     @inlinable
     public func peek() -> Value? { storage.peek() }
 

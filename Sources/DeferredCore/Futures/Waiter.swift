@@ -1,8 +1,6 @@
-internal import Synchronization
-
 /// One call of `get()`: a continuation, resumed once, by the value or by a cancellation.
 final class Waiter<Value: Sendable>: Sendable {
-    private let state = Mutex(WaiterStateMachine<Value>())
+    private let state = Lock(WaiterStateMachine<Value>())
 
     /// Waits with `continuation`, or resumes it if the cancellation came before.
     func suspend(_ continuation: UnsafeContinuation<Value?, Never>) {

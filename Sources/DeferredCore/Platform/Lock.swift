@@ -1,4 +1,4 @@
-package import Synchronization
+internal import Synchronization
 
 /// A `Mutex` that ThreadSanitizer understands on Linux.
 ///

@@ -20,7 +20,10 @@ struct ThreadLocal<Content: AnyObject>: Sendable {
                 Unmanaged<AnyObject>.fromOpaque(content).release()
             }
         }
-        precondition(status == 0, "pthread_key_create failed with \(status): this process uses too many thread-local keys")
+        precondition(
+            status == 0,
+            "pthread_key_create failed with \(status): this process uses too many thread-local keys"
+        )
         self.key = key
         self.make = make
     }

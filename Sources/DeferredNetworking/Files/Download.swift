@@ -1,4 +1,4 @@
-import Synchronization
+internal import DeferredCore
 
 #if canImport(FoundationNetworking)
 package import Foundation
@@ -21,7 +21,7 @@ package final class Download: Sendable {
         case cancelled
     }
 
-    private let state = Mutex(State.running(nil, attempt: 0))
+    private let state = Lock(State.running(nil, attempt: 0))
     private let request: TransferRequest
     private let destination: URL
     private let isResuming: Bool

@@ -1,5 +1,5 @@
+internal import DeferredCore
 import Foundation
-import Synchronization
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -21,7 +21,7 @@ private final class CarrierDirectory: Sendable {
         var leases = 0
     }
 
-    private let entries = Mutex<[ObjectIdentifier: [Entry]]>([:])
+    private let entries = Lock<[ObjectIdentifier: [Entry]]>([:])
 
     func lease(for session: URLSession) -> CarrierLease {
         purge()

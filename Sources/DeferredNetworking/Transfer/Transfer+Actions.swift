@@ -1,3 +1,4 @@
+internal import DeferredCore
 import Foundation
 import Synchronization
 

@@ -1,4 +1,4 @@
-import Synchronization
+internal import DeferredCore
 
 #if canImport(FoundationNetworking)
 import Foundation
@@ -28,7 +28,7 @@ package final class Transfer: Sendable {
         var configure: (@Sendable (URLSessionTask) -> Void)?
     }
 
-    let state: Mutex<State>
+    let state: Lock<State>
 
     private init(
         _ request: TransferRequest,
@@ -37,7 +37,7 @@ package final class Transfer: Sendable {
         configure: (@Sendable (URLSessionTask) -> Void)?,
         sink: any TransferSink
     ) {
-        state = Mutex(
+        state = Lock(
             State(
                 machine: TransferStateMachine(request: request),
                 sink: sink,

@@ -1,9 +1,9 @@
+internal import DeferredCore
 import Foundation
-import Synchronization
 
 /// The running transfers of one session, by the identifiers of their current tasks.
 final class TransferRegistry: Sendable {
-    private let transfers = Mutex<[Int: Transfer]>([:])
+    private let transfers = Lock<[Int: Transfer]>([:])
 
     func insert(_ transfer: Transfer, task: Int) {
         transfers.withLock { $0[task] = transfer }

@@ -1,4 +1,4 @@
-import Synchronization
+internal import DeferredCore
 
 /// What a server has counted and noted down so far.
 final class ServerJournal: Sendable {
@@ -9,7 +9,7 @@ final class ServerJournal: Sendable {
         var requests: [LoopbackServer.Request] = []
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
     private let limit: Int
 
     /// - Parameter limit: how many requests to keep; older ones are dropped.

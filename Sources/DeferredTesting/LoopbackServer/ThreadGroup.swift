@@ -1,5 +1,5 @@
+internal import DeferredCore
 import Dispatch
-import Synchronization
 
 /// Threads that can be waited for until the last of them is gone.
 ///
@@ -11,7 +11,7 @@ final class ThreadGroup: Sendable {
         var lastEnded: ServerThread?
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
     private let runningThreads = DispatchGroup()
 
     deinit {

@@ -110,7 +110,8 @@ struct RegistrationTests {
         #expect(!deferred.storage.hasHandlers)
     }
 
-    @Test func `fill, register and cancel on three threads: each handler runs once or never, as its registration says`() {
+    @Test func `fill, register and cancel on three threads: each handler runs once or never, as its registration says`()
+    {
         let rounds = 30_000
         let slots = (0..<rounds).map { _ in Slot() }
         race(3) { thread in
@@ -159,7 +160,7 @@ struct RegistrationTests {
     @Test func `dropping the future while handlers are cancelled is safe, and frees all`() {
         let lifetimes = Lifetimes()
         for _ in 0..<5_000 {
-            let deferred = Mutex<Future<Int>?>(Deferred<Int>().future)
+            let deferred = Lock<Future<Int>?>(Deferred<Int>().future)
             let registrations = (0..<3).map { _ in
                 deferred.withLock { $0 }?.upon(.immediate) { [token = lifetimes.make()] _ in token.touch() }
             }
@@ -181,18 +182,20 @@ struct RegistrationTests {
 
 /// Runs nothing until told to.
 private final class HeldExecutor: Executor {
-    private let bodies = Mutex<[@Sendable () -> Void]>([])
+    private let bodies = Lock<[@Sendable () -> Void]>([])
 
     func submit(_ body: @escaping @Sendable () -> Void) { bodies.withLock { $0.append(body) } }
 
     func runAll() {
-        for body in bodies.withLock({ bodies in defer { bodies = [] }; return bodies }) { body() }
+        for body in bodies.withLock({ bodies in
+            defer { bodies = [] }; return bodies
+        }) { body() }
     }
 }
 
 private final class Slot: Sendable {
     let deferred = Deferred<Int>()
-    let registrations = Mutex<[Registration]>([])
+    let registrations = Lock<[Registration]>([])
     let calls = Calls()
 
     final class Calls: Sendable {

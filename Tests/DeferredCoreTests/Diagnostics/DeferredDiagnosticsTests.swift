@@ -9,14 +9,21 @@ struct DeferredDiagnosticsTests {
             makeDeferred().upon(.immediate) { _ in }
         }
         let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-        #expect(text.contains("DeferredCoreTests/DeferredDiagnosticsTests.swift:\(lineOfMakeDeferred): a Deferred was dropped unfilled"))
+        #expect(
+            text.contains(
+                "DeferredCoreTests/DeferredDiagnosticsTests.swift:\(lineOfMakeDeferred): a Deferred was dropped unfilled"
+            )
+        )
     }
 
     @Test func `reports go to the handler, and only where a handler is lost`() async {
         await #expect(processExitsWith: .success) {
             let count = Counter()
             DeferredDiagnostics.unfilledHandler = { report in
-                precondition(report.line == lineOfMakeDeferred && "\(report.file)" == "DeferredCoreTests/DeferredDiagnosticsTests.swift")
+                precondition(
+                    report.line == lineOfMakeDeferred
+                        && "\(report.file)" == "DeferredCoreTests/DeferredDiagnosticsTests.swift"
+                )
                 count.value += 1
             }
             do {

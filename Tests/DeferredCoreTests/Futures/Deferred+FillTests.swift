@@ -49,7 +49,11 @@ struct DeferredFillTests {
     }
 
     @Test func `8 threads race to fill with an Int`() {
-        raceToFill { $0 } index: { $0 }
+        raceToFill {
+            $0
+        } index: {
+            $0
+        }
     }
 
     @Test func `8 threads race to fill with a String`() {
@@ -61,12 +65,20 @@ struct DeferredFillTests {
     }
 
     @Test func `8 threads race to fill with an object`() {
-        raceToFill { Box($0) } index: { $0.index }
+        raceToFill {
+            Box($0)
+        } index: {
+            $0.index
+        }
     }
 
     @Test func `8 threads race to fill with a struct of 64 bytes`() {
         #expect(MemoryLayout<Wide>.size == 64)
-        raceToFill { Wide($0) } index: { $0.index }
+        raceToFill {
+            Wide($0)
+        } index: {
+            $0.index
+        }
     }
 
     /// 200,000 futures, each filled by 8 threads: one wins, and every thread sees the winner's value as soon as its
@@ -76,9 +88,9 @@ struct DeferredFillTests {
         index: @escaping @Sendable (Value) -> Int?
     ) {
         let (rounds, batch, threads) = (200_000, 500, 8)
-        let futures = Mutex<[Deferred<Value>]>([])
+        let futures = Lock<[Deferred<Value>]>([])
         let gate = Gate(threads)
-        let wins = Mutex([UInt8](repeating: 0, count: rounds))
+        let wins = Lock([UInt8](repeating: 0, count: rounds))
         let wrong = Atomic(0)
         race(threads) { thread in
             for start in stride(from: 0, to: rounds, by: batch) {

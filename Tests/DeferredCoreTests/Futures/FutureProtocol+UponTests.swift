@@ -82,7 +82,7 @@ struct FutureProtocolUponTests {
         let log = Log<String>()
         var deferred: Deferred<Int>? = Deferred()
         let other = Deferred<Int>()
-        let holder = Mutex(deferred)
+        let holder = Lock(deferred)
         deferred?.upon(.immediate) { value in
             holder.withLock { $0 }?.upon(.immediate) { log.add("inner \($0)") }
             other.fill(with: value + 1)
@@ -91,7 +91,7 @@ struct FutureProtocolUponTests {
             log.add("outer \(value)")
         }
         other.upon(.immediate) { log.add("other \($0)") }
-        let last = Mutex<Registration?>(nil)
+        let last = Lock<Registration?>(nil)
         deferred?.upon(.immediate) { _ in last.withLock { $0?.cancel() } }
         let registration = deferred?.upon(.immediate) { _ in log.add("never") }
         last.withLock { $0 = registration }

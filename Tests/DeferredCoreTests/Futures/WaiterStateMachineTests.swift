@@ -8,21 +8,23 @@ struct WaiterStateMachineTests {
 
     /// Every order of events that can happen, with what must come of it: whether the continuation is resumed with the
     /// value (`v`), with a cancellation (`c`), or not (`-`), and whether the registration is cancelled (`r`).
-    @Test(arguments: [
-        ([.suspend, .register, .fill], ["-", "-", "v"]),
-        ([.suspend, .register, .cancel], ["-", "-", "cr"]),
-        ([.suspend, .register, .fill, .cancel], ["-", "-", "v", "-"]),
-        ([.suspend, .register, .cancel, .fill], ["-", "-", "cr", "-"]),
-        ([.suspend, .fill, .register], ["-", "v", "r"]),
-        ([.suspend, .fill, .register, .cancel], ["-", "v", "r", "-"]),
-        ([.suspend, .fill, .cancel, .register], ["-", "v", "-", "r"]),
-        ([.suspend, .cancel, .register], ["-", "c", "r"]),
-        ([.suspend, .cancel, .register, .fill], ["-", "c", "r", "-"]),
-        ([.suspend, .cancel, .fill, .register], ["-", "c", "-", "r"]),
-        ([.cancel, .suspend, .register], ["-", "c", "r"]),
-        ([.cancel, .suspend, .register, .fill], ["-", "c", "r", "-"]),
-        ([.cancel, .suspend, .fill, .register], ["-", "c", "-", "r"]),
-    ] as [([Event], [String])])
+    @Test(
+        arguments: [
+            ([.suspend, .register, .fill], ["-", "-", "v"]),
+            ([.suspend, .register, .cancel], ["-", "-", "cr"]),
+            ([.suspend, .register, .fill, .cancel], ["-", "-", "v", "-"]),
+            ([.suspend, .register, .cancel, .fill], ["-", "-", "cr", "-"]),
+            ([.suspend, .fill, .register], ["-", "v", "r"]),
+            ([.suspend, .fill, .register, .cancel], ["-", "v", "r", "-"]),
+            ([.suspend, .fill, .cancel, .register], ["-", "v", "-", "r"]),
+            ([.suspend, .cancel, .register], ["-", "c", "r"]),
+            ([.suspend, .cancel, .register, .fill], ["-", "c", "r", "-"]),
+            ([.suspend, .cancel, .fill, .register], ["-", "c", "-", "r"]),
+            ([.cancel, .suspend, .register], ["-", "c", "r"]),
+            ([.cancel, .suspend, .register, .fill], ["-", "c", "r", "-"]),
+            ([.cancel, .suspend, .fill, .register], ["-", "c", "-", "r"]),
+        ] as [([Event], [String])]
+    )
     private func `each order of events resumes once`(events: [Event], expected: [String]) async {
         let deferred = Deferred<Int>()
         var machine = WaiterStateMachine<Int>()

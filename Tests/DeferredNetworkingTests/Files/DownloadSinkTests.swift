@@ -1,5 +1,5 @@
+import DeferredCore
 import Foundation
-import Synchronization
 import Testing
 
 @testable import DeferredNetworking
@@ -28,9 +28,9 @@ final class DownloadSinkTests {
     }
 
     private final class Recording: Sendable {
-        let error = Mutex<(any Error)?>(nil)
-        let mustStartOver = Mutex(false)
-        let progress = Mutex<[Int64]>([])
+        let error = Lock<(any Error)?>(nil)
+        let mustStartOver = Lock(false)
+        let progress = Lock<[Int64]>([])
     }
 
     private func sink(

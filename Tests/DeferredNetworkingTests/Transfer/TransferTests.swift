@@ -1,5 +1,5 @@
+import DeferredCore
 import Foundation
-import Synchronization
 import Testing
 
 @testable import DeferredNetworking
@@ -62,7 +62,7 @@ struct TransferTests {
 
     @Test("A request that cannot be sent ends before start returns")
     func refused() throws {
-        let hasEnded = Mutex(false)
+        let hasEnded = Lock(false)
         var request = try request("/ok")
         request.request.timeoutInterval = .infinity
         _ = Transfer.start(request, on: StubProtocol.session(), sink: DataSink { _ in hasEnded.withLock { $0 = true } })
@@ -71,7 +71,7 @@ struct TransferTests {
 
     @Test("The task is configured before it is resumed")
     func configuring() async throws {
-        let state = Mutex<URLSessionTask.State?>(nil)
+        let state = Lock<URLSessionTask.State?>(nil)
         let configure: @Sendable (URLSessionTask) -> Void = { task in
             task.taskDescription = "mine"
             state.withLock { $0 = task.state }
@@ -114,7 +114,7 @@ struct TransferTests {
         final class Captured: Sendable {}
         weak var weakSink: DataSink?
         weak var weakCaptured: Captured?
-        let transfer = Mutex<Transfer?>(nil)
+        let transfer = Lock<Transfer?>(nil)
         let request = try request("/hang")
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             let captured = Captured()

@@ -1,6 +1,6 @@
+import DeferredCore
 import DeferredTesting
 import Dispatch
-import Synchronization
 import Testing
 
 @Suite("LoopbackServer, stopping", .timeLimit(.minutes(1)))
@@ -57,7 +57,7 @@ struct LoopbackServerStopTests {
 
     @Test("The closure can stop the server without waiting for itself")
     func stopInside() throws {
-        let holder = Mutex<LoopbackServer?>(nil)
+        let holder = Lock<LoopbackServer?>(nil)
         let server = try LoopbackServer { _ in
             holder.withLock { $0 }?.stop()
             return .raw("stopped")

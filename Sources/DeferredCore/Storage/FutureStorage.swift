@@ -100,6 +100,9 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
     }
 
     @usableFromInline
+    package final override var isFinished: Bool { word.isFilled }
+
+    @usableFromInline
     final func dropHandlers() {
         #if DEBUG
         if let origin { DeferredDiagnostics.report(origin) }

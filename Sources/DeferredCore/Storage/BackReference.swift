@@ -6,7 +6,7 @@ public import Synchronization
 /// come together, the object waits for the few instructions that `use` takes. Much cheaper than a weak reference, which
 /// allocates.
 @usableFromInline
-package struct BackReference: ~Copyable {
+package struct BackReference: ~Copyable, Sendable {
     @usableFromInline let bits = Atomic<UInt>(0)
 
     @inlinable

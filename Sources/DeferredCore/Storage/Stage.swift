@@ -91,6 +91,11 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
         return isQueued
     }
 
+    @usableFromInline
+    package override func disown() {
+        owner.cut()
+    }
+
     /// Ends with `T.cancelled()`, unless the closure has begun; it never will then, and what it captured is freed.
     @usableFromInline
     package override func abandon() {

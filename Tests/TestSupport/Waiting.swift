@@ -8,9 +8,10 @@ package func eventually(_ condition: () -> Bool) async throws {
     }
 }
 
-/// Gives other tasks this many turns: a moment of no certain length, for a cancellation to come at any point.
-package func giveWay(_ turns: Int) async {
-    for _ in 0..<turns {
+/// Gives other tasks some turns: a moment of random length, the short ones as likely as the long, for a cancellation to
+/// come at any point.
+package func giveWay(using random: inout some RandomNumberGenerator) async {
+    for _ in 0..<(1 << Int.random(in: 0..<14, using: &random)) {
         await Task.yield()
     }
 }

@@ -56,7 +56,7 @@ extension URLSessionTests {
                         var random = SeededGenerator(seed: UInt64(worker))
                         for _ in 0..<250 {
                             let task = session.beginDataTask(with: server.url("/redirect"))
-                            await giveWay(.random(in: 0..<300, using: &random))
+                            await giveWay(using: &random)
                             task.cancel()
                             endings.add(await task.ending())
                         }
@@ -81,7 +81,7 @@ extension URLSessionTests {
                         for round in 0..<500 {
                             let url = round.isMultiple(of: 2) ? refused : server.url("/ok")
                             let task = _Concurrency.Task { try await session.beginDataTask(with: url).get() }
-                            await giveWay(.random(in: 0..<100, using: &random))
+                            await giveWay(using: &random)
                             task.cancel()
                             _ = await task.result
                             ends.add(())

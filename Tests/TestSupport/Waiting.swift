@@ -11,7 +11,7 @@ package func eventually(_ condition: () -> Bool) async throws {
 /// Gives other tasks some turns: a moment of random length, the short ones as likely as the long, for a cancellation to
 /// come at any point.
 package func giveWay(using random: inout some RandomNumberGenerator) async {
-    for _ in 0..<(1 << Int.random(in: 0..<14, using: &random)) {
+    for _ in 0..<(1 << Int.random(in: 0..<12, using: &random)) {
         await Task.yield()
     }
 }

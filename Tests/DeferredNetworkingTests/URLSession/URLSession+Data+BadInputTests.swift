@@ -28,7 +28,9 @@ extension URLSessionTests {
             Case("no URL", names: "no URL") { $0.url = nil },
             Case("a relative URL", names: #""users/7""#) { $0.url = URL(string: "users/7") },
             Case("ftp", names: #""ftp""#) { $0.url = URL(string: "ftp://127.0.0.1/") },
-            Case("CR LF in a header name", names: #""X-A\r\nX-B""#) { $0.setValue("v", forHTTPHeaderField: "X-A\r\nX-B") },
+            Case("CR LF in a header name", names: #""X-A\r\nX-B""#) {
+                $0.setValue("v", forHTTPHeaderField: "X-A\r\nX-B")
+            },
             Case("CR LF in the method", names: #""GET\r\nX: y""#) { $0.httpMethod = "GET\r\nX: y" },
             Case("an infinite time-out", names: "inf") { $0.timeoutInterval = .infinity },
             Case("a time-out that is no number", names: "nan") { $0.timeoutInterval = .nan },

@@ -131,7 +131,9 @@ extension URLSessionTests {
         func `an infinite time-out is refused instead of trapping`(timeout: TimeInterval) async throws {
             let server = try server()
             defer { server.stop() }
-            let task = URLSession.fresh().beginDataTask(with: URLRequest(server.url("/ok")) { $0.timeoutInterval = timeout })
+            let task = URLSession.fresh().beginDataTask(
+                with: URLRequest(server.url("/ok")) { $0.timeoutInterval = timeout }
+            )
             let error = await task.failure()
             #expect("\(error as Any)".contains("time-out of \(timeout) s"))
             #expect(server.requestCount == 0)

@@ -55,7 +55,11 @@ extension URLSessionTests {
                 .client(.truncatedBody(received: 0, expected: 10))
             ),
             Row("a close inside a chunk", [.send(chunkedHead), .send("a\r\n12345"), .close], .url(.badServerResponse)),
-            Row("a close between chunks", [.send(chunkedHead), .send("5\r\n12345\r\n"), .close], .url(.badServerResponse)),
+            Row(
+                "a close between chunks",
+                [.send(chunkedHead), .send("5\r\n12345\r\n"), .close],
+                .url(.badServerResponse)
+            ),
             Row("a bad chunk size", [.send(chunkedHead), .send("xyz\r\n12345\r\n"), .close], .url(.badServerResponse)),
             Row(
                 "gzip that is none",
@@ -67,7 +71,11 @@ extension URLSessionTests {
                 .response(headers: ["Content-Encoding": "rot13"], body: "uryyb"),
                 .url(.badServerResponse)
             ),
-            Row("a negative length", .response(headers: ["Content-Length": "-5"], body: "hello"), .url(.badServerResponse)),
+            Row(
+                "a negative length",
+                .response(headers: ["Content-Length": "-5"], body: "hello"),
+                .url(.badServerResponse)
+            ),
         ]
 
         @Test(arguments: rows)
@@ -100,7 +108,9 @@ extension URLSessionTests {
             #expect(error?.failingURL == url)
         }
 
-        @Test(arguments: [LoopbackServer.Script([.stall]), [.send(head), .stall], [.send(head), .send("12345"), .stall]])
+        @Test(arguments: [
+            LoopbackServer.Script([.stall]), [.send(head), .stall], [.send(head), .send("12345"), .stall],
+        ])
         func `a server that stalls is given up after the time-out`(script: LoopbackServer.Script) async throws {
             let server = try LoopbackServer { _ in script }
             defer { server.stop() }

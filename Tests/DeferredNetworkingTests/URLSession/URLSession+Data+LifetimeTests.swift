@@ -100,9 +100,15 @@ extension URLSessionTests {
             weak var progress: Progress?
             do {
                 let token = lifetimes.make()
-                let mine = URLSession.fresh(delegate: DecidingDelegate(redirect: { token.touch(); $2($1) }))
+                let mine = URLSession.fresh(
+                    delegate: DecidingDelegate(redirect: {
+                        token.touch(); $2($1)
+                    })
+                )
                 let data = mine.beginDataTask(with: server.url(path)) { _ in token.touch() }
-                let size = data.map { token.touch(); return $0.0.count }
+                let size = data.map {
+                    token.touch(); return $0.0.count
+                }
                 let file = mine.beginDownloadTask(with: server.url(path), to: folder.file) { _ in token.touch() }
                 session = mine
                 progress = size.progress

@@ -35,7 +35,9 @@ extension URLSessionTests {
         }
 
         @Test func `is the share of the Content-Length that has come`() async throws {
-            let server = try LoopbackServer { _ in .response(body: .pattern(count: 250), contentLength: 1_000) + [.stall] }
+            let server = try LoopbackServer { _ in
+                .response(body: .pattern(count: 250), contentLength: 1_000) + [.stall]
+            }
             defer { server.stop() }
             let task = URLSession.fresh().beginDataTask(with: server.url("/"))
             try await eventually { task.progress.fractionCompleted > 0 }
@@ -102,7 +104,9 @@ extension URLSessionTests {
         }
 
         @Test func `of a download counts bytes as well`() async throws {
-            let server = try LoopbackServer { _ in .response(body: .pattern(count: 250), contentLength: 1_000) + [.stall] }
+            let server = try LoopbackServer { _ in
+                .response(body: .pattern(count: 250), contentLength: 1_000) + [.stall]
+            }
             defer { server.stop() }
             let folder = try TemporaryDirectory()
             let task = URLSession.fresh().beginDownloadTask(with: server.url("/"), to: folder.file)

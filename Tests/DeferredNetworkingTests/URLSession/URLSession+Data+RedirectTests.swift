@@ -69,7 +69,9 @@ extension URLSessionTests {
             LoopbackServer.Headers(), ["Location": ""], ["Location": "ftp://127.0.0.1/file"], ["Location": "mailto:me"],
             ["Location": "file:///etc/passwd"], ["Location": "javascript:alert(1)"],
         ])
-        func `a redirect without a target that can be followed is delivered`(headers: LoopbackServer.Headers) async throws {
+        func `a redirect without a target that can be followed is delivered`(headers: LoopbackServer.Headers)
+            async throws
+        {
             let server = try LoopbackServer { _ in .response(status: 302, headers: headers) }
             defer { server.stop() }
             #expect(await URLSession.fresh().beginDataTask(with: server.url("/")).ending() == .status(302))
@@ -81,7 +83,8 @@ extension URLSessionTests {
                 switch request.target {
                 case "/a/b?q": .redirect(to: "../c?x=%2F")
                 case "/c?x=%2F": .redirect(to: "?n=7")
-                case "/c?n=7": .redirect(to: "//127.0.0.1:\(request.headers["Host"]?.split(separator: ":").last ?? "")/d")
+                case "/c?n=7":
+                    .redirect(to: "//127.0.0.1:\(request.headers["Host"]?.split(separator: ":").last ?? "")/d")
                 case "/d": .response(body: "here")
                 default: .status(404)
                 }

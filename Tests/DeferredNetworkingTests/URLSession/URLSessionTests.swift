@@ -97,7 +97,8 @@ extension URLRequest {
 
 /// A session delegate that decides on redirects and challenges with closures.
 final class DecidingDelegate: NSObject, URLSessionTaskDelegate {
-    typealias Redirect = @Sendable (HTTPURLResponse, URLRequest, _ answer: @escaping @Sendable (URLRequest?) -> Void) -> Void
+    typealias Redirect =
+        @Sendable (HTTPURLResponse, URLRequest, _ answer: @escaping @Sendable (URLRequest?) -> Void) -> Void
     typealias Decision = (URLSession.AuthChallengeDisposition, URLCredential?)
     typealias Challenge = @Sendable (URLAuthenticationChallenge) -> Decision
 

@@ -34,10 +34,6 @@ package class FutureNode: @unchecked Sendable {
     @usableFromInline
     func dismiss() {}
 
-    /// Hands over the handlers that wait for this node in its role as a future, if it has one.
-    @usableFromInline
-    func close() -> List { List() }
-
     /// Forgets the handler, and its captures at once, unless it was taken before.
     @usableFromInline
     final func cancel() {

@@ -80,6 +80,13 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
         return true
     }
 
+    /// Fills within a drain, which takes a reference of its own if there are handlers to run.
+    @inlinable
+    final func pass(_ value: consuming Value, to drain: inout Drain) {
+        let reference = Unmanaged.passRetained(self)
+        if !fulfil(with: value, &drain) { reference.release() }
+    }
+
     /// Adds a node that waits for this future; false if it is filled.
     @inlinable
     final func add(_ node: FutureNode) -> Bool {
@@ -95,15 +102,10 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
     }
 
     @usableFromInline
-    final override func close() -> List {
-        word.isFilled ? List() : word.publish()
-    }
-
-    @usableFromInline
     final func dropHandlers() {
         #if DEBUG
         if let origin { DeferredDiagnostics.report(origin) }
         #endif
-        close().reversed().drop()
+        word.publish().drop()
     }
 }

@@ -61,20 +61,20 @@ extension FutureNode {
         }
 
         /// Frees the nodes without running them, however deep the futures behind them are nested.
+        ///
+        /// When this returns, nobody looks at the future they waited for any longer, so that it may go.
         consuming func drop() {
-            var list = self
-            while let next = list.pop() {
-                var node = next.takeRetainedValue()
-                if node.membership.take() { node.dismiss() }
-                guard isKnownUniquelyReferenced(&node) else { continue }
-                // Its own deinitialiser would drop its handlers by recursion: a chain of a million would overflow the
-                // stack. So they join this list instead.
-                var inner = node.close().reversed()
-                while let handler = inner.pop() {
-                    handler._withUnsafeGuaranteedRef { $0.next = list.head }
-                    list.head = handler
+            var taken = List()
+            while let node = pop() {
+                // Waits for a cancellation that is under way: that still needs the future.
+                if node._withUnsafeGuaranteedRef({ $0.membership.take() }) {
+                    node._withUnsafeGuaranteedRef { $0.next = taken.head }
+                    taken.head = node
+                } else {
+                    node.release()
                 }
             }
+            Trampoline.dismiss(taken)
         }
     }
 }

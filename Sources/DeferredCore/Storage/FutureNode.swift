@@ -34,10 +34,6 @@ package class FutureNode: @unchecked Sendable {
     @usableFromInline
     func dismiss() {}
 
-    /// Hands over the handlers that wait for this node in its role as a future, if it has one.
-    @usableFromInline
-    func close() -> List { List() }
-
     /// In its role as a future: ends at once, if it is an operator's result whose closure has not begun.
     @usableFromInline
     package func abandon() {}

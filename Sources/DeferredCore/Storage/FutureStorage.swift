@@ -102,6 +102,13 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
         return true
     }
 
+    /// Fills within a drain, which takes a reference of its own if there are handlers to run.
+    @inlinable
+    final func pass(_ value: consuming Value, to drain: inout Drain) {
+        let reference = Unmanaged.passRetained(self)
+        if !fulfil(with: value, &drain) { reference.release() }
+    }
+
     /// Adds a node that waits for this future; false if it is filled.
     @inlinable
     final func add(_ node: FutureNode) -> Bool {
@@ -117,11 +124,6 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
     }
 
     @usableFromInline
-    final override func close() -> List {
-        word.isFilled ? List() : word.publish()
-    }
-
-    @usableFromInline
     package final override var isFinished: Bool { word.isFilled }
 
     @usableFromInline
@@ -129,6 +131,6 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
         #if DEBUG
         if let origin { DeferredDiagnostics.report(origin) }
         #endif
-        close().reversed().drop()
+        word.publish().drop()
     }
 }

@@ -1,7 +1,10 @@
-/// Bounds how deeply filled futures nest when they run transforms inline.
+/// Bounds how deeply filled futures nest when they run transforms inline, and how deeply dropped ones nest.
 ///
 /// `flatMap` on a filled future runs its closure at once. If that closure does the same, and so on, then the stack grows
 /// with each turn. From a certain depth on, the turn is put off until the outermost one returns.
+///
+/// Likewise, freeing a handler can end the life of the future behind it, and so free the handlers of that. These are put
+/// off until the outermost handler is free: a chain of a million would overflow the stack otherwise.
 @usableFromInline
 final class Trampoline {
     private static let current = ThreadLocal { Trampoline() }
@@ -10,6 +13,10 @@ final class Trampoline {
     private var depth = 0
     /// Nodes, with a reference to each, and the futures they take their values from.
     private var deferred: [(node: Unmanaged<FutureNode>, upstream: FutureNode)] = []
+
+    /// Handlers that have been taken, and wait to be freed.
+    private var dropped: [FutureNode.List] = []
+    private var isDismissing = false
 
     /// Runs `node` with the value of `upstream`, inline unless that is too deep.
     @usableFromInline
@@ -52,6 +59,21 @@ final class Trampoline {
             }
         }
         depth -= 1
+    }
+
+    /// Frees nodes that have been taken, with what they captured.
+    static func dismiss(_ nodes: FutureNode.List) {
+        let trampoline = current.value
+        trampoline.dropped.append(nodes)
+        guard !trampoline.isDismissing else { return }
+        trampoline.isDismissing = true
+        while var nodes = trampoline.dropped.popLast() {
+            while let node = nodes.pop() {
+                node._withUnsafeGuaranteedRef { $0.dismiss() }
+                node.release()
+            }
+        }
+        trampoline.isDismissing = false
     }
 
     private func run(_ node: Unmanaged<FutureNode>, with upstream: FutureNode) {

@@ -14,10 +14,12 @@ package final class TaskControl: @unchecked Sendable {
     let work: TaskWork
     private let state: Lock<State>
 
-    private struct State: Sendable {
+    fileprivate struct State: Sendable {
         var machine: CancellationStateMachine<TaskTarget>
         var watchers: Watchers?
         weak var progress: TaskProgress?
+        /// Where this waits for a cancellation; taken back at the end.
+        var registrations: [Registration] = []
     }
 
     init(_ target: TaskTarget, _ work: TaskWork, upstream: TaskControl?, handlers: [@Sendable () -> Void] = []) {
@@ -27,7 +29,9 @@ package final class TaskControl: @unchecked Sendable {
     }
 
     deinit {
-        state.withLock { $0.machine.target }?.disown()
+        let (target, registrations) = state.withLock { ($0.machine.target, $0.registrations) }
+        target?.disown()
+        for registration in registrations { registration.cancel() }
         // One by one, for a chain of a million tasks would overflow the stack.
         while var next = upstream.take() {
             guard isKnownUniquelyReferenced(&next) else { return }
@@ -58,19 +62,34 @@ package final class TaskControl: @unchecked Sendable {
         if case .call = state.withLock({ $0.machine.register(handler) }) { handler() }
     }
 
+    /// Lets `token` cancel this task, until it ends or nobody is left who holds it.
+    func cancel(when token: CancellationToken) {
+        let registration = token.register { [weak self] in self?.cancel() }
+        let isKept = state.withLock { state in
+            guard state.machine.target?.isFinished == false else { return false }
+            state.registrations.append(registration)
+            return true
+        }
+        if !isKept { registration.cancel() }
+    }
+
     /// What the end of a task sets free. Let go of it outside of any lock.
     struct Remains: Sendable {
         private let state: CancellationStateMachine<TaskTarget>.State
         private let work: TaskWork
         private let watchers: Watchers?
+        private let registrations: [Registration]
 
-        fileprivate init(_ state: CancellationStateMachine<TaskTarget>.State, _ work: TaskWork, _ watchers: Watchers?) {
-            self.state = state
+        fileprivate init(_ state: inout State, _ work: TaskWork) {
+            self.state = state.machine.end()
             self.work = work
-            self.watchers = watchers
+            watchers = state.watchers.take()
+            registrations = state.registrations
+            state.registrations = []
         }
 
         func release() {
+            for registration in registrations { registration.cancel() }
             work.end()
             watchers?.notify()
         }
@@ -80,7 +99,7 @@ package final class TaskControl: @unchecked Sendable {
     func end() -> Remains {
         // All of it under the lock, for the deinitialiser of an ended control waits for nothing else: after the lock,
         // this object may be gone.
-        state.withLock { Remains($0.machine.end(), work, $0.watchers.take()) }
+        state.withLock { Remains(&$0, work) }
     }
 
     /// Calls `body` whenever the progress of this task alone may have changed, until the task ends.

@@ -50,11 +50,9 @@ public struct CancellationToken: Sendable {
 extension Task {
     /// This task, which `token` cancels too, until it ends.
     ///
-    /// Nothing stays registered with the token after the end.
+    /// Nothing stays registered with the token after the end, or when the task is dropped.
     public func cancelled(by token: CancellationToken) -> Task {
-        guard let control, !isFilled else { return self }
-        let registration = token.register { [weak control] in control?.cancel() }
-        storage.upon(.immediate) { _ in registration.cancel() }
+        control?.cancel(when: token)
         return self
     }
 }

@@ -36,6 +36,10 @@ struct DeferredDiagnosticsTests {
             let cancelled = Deferred<Int>()
             cancelled.upon(.immediate) { _ in }.cancel()
             Future<Int>.never.upon(.immediate) { _ in }
+            zip(Future<Int>.never, Future<Int>.never).upon(.immediate) { _ in }
+            [Future<Int>.never].allFilled().upon(.immediate) { _ in }
+            [Future<Int>.never].firstFilled().upon(.immediate) { _ in }
+            Future<Int>.never.delay(for: .seconds(1)).ignored().upon(.immediate) { _ in }
             let filled = Deferred<Int>()
             filled.upon(.immediate) { _ in }
             filled.fill(with: 1)

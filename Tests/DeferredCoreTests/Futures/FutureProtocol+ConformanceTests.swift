@@ -4,23 +4,17 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct FutureProtocolConformanceTests {
-    /// Implements only what the protocol asks for.
-    private struct Custom: FutureProtocol {
-        let base: Deferred<Int>
-
-        func upon(_ executor: some Executor, execute body: @escaping @Sendable (Int) -> Void) -> Registration {
-            base.upon(executor, execute: body)
-        }
-
-        func peek() -> Int? { base.peek() }
-    }
-
     @Test func `a type of one's own gets every operator`() async throws {
         let base = Deferred<Int>()
-        let custom = Custom(base: base)
+        let custom = CustomFuture(base)
         let mapped = custom.map { $0 + 1 }
-        let chained = custom.flatMap { Custom(base: Deferred(filledWith: $0 + 2)) }
+        let chained = custom.flatMap { CustomFuture(Deferred(filledWith: $0 + 2)) }
         let erased = Future(custom)
+        let pair = zip(custom, custom)
+        let all = [custom, custom].allFilled()
+        let first = [CustomFuture(), custom].firstFilled()
+        let ignored = custom.ignored()
+        let delayed = custom.delay(for: .zero)
         async let value = custom.value
         async let got = custom.get()
         #expect(!custom.isFilled)
@@ -29,6 +23,11 @@ struct FutureProtocolConformanceTests {
         #expect(mapped.peek() == 2)
         #expect(chained.peek() == 3)
         #expect(erased.peek() == 1)
+        #expect(pair.peek()! == (1, 1))
+        #expect(all.peek() == [1, 1])
+        #expect(first.peek() == 1)
+        #expect(ignored.isFilled)
+        #expect(await delayed.value == 1)
         #expect(await value == 1)
         #expect(try await got == 1)
         #expect(Future(custom).peek() == 1)

@@ -1,0 +1,27 @@
+extension FutureProtocol {
+    /// A future of the same value, that long after it is there.
+    ///
+    /// For pauses between attempts, for time limits (`[answer, fallback.delay(for: .seconds(3))].firstFilled()`), and for
+    /// tests of what has to cope with slowness.
+    ///
+    /// - Parameters:
+    ///   - duration: From the moment this future is filled, or from now if it is. Zero or less still leaves the thread.
+    ///   - clock: What measures it. By default, one that also runs while the machine is asleep. A clock that refuses to
+    ///     sleep ends the delay at once.
+    /// - Returns: A future that is filled on Swift's global concurrent executor.
+    /// - Complexity: O(1). No thread is blocked; the pause is a suspended task.
+    ///
+    /// Until this future is filled, it keeps the result; during the pause, the clock keeps the value and the result.
+    /// Dropping the result does not cut the pause short.
+    public func delay(for duration: Duration, clock: some Clock<Duration> = ContinuousClock()) -> Future<Value> {
+        let result = FutureStorage<Value>()
+        upon(.immediate) { value in
+            let deadline = clock.now.advanced(by: duration)
+            Task.detached {
+                try? await clock.sleep(until: deadline, tolerance: nil)
+                result.fulfil(with: value)
+            }
+        }
+        return Future(result)
+    }
+}

@@ -1,0 +1,106 @@
+public import Synchronization
+
+/// The future of whichever of several inputs is filled first.
+///
+/// Two come to the end of it: the input that wins, and the call that registers with the inputs. Whichever comes second
+/// takes the losers' handlers back, so that none is left by an input that wins while others are still being added.
+///
+/// SAFETY: `registrations` belongs to the registering call until the second of the two has come, and then to that.
+@usableFromInline
+final class FirstFilledStorage<Value: Sendable>: FutureStorage<Value>, @unchecked Sendable {
+    @exclusivity(unchecked)
+    @usableFromInline var registrations: [Registration] = []
+    @usableFromInline let isOneDone = Atomic(false)
+
+    @inlinable
+    init() {
+        super.init(.permanent())
+    }
+
+    /// Waits for `future` too, unless there is a winner; false if nothing is left to wait for.
+    @inlinable
+    func add<Input: FutureProtocol<Value>>(_ future: Input) -> Bool {
+        if word.isFilled { return false }
+        if let value = future.peek() {
+            win(with: value)
+            return false
+        }
+        if Input.self == Future<Value>.self || Input.self == Deferred<Value>.self {
+            return add(to: future.future.storage)
+        }
+        // Only its own `upon` can take the handler back again.
+        registrations.append(future.upon(.immediate) { self.win(with: $0) })
+        return true
+    }
+
+    @inlinable
+    func add(to input: FutureStorage<Value>) -> Bool {
+        let candidate = Candidate(for: self, in: input)
+        if input.add(candidate) {
+            registrations.append(Registration(candidate))
+            return true
+        }
+        win(with: input.value)
+        return false
+    }
+
+    /// Ends the adding of inputs.
+    @inlinable
+    func endAdding() {
+        removeLosersIfSecond()
+    }
+
+    @usableFromInline
+    func win(with value: Value) {
+        var drain = Drain()
+        win(with: value, &drain)
+        drain.run()
+    }
+
+    /// Fills with `value`, unless another came first. No loser's handler is left by the time the value can be seen,
+    /// unless inputs are still being added.
+    @usableFromInline
+    func win(with value: Value, _ drain: inout Drain) {
+        guard word.claim() else { return }
+        removeLosersIfSecond()
+        pass(value, to: &drain)
+    }
+
+    @usableFromInline
+    func removeLosersIfSecond() {
+        // Releases the registrations to the winner; acquires them from the call that made them.
+        guard isOneDone.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        let registrations = registrations
+        self.registrations = []
+        for registration in registrations { registration.cancel() }
+    }
+}
+
+/// Waits for one input of a ``FirstFilledStorage``.
+///
+/// SAFETY: `contest` belongs to the winner of `membership`.
+@usableFromInline
+final class Candidate<Value: Sendable>: FutureNode, @unchecked Sendable {
+    @exclusivity(unchecked)
+    @usableFromInline var contest: FirstFilledStorage<Value>?
+
+    @inlinable
+    init(for contest: FirstFilledStorage<Value>, in input: FutureStorage<Value>) {
+        self.contest = contest
+        super.init(.waiting(for: input))
+    }
+
+    @usableFromInline
+    override func run(_ upstream: FutureNode, isSole: Bool, _ drain: inout Drain) -> Bool {
+        guard membership.take() else { return false }
+        let contest = contest.unsafelyUnwrapped
+        self.contest = nil
+        contest.win(with: unsafeDowncast(upstream, to: FutureStorage<Value>.self).value, &drain)
+        return false
+    }
+
+    @usableFromInline
+    override func dismiss() {
+        contest = nil
+    }
+}

@@ -1,0 +1,14 @@
+import DeferredCore
+
+/// Implements only what the protocol asks for.
+struct CustomFuture<Value: Sendable>: FutureProtocol {
+    let base: Deferred<Value>
+
+    init(_ base: Deferred<Value> = Deferred()) { self.base = base }
+
+    func upon(_ executor: some Executor, execute body: @escaping @Sendable (Value) -> Void) -> Registration {
+        base.upon(executor, execute: body)
+    }
+
+    func peek() -> Value? { base.peek() }
+}

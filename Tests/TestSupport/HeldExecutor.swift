@@ -8,6 +8,7 @@ package final class HeldExecutor: Executor {
 
     package func submit(_ body: @escaping @Sendable () -> Void) { bodies.withLock { $0.append(body) } }
 
+    /// Runs what was submitted until now.
     package func runAll() {
         let bodies = bodies.withLock { bodies in
             defer { bodies = [] }

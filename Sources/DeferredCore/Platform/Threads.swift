@@ -47,8 +47,12 @@ struct Backoff {
     @usableFromInline
     init() {}
 
+    /// - Parameter word: What that thread is going to change.
     @usableFromInline
-    mutating func wait() {
+    mutating func wait(for word: borrowing AtomicWord) {
+        #if DEBUG
+        if word.block() { return }
+        #endif
         rounds += 1
         if rounds > 64 { sched_yield() }
     }

@@ -1,4 +1,4 @@
-public import Synchronization
+internal import Synchronization
 
 /// The future of whichever of several inputs is filled first.
 ///
@@ -10,9 +10,9 @@ public import Synchronization
 final class FirstFilledStorage<Value: Sendable>: FutureStorage<Value>, @unchecked Sendable {
     @exclusivity(unchecked)
     @usableFromInline var registrations: [Registration] = []
-    @usableFromInline let isOneDone = Atomic(false)
+    private let isOneDone = AtomicWord(0)
 
-    @inlinable
+    @usableFromInline
     init() {
         super.init(.permanent())
     }
@@ -69,7 +69,7 @@ final class FirstFilledStorage<Value: Sendable>: FutureStorage<Value>, @unchecke
     @usableFromInline
     func removeLosersIfSecond() {
         // Releases the registrations to the winner; acquires them from the call that made them.
-        guard isOneDone.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        guard isOneDone.exchange(1, ordering: .acquiringAndReleasing) == 1 else { return }
         let registrations = registrations
         self.registrations = []
         for registration in registrations { registration.cancel() }

@@ -9,12 +9,12 @@ final class Gathering<Slots: GatheringSlots>: FutureStorage<Slots.Values>, @unch
     @exclusivity(unchecked)
     @usableFromInline var slots: Slots?
     /// The inputs that have not come yet, and one more while inputs are being added.
-    @usableFromInline let missing: Atomic<Int>
+    @usableFromInline let missing: AtomicWord
 
     @inlinable
     init(_ slots: Slots, count: Int) {
         self.slots = slots
-        missing = Atomic(count + 1)
+        missing = AtomicWord(UInt(count) + 1)
         super.init(.permanent())
     }
 
@@ -40,7 +40,7 @@ final class Gathering<Slots: GatheringSlots>: FutureStorage<Slots.Values>, @unch
     /// True for the last. Releases the slot to the last one, which acquires them all.
     @inlinable
     func countOut(_ count: Int) -> Bool {
-        missing.subtract(count, ordering: .acquiringAndReleasing).newValue == 0
+        missing.subtract(UInt(count), ordering: .acquiringAndReleasing).newValue == 0
     }
 
     @inlinable

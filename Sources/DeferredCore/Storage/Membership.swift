@@ -13,7 +13,7 @@ public import Synchronization
 /// That is why a registration needs no reference to the future.
 @usableFromInline
 struct Membership: ~Copyable {
-    @usableFromInline let state: Atomic<UInt>
+    @usableFromInline let state: AtomicWord
 
     @usableFromInline static var permanentState: UInt { 1 }
     @usableFromInline static var cancelledState: UInt { 2 }
@@ -23,7 +23,7 @@ struct Membership: ~Copyable {
 
     @inlinable
     init(state: UInt) {
-        self.state = Atomic(state)
+        self.state = AtomicWord(state)
     }
 
     /// A node that nobody can take back.
@@ -70,7 +70,7 @@ struct Membership: ~Copyable {
     func lose() -> Bool {
         var backoff = Backoff()
         // Pairs with the release in `endRemoval`: all that the canceller did to the owner's list is done.
-        while state.load(ordering: .acquiring) == Self.removingState { backoff.wait() }
+        while state.load(ordering: .acquiring) == Self.removingState { backoff.wait(for: state) }
         return false
     }
 

@@ -14,7 +14,7 @@ public import Synchronization
 /// of the middle needs exclusion: the `removing` bit, held for a few instructions while nothing is called.
 @usableFromInline
 struct StateWord: ~Copyable {
-    @usableFromInline let bits: Atomic<UInt>
+    @usableFromInline let bits: AtomicWord
 
     @usableFromInline static var filled: UInt { 0b001 }
     @usableFromInline static var claimed: UInt { 0b010 }
@@ -24,7 +24,7 @@ struct StateWord: ~Copyable {
 
     @inlinable
     init(filled: Bool) {
-        bits = Atomic(filled ? Self.filled | Self.claimed : 0)
+        bits = AtomicWord(filled ? Self.filled | Self.claimed : 0)
     }
 
     /// Whether the value may be read. Acquires: pairs with the release in `publish`.
@@ -110,11 +110,13 @@ struct StateWord: ~Copyable {
             let (exchanged, current) = bits.weakCompareExchange(
                 expected: old,
                 desired: FutureNode.List(head: next).bits | (old & Self.flags & ~Self.removing),
-                ordering: .acquiringAndReleasing
+                successOrdering: .acquiringAndReleasing,
+                failureOrdering: .acquiring
             )
             if exchanged { return true }
             old = current
         }
+        bits.touch()
         FutureNode.List(bits: old & ~Self.flags).unlinkInner(node)
         bits.bitwiseAnd(~Self.removing, ordering: .releasing)
         return true
@@ -124,7 +126,7 @@ struct StateWord: ~Copyable {
     @usableFromInline
     func waitUntilFilled() {
         var backoff = Backoff()
-        while !isFilled { backoff.wait() }
+        while !isFilled { backoff.wait(for: bits) }
     }
 
     /// Holds the `removing` bit, or finds the future filled. Acquires the links from the last holder and from pushes.
@@ -153,7 +155,7 @@ struct StateWord: ~Copyable {
         while true {
             let current = bits.load(ordering: .relaxed)
             if current & Self.removing == 0 { return current }
-            backoff.wait()
+            backoff.wait(for: bits)
         }
     }
 }

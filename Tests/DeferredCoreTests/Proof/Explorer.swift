@@ -1,0 +1,250 @@
+#if DEBUG
+import DeferredCore
+
+/// Runs a few actors in every order in which their atomic steps can be taken.
+///
+/// Each actor is a thread, but only the one that holds the baton moves, up to its next atomic operation; there it decides
+/// who goes on. A run is repeated from the start for each schedule, depth first.
+///
+/// Two orders of steps that commute (on different words, or both only reading) lead to the same states, so that only one
+/// of them is run: *sleep sets*, Godefroid, "Partial-Order Methods for the Verification of Concurrent Systems", 1996.
+/// They skip repetitions only; every state that can be reached is. Steps are taken one after the other: what weaker
+/// orderings of memory allow is for ThreadSanitizer and the stress tests.
+///
+/// SAFETY: everything belongs to the holder of the baton.
+final class Explorer: @unchecked Sendable {
+    /// One run: what the actors do, and what has to hold after each step and at the end.
+    struct Run {
+        var actors: [@Sendable () -> Void]
+        /// Called after each step, to remember what can be seen only then.
+        var observe: () -> Void = {}
+        /// Returns what is wrong.
+        var check: () -> String? = { nil }
+        var end: () -> String?
+        /// Words that nobody may use when they are gone. Their memory must not be used for others during the run.
+        var guarded: Set<UInt> = []
+    }
+
+    struct Step {
+        var operation: Interleaving.Operation
+        var address: UInt
+
+        func commutes(with other: Step) -> Bool {
+            address != other.address || (operation == .load && other.operation == .load)
+        }
+    }
+
+    private enum Actor {
+        case starting
+        case ready(Step)
+        case blocked(on: UInt)
+        case ended
+    }
+
+    private struct Choice {
+        let candidates: Actors
+        let asleep: Actors
+        var tried: Actors
+        var chosen: Int
+    }
+
+    private let isReduced: Bool
+    private let threads: [ActorThread]
+    private let done = Baton()
+    private var path: [Choice] = []
+
+    // Of the current run:
+    private var actors: [Actor] = []
+    private var observe: () -> Void = {}
+    private var check: () -> String? = { nil }
+    private var depth = 0
+    private var asleep: Actors = []
+    private var isRedundant = false
+    private var trace: [(actor: Int, step: Step)] = []
+    private var guarded: Set<UInt> = []
+    private var gone: Set<UInt> = []
+
+    /// Runs that differ in more than the order of steps that commute.
+    private(set) var interleavings = 0
+    private(set) var steps = 0
+    /// The first thing that went wrong, and the schedule that leads there.
+    private(set) var violation: String?
+
+    /// - Parameter isReduced: False to run schedules even if they differ only in the order of steps that commute.
+    init(actors count: Int, isReduced: Bool = true) {
+        self.isReduced = isReduced
+        threads = (0..<count).map { _ in ActorThread() }
+    }
+
+    deinit {
+        for thread in threads { thread.stop() }
+    }
+
+    /// Runs every interleaving, or up to the first that violates something.
+    func explore(_ make: () -> Run) {
+        repeat {
+            execute(make())
+            if !isRedundant { interleavings += 1 }
+        } while violation == nil && backtrack()
+    }
+
+    /// A step that commutes with all but its like: for actors, before they drop a reference.
+    func dropStep(_ actor: Int) {
+        arrive(actor, .ready(Step(operation: .update, address: 0)))
+    }
+
+    // MARK: - One run
+
+    private func execute(_ run: Run) {
+        actors = run.actors.map { _ in .starting }
+        (depth, asleep, isRedundant, trace) = (0, [], false, [])
+        (observe, check, guarded, gone) = (run.observe, run.check, run.guarded, [])
+        for (index, body) in run.actors.enumerated() {
+            threads[index].assign {
+                Interleaving.stepping { operation, address in
+                    self.step(index, Step(operation: operation, address: address))
+                } _: {
+                    body()
+                }
+                self.arrive(index, .ended)
+            }
+        }
+        threads[0].baton.pass()
+        done.wait()
+        if let wrong = run.end() { report("at the end: \(wrong)") }
+    }
+
+    private func step(_ actor: Int, _ step: Step) {
+        if gone.contains(step.address) { report("actor \(actor) uses a word that is gone") }
+        switch step.operation {
+        case .block: arrive(actor, .blocked(on: step.address))
+        case .load, .update: arrive(actor, .ready(step))
+        case .end:
+            guard guarded.contains(step.address) else { return }
+            arrive(actor, .ready(step))
+            gone.insert(step.address)
+        }
+    }
+
+    /// Ends the step of `actor`, which comes to rest in `state`, and takes the next one.
+    private func arrive(_ actor: Int, _ state: Actor) {
+        actors[actor] = state
+        let starting = actors.firstIndex { if case .starting = $0 { true } else { false } }
+        if starting == nil {
+            Interleaving.notStepping {
+                observe()
+                // What this run repeats of the one before was looked at there.
+                if depth >= path.count, !isRedundant, let wrong = check() { report(wrong) }
+            }
+        }
+        let next = starting ?? choose(after: actor)
+        if next == actor { return }
+        if let next { threads[next].baton.pass() } else { done.pass() }
+        if case .ended = state { return }
+        threads[actor].baton.wait()
+    }
+
+    private func choose(after current: Int) -> Int? {
+        var enabled: Actors = []
+        var blocked = false
+        for (index, actor) in actors.enumerated() {
+            switch actor {
+            case .ready: enabled.insert(index)
+            case .blocked: blocked = true
+            case .ended, .starting: break
+            }
+        }
+        guard let lowest = enabled.first else {
+            precondition(!blocked, "deadlock; steps: \(schedule)")
+            return nil
+        }
+        guard !isRedundant else { return take(enabled.contains(current) ? current : lowest) }
+        if depth == path.count {
+            let candidates = enabled.subtracting(asleep)
+            guard let lowest = candidates.first else {
+                // All that could follow has been run from another schedule; this one only has to come to its end.
+                isRedundant = true
+                return choose(after: current)
+            }
+            let chosen = candidates.contains(current) ? current : lowest
+            path.append(Choice(candidates: candidates, asleep: asleep, tried: [], chosen: chosen))
+        }
+        let choice = path[depth]
+        precondition(enabled.contains(choice.chosen), "the actors do not repeat their steps; steps: \(schedule)")
+        depth += 1
+        if isReduced {
+            asleep = choice.asleep.union(choice.tried).filter {
+                guard case .ready(let step) = actors[choice.chosen], case .ready(let other) = actors[$0] else {
+                    return false
+                }
+                return step.commutes(with: other)
+            }
+        }
+        return take(choice.chosen)
+    }
+
+    private func take(_ actor: Int) -> Int {
+        guard case .ready(let step) = actors[actor] else { preconditionFailure("actor \(actor) is not ready") }
+        steps += 1
+        trace.append((actor, step))
+        guard step.operation != .load else { return actor }
+        for case (let index, .blocked(on: step.address)) in actors.enumerated() {
+            actors[index] = .ready(Step(operation: .load, address: step.address))
+        }
+        return actor
+    }
+
+    /// The steps of this run, with the words numbered in the order of their use.
+    private var schedule: String {
+        var words: [UInt] = []
+        return trace.map { actor, step in
+            let number = words.firstIndex(of: step.address) ?? words.count
+            if number == words.count { words.append(step.address) }
+            return "actor \(actor) \(step.operation) word \(number)"
+        }.joined(separator: ", ")
+    }
+
+    private func report(_ wrong: String) {
+        if violation == nil { violation = "\(wrong); steps: \(schedule)" }
+    }
+
+    // MARK: - From run to run
+
+    /// Turns to the next schedule; false if there is none.
+    private func backtrack() -> Bool {
+        while var choice = path.popLast() {
+            choice.tried.insert(choice.chosen)
+            guard let next = choice.candidates.subtracting(choice.tried).first else { continue }
+            choice.chosen = next
+            path.append(choice)
+            return true
+        }
+        return false
+    }
+}
+
+/// A set of small numbers.
+private struct Actors: ExpressibleByArrayLiteral {
+    private var bits: UInt8 = 0
+
+    init(arrayLiteral elements: Int...) { for element in elements { insert(element) } }
+
+    var first: Int? { bits == 0 ? nil : bits.trailingZeroBitCount }
+    func contains(_ element: Int) -> Bool { bits & 1 << element != 0 }
+    mutating func insert(_ element: Int) { bits |= 1 << element }
+    func union(_ other: Actors) -> Actors { with { $0 | other.bits } }
+    func subtracting(_ other: Actors) -> Actors { with { $0 & ~other.bits } }
+
+    func filter(_ isIncluded: (Int) -> Bool) -> Actors {
+        var result = self
+        for element in 0..<8 where contains(element) && !isIncluded(element) { result.bits &= ~(1 << element) }
+        return result
+    }
+
+    private func with(_ change: (UInt8) -> UInt8) -> Actors {
+        var result = self
+        result.bits = change(bits)
+        return result
+    }
+}
+#endif

@@ -1,0 +1,73 @@
+import Synchronization
+import Testing
+
+@testable import DeferredCore
+
+@Suite(.timeLimit(.minutes(1)))
+struct MembershipTests {
+    enum State: CaseIterable { case permanent, waiting, submitted, taken, removing, cancelled }
+
+    enum Event: CaseIterable { case take, submit, beginRemoval, endRemoval }
+
+    /// What each event returns (`+` for a win, `-` for a loss, `.` for nothing, `o` and `n` for a win with and without an
+    /// owner), and the state it leads to. `nil` where it would wait for another thread, or cannot happen.
+    static let table: [State: [Event: (String, State)]] = [
+        .permanent: [.take: ("+", .permanent), .submit: ("+", .permanent), .beginRemoval: ("-", .permanent)],
+        .waiting: [.take: ("+", .taken), .submit: ("+", .submitted), .beginRemoval: ("o", .removing)],
+        .submitted: [.take: ("+", .taken), .submit: ("+", .submitted), .beginRemoval: ("n", .removing)],
+        .taken: [.take: ("-", .taken), .submit: ("-", .taken), .beginRemoval: ("-", .taken)],
+        .removing: [.beginRemoval: ("-", .removing), .endRemoval: (".", .cancelled)],
+        .cancelled: [.take: ("-", .cancelled), .submit: ("-", .cancelled), .beginRemoval: ("-", .cancelled)],
+    ]
+
+    @Test(arguments: State.allCases, Event.allCases)
+    func `every state takes every event`(state: State, event: Event) {
+        guard let (expected, next) = Self.table[state]?[event] else { return }
+        let owner = FutureStorage<Int>()
+        let node = FutureNode(membership(in: state, of: owner))
+        let result: String =
+            switch event {
+            case .take: node.membership.take() ? "+" : "-"
+            case .submit: node.membership.submit() ? "+" : "-"
+            case .beginRemoval:
+                switch node.membership.beginRemoval() {
+                case .none: "-"
+                case .some(.none): "n"
+                case .some(.some(let reference)): reference.takeUnretainedValue() === owner ? "o" : "wrong owner"
+                }
+            case .endRemoval: end(of: node)
+            }
+        #expect(result == expected)
+        #expect(self.state(of: node, owner) == next)
+        #expect(node.membership.isPermanent == (next == .permanent))
+        #expect(node.isCancelled == (next == .removing || next == .cancelled))
+    }
+
+    private func end(of node: FutureNode) -> String {
+        node.membership.endRemoval()
+        return "."
+    }
+
+    private func membership(in state: State, of owner: FutureNode) -> Membership {
+        switch state {
+        case .permanent: .permanent()
+        case .waiting: .waiting(for: owner)
+        case .submitted: .submitted()
+        case .taken: Membership(state: Membership.takenState)
+        case .removing: Membership(state: Membership.removingState)
+        case .cancelled: Membership(state: Membership.cancelledState)
+        }
+    }
+
+    private func state(of node: FutureNode, _ owner: FutureNode) -> State? {
+        switch node.membership.state.load(ordering: .relaxed) {
+        case Membership.permanentState: .permanent
+        case Membership.submittedState: .submitted
+        case Membership.takenState: .taken
+        case Membership.removingState: .removing
+        case Membership.cancelledState: .cancelled
+        case UInt(bitPattern: Unmanaged.passUnretained(owner).toOpaque()): .waiting
+        default: nil
+        }
+    }
+}

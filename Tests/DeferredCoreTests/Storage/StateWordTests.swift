@@ -1,0 +1,89 @@
+import Testing
+
+@testable import DeferredCore
+
+@Suite(.timeLimit(.minutes(1)))
+struct StateWordTests {
+    @Test func `a word is claimed once, and filled when it is published`() {
+        let word = StateWord(filled: false)
+        #expect(word.isFilled == false)
+        #expect(word.hasHandlers == false)
+        #expect(word.claim() == true)
+        #expect(word.claim() == false)
+        #expect(word.isFilled == false)
+        #expect(word.publish().isEmpty == true)
+        #expect(word.isFilled == true)
+        #expect(word.claim() == false)
+        word.waitUntilFilled()
+        let filled = StateWord(filled: true)
+        #expect(filled.isFilled == true)
+        #expect(filled.hasHandlers == false)
+        #expect(filled.claim() == false)
+    }
+
+    @Test func `nodes are pushed while pending and claimed, not when filled, and are published newest first`() {
+        let word = StateWord(filled: false)
+        let nodes = (0..<4).map { _ in FutureNode(.permanent()) }
+        #expect(word.push(.passUnretained(nodes[0])) == true)
+        #expect(word.push(.passUnretained(nodes[1])) == true)
+        #expect(word.claim() == true)
+        #expect(word.push(.passUnretained(nodes[2])) == true)
+        #expect(word.claim() == false)
+        #expect(word.hasHandlers == true)
+        #expect(word.isFilled == false)
+        let published = word.publish()
+        #expect(word.hasHandlers == false)
+        #expect(word.push(.passUnretained(nodes[3])) == false)
+        #expect(indices(of: published, in: nodes) == [2, 1, 0])
+        #expect(indices(of: published.reversed(), in: nodes) == [0, 1, 2])
+        #expect(FutureNode.List().reversed().isEmpty)
+    }
+
+    @Test func `a word that is reopened is pending, with its nodes`() {
+        let word = StateWord(filled: false)
+        let nodes = (0..<2).map { _ in FutureNode(.permanent()) }
+        for node in nodes { #expect(word.push(.passUnretained(node)) == true) }
+        word.reopen(with: word.publish())
+        #expect(word.isFilled == false)
+        #expect(word.hasHandlers == true)
+        #expect(indices(of: word.publish(), in: nodes) == [1, 0])
+    }
+
+    @Test(arguments: 0..<4, [false, true])
+    func `any node is removed, and the word stays as it was otherwise`(removed: Int, isClaimed: Bool) {
+        let word = StateWord(filled: false)
+        let nodes = (0..<5).map { _ in FutureNode(.permanent()) }
+        for node in nodes[..<4] { #expect(word.push(.passUnretained(node)) == true) }
+        if isClaimed { #expect(word.claim() == true) }
+        #expect(word.remove(.passUnretained(nodes[removed])) == true)
+        #expect(word.push(.passUnretained(nodes[4])) == true)
+        #expect(word.claim() == !isClaimed)
+        #expect(indices(of: word.publish(), in: nodes) == (0..<5).reversed().filter { $0 != removed })
+        #expect(word.remove(.passUnretained(nodes[4])) == false)
+    }
+
+    @Test func `removing a node that is not in the list traps`() async {
+        await #expect(processExitsWith: .failure) {
+            let word = StateWord(filled: false)
+            let nodes = (0..<2).map { _ in FutureNode(.permanent()) }
+            _ = word.push(.passUnretained(nodes[0]))
+            _ = word.remove(.passUnretained(nodes[1]))
+        }
+    }
+
+    @Test func `a node that takes no value traps when it is given one`() async {
+        await #expect(processExitsWith: .failure) {
+            var drain = Drain()
+            _ = FutureNode(.permanent()).run(FutureStorage(filledWith: 1), isSole: true, &drain)
+        }
+    }
+
+    private func indices(of list: FutureNode.List, in nodes: [FutureNode]) -> [Int] {
+        var (list, result) = (list, [Int]())
+        while let node = list.head, result.count <= nodes.count {
+            result.append(nodes.firstIndex { Unmanaged.passUnretained($0).toOpaque() == node.toOpaque() } ?? -1)
+            list = FutureNode.List(head: node._withUnsafeGuaranteedRef { $0.next })
+        }
+        return result
+    }
+}

@@ -17,11 +17,11 @@ struct Benchmarks {
         // Peers recurse where the library does not.
         try withStack(of: 1 << 30) { [operations] in
             let medians = try measure(operations, rounds: isQuick ? 1 : 7, secondsEach: isQuick ? 0.01 : 0.05)
-            report(medians, operations)
+            try report(medians, operations)
         }
     }
 
-    private static func report(_ medians: Medians, _ operations: [Operation]) {
+    private static func report(_ medians: Medians, _ operations: [Operation]) throws {
         var table = Table(
             "operation, ns",
             "Deferred",
@@ -44,8 +44,10 @@ struct Benchmarks {
         }
         print(table.lines.joined(separator: "\n"))
 
+        let footprint = try Footprint.report()
         var targets = Table("operation", "target", "measured", "")
         for row in Target.all.compactMap({ $0.row(medians) }) { targets.add(row) }
+        for row in footprint?.targets ?? [] { targets.add(row) }
         print("\n" + targets.lines.joined(separator: "\n"))
     }
 

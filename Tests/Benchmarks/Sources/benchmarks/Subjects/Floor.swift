@@ -4,22 +4,22 @@ func floorBody(_ operation: Operation) -> Body? {
     let sink = Sink()
     switch operation {
     case .createDrop:
-        return Body { blackHole(FloorFuture()) }
+        return Body { blackHole(FloorFuture.make()) }
     case .createFillPeek:
         return Body {
-            let future = FloorFuture()
+            let future = FloorFuture.make()
             if future.claim() { future.publish(1) }
             blackHole(future.peek())
         }
     case .createUponFill:
         return Body {
-            let future = FloorFuture()
+            let future = FloorFuture.make()
             future.push(FloorHandler { sink.add($0) })
             if future.claim() { future.publish(1) }
         }
     case .mapChain:
         return Body {
-            let head = FloorFuture()
+            let head = FloorFuture.make()
             var tail = head
             for _ in 0..<8 {
                 let stage = FloorStage(increment)
@@ -31,10 +31,10 @@ func floorBody(_ operation: Operation) -> Body? {
         }
     case .mapChainFilled:
         return Body {
-            var future = FloorFuture()
+            var future = FloorFuture.make()
             future.publish(1)
             for _ in 0..<8 {
-                let next = FloorFuture()
+                let next = FloorFuture.make()
                 if let value = future.peek() { next.publish(indirect(value)) }
                 future = next
             }
@@ -44,7 +44,7 @@ func floorBody(_ operation: Operation) -> Body? {
         return Body {
             var turn = 10_000
             while turn > 0 {
-                let future = FloorFuture()
+                let future = FloorFuture.make()
                 future.publish(turn)
                 turn = future.peek().map(indirect(_:)) ?? 0
                 turn &-= 2
@@ -55,20 +55,20 @@ func floorBody(_ operation: Operation) -> Body? {
         // A turn makes the future it waits for and the stage that waits.
         return Body {
             for turn in 0..<10_000 {
-                let future = FloorFuture()
+                let future = FloorFuture.make()
                 future.push(FloorStage(increment))
                 if future.claim() { future.publish(turn) }
             }
         }
     case .hundredHandlers:
         return Body {
-            let future = FloorFuture()
+            let future = FloorFuture.make()
             for _ in 0..<100 { future.push(FloorHandler { sink.add($0) }) }
             if future.claim() { future.publish(1) }
         }
     case .registerCancel:
         return Body { count in
-            let future = FloorFuture()
+            let future = FloorFuture.make()
             return {
                 for _ in 0..<count {
                     let handler = FloorHandler { sink.add($0) }
@@ -83,7 +83,7 @@ func floorBody(_ operation: Operation) -> Body? {
             }
         }
     case .awaitFilled:
-        let (future, executor) = (FloorFuture(), DrivenExecutor())
+        let (future, executor) = (FloorFuture.make(), DrivenExecutor())
         future.publish(1)
         return Body { count in
             {
@@ -125,9 +125,9 @@ private func indirect(_ value: Int) -> Int { value &+ 1 }
 /// `count` futures and a handler on each; the last to be filled fills the result.
 @inline(__always)
 private func joined(_ count: Int, _ sink: Sink) -> FloorFuture {
-    let result = FloorFuture()
+    let result = FloorFuture.make()
     var values = [Int](repeating: 0, count: count)
-    let inputs = (0..<count).map { _ in FloorFuture() }
+    let inputs = (0..<count).map { _ in FloorFuture.make() }
     for input in inputs {
         input.push(
             FloorHandler { value in

@@ -25,6 +25,11 @@ class FloorFuture: FloorNode, @unchecked Sendable {
     final let word = Atomic(UInt(0))
     @exclusivity(unchecked)
     final var value: Int?
+    private let unusedWord = 0
+
+    /// Not to be seen through: the optimiser would put the object on the stack.
+    @inline(never)
+    static func make() -> FloorFuture { FloorFuture() }
 
     @inline(__always)
     final func claim() -> Bool {
@@ -89,6 +94,7 @@ final class FloorHandler: FloorNode, @unchecked Sendable {
 /// A future that is a handler too, as large as the library's.
 final class FloorStage: FloorFuture, @unchecked Sendable {
     private let transform: @Sendable (Int) -> Int
+    private let unusedWords = (0, 0, 0, 0, 0, 0)
     private let unusedFlag = false
 
     init(_ transform: @escaping @Sendable (Int) -> Int) { self.transform = transform }

@@ -58,7 +58,10 @@ struct Slot: ~Copyable {
 
     /// Empties the full slot, and lets go of what was in it.
     @inlinable
+    @inline(__always)
     func drop<Value>(_: Value.Type) {
+        // The one question to a type that even unspecialised code gets answered for nothing.
+        if _isPOD(Value.self) && Self.fits(Value.self) { return }
         let pointer = pointer(to: Value.self)
         pointer.deinitialize(count: 1)
         if !Self.fits(Value.self) { pointer.deallocate() }

@@ -16,7 +16,7 @@ struct Benchmarks {
         }
         // Peers recurse where the library does not.
         try withStack(of: 1 << 30) { [operations] in
-            let medians = try measure(operations, rounds: isQuick ? 1 : 7, secondsEach: isQuick ? 0.01 : 0.05)
+            let medians = try measure(operations, rounds: isQuick ? 1 : 5, secondsEach: isQuick ? 0.005 : 0.025)
             try report(medians, operations)
         }
     }

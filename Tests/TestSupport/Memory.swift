@@ -9,3 +9,6 @@ package func residentMemory() -> Int {
     else { return 0 }
     return pages * Int(sysconf(Int32(_SC_PAGESIZE)))
 }
+
+/// Whether this process runs under ThreadSanitizer, whose bookkeeping takes memory and time of its own.
+package let isSanitized = dlsym(dlopen(nil, RTLD_NOW), "__tsan_init") != nil

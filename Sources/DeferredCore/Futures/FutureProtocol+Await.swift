@@ -3,14 +3,14 @@ extension FutureProtocol {
     ///
     /// Waits even if the awaiting task is cancelled; use ``get()`` to stop waiting then. The future is kept alive while
     /// this waits.
+    @inlinable
     public var value: Value {
         get async {
             if let value = peek() { return value }
-            let value = await withUnsafeContinuation { continuation in
-                _ = upon(.immediate) { continuation.resume(returning: $0) }
-            }
+            let storage = future.storage
+            let value = await withUnsafeContinuation { storage.resume($0) }
             // Without this, the wait could outlive the future, and with it the handler that ends it.
-            withExtendedLifetime(self) {}
+            withExtendedLifetime((self, storage)) {}
             return value
         }
     }

@@ -1,12 +1,12 @@
 /// A future's value and its waiting handlers.
 ///
-/// SAFETY: `value` is written once, by the winner of `word.claim()` or by the only writer, before `word.publish()`
-/// releases it; it is read only after `word.isFilled` acquired it.
+/// SAFETY: `slot` is written once, by the winner of `word.claim()` or by the only writer, before `word.publish()` releases
+/// it; it is read only after `word.isFilled` acquired it.
 @usableFromInline
 package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
     @usableFromInline final let word: StateWord
     @exclusivity(unchecked)
-    @usableFromInline final var stored: Value?
+    @usableFromInline final var slot = Slot()
     #if DEBUG
     /// Where the user made it; `nil` for an operator's result, which nobody has promised to fill.
     @usableFromInline final var origin: DeferredDiagnostics.Origin?
@@ -21,20 +21,19 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
     @inlinable
     override init(_ membership: consuming Membership) {
         word = StateWord(filled: false)
-        stored = nil
         super.init(membership)
     }
 
     @inlinable
     package init(filledWith value: consuming Value) {
         word = StateWord(filled: true)
-        stored = value
         super.init(.permanent())
+        slot.put(value)
     }
 
     @inlinable
     deinit {
-        if hasHandlers { dropHandlers() }
+        if word.isFilled { slot.drop(Value.self) } else if hasHandlers { dropHandlers() }
     }
 
     /// Whether a handler waits. Exact only while nobody registers or cancels.
@@ -44,13 +43,13 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
     /// The value, once filled.
     @inlinable
     package final func peek() -> Value? {
-        word.isFilled ? stored : nil
+        word.isFilled ? value : nil
     }
 
     /// The value of a future known to be filled.
     @inlinable
     final var value: Value {
-        stored.unsafelyUnwrapped
+        slot.pointer(to: Value.self).pointee
     }
 
     /// Fills unless somebody did, and runs the handlers.
@@ -71,7 +70,7 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
     /// Fills and runs the handlers. For the winner of `claim`, or the only writer.
     @inlinable
     package final func fulfil(with value: consuming Value) {
-        stored = value
+        slot.put(value)
         let handlers = word.publish()
         if handlers.isEmpty { return }
         var drain = Drain()
@@ -85,7 +84,7 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
             word.waitUntilFilled()
             return false
         }
-        stored = value
+        slot.put(value)
         var drain = Drain()
         drain.run(word.publish(), of: self)
         drain.run()
@@ -95,7 +94,7 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
     /// Fills within a drain; true if it now waits there, and the caller's reference with it.
     @inlinable
     final func fulfil(with value: consuming Value, _ drain: inout Drain) -> Bool {
-        stored = value
+        slot.put(value)
         let handlers = word.publish()
         if handlers.isEmpty { return false }
         drain.append(Unmanaged.passUnretained(self), handlers.reversed())

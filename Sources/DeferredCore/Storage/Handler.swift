@@ -2,27 +2,29 @@
 ///
 /// SAFETY: `body` belongs to the winner of `membership`.
 @usableFromInline
-final class Handler<Value: Sendable, E: Executor>: FutureNode, @unchecked Sendable {
-    @usableFromInline let executor: E
+final class Handler<Value: Sendable, E: Executor>: Receiver, @unchecked Sendable {
     @exclusivity(unchecked)
-    @usableFromInline var body: (@Sendable (Value) -> Void)?
+    @usableFromInline var body: Body?
+    @usableFromInline let executor: E
 
     @inlinable
     init(_ membership: consuming Membership, _ executor: E, _ body: @escaping @Sendable (Value) -> Void) {
         self.executor = executor
-        self.body = body
-        super.init(membership)
+        self.body = Body(call: body)
+        super.init(membership) { node, upstream, _, _ in
+            let storage = unsafeDowncast(upstream, to: FutureStorage<Value>.self)
+            unsafeDowncast(node, to: Handler.self).receive(storage.value)
+            return false
+        }
     }
 
     @inlinable
-    override func run(_ upstream: FutureNode, isSole: Bool, _ drain: inout Drain) -> Bool {
-        let storage = unsafeDowncast(upstream, to: FutureStorage<Value>.self)
+    func receive(_ value: Value) {
         if E.self == ImmediateExecutor.self {
-            if membership.take() { call(with: storage.value) }
+            if membership.take() { call(with: value) }
         } else if membership.submit() {
-            submit(storage.value)
+            submit(value)
         }
-        return false
     }
 
     /// Hands the closure to the executor. It can still be taken back until it starts.
@@ -36,14 +38,23 @@ final class Handler<Value: Sendable, E: Executor>: FutureNode, @unchecked Sendab
     /// Frees the closure before returning, since a registration may keep this object.
     @inlinable
     func call(with value: Value) {
-        let body = body.unsafelyUnwrapped
-        self.body = nil
-        body(value)
+        body.take().unsafelyUnwrapped.call(value)
     }
 
     @usableFromInline
     override func dismiss() {
         body = nil
+    }
+
+    /// A bare closure would be wrapped in another, with an allocation, each time it passes through a generic function.
+    @usableFromInline
+    struct Body: Sendable {
+        @usableFromInline let call: @Sendable (Value) -> Void
+
+        @inlinable
+        init(call: @escaping @Sendable (Value) -> Void) {
+            self.call = call
+        }
     }
 }
 

@@ -33,7 +33,8 @@ struct Membership: ~Copyable {
     /// A node that waits for `owner`, without a reference to it.
     @inlinable
     static func waiting(for owner: FutureNode) -> Membership {
-        Membership(state: UInt(bitPattern: Unmanaged.passUnretained(owner).toOpaque()))
+        // Unlike `Unmanaged`, this makes no reference that would have to be counted.
+        Membership(state: UInt(bitPattern: ObjectIdentifier(owner)))
     }
 
     /// A node that waits for an executor.
@@ -42,6 +43,9 @@ struct Membership: ~Copyable {
 
     @inlinable
     var isPermanent: Bool { state.load(ordering: .relaxed) == Self.permanentState }
+
+    @inlinable
+    var isTaken: Bool { state.load(ordering: .relaxed) == Self.takenState }
 
     /// Wins the handler for running or dropping it. Otherwise waits until the one who took it back has left the owner.
     @inlinable

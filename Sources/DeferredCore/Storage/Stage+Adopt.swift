@@ -4,7 +4,6 @@ extension Stage {
     func adopt(_ inner: FutureStorage<T.Output>, isSole: Bool, _ drain: inout Drain) -> Bool {
         if inner.word.isFilled { return finish(with: inner.value, &drain) }
         if isSole, moveHandlers(to: inner, &drain) { return false }
-        isAdopting = true
         if inner.word.push(Unmanaged.passUnretained(self)) { return true }
         return finish(with: inner.value, &drain)
     }
@@ -28,6 +27,8 @@ extension FutureStorage {
             if inner.word.push(handler) { continue }
             drain.run(handler, with: inner)
         }
+        // There is no value for the deinitialiser to drop.
+        word.reopen(with: FutureNode.List())
         return true
     }
 }

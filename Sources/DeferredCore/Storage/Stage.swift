@@ -9,27 +9,49 @@
 /// Where the transform can be cancelled, the claim of the word decides between applying and `cancel(with:)`; otherwise,
 /// and afterwards, there is one writer.
 ///
-/// SAFETY: `transform` belongs to the winner of `membership`, `isAdopting` to whoever applied the transform; both leave
-/// by the list of the adopted future.
+/// SAFETY: `transform` and `hasTransform` belong to the winner of `membership`, who leaves them by the list of the adopted
+/// future.
 @usableFromInline
 package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @unchecked Sendable {
-    @usableFromInline let executor: E
+    /// Delivers to this as a `Receiver` does.
+    @usableFromInline let deliver: Delivery
     @exclusivity(unchecked)
-    @usableFromInline var transform: T?
+    @usableFromInline var transform = Slot()
     @exclusivity(unchecked)
-    @usableFromInline var isAdopting = false
+    @usableFromInline var hasTransform = true
     /// What cancels this, if anything does.
     @usableFromInline package let owner = BackReference()
+    @usableFromInline let executor: E
 
     @inlinable
     package init(_ executor: E, _ transform: T, upstream: FutureStorage<T.Input>) {
         self.executor = executor
-        self.transform = transform
+        deliver = { node, upstream, isSole, drain in
+            unsafeDowncast(node, to: Stage.self).receive(upstream, isSole: isSole, &drain)
+        }
         super.init(T.isCancellable ? .waiting(for: upstream) : .permanent())
+        self.transform.put(transform)
     }
 
     @inlinable
+    deinit {
+        if hasTransform { transform.drop(T.self) }
+    }
+
+    @usableFromInline
     override func run(_ upstream: FutureNode, isSole: Bool, _ drain: inout Drain) -> Bool {
+        deliver(self, upstream, isSole, &drain)
+    }
+
+    /// Whether this waits for the future that its transform gave.
+    ///
+    /// Where others may take the transform away, `hasTransform` is not for everybody to read; but then, having taken the
+    /// membership once says the same.
+    @inlinable
+    var isAdopting: Bool { T.isCancellable ? membership.isTaken : !hasTransform }
+
+    @inlinable
+    func receive(_ upstream: FutureNode, isSole: Bool, _ drain: inout Drain) -> Bool {
         if isAdopting {
             return finish(with: unsafeDowncast(upstream, to: FutureStorage<T.Output>.self).value, &drain)
         }
@@ -39,7 +61,7 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
         }
         if let output = T.shortcut(input) {
             guard membership.take() else { return false }
-            transform = nil
+            dismiss()
             return begin() ? finish(with: output, &drain) : false
         }
         if membership.submit() { submit(input) }
@@ -63,8 +85,8 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
     @inlinable
     func apply(_ input: T.Input, isSole: Bool, _ drain: inout Drain) -> Bool {
         guard membership.take() else { return false }
-        let transform = transform.unsafelyUnwrapped
-        self.transform = nil
+        hasTransform = false
+        let transform = transform.take(T.self)
         guard begin() else { return false }
         switch transform.apply(input) {
         case .value(let value): return finish(with: value, &drain)
@@ -80,7 +102,8 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
 
     @usableFromInline
     override func dismiss() {
-        transform = nil
+        hasTransform = false
+        transform.drop(T.self)
     }
 
     /// Fills, and tells the owner.

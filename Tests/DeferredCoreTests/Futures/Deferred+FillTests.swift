@@ -49,67 +49,56 @@ struct DeferredFillTests {
     }
 
     @Test func `8 threads race to fill with an Int`() {
-        raceToFill {
-            $0
-        } index: {
-            $0
-        }
+        raceToFill((0..<8).map { $0 }) { $0 == $1 }
     }
 
     @Test func `8 threads race to fill with a String`() {
-        raceToFill {
-            "thread \($0), with more text than fits into the string itself"
-        } index: {
-            Int($0.dropFirst(7).prefix(1))
-        }
+        raceToFill((0..<8).map { "thread \($0), with more text than fits into the string itself" }) { $0 == $1 }
     }
 
     @Test func `8 threads race to fill with an object`() {
-        raceToFill {
-            Box($0)
-        } index: {
-            $0.index
-        }
+        raceToFill((0..<8).map(Box.init)) { $0 === $1 }
     }
 
     @Test func `8 threads race to fill with a struct of 64 bytes`() {
         #expect(MemoryLayout<Wide>.size == 64)
-        raceToFill {
-            Wide($0)
-        } index: {
-            $0.index
-        }
+        raceToFill((0..<8).map(Wide.init)) { $0 == $1 }
     }
 
-    /// 200,000 futures, each filled by 8 threads: one wins, and every thread sees the winner's value as soon as its
-    /// own call has returned.
+    /// 200,000 futures, each filled by 8 threads with a value each: as soon as their own calls have returned, all threads
+    /// see the same of the 8 values, and the one it belongs to is the one whose call returned true.
     func raceToFill<Value: Sendable>(
-        with value: @escaping @Sendable (Int) -> Value,
-        index: @escaping @Sendable (Value) -> Int?
+        _ values: [Value],
+        areEqual: @escaping @Sendable (Value, Value) -> Bool
     ) {
-        let (rounds, batch, threads) = (200_000, 500, 8)
+        let (rounds, batch) = (200_000, 10_000)
         let futures = Lock<[Deferred<Value>]>([])
-        let gate = Gate(threads)
-        let wins = Lock([UInt8](repeating: 0, count: rounds))
+        let winners = Lock<[Int?]>([])
+        let gate = Gate(values.count)
         let wrong = Atomic(0)
-        race(threads) { thread in
-            for start in stride(from: 0, to: rounds, by: batch) {
-                if thread == 0 { futures.withLock { $0 = (0..<batch).map { _ in Deferred() } } }
-                gate.pass()
-                let round = futures.withLock { $0 }
-                let mine = value(thread)
-                var won: [Int] = []
-                for (offset, future) in round.enumerated() {
-                    let isWinner = future.fill(with: mine)
-                    if isWinner { won.append(start + offset) }
-                    let seen = future.peek().flatMap(index)
-                    if seen == nil || (seen == thread) != isWinner { wrong.add(1, ordering: .relaxed) }
+        race(values.count) { thread in
+            for _ in 0..<rounds / batch {
+                if thread == 0 {
+                    futures.withLock { $0 = (0..<batch).map { _ in Deferred() } }
+                    winners.withLock { $0 = Array(repeating: nil, count: batch) }
                 }
-                wins.withLock { for index in won { $0[index] += 1 } }
+                gate.pass()
+                let seen = futures.withLock({ $0 }).map { future -> Int? in
+                    let isWinner = future.fill(with: values[thread])
+                    guard let value = future.peek() else { return nil }
+                    let isMine = areEqual(value, values[thread])
+                    guard isMine == isWinner else { return nil }
+                    return isMine ? thread : values.firstIndex { areEqual($0, value) }
+                }
+                winners.withLock { winners in
+                    for (index, seen) in seen.enumerated() {
+                        if winners[index] == nil { winners[index] = seen }
+                        if seen == nil || winners[index] != seen { wrong.add(1, ordering: .relaxed) }
+                    }
+                }
                 gate.pass()
             }
         }
-        #expect(wins.withLock { $0.allSatisfy { $0 == 1 } })
         #expect(wrong.load(ordering: .relaxed) == 0)
     }
 }
@@ -119,11 +108,8 @@ private final class Box: Sendable {
     init(_ index: Int) { self.index = index }
 }
 
-private struct Wide: Sendable {
+private struct Wide: Sendable, Equatable {
     var (a, b, c, d, e, f, g, h): (Int, Int, Int, Int, Int, Int, Int, Int)
 
     init(_ value: Int) { (a, b, c, d, e, f, g, h) = (value, value, value, value, value, value, value, value) }
-
-    /// `nil` if it is torn.
-    var index: Int? { [b, c, d, e, f, g, h].allSatisfy { $0 == a } ? a : nil }
 }

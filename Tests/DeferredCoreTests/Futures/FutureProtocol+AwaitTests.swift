@@ -75,9 +75,10 @@ struct FutureProtocolAwaitTests {
             }
             await rounds(20_000)
             let before = residentMemory()
-            await rounds(1_000_000)
+            await rounds(isSanitized ? 100_000 : 1_000_000)
             let growth = residentMemory() - before
-            precondition(growth < 8 << 20, "\(growth) bytes more than before")
+            // A sanitizer keeps a history of its own, as large as it likes.
+            precondition(growth < 8 << 20 || isSanitized, "\(growth) bytes more than before")
             precondition(!deferred.storage.hasHandlers)
         }
     }

@@ -1,0 +1,23 @@
+/// A continuation that waits for a future: a handler that nobody takes back, without the closure.
+@usableFromInline
+final class Awaiter<Value: Sendable>: Receiver, @unchecked Sendable {
+    @usableFromInline let continuation: UnsafeContinuation<Value, Never>
+
+    @inlinable
+    init(_ continuation: UnsafeContinuation<Value, Never>) {
+        self.continuation = continuation
+        super.init(.permanent()) { node, upstream, _, _ in
+            let storage = unsafeDowncast(upstream, to: FutureStorage<Value>.self)
+            unsafeDowncast(node, to: Awaiter.self).continuation.resume(returning: storage.value)
+            return false
+        }
+    }
+}
+
+extension FutureStorage {
+    /// Resumes `continuation` with the value, as soon as it is there.
+    @inlinable
+    final func resume(_ continuation: UnsafeContinuation<Value, Never>) {
+        if word.isFilled || !add(Awaiter(continuation)) { continuation.resume(returning: value) }
+    }
+}

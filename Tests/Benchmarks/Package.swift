@@ -1,0 +1,38 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "Benchmarks",
+    platforms: [.macOS(.v15)],
+    dependencies: [
+        .package(name: "Deferred", path: "../.."),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
+        .package(url: "https://github.com/google/swift-benchmark", from: "0.1.2"),
+    ],
+    targets: [
+        .executableTarget(
+            name: "benchmarks",
+            dependencies: [
+                .product(name: "Deferred", package: "Deferred"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "OpenCombine", package: "OpenCombine"),
+                .product(name: "Benchmark", package: "swift-benchmark"),
+            ]
+        ),
+        // A process of its own for each subject, so that memory is counted from a clean start.
+        .executableTarget(
+            name: "footprint",
+            dependencies: [
+                "AllocationCounter",
+                .product(name: "Deferred", package: "Deferred"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "OpenCombine", package: "OpenCombine"),
+            ]
+        ),
+        .target(name: "AllocationCounter"),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,8 @@
+/// Heap use of this process: live blocks, and their sizes as the allocator rounds them.
+typedef struct {
+    long blocks;
+    long bytes;
+} HeapUse;
+
+/// Zero everywhere but with glibc.
+HeapUse heap_use(void);

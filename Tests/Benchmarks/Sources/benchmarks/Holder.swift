@@ -1,0 +1,20 @@
+import Dispatch
+import Synchronization
+
+/// What a closure leaves behind for the code around it.
+///
+/// SAFETY: used from one thread.
+final class Holder<Content>: @unchecked Sendable {
+    @exclusivity(unchecked)
+    var content: Content?
+}
+
+/// Runs both at once, and returns when both have ended.
+func onTwoThreads(_ first: @Sendable () -> Void, and second: @Sendable () -> Void) {
+    let arrivals = Atomic(0)
+    DispatchQueue.concurrentPerform(iterations: 2) { index in
+        arrivals.add(1, ordering: .acquiringAndReleasing)
+        while arrivals.load(ordering: .acquiring) < 2 {}
+        if index == 0 { first() } else { second() }
+    }
+}

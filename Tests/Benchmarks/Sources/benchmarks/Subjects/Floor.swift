@@ -1,0 +1,147 @@
+/// What each operation cannot do without: as many allocations, of the same sizes, as many atomic operations and as many
+/// calls through a pointer, and nothing else.
+func floorBody(_ operation: Operation) -> Body? {
+    let sink = Sink()
+    switch operation {
+    case .createDrop:
+        return Body { blackHole(FloorFuture.make()) }
+    case .createFillPeek:
+        return Body {
+            let future = FloorFuture.make()
+            if future.claim() { future.publish(1) }
+            blackHole(future.peek())
+        }
+    case .createUponFill:
+        return Body {
+            let future = FloorFuture.make()
+            future.push(FloorHandler { sink.add($0) })
+            if future.claim() { future.publish(1) }
+        }
+    case .mapChain:
+        return Body {
+            let head = FloorFuture.make()
+            var tail = head
+            for _ in 0..<8 {
+                let stage = FloorStage(increment)
+                tail.push(stage)
+                tail = stage
+            }
+            if head.claim() { head.publish(1) }
+            blackHole(tail)
+        }
+    case .mapChainFilled:
+        return Body {
+            var future = FloorFuture.make()
+            future.publish(1)
+            for _ in 0..<8 {
+                let next = FloorFuture.make()
+                if let value = future.peek() { next.publish(indirect(value)) }
+                future = next
+            }
+            blackHole(future)
+        }
+    case .flatMapLoopFilled:
+        return Body {
+            var turn = 10_000
+            while turn > 0 {
+                let future = FloorFuture.make()
+                future.publish(turn)
+                turn = future.peek().map(indirect(_:)) ?? 0
+                turn &-= 2
+            }
+            sink.add(turn)
+        }
+    case .flatMapLoopPending:
+        // A turn makes the future it waits for and the stage that waits.
+        return Body {
+            for turn in 0..<10_000 {
+                let future = FloorFuture.make()
+                future.push(FloorStage(increment))
+                if future.claim() { future.publish(turn) }
+            }
+        }
+    case .hundredHandlers:
+        return Body {
+            let future = FloorFuture.make()
+            for _ in 0..<100 { future.push(FloorHandler { sink.add($0) }) }
+            if future.claim() { future.publish(1) }
+        }
+    case .registerCancel:
+        return Body { count in
+            let future = FloorFuture.make()
+            return {
+                for _ in 0..<count {
+                    let handler = FloorHandler { sink.add($0) }
+                    future.push(handler)
+                    // Won from the handler's side, locked in the future, unlinked and unlocked in one.
+                    guard handler.take() else { continue }
+                    let old = future.word.bitwiseOr(4, ordering: .acquiring).oldValue
+                    _ = future.word.compareExchange(expected: old | 4, desired: 0, ordering: .acquiringAndReleasing)
+                    handler.membership.store(2, ordering: .releasing)
+                    Unmanaged<FloorNode>.passUnretained(handler).release()
+                }
+            }
+        }
+    case .awaitFilled:
+        let (future, executor) = (FloorFuture.make(), DrivenExecutor())
+        future.publish(1)
+        return Body { count in
+            {
+                executor.start {
+                    for _ in 0..<count { sink.add(future.peek() ?? 0) }
+                }
+            }
+        }
+    case .awaitUnfilled:
+        let executor = DrivenExecutor()
+        return Body { count in
+            let source = Holder<UnsafeContinuation<Int, Never>>()
+            return {
+                executor.start {
+                    for _ in 0..<count { sink.add(await withUnsafeContinuation { source.content = $0 }) }
+                }
+                for _ in 0..<count {
+                    source.content?.resume(returning: 1)
+                    executor.run()
+                }
+            }
+        }
+    case .zip:
+        return Body { blackHole(joined(8, sink)) }
+    case .allFilled:
+        return Body { blackHole(joined(1_000, sink)) }
+    case .firstFilled:
+        return nil
+    case .contended:
+        return nil
+    }
+}
+
+/// Calls a closure that the optimiser doesn't know.
+@inline(never)
+@_optimize(none)
+private func indirect(_ value: Int) -> Int { value &+ 1 }
+
+/// `count` futures and a handler on each; the last to be filled fills the result.
+@inline(__always)
+private func joined(_ count: Int, _ sink: Sink) -> FloorFuture {
+    let result = FloorFuture.make()
+    var values = [Int](repeating: 0, count: count)
+    let inputs = (0..<count).map { _ in FloorFuture.make() }
+    for input in inputs {
+        input.push(
+            FloorHandler { value in
+                sink.add(value)
+                if result.membership.add(1, ordering: .acquiringAndReleasing).newValue == count {
+                    result.publish(value)
+                }
+            }
+        )
+    }
+    for (index, input) in inputs.enumerated() where input.claim() {
+        values[index] = 1
+        input.publish(1)
+    }
+    blackHole(values)
+    return result
+}

@@ -1,0 +1,48 @@
+/// What the library promises of an operation.
+struct Target {
+    let operation: Operation
+    let bound: Bound
+
+    enum Bound {
+        /// At least so many times faster than a peer.
+        case faster(than: Subject, times: Double)
+        /// At most so many times slower than a subject.
+        case slower(than: Subject, times: Double)
+    }
+
+    static let all = [
+        Target(operation: .createUponFill, bound: .faster(than: .eventLoopFuture, times: 2.5)),
+        Target(operation: .createUponFill, bound: .slower(than: .floor, times: 1.5)),
+        Target(operation: .mapChain, bound: .faster(than: .eventLoopFuture, times: 2)),
+        Target(operation: .mapChain, bound: .slower(than: .floor, times: 1.5)),
+        Target(operation: .allFilled, bound: .faster(than: .eventLoopFuture, times: 3)),
+        Target(operation: .flatMapLoopFilled, bound: .faster(than: .eventLoopFuture, times: 2)),
+        Target(operation: .flatMapLoopPending, bound: .faster(than: .eventLoopFuture, times: 2)),
+        Target(operation: .awaitUnfilled, bound: .slower(than: .concurrency, times: 1.2)),
+    ]
+
+    /// What was promised, what was measured, and by how much it was missed.
+    func row(_ medians: Medians) -> [String]? {
+        guard let times = medians[operation], let ours = times[.ours] else { return nil }
+        switch bound {
+        case .faster(let peer, let goal):
+            guard let other = times[peer] else { return nil }
+            let ratio = other / ours
+            return [
+                operation.rawValue, "≥ \(goal.short) × faster than \(peer.rawValue)", ratio.short,
+                verdict(isMet: ratio >= goal, missedBy: goal / ratio),
+            ]
+        case .slower(let peer, let goal):
+            guard let other = times[peer] else { return nil }
+            let ratio = ours / other
+            return [
+                operation.rawValue, "≤ \(goal.short) × \(peer.rawValue)", ratio.short,
+                verdict(isMet: ratio <= goal, missedBy: ratio / goal),
+            ]
+        }
+    }
+}
+
+func verdict(isMet: Bool, missedBy factor: Double) -> String {
+    isMet ? "met" : "missed by \(((factor - 1) * 100).short) %"
+}

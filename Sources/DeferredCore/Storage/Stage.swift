@@ -10,7 +10,7 @@
 /// and afterwards, there is one writer.
 ///
 /// SAFETY: `transform` belongs to the winner of `membership`, `isAdopting` to whoever applied the transform; both leave
-/// by the list of the adopted future.
+/// by the list of the adopted future. `owner` never changes once another thread can know this.
 @usableFromInline
 package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @unchecked Sendable {
     @usableFromInline let executor: E
@@ -18,8 +18,9 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
     @usableFromInline var transform: T?
     @exclusivity(unchecked)
     @usableFromInline var isAdopting = false
-    /// What cancels this, if anything does.
-    @usableFromInline package let owner = BackReference()
+    /// What cancels this, if anything does. Set before this starts to wait.
+    @exclusivity(unchecked)
+    @usableFromInline package var owner: BackReference?
 
     @inlinable
     package init(_ executor: E, _ transform: T, upstream: FutureStorage<T.Input>) {
@@ -89,11 +90,6 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
         let isQueued = fulfil(with: output, &drain)
         if T.isCancellable { T.ended(owner) }
         return isQueued
-    }
-
-    @usableFromInline
-    package override func disown() {
-        owner.cut()
     }
 
     /// Ends with `T.cancelled()`, unless the closure has begun; it never will then, and what it captured is freed.

@@ -1,4 +1,4 @@
-internal import DeferredCore
+public import DeferredCore
 
 /// The consumer's side of a task: what `cancel()` and `progress` act on.
 ///
@@ -12,6 +12,8 @@ package final class TaskControl: @unchecked Sendable {
     @exclusivity(unchecked)
     private(set) var upstream: TaskControl?
     let work: TaskWork
+    /// How the future finds this control at its end.
+    @usableFromInline package let owner = BackReference()
     private let state: Lock<State>
 
     private struct State: Sendable {
@@ -24,10 +26,13 @@ package final class TaskControl: @unchecked Sendable {
         self.upstream = upstream
         self.work = work
         state = Lock(State(machine: CancellationStateMachine(target, handlers: handlers)))
+        owner.tie(to: self)
     }
 
     deinit {
-        state.withLock { $0.machine.target }?.disown()
+        // First of all, and also after the end: whoever notes that may still be at it.
+        owner.cut()
+        state.withLock { $0.machine.target }?.unregister()
         // One by one, for a chain of a million tasks would overflow the stack.
         while var next = upstream.take() {
             guard isKnownUniquelyReferenced(&next) else { return }
@@ -59,7 +64,7 @@ package final class TaskControl: @unchecked Sendable {
     }
 
     /// What the end of a task sets free. Let go of it outside of any lock.
-    struct Remains: Sendable {
+    struct Remains {
         private let state: CancellationStateMachine<TaskTarget>.State
         private let work: TaskWork
         private let watchers: Watchers?
@@ -78,9 +83,8 @@ package final class TaskControl: @unchecked Sendable {
 
     /// Notes that the task has ended.
     func end() -> Remains {
-        // All of it under the lock, for the deinitialiser of an ended control waits for nothing else: after the lock,
-        // this object may be gone.
-        state.withLock { Remains($0.machine.end(), work, $0.watchers.take()) }
+        let (machine, watchers) = state.withLock { ($0.machine.end(), $0.watchers.take()) }
+        return Remains(machine, work, watchers)
     }
 
     /// Calls `body` whenever the progress of this task alone may have changed, until the task ends.

@@ -2,11 +2,11 @@ public import Synchronization
 
 /// A reference from a future to the object that would cancel it, without keeping that object alive.
 ///
-/// The future uses it once, at its end; the object cuts it before it goes. Whichever comes second finds nothing; if both
-/// come together, the object waits for the few instructions that `use` takes. Much cheaper than a weak reference, which
-/// allocates.
+/// The future uses it once, at its end; the object cuts it before it goes, whether or not the future has ended. Whichever
+/// comes second finds nothing; if both come together, the object waits for the few instructions that `use` takes. Both hold
+/// it, since either can be gone when the other comes.
 @usableFromInline
-package struct BackReference: ~Copyable, Sendable {
+package final class BackReference: Sendable {
     @usableFromInline let bits = Atomic<UInt>(0)
 
     @inlinable

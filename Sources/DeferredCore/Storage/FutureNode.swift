@@ -42,10 +42,6 @@ package class FutureNode: @unchecked Sendable {
     @usableFromInline
     package var isFinished: Bool { false }
 
-    /// In its role as a future: forgets who would cancel it, for good.
-    @usableFromInline
-    package func disown() {}
-
     /// Forgets the handler, and its captures at once, unless it was taken before.
     @usableFromInline
     final func cancel() {

@@ -10,7 +10,7 @@
 /// and afterwards, there is one writer.
 ///
 /// SAFETY: `transform` and `hasTransform` belong to the winner of `membership`, who leaves them by the list of the adopted
-/// future.
+/// future. `owner` never changes once another thread can know this.
 @usableFromInline
 package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @unchecked Sendable {
     /// Delivers to this as a `Receiver` does.
@@ -19,8 +19,9 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
     @usableFromInline var transform = Slot()
     @exclusivity(unchecked)
     @usableFromInline var hasTransform = true
-    /// What cancels this, if anything does.
-    @usableFromInline package let owner = BackReference()
+    /// What cancels this, if anything does. Set before this starts to wait.
+    @exclusivity(unchecked)
+    @usableFromInline package var owner: BackReference?
     @usableFromInline let executor: E
 
     @inlinable
@@ -112,11 +113,6 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
         let isQueued = fulfil(with: output, &drain)
         if T.isCancellable { T.ended(owner) }
         return isQueued
-    }
-
-    @usableFromInline
-    package override func disown() {
-        owner.cut()
     }
 
     /// Ends with `T.cancelled()`, unless the closure has begun; it never will then, and what it captured is freed.

@@ -11,7 +11,7 @@ package protocol Transform<Input, Output>: Sendable {
     static func cancelled() -> Output
 
     /// Called when a cancellable stage has its output, before handlers run.
-    static func ended(_ owner: borrowing BackReference)
+    static func ended(_ owner: BackReference?)
 
     /// An output that needs no closure, such as a failure that passes by: delivered without waiting for the executor.
     static func shortcut(_ input: Input) -> Output?
@@ -28,7 +28,7 @@ extension Transform {
     }
 
     @inlinable
-    package static func ended(_ owner: borrowing BackReference) {}
+    package static func ended(_ owner: BackReference?) {}
 }
 
 /// What a transform comes to: a value, or a future to wait for.

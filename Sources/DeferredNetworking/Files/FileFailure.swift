@@ -24,6 +24,15 @@ enum FileFailure {
         )
     }
 
+    static func notAFile(_ url: URL) -> CocoaError {
+        error(
+            .fileWriteUnsupportedScheme,
+            url.absoluteString,
+            because: "it is not a file URL; make one with URL(filePath:)",
+            POSIXError(.EINVAL)
+        )
+    }
+
     private static func error(
         _ code: CocoaError.Code,
         _ path: String,

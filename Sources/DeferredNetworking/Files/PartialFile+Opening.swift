@@ -1,6 +1,16 @@
 import Foundation
 
 extension PartialFile {
+    /// Finds what would stop the file from getting its name in the end, before anything is sent.
+    static func check(_ destination: URL) throws(CocoaError) {
+        guard destination.isFileURL else { throw FileFailure.notAFile(destination) }
+        let path = destination.path
+        guard POSIXFile.isDirectory(path) != true else { throw FileFailure.writing(path, .EISDIR) }
+        let folder = destination.deletingLastPathComponent().path
+        guard let isFolder = POSIXFile.isDirectory(folder) else { throw FileFailure.writing(path) }
+        guard isFolder else { throw FileFailure.writing(path, .ENOTDIR) }
+    }
+
     /// Opens or creates the file at `path` and locks it.
     static func openShared(_ path: String) throws(CocoaError) -> Int32 {
         while true {

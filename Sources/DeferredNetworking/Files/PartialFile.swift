@@ -18,6 +18,7 @@ struct PartialFile {
 
     /// Creates `<destination>.<random>.partial`, or opens `<destination>.partial` when `isResumable`.
     init(destination: URL, isResumable: Bool) throws(CocoaError) {
+        try Self.check(destination)
         self.destination = destination.path
         self.isResumable = isResumable
         if isResumable {

@@ -8,7 +8,7 @@ import FoundationNetworking
 ///
 /// With a `URLCache`, cancelling traps in the task registry
 /// (https://github.com/swiftlang/swift-corelibs-foundation/issues/3292) and responses are looked up without their query; with
-/// a credential storage, a 401 can hang (#5456). Test: `LoopbackTests`, "Cancelling thousands of transfers on a
+/// a credential storage, a 401 can hang (#5456). Test: `URLSessionTests`, "Cancelling thousands of transfers on a
 /// session with a cache ends each of them once".
 enum CarrierConfiguration {
     /// A copy to make a session from, and the headers taken out of it.

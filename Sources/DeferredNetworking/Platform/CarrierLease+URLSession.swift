@@ -11,7 +11,8 @@ import FoundationNetworking
 /// a task on an invalidated session traps. So each of these sessions gets another one, made once from the configuration that
 /// it has then, which has our delegate and outlives an invalidation. It goes when the user's session is gone and it is idle;
 /// that is looked at whenever a transfer on any session begins or ends. Tests: `TransferTests`, "A transfer on an invalidated
-/// session still runs" and "One session has one carrier, which goes with it".
+/// session still runs" and "One session has one carrier, which goes with it"; `URLSessionTests`, "the connections of dropped
+/// sessions are closed".
 private final class CarrierDirectory: Sendable {
     static let shared = CarrierDirectory()
 

@@ -10,7 +10,8 @@ import FoundationNetworking
 /// meets a credential: https://github.com/swiftlang/swift-corelibs-foundation/issues/5456 (fixed in 6.3.2 by #5458). It
 /// delivers the 401 and its body first, so a transfer can record the challenge and send the credential by itself. On Darwin
 /// challenges come first and are about TLS as well; there the platform gets its answer.
-/// Test: `LoopbackTests`, "A session's own delegate decides on redirects and challenges".
+/// Tests: `URLSessionTests`, "a 401 without credentials is delivered with its body" and "A session's own delegate decides on
+/// redirects and challenges".
 enum ChallengeHandling {
     static func isRecorded(_ challenge: URLAuthenticationChallenge) -> Bool {
         #if canImport(FoundationNetworking)

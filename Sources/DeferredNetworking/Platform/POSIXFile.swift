@@ -28,6 +28,11 @@ enum POSIXFile {
         return stat(path, &result) == 0 ? result : nil
     }
 
+    /// Whether `path` is a directory, or nil and the reason in `errno` when that can't be told.
+    static func isDirectory(_ path: String) -> Bool? {
+        status(at: path).map { $0.st_mode & S_IFMT == S_IFDIR }
+    }
+
     /// Writes all of `bytes`, or returns the reason why it can't.
     static func writeAll(_ bytes: Data, to descriptor: Int32) -> POSIXErrorCode? {
         bytes.withUnsafeBytes { buffer in

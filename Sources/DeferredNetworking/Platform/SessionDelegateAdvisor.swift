@@ -9,7 +9,7 @@ import FoundationNetworking
 /// On Linux a delegate that doesn't implement a method answers through the protocol's default implementation, which is what
 /// a transfer does by itself; the carrier's tasks never reach that delegate otherwise
 /// (https://github.com/swiftlang/swift-corelibs-foundation/issues/5187). On Darwin, methods are optional instead.
-/// Test: `LoopbackTests`, "A session's own delegate decides on redirects and challenges".
+/// Test: `URLSessionTests`, "A session's own delegate decides on redirects and challenges".
 struct SessionDelegateAdvisor: TransferAdvisor {
     private let session: URLSession
     private let delegate: any URLSessionTaskDelegate

@@ -1,4 +1,4 @@
-internal import DeferredCore
+public import DeferredCore
 
 /// The consumer's side of a task: what `cancel()` and `progress` act on.
 ///
@@ -12,6 +12,8 @@ package final class TaskControl: @unchecked Sendable {
     @exclusivity(unchecked)
     private(set) var upstream: TaskControl?
     let work: TaskWork
+    /// How the future finds this control at its end.
+    @usableFromInline package let owner = BackReference()
     private let state: Lock<State>
 
     fileprivate struct State: Sendable {
@@ -26,11 +28,14 @@ package final class TaskControl: @unchecked Sendable {
         self.upstream = upstream
         self.work = work
         state = Lock(State(machine: CancellationStateMachine(target, handlers: handlers)))
+        owner.tie(to: self)
     }
 
     deinit {
+        // First of all, and also after the end: whoever notes that may still be at it.
+        owner.cut()
         let (target, registrations) = state.withLock { ($0.machine.target, $0.registrations) }
-        target?.disown()
+        target?.unregister()
         for registration in registrations { registration.cancel() }
         // One by one, for a chain of a million tasks would overflow the stack.
         while var next = upstream.take() {
@@ -97,8 +102,6 @@ package final class TaskControl: @unchecked Sendable {
 
     /// Notes that the task has ended.
     func end() -> Remains {
-        // All of it under the lock, for the deinitialiser of an ended control waits for nothing else: after the lock,
-        // this object may be gone.
         state.withLock { Remains(&$0, work) }
     }
 

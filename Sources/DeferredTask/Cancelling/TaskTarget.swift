@@ -17,31 +17,26 @@ enum TaskTarget: CancellationTarget {
         if case .stage(let future) = self { future.abandon() }
     }
 
-    /// Parts the future from its control, which goes.
-    func disown() {
+    /// Takes back what tells the control, which goes, of the end.
+    func unregister() {
         switch self {
-        case .root(_, let end): end.disown()
-        case .stage(let future): future.disown()
+        case .root(_, let end): end.unregister()
+        case .stage: break
         }
     }
 }
 
 /// Tells the control of a root task when its future is filled.
-///
-/// Not part of the control, for the handlers of the future keep it.
 final class RootEnd: Sendable {
-    private let owner = BackReference()
     private let registration = Lock<Registration?>(nil)
 
     /// Ends `control` when `future` is filled.
     func tie<Value>(_ future: FutureStorage<Value>, to control: TaskControl) {
-        owner.tie(to: control)
-        let new = Future(future).upon(.immediate) { [self] _ in TaskControl.ended(owner) }
+        let new = Future(future).upon(.immediate) { [owner = control.owner] _ in TaskControl.ended(owner) }
         registration.withLock { $0 = new }
     }
 
-    func disown() {
-        owner.cut()
+    func unregister() {
         registration.withLock { $0.take() }?.cancel()
     }
 }
@@ -49,7 +44,7 @@ final class RootEnd: Sendable {
 extension TaskControl {
     /// Ends the control that `owner` refers to, if it is still there.
     @usableFromInline
-    package static func ended(_ owner: borrowing BackReference) {
-        owner.use(as: TaskControl.self) { $0.end() }?.release()
+    package static func ended(_ owner: BackReference?) {
+        owner?.use(as: TaskControl.self) { $0.end() }?.release()
     }
 }

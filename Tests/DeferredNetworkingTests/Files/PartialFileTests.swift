@@ -129,10 +129,10 @@ final class PartialFileTests {
         #expect(error?.localizedDescription.contains(missing.path) == true)
     }
 
-    @Test("A destination that is a directory keeps it, and the part")
+    @Test("A destination that has become a directory keeps it, and the part")
     func directoryDestination() throws {
-        try FileManager.default.createDirectory(at: destination, withIntermediateDirectories: false)
         var file = try PartialFile(destination: destination, isResumable: true)
+        try FileManager.default.createDirectory(at: destination, withIntermediateDirectories: false)
         try file.restart(validator: try validator())
         try file.append(Data("x".utf8))
         #expect(throws: CocoaError.self) { try file.complete() }

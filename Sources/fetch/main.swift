@@ -1,0 +1,4 @@
+import Dispatch
+
+Program().run(Array(CommandLine.arguments.dropFirst()))
+dispatchMain()

@@ -28,7 +28,12 @@ extension DownloadFailure {
                 isTransient: true
             )
         case .invalidRequest(let reason):
-            self.init(reason, advice: "correct the URL")
+            // It ends with what to do about it, mostly.
+            let parts = reason.split(separator: "; ")
+            self.init(
+                parts.dropLast(parts.count > 1 ? 1 : 0).joined(separator: "; "),
+                advice: parts.count > 1 ? String(parts[parts.count - 1]) : "correct the URL"
+            )
         case .deadlineExceeded:
             self.init("it took too long", advice: "try again later", isTransient: true)
         case .bodyTooLarge, .shutDown:

@@ -19,13 +19,20 @@ struct DownloadFailure: Error, Equatable {
         DownloadFailure(reason, advice: "write it like https://example.com/file.zip")
     }
 
+    static func destinationIsDirectory(_ job: DownloadJob) -> DownloadFailure {
+        DownloadFailure(
+            "\"\(job.shownPath)\" is a directory, and no file can take its name",
+            advice: "choose another directory with --output"
+        )
+    }
+
     /// The one line for standard error.
     ///
     /// - Parameters:
     ///   - attempts: How often it was tried.
     ///   - kept: How many bytes are there for the next run to go on from.
     func line(for url: String, attempts: Int = 1, kept: Int64 = 0) -> String {
-        var line = "\(PrintableText.url(url)): \(reason)"
+        var line = "\(url.isEmpty ? "\"\"" : PrintableText.url(url)): \(reason)"
         if attempts > 1 {
             line += " (tried \(attempts) times)"
         }

@@ -10,4 +10,10 @@ struct DownloadJob: Sendable {
 
     /// The destination as it is told to people, relative if the output directory is.
     let shownPath: String
+
+    /// Whether there is a directory where the file should be. It would show only when all has been downloaded.
+    var isDestinationDirectory: Bool {
+        var isDirectory: ObjCBool = false
+        return FileManager.default.fileExists(atPath: destination.path, isDirectory: &isDirectory) && isDirectory.boolValue
+    }
 }

@@ -31,6 +31,10 @@ struct DownloadStarter: Sendable {
     func begin(_ job: DownloadJob, counting counter: ByteCounter) -> RunningDownload {
         counter.beginAttempt()
         let result = Deferred<Result<(URL, URLResponse), any Error>>()
+        if job.isDestinationDirectory {
+            result.fill(with: .failure(DownloadFailure.destinationIsDirectory(job)))
+            return RunningDownload(result: result.future, onCancel: {})
+        }
         let download = Download(
             TransferRequest(URLRequest(url: job.url)),
             to: job.destination,

@@ -16,13 +16,11 @@ struct OutputDirectory {
     init(path: String) throws(Failure) {
         url = URL(fileURLWithPath: path, isDirectory: true)
         shownPath = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
-        do {
-            try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-        } catch {
-            throw Self.failure(path, (error as NSError).localizedDescription)
-        }
-        guard access(url.path, W_OK | X_OK) == 0 else {
-            throw Self.failure(path, String(cString: strerror(errno)))
+        guard Self.create(url.path), access(url.path, W_OK | X_OK) == 0 else {
+            throw Failure(
+                description: "cannot write to the directory \"\(PrintableText.escaping(path))\": "
+                    + "\(String(cString: strerror(errno))); choose another one with --output"
+            )
         }
     }
 
@@ -34,10 +32,18 @@ struct OutputDirectory {
 
     func file(_ name: String) -> URL { url.appending(path: name, directoryHint: .notDirectory) }
 
-    private static func failure(_ path: String, _ reason: String) -> Failure {
-        Failure(
-            description: "cannot write to the directory \"\(PrintableText.escaping(path))\": \(reason); "
-                + "choose another one with --output"
-        )
+    /// Creates a directory and those above it, or returns false and the reason in `errno`.
+    ///
+    /// `FileManager` doesn't always tell the reason.
+    private static func create(_ path: String) -> Bool {
+        var isDirectory: ObjCBool = false
+        if FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) {
+            errno = ENOTDIR
+            return isDirectory.boolValue
+        }
+        let parent = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        guard parent == path || create(parent) else { return false }
+        // Another program may have been faster.
+        return mkdir(path, 0o777) == 0 || errno == EEXIST
     }
 }

@@ -14,6 +14,7 @@ struct DownloadJob: Sendable {
     /// Whether there is a directory where the file should be. It would show only when all has been downloaded.
     var isDestinationDirectory: Bool {
         var isDirectory: ObjCBool = false
-        return FileManager.default.fileExists(atPath: destination.path, isDirectory: &isDirectory) && isDirectory.boolValue
+        let exists = FileManager.default.fileExists(atPath: destination.path, isDirectory: &isDirectory)
+        return exists && isDirectory.boolValue
     }
 }

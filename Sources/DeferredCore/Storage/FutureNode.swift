@@ -38,6 +38,18 @@ package class FutureNode: @unchecked Sendable {
     @usableFromInline
     func close() -> List { List() }
 
+    /// In its role as a future: ends at once, if it is an operator's result whose closure has not begun.
+    @usableFromInline
+    package func abandon() {}
+
+    /// In its role as a future: whether it is filled.
+    @usableFromInline
+    package var isFinished: Bool { false }
+
+    /// In its role as a future: forgets who would cancel it, for good.
+    @usableFromInline
+    package func disown() {}
+
     /// Forgets the handler, and its captures at once, unless it was taken before.
     @usableFromInline
     final func cancel() {

@@ -14,14 +14,19 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
 
     /// - Parameter membership: For storage that waits for another future.
     @inlinable
-    override init(_ membership: consuming Membership = .permanent()) {
+    package convenience init() {
+        self.init(.permanent())
+    }
+
+    @inlinable
+    override init(_ membership: consuming Membership) {
         word = StateWord(filled: false)
         stored = nil
         super.init(membership)
     }
 
     @inlinable
-    init(filledWith value: consuming Value) {
+    package init(filledWith value: consuming Value) {
         word = StateWord(filled: true)
         stored = value
         super.init(.permanent())
@@ -38,7 +43,7 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
 
     /// The value, once filled.
     @inlinable
-    final func peek() -> Value? {
+    package final func peek() -> Value? {
         word.isFilled ? stored : nil
     }
 
@@ -50,7 +55,7 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
 
     /// Fills unless somebody did, and runs the handlers.
     @inlinable
-    final func fill(with value: consuming Value) -> Bool {
+    package final func fill(with value: consuming Value) -> Bool {
         guard word.claim() else {
             word.waitUntilFilled()
             return false
@@ -59,9 +64,13 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
         return true
     }
 
-    /// Fills and runs the handlers. For the winner of `word.claim()`, or the only writer.
+    /// Wins the right to fill, for a producer that has to know before it has the value.
     @inlinable
-    final func fulfil(with value: consuming Value) {
+    package final func claim() -> Bool { word.claim() }
+
+    /// Fills and runs the handlers. For the winner of `claim`, or the only writer.
+    @inlinable
+    package final func fulfil(with value: consuming Value) {
         stored = value
         let handlers = word.publish()
         if handlers.isEmpty { return }
@@ -98,6 +107,9 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
     final override func close() -> List {
         word.isFilled ? List() : word.publish()
     }
+
+    @usableFromInline
+    package final override var isFinished: Bool { word.isFilled }
 
     @usableFromInline
     final func dropHandlers() {

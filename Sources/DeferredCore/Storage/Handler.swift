@@ -50,7 +50,8 @@ final class Handler<Value: Sendable, E: Executor>: FutureNode, @unchecked Sendab
 extension FutureStorage {
     /// Registers a closure, or hands it on if the future is filled.
     @inlinable
-    final func upon<E: Executor>(_ executor: E, _ body: @escaping @Sendable (Value) -> Void) -> Registration {
+    @discardableResult
+    package final func upon<E: Executor>(_ executor: E, _ body: @escaping @Sendable (Value) -> Void) -> Registration {
         if !word.isFilled {
             let handler = Handler(.waiting(for: self), executor, body)
             if add(handler) { return Registration(handler) }

@@ -2,11 +2,11 @@ extension Stage {
     /// Takes over the value of `inner`, now or when it comes; true if a reference went to `drain` or to `inner`.
     @inlinable
     func adopt(_ inner: FutureStorage<T.Output>, isSole: Bool, _ drain: inout Drain) -> Bool {
-        if inner.word.isFilled { return fulfil(with: inner.value, &drain) }
+        if inner.word.isFilled { return finish(with: inner.value, &drain) }
         if isSole, moveHandlers(to: inner, &drain) { return false }
         isAdopting = true
         if inner.word.push(Unmanaged.passUnretained(self)) { return true }
-        return fulfil(with: inner.value, &drain)
+        return finish(with: inner.value, &drain)
     }
 }
 

@@ -18,18 +18,20 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
     @usableFromInline var transform: T?
     @exclusivity(unchecked)
     @usableFromInline var isAdopting = false
+    /// What cancels this, if anything does.
+    @usableFromInline package let owner = BackReference()
 
     @inlinable
-    init(_ membership: consuming Membership, _ executor: E, _ transform: T) {
+    package init(_ executor: E, _ transform: T, upstream: FutureStorage<T.Input>) {
         self.executor = executor
         self.transform = transform
-        super.init(membership)
+        super.init(T.isCancellable ? .waiting(for: upstream) : .permanent())
     }
 
     @inlinable
     override func run(_ upstream: FutureNode, isSole: Bool, _ drain: inout Drain) -> Bool {
         if isAdopting {
-            return fulfil(with: unsafeDowncast(upstream, to: FutureStorage<T.Output>.self).value, &drain)
+            return finish(with: unsafeDowncast(upstream, to: FutureStorage<T.Output>.self).value, &drain)
         }
         let input = unsafeDowncast(upstream, to: FutureStorage<T.Input>.self).value
         if E.self == ImmediateExecutor.self {
@@ -38,7 +40,7 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
         if let output = T.shortcut(input) {
             guard membership.take() else { return false }
             transform = nil
-            return begin() ? fulfil(with: output, &drain) : false
+            return begin() ? finish(with: output, &drain) : false
         }
         if membership.submit() { submit(input) }
         return false
@@ -65,7 +67,7 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
         self.transform = nil
         guard begin() else { return false }
         switch transform.apply(input) {
-        case .value(let value): return fulfil(with: value, &drain)
+        case .value(let value): return finish(with: value, &drain)
         case .future(let future): return adopt(future.storage, isSole: isSole, &drain)
         }
     }
@@ -81,24 +83,44 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
         transform = nil
     }
 
-    /// Fills with `output` instead of what the transform would give, unless that has begun. Its captures are freed.
-    ///
-    /// - Precondition: The transform is cancellable.
+    /// Fills, and tells the owner.
     @inlinable
-    package func cancel(with output: @autoclosure () -> T.Output) -> Bool {
-        guard word.claim() else { return false }
+    func finish(with output: consuming T.Output, _ drain: inout Drain) -> Bool {
+        let isQueued = fulfil(with: output, &drain)
+        if T.isCancellable { T.ended(owner) }
+        return isQueued
+    }
+
+    @usableFromInline
+    package override func disown() {
+        owner.cut()
+    }
+
+    /// Ends with `T.cancelled()`, unless the closure has begun; it never will then, and what it captured is freed.
+    @usableFromInline
+    package override func abandon() {
+        guard T.isCancellable, word.claim() else { return }
         cancel()
-        fulfil(with: output())
-        return true
+        var drain = Drain()
+        let reference = Unmanaged.passRetained(self)
+        if !finish(with: T.cancelled(), &drain) { reference.release() }
+        drain.run()
     }
 }
 
 extension FutureStorage {
-    /// Makes the stage that waits for this future.
+    /// Lets `stage` wait for this future.
     @inlinable
-    final func derive<T: Transform, E: Executor>(_ executor: E, _ transform: T) -> Stage<T, E> where T.Input == Value {
-        let stage = Stage(T.isCancellable ? .waiting(for: self) : .permanent(), executor, transform)
+    package final func start<T: Transform, E: Executor>(_ stage: Stage<T, E>) where T.Input == Value {
         if word.isFilled || !add(stage) { Trampoline.run(stage, with: self) }
+    }
+
+    /// Makes a stage that waits for this future.
+    @inlinable
+    package final func derive<T: Transform, E: Executor>(_ executor: E, _ transform: T) -> Stage<T, E>
+    where T.Input == Value {
+        let stage = Stage(executor, transform, upstream: self)
+        start(stage)
         return stage
     }
 }

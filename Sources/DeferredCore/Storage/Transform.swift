@@ -4,14 +4,31 @@ package protocol Transform<Input, Output>: Sendable {
     associatedtype Input: Sendable
     associatedtype Output: Sendable
 
-    /// Whether `Stage.cancel(with:)` may be called.
+    /// Whether the stage can end before its closure begins; see `cancelled`.
     static var isCancellable: Bool { get }
+
+    /// The output of a stage that is cancelled before its closure begins.
+    static func cancelled() -> Output
+
+    /// Called when a cancellable stage has its output, before handlers run.
+    static func ended(_ owner: borrowing BackReference)
 
     /// An output that needs no closure, such as a failure that passes by: delivered without waiting for the executor.
     static func shortcut(_ input: Input) -> Output?
 
     /// Runs the user's closure.
     func apply(_ input: Input) -> Outcome<Output>
+}
+
+extension Transform {
+    // For those that are not cancellable.
+    @inlinable
+    package static func cancelled() -> Output {
+        preconditionFailure("\(Self.self) cannot be cancelled")
+    }
+
+    @inlinable
+    package static func ended(_ owner: borrowing BackReference) {}
 }
 
 /// What a transform comes to: a value, or a future to wait for.

@@ -1,0 +1,57 @@
+public import DeferredTask
+public import Foundation
+
+#if canImport(FoundationNetworking)
+public import FoundationNetworking
+#endif
+
+extension URLSession {
+    /// Begins a request, and gives its body and response when they are complete.
+    ///
+    /// ```swift
+    /// let user = URLSession.shared.beginDataTask(with: url).map { data, _ in
+    ///     try JSONDecoder().decode(User.self, from: data)
+    /// }
+    /// ```
+    ///
+    /// Any HTTP status is a success, as in Foundation; a body that is shorter than its `Content-Length` is not.
+    ///
+    /// Redirects are followed as browsers do: `301`, `302` and `303` become a `GET`, `307` and `308` keep method and body;
+    /// `Authorization` and `Cookie` do not cross origins. The session's own delegate, if it has one, is asked about
+    /// redirects and challenges; without it, a `401` is delivered as the response.
+    ///
+    /// On Linux the request runs on a private session with the configuration of this one, which keeps this process from
+    /// the traps of the platform's; it does not show among the tasks of this session, and invalidating this session does
+    /// not stop it.
+    ///
+    /// - Parameters:
+    ///   - request: Checked before anything is sent. Its time-out is rounded up to whole seconds on Linux.
+    ///   - configure: Called with each platform task before it starts, on a private queue: to set its priority or
+    ///     description. A redirect or an answered challenge makes one more. It must not resume, suspend or cancel it.
+    /// - Returns: A task that is already running. Its progress counts the bytes of the body. Cancelling it fails it at
+    ///   once with `URLError.cancelled`, and stops the transfer.
+    ///   It fails with ``URLClientError/invalidRequest(reason:)`` for a request that cannot be sent (no absolute HTTP URL, control
+    ///   characters, an infinite time-out, a body on `GET`), naming the value; with ``URLClientError/truncatedBody(received:expected:)``
+    ///   for a body cut short; and otherwise with a `URLError` that has the failing URL.
+    public func beginDataTask(
+        with request: URLRequest,
+        configure: @escaping @Sendable (URLSessionTask) -> Void = { _ in }
+    ) -> Task<(Data, URLResponse)> {
+        let promise = Task<(Data, URLResponse)>.Promise()
+        let reporter = ProgressReporter(unit: .bytes)
+        let sink = DataSink(
+            onProgress: { received, expected in reporter.report(completed: received, of: expected) },
+            completion: { promise.fill(with: $0) }
+        )
+        let transfer = Transfer.start(TransferRequest(request), on: self, configure: configure, sink: sink)
+        return Task(promise, reporter: reporter, uponCancel: { transfer.cancel() })
+    }
+
+    /// Begins a `GET` request. See ``beginDataTask(with:configure:)-(URLRequest,_)``.
+    public func beginDataTask(
+        with url: URL,
+        configure: @escaping @Sendable (URLSessionTask) -> Void = { _ in }
+    ) -> Task<(Data, URLResponse)> {
+        beginDataTask(with: URLRequest(url: url), configure: configure)
+    }
+}

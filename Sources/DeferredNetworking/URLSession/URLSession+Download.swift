@@ -1,0 +1,63 @@
+public import DeferredTask
+public import Foundation
+
+#if canImport(FoundationNetworking)
+public import FoundationNetworking
+#endif
+
+extension URLSession {
+    /// Begins a download into a file.
+    ///
+    /// The bytes go to a temporary file beside `destination`, which replaces what is there in one step when all of them
+    /// have come. So a file at `destination` is always complete, and nothing is left when the download fails.
+    ///
+    /// ```swift
+    /// let download = URLSession.shared.beginDownloadTask(with: url, to: folder.appending(path: "photo.jpeg"))
+    /// download.uponSuccess(on: .main) { file, _ in show(file) }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - request: See ``beginDataTask(with:configure:)-(URLRequest,_)``.
+    ///   - destination: A file URL, in a folder that exists.
+    ///   - configure: See ``beginDataTask(with:configure:)-(URLRequest,_)``.
+    /// - Returns: A task that is already running and gives `destination`. Its progress counts bytes. Cancelling it fails
+    ///   it at once with `URLError.cancelled`, and stops the transfer.
+    ///   It fails with ``URLClientError/unacceptableStatus(code:body:)`` unless the status is a success, with a
+    ///   `CocoaError` that names the path if the file cannot be written, and else like a data task.
+    public func beginDownloadTask(
+        with request: URLRequest,
+        to destination: URL,
+        configure: @escaping @Sendable (URLSessionTask) -> Void = { _ in }
+    ) -> Task<(URL, URLResponse)> {
+        beginDownload(request, to: destination, resuming: false, configure: configure)
+    }
+
+    /// Begins a download of a URL into a file. See ``beginDownloadTask(with:to:configure:)-(URLRequest,_,_)``.
+    public func beginDownloadTask(
+        with url: URL,
+        to destination: URL,
+        configure: @escaping @Sendable (URLSessionTask) -> Void = { _ in }
+    ) -> Task<(URL, URLResponse)> {
+        beginDownloadTask(with: URLRequest(url: url), to: destination, configure: configure)
+    }
+
+    /// Begins a download that may go on where an earlier one ended, and then leaves its part for a later one.
+    package func beginDownload(
+        _ request: URLRequest,
+        to destination: URL,
+        resuming: Bool,
+        configure: @escaping @Sendable (URLSessionTask) -> Void = { _ in }
+    ) -> Task<(URL, URLResponse)> {
+        let promise = Task<(URL, URLResponse)>.Promise()
+        let reporter = ProgressReporter(unit: .bytes)
+        let download = Download(
+            TransferRequest(request),
+            to: destination,
+            resuming: resuming,
+            onProgress: { received, expected in reporter.report(completed: received, of: expected) },
+            start: { Transfer.start($0, on: self, configure: configure, sink: $1) },
+            completion: { promise.fill(with: $0) }
+        )
+        return Task(promise, reporter: reporter, uponCancel: { download.cancel() })
+    }
+}

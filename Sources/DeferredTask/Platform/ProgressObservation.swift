@@ -1,0 +1,55 @@
+internal import DeferredCore
+internal import Dispatch
+internal import Foundation
+
+// `Progress` has key-value observation on Darwin only (swift-corelibs-foundation does not implement it). Elsewhere it is
+// sampled ten times a second. Proved by `ProgressTests`, "a foreign progress is followed while somebody watches".
+
+/// Tells when a `Progress` has changed, while it is active.
+final class ProgressObservation: Sendable {
+    private struct State: Sendable {
+        var onChange: @Sendable () -> Void = {}
+        var stop: (@Sendable () -> Void)?
+    }
+
+    private let progress: Progress
+    private let state = Lock(State())
+
+    init(_ progress: Progress) {
+        self.progress = progress
+    }
+
+    var onChange: @Sendable () -> Void {
+        get { state.withLock { $0.onChange } }
+        set { state.withLock { $0.onChange = newValue } }
+    }
+
+    var isActive: Bool {
+        get { state.withLock { $0.stop != nil } }
+        set {
+            let stop = newValue ? Self.observe(progress, onChange) : nil
+            let previous = state.withLock { state in
+                defer { state.stop = stop }
+                return state.stop
+            }
+            previous?()
+        }
+    }
+
+    #if canImport(ObjectiveC)
+    private static func observe(_ progress: Progress, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
+        let observation = progress.observe(\.fractionCompleted) { _, _ in body() }
+        return { observation.invalidate() }
+    }
+    #else
+    private static func observe(_ progress: Progress, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
+        let timer = DispatchSource.makeTimerSource(queue: .global(qos: .utility))
+        timer.schedule(deadline: .now(), repeating: .milliseconds(100), leeway: .milliseconds(20))
+        timer.setEventHandler(handler: body)
+        timer.resume()
+        // Sources are safe to cancel from any thread; Dispatch on Linux only does not say so.
+        nonisolated(unsafe) let source = timer
+        return { source.cancel() }
+    }
+    #endif
+}

@@ -1,0 +1,48 @@
+internal import DeferredCore
+
+/// Closures to be called again and again, until they are taken back.
+@usableFromInline
+package final class Watchers: Sendable {
+    private let bodies = Lock<[Int: @Sendable () -> Void]>([:])
+
+    /// One closure. Dropping it does nothing.
+    @usableFromInline
+    package struct Watch: Sendable {
+        fileprivate weak var watchers: Watchers?
+        fileprivate let key: Int
+
+        func cancel() { watchers?.remove(key) }
+    }
+
+    /// Called outside of locks when the first closure comes, and when the last one has gone.
+    private let onUse: (@Sendable (_ isWatched: Bool) -> Void)?
+
+    init(onUse: (@Sendable (_ isWatched: Bool) -> Void)? = nil) {
+        self.onUse = onUse
+    }
+
+    func add(_ body: @escaping @Sendable () -> Void) -> Watch {
+        let (key, isFirst) = bodies.withLock { bodies in
+            // Watchers are few, so that looking for the highest key costs little.
+            let key = (bodies.keys.max() ?? 0) + 1
+            bodies[key] = body
+            return (key, bodies.count == 1)
+        }
+        if isFirst { onUse?(true) }
+        return Watch(watchers: self, key: key)
+    }
+
+    func notify() {
+        for body in bodies.withLock({ Array($0.values) }) { body() }
+    }
+
+    private func remove(_ key: Int) {
+        let (body, isLast) = bodies.withLock { bodies in
+            let body = bodies.removeValue(forKey: key)
+            return (body, body != nil && bodies.isEmpty)
+        }
+        withExtendedLifetime(body) {
+            if isLast { onUse?(false) }
+        }
+    }
+}

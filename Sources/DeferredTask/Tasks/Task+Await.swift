@@ -1,0 +1,32 @@
+internal import DeferredCore
+
+extension Task {
+    /// How the task ends, as soon as it does.
+    ///
+    /// Waits even if the awaiting task is cancelled, and does not cancel this one.
+    public var result: Result {
+        get async { await future.value }
+    }
+
+    /// The value, as soon as it is there.
+    ///
+    /// Waits even if the awaiting task is cancelled, and does not cancel this one, as in Swift's own `Task.value`.
+    ///
+    /// - Throws: What the task fails with.
+    public var value: Success {
+        get async throws { try await future.value.get() }
+    }
+
+    /// The value, as soon as it is there; cancelling the awaiting task cancels this one.
+    ///
+    /// For structured concurrency: the wait ends when this task does, which decides what a cancellation comes to.
+    ///
+    /// - Throws: What the task fails with.
+    public func get() async throws -> Success {
+        try await withTaskCancellationHandler {
+            try await value
+        } onCancel: {
+            cancel()
+        }
+    }
+}

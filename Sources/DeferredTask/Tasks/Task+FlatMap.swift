@@ -1,0 +1,53 @@
+public import DeferredCore
+
+extension Task {
+    /// A task that ends as the task that `transform` starts with the value.
+    ///
+    /// - Parameters:
+    ///   - executor: Where `transform` runs; by default on the thread that ends this task. Failures pass by directly.
+    ///   - transform: May throw, and fails the new task then. Kept until it has run, or the new task is cancelled.
+    /// - Returns: A task whose cancellation cancels this one and, once it runs, the inner one.
+    @inlinable
+    public func flatMap<NewSuccess: Sendable>(
+        upon executor: some Executor = .immediate,
+        _ transform: @escaping @Sendable (Success) throws -> Task<NewSuccess>
+    ) -> Task<NewSuccess> {
+        let inner = InnerTask()
+        let task = derive(executor, TaskFlatMap(body: transform, inner: inner), .inner(inner))
+        return task
+    }
+}
+
+@usableFromInline
+struct TaskFlatMap<Success: Sendable, NewSuccess: Sendable>: TaskTransform {
+    @usableFromInline let body: @Sendable (Success) throws -> Task<NewSuccess>
+    @usableFromInline let inner: InnerTask
+
+    @inlinable
+    init(body: @escaping @Sendable (Success) throws -> Task<NewSuccess>, inner: InnerTask) {
+        self.body = body
+        self.inner = inner
+    }
+
+    @inlinable
+    static func shortcut(_ input: Result<Success, any Error>) -> Result<NewSuccess, any Error>? {
+        if case .failure(let error) = input { .failure(error) } else { nil }
+    }
+
+    @inlinable
+    func apply(_ input: Result<Success, any Error>) -> Outcome<Result<NewSuccess, any Error>> {
+        switch Result(catching: { try body(input.get()) }) {
+        case .success(let task): inner.start(task)
+        case .failure(let error): .value(.failure(error))
+        }
+    }
+}
+
+extension InnerTask {
+    /// What a stage comes to that has started `task`.
+    @inlinable
+    func start<Success>(_ task: Task<Success>) -> Outcome<Task<Success>.Result> {
+        started(task.control)
+        return .future(task.future)
+    }
+}

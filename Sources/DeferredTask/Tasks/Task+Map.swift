@@ -1,0 +1,40 @@
+public import DeferredCore
+
+extension Task {
+    /// A task of what `transform` makes of the value.
+    ///
+    /// - Parameters:
+    ///   - executor: Where `transform` runs; by default on the thread that ends this task. Failures pass by directly.
+    ///   - transform: May throw, and fails the new task then. Kept until it has run, or the new task is cancelled.
+    /// - Returns: A task whose cancellation cancels this one too. `transform` does not run if that comes first.
+    @inlinable
+    public func map<NewSuccess: Sendable>(
+        upon executor: some Executor = .immediate,
+        _ transform: @escaping @Sendable (Success) throws -> NewSuccess
+    ) -> Task<NewSuccess> {
+        if executor is ImmediateExecutor, let result = storage.peek() {
+            return Task<NewSuccess>(catching: { try transform(result.get()) })
+        }
+        return derive(executor, TaskMap(body: transform))
+    }
+}
+
+@usableFromInline
+struct TaskMap<Success: Sendable, NewSuccess: Sendable>: TaskTransform {
+    @usableFromInline let body: @Sendable (Success) throws -> NewSuccess
+
+    @inlinable
+    init(body: @escaping @Sendable (Success) throws -> NewSuccess) {
+        self.body = body
+    }
+
+    @inlinable
+    static func shortcut(_ input: Result<Success, any Error>) -> Result<NewSuccess, any Error>? {
+        if case .failure(let error) = input { .failure(error) } else { nil }
+    }
+
+    @inlinable
+    func apply(_ input: Result<Success, any Error>) -> Outcome<Result<NewSuccess, any Error>> {
+        .value(Result { try body(input.get()) })
+    }
+}

@@ -1,0 +1,84 @@
+public import DeferredCore
+
+extension Task {
+    /// A task that succeeds where this one fails, with what `substitute` makes of the error.
+    ///
+    /// - Parameters:
+    ///   - executor: Where `substitute` runs; by default on the thread that ends this task. Values pass by directly.
+    ///   - substitute: May throw the same or another error. Kept until it has run, or the new task is cancelled.
+    /// - Returns: A task whose cancellation cancels this one too. `substitute` does not run if that comes first.
+    @inlinable
+    public func recover(
+        upon executor: some Executor = .immediate,
+        _ substitute: @escaping @Sendable (any Error) throws -> Success
+    ) -> Task {
+        derive(executor, TaskRecover(body: substitute))
+    }
+
+    /// A task that, where this one fails, ends as the task that `substitute` starts.
+    ///
+    /// - Parameters:
+    ///   - executor: Where `substitute` runs; by default on the thread that ends this task. Values pass by directly.
+    ///   - substitute: May throw the same or another error. Kept until it has run, or the new task is cancelled.
+    /// - Returns: A task whose cancellation cancels this one and, once it runs, the substitute. `substitute` does not run
+    ///   if that comes first.
+    @inlinable
+    public func fallback(
+        upon executor: some Executor = .immediate,
+        to substitute: @escaping @Sendable (any Error) throws -> Task
+    ) -> Task {
+        let inner = InnerTask()
+        return derive(executor, TaskFallback(body: substitute, inner: inner), .inner(inner))
+    }
+}
+
+@usableFromInline
+struct TaskRecover<Success: Sendable>: TaskTransform {
+    @usableFromInline typealias NewSuccess = Success
+
+    @usableFromInline let body: @Sendable (any Error) throws -> Success
+
+    @inlinable
+    init(body: @escaping @Sendable (any Error) throws -> Success) {
+        self.body = body
+    }
+
+    @inlinable
+    static func shortcut(_ input: Result<Success, any Error>) -> Result<Success, any Error>? {
+        if case .success = input { input } else { nil }
+    }
+
+    @inlinable
+    func apply(_ input: Result<Success, any Error>) -> Outcome<Result<Success, any Error>> {
+        guard case .failure(let error) = input else { return .value(input) }
+        return .value(Result { try body(error) })
+    }
+}
+
+@usableFromInline
+struct TaskFallback<Success: Sendable>: TaskTransform {
+    @usableFromInline typealias NewSuccess = Success
+
+    @usableFromInline let body: @Sendable (any Error) throws -> Task<Success>
+    @usableFromInline let inner: InnerTask
+
+    @inlinable
+    init(body: @escaping @Sendable (any Error) throws -> Task<Success>, inner: InnerTask) {
+        self.body = body
+        self.inner = inner
+    }
+
+    @inlinable
+    static func shortcut(_ input: Result<Success, any Error>) -> Result<Success, any Error>? {
+        if case .success = input { input } else { nil }
+    }
+
+    @inlinable
+    func apply(_ input: Result<Success, any Error>) -> Outcome<Result<Success, any Error>> {
+        guard case .failure(let error) = input else { return .value(input) }
+        switch Result(catching: { try body(error) }) {
+        case .success(let task): return inner.start(task)
+        case .failure(let error): return .value(.failure(error))
+        }
+    }
+}

@@ -1,0 +1,122 @@
+public import DeferredCore
+
+/// Work that succeeds with a value or fails with an error, reports progress, and can be cancelled.
+///
+/// A task is a future of a `Result`. Derive others from it with `map`, `flatMap`, `recover` and `fallback`: results and
+/// failures go down the chain, cancellation goes up, and progress counts all of it.
+///
+/// ```swift
+/// let size = session.beginDataTask(with: url).map { data, _ in data.count }
+/// size.uponSuccess(on: .main) { print("\($0) bytes") }
+/// size.uponFailure(on: .main) { print("failed: \($0)") }
+/// size.cancel()  // stops the request
+/// ```
+///
+/// Cancelling is a request, not an outcome: whoever does the work decides how it ends. A derived task whose closure has
+/// not begun ends at once, with `CancellationError`.
+///
+/// A `Task` is a reference: copies share one result. Dropping it does not stop the work, and when nobody is left who
+/// could cancel, its cancellation handlers are freed. All members are safe to use from any thread.
+///
+/// In a file that imports this module, `Task { }`, `Task.sleep(for:)` and the like still mean what they mean in Swift.
+/// Spell Swift's own type `_Concurrency.Task`.
+public struct Task<Success: Sendable>: FutureProtocol, Cancellable {
+    /// How a task ends.
+    public typealias Result = Swift.Result<Success, any Error>
+
+    @usableFromInline package let storage: FutureStorage<Result>
+    /// `nil` for a task that was made with its result.
+    @usableFromInline package let control: TaskControl?
+
+    @inlinable
+    package init(_ storage: FutureStorage<Result>, _ control: TaskControl?) {
+        self.storage = storage
+        self.control = control
+    }
+
+    /// Creates a task that ends when `future` is filled.
+    ///
+    /// - Parameters:
+    ///   - future: A ``Promise``, a `Deferred`, or any other future of a result.
+    ///   - onCancel: Called at most once, on the thread that cancels, if that happens before the end. It should make the
+    ///     producer fill `future` soon. Kept until the task ends, or until nobody is left who could cancel.
+    public init(_ future: some FutureProtocol<Result>, uponCancel onCancel: (@Sendable () -> Void)? = nil) {
+        self.init(future.future.storage, .opaque, onCancel)
+    }
+
+    /// Creates a task that ends when `future` is filled, and takes its progress from `reporter`.
+    ///
+    /// - Parameters:
+    ///   - future: See ``init(_:uponCancel:)``.
+    ///   - reporter: Through which the producer reports how far it is. Kept as long as the task.
+    ///   - onCancel: See ``init(_:uponCancel:)``.
+    public init(
+        _ future: some FutureProtocol<Result>,
+        reporter: ProgressReporter,
+        uponCancel onCancel: (@Sendable () -> Void)? = nil
+    ) {
+        self.init(future.future.storage, .reporting(reporter), onCancel)
+    }
+
+    /// Creates a task that succeeds when `future` is filled.
+    public init(
+        succeedsFrom future: some FutureProtocol<Success>,
+        uponCancel onCancel: (@Sendable () -> Void)? = nil
+    ) {
+        self.init(future.map { .success($0) }, uponCancel: onCancel)
+    }
+
+    init(_ storage: FutureStorage<Result>, _ work: TaskWork, _ onCancel: (@Sendable () -> Void)?) {
+        guard !storage.isFinished else {
+            self.init(storage, nil)
+            return
+        }
+        let end = RootEnd()
+        let control = TaskControl(
+            .root(storage, end),
+            work,
+            upstream: nil,
+            handlers: onCancel.map { [$0] } ?? []
+        )
+        self.init(storage, control)
+        end.tie(storage, to: control)
+    }
+
+    /// A task that has succeeded.
+    @inlinable
+    public static func success(_ value: Success) -> Task {
+        Task(FutureStorage(filledWith: .success(value)), nil)
+    }
+
+    /// A task that has failed.
+    @inlinable
+    public static func failure(_ error: any Error) -> Task {
+        Task(FutureStorage(filledWith: .failure(error)), nil)
+    }
+
+    /// A task that never ends. Cancelling it only marks it as cancelled.
+    public static var never: Task { Task(Future.never) }
+
+    /// Creates a task that has ended the way `body` does.
+    @inlinable
+    public init(catching body: () throws -> Success) {
+        self.init(FutureStorage(filledWith: Result(catching: body)), nil)
+    }
+
+    /// The result as a plain future, which cannot be cancelled.
+    @inlinable
+    public var future: Future<Result> { Future(storage) }
+
+    /// Calls `body` with the result, once. See ``DeferredCore/FutureProtocol/upon(_:execute:)``.
+    @inlinable
+    @discardableResult
+    public func upon(_ executor: some Executor, execute body: @escaping @Sendable (Result) -> Void) -> Registration {
+        storage.upon(executor, body)
+    }
+
+    /// The result, or `nil` if the task has not ended.
+    ///
+    /// - Complexity: O(1): one load.
+    @inlinable
+    public func peek() -> Result? { storage.peek() }
+}

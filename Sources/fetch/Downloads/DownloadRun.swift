@@ -1,10 +1,14 @@
-import DeferredCore
+import Deferred
 import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
 
 /// All downloads of one run of the program: performs what its ``Schedule`` decides, and tells the display.
 @MainActor
 final class DownloadRun {
-    typealias Begin = @MainActor (DownloadJob, ByteCounter) -> RunningDownload
+    typealias Begin = @MainActor (DownloadJob, ByteCounter) -> Task<(URL, URLResponse)>
 
     /// What is known of one job beside its place in the schedule.
     private struct Entry {
@@ -13,7 +17,7 @@ final class DownloadRun {
         var progress: FileProgress
         var meter = RateMeter()
         var began: Duration?
-        var download: RunningDownload?
+        var download: Task<(URL, URLResponse)>?
         var failure: DownloadFailure?
     }
 
@@ -79,21 +83,19 @@ final class DownloadRun {
         entries[job].progress.phase = .running
         let download = begin(entries[job].job, entries[job].counter)
         entries[job].download = download
-        download.result.upon(.mainActor) { result in
-            self.ended(job, result.map { _ in })
-        }
+        download.uponSuccess(on: .mainActor) { _ in self.succeeded(job) }
+        download.uponFailure(on: .mainActor) { error in self.failed(job, DownloadFailure(error)) }
     }
 
-    private func ended(_ job: Int, _ result: Result<Void, any Error>) {
+    private func succeeded(_ job: Int) {
         entries[job].download = nil
-        switch result {
-        case .success:
-            perform(schedule.succeeded(job: job))
-        case .failure(let error):
-            let failure = DownloadFailure(error)
-            entries[job].failure = failure
-            perform(schedule.failed(job: job, isTransient: failure.isTransient))
-        }
+        perform(schedule.succeeded(job: job))
+    }
+
+    private func failed(_ job: Int, _ failure: DownloadFailure) {
+        entries[job].download = nil
+        entries[job].failure = failure
+        perform(schedule.failed(job: job, isTransient: failure.isTransient))
     }
 
     private func wait(_ job: Int, _ delay: Duration) {

@@ -1,18 +1,9 @@
-import DeferredCore
-import DeferredNetworking
+import Deferred
 import Foundation
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
-
-/// A download that runs.
-struct RunningDownload: Cancellable {
-    let result: Future<Result<(URL, URLResponse), any Error>>
-    let onCancel: @Sendable () -> Void
-
-    func cancel() { onCancel() }
-}
 
 /// Begins downloads, all on one session.
 struct DownloadStarter: Sendable {
@@ -28,21 +19,18 @@ struct DownloadStarter: Sendable {
     }
 
     /// Downloads a file, or what is missing of it. The counter learns of each step.
-    func begin(_ job: DownloadJob, counting counter: ByteCounter) -> RunningDownload {
+    func begin(_ job: DownloadJob, counting counter: ByteCounter) -> Task<(URL, URLResponse)> {
+        guard !job.isDestinationDirectory else { return .failure(DownloadFailure.destinationIsDirectory(job)) }
         counter.beginAttempt()
-        let result = Deferred<Result<(URL, URLResponse), any Error>>()
-        if job.isDestinationDirectory {
-            result.fill(with: .failure(DownloadFailure.destinationIsDirectory(job)))
-            return RunningDownload(result: result.future, onCancel: {})
-        }
+        let promise = Task<(URL, URLResponse)>.Promise()
         let download = Download(
             TransferRequest(URLRequest(url: job.url)),
             to: job.destination,
             resuming: true,
             onProgress: { counter.report(received: $0, expected: $1) },
             start: { [carrier] in Transfer.start($0, on: CarrierLease(carrier), sink: $1) },
-            completion: { result.fill(with: $0) }
+            completion: { promise.fill(with: $0) }
         )
-        return RunningDownload(result: result.future, onCancel: { download.cancel() })
+        return Task(promise, uponCancel: { download.cancel() })
     }
 }

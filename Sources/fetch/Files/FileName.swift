@@ -24,7 +24,7 @@ enum FileName {
         name = name.trimmingCharacters(in: .whitespaces)
         guard !name.allSatisfy({ $0 == "." }) else { return fallback }
         // These would be taken for what is left of another download.
-        if name.hasSuffix(".partial") || name.hasSuffix(".partial.validator") {
+        if [".partial", ".partial.validator"].contains(where: name.lowercased().hasSuffix) {
             name += "_"
         }
         return shortened(name)

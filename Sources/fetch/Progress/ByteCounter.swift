@@ -1,4 +1,4 @@
-import DeferredCore
+import Deferred
 
 /// Counts the bytes of one file, from any thread.
 final class ByteCounter: Sendable {

@@ -10,19 +10,8 @@ import FoundationNetworking
 final class DownloadRun {
     typealias Begin = @MainActor (DownloadJob, ByteCounter) -> Task<(URL, URLResponse)>
 
-    /// What is known of one job beside its place in the schedule.
-    private struct Entry {
-        let job: DownloadJob
-        let counter = ByteCounter()
-        var progress: FileProgress
-        var meter = RateMeter()
-        var began: Duration?
-        var download: Task<(URL, URLResponse)>?
-        var failure: DownloadFailure?
-    }
-
     private(set) var failureCount: Int
-    private var entries: [Entry]
+    private var entries: [DownloadEntry]
     private var schedule: Schedule
     private var endRedraws: (@MainActor () -> Void)?
     private let list: JobList
@@ -45,7 +34,7 @@ final class DownloadRun {
         self.timers = timers
         self.begin = begin
         self.completion = completion
-        entries = list.jobs.map { Entry(job: $0, progress: FileProgress(name: $0.name)) }
+        entries = list.jobs.map(DownloadEntry.init)
         schedule = Schedule(jobCount: list.jobs.count, maximum: maximum, policy: policy)
         failureCount = list.rejected.count
     }
@@ -71,7 +60,7 @@ final class DownloadRun {
             switch action {
             case .begin(let job, _): begin(job)
             case .wait(let job, let delay): wait(job, delay)
-            case .cancel(let job): entries[job].download?.cancel()
+            case .cancel(let job): entries[job].task?.cancel()
             case .end(let job, let ending): end(job, ending)
             case .finish: finish()
             }
@@ -79,21 +68,19 @@ final class DownloadRun {
     }
 
     private func begin(_ job: Int) {
-        entries[job].began = entries[job].began ?? timers.now
-        entries[job].progress.phase = .running
-        let download = begin(entries[job].job, entries[job].counter)
-        entries[job].download = download
-        download.uponSuccess(on: .mainActor) { _ in self.succeeded(job) }
-        download.uponFailure(on: .mainActor) { error in self.failed(job, DownloadFailure(error)) }
+        let task = begin(entries[job].job, entries[job].counter)
+        entries[job].begin(task, at: timers.now)
+        task.uponSuccess(on: .mainActor) { _ in self.succeeded(job) }
+        task.uponFailure(on: .mainActor) { error in self.failed(job, DownloadFailure(error)) }
     }
 
     private func succeeded(_ job: Int) {
-        entries[job].download = nil
+        entries[job].task = nil
         perform(schedule.succeeded(job: job))
     }
 
     private func failed(_ job: Int, _ failure: DownloadFailure) {
-        entries[job].download = nil
+        entries[job].task = nil
         entries[job].failure = failure
         perform(schedule.failed(job: job, isTransient: failure.isTransient))
     }
@@ -105,37 +92,30 @@ final class DownloadRun {
     }
 
     private func end(_ job: Int, _ ending: Schedule.Ending) {
-        let entry = entries[job]
-        entries[job].progress.count = entry.counter.count
-        if let began = entry.began {
-            let elapsed = timers.now - began
-            entries[job].progress.elapsed = elapsed
-            entries[job].progress.rate = Double(entry.counter.count.fetched) / max(elapsed / .seconds(1), 0.001)
-        }
         switch ending {
         case .saved:
-            entries[job].progress.phase = .saved
+            entries[job].end(in: .saved, at: timers.now)
         case .stopped:
-            entries[job].progress.phase = .stopped
+            entries[job].end(in: .stopped, at: timers.now)
         case .failed(let attempts):
-            let failure = entry.failure ?? DownloadFailure("it failed", advice: "try again")
-            entries[job].progress.phase = .failed(reason: failure.reason)
-            failureCount += 1
-            let kept = PartialDownload.length(at: entry.job.destination)
-            display.report(failure.line(for: entry.job.url.absoluteString, attempts: attempts, kept: kept))
+            let failure = entries[job].failure ?? DownloadFailure("it failed", advice: "try again")
+            entries[job].end(in: .failed(reason: failure.reason), at: timers.now)
+            report(failure, of: entries[job].job, attempts: attempts)
         }
-        display.ended(entries[job].progress, path: entry.job.shownPath)
+        display.ended(entries[job].progress, path: entries[job].job.shownPath)
+    }
+
+    private func report(_ failure: DownloadFailure, of job: DownloadJob, attempts: Int) {
+        failureCount += 1
+        let kept = PartialDownload.length(at: job.destination)
+        display.report(failure.line(for: job.url.absoluteString, attempts: attempts, kept: kept))
     }
 
     private func refresh() {
-        let now = timers.now
-        for index in entries.indices where !entries[index].progress.hasEnded {
-            let count = entries[index].counter.count
-            entries[index].meter.record(count.fetched, at: now)
-            entries[index].progress.count = count
-            entries[index].progress.rate = entries[index].meter.rate
+        for index in entries.indices {
+            entries[index].measure(at: timers.now)
         }
-        display.refresh(entries.map(\.progress), now: now)
+        display.refresh(entries.map(\.progress), now: timers.now)
     }
 
     private func finish() {

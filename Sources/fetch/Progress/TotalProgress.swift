@@ -17,12 +17,11 @@ struct TotalProgress: Equatable {
         fileCount = files.count
         savedCount = files.count { $0.phase == .saved }
         failedCount = files.count { if case .failed = $0.phase { true } else { false } }
-        received = files.reduce(0) { $0 + $1.count.received }
-        fetched = files.reduce(0) { $0 + $1.count.fetched }
-        expected = files.reduce(0 as Int64?) { sum, file in
-            let length = file.hasEnded ? file.count.received : file.count.expected
-            return sum.flatMap { sum in length.map { sum + $0 } }
-        }
+        received = Self.sum(files.map(\.count.received))
+        fetched = Self.sum(files.map(\.count.fetched))
+        let lengths = files.map { $0.hasEnded ? $0.count.received : $0.count.expected }
+        let known = lengths.compactMap { $0 }
+        expected = known.count == lengths.count ? Self.sum(known) : nil
         self.rate = rate
     }
 
@@ -34,5 +33,13 @@ struct TotalProgress: Equatable {
 
     var remaining: Duration? {
         FileProgress.remaining(received: received, expected: expected, rate: rate)
+    }
+
+    /// A server may claim any length, so the sum may be too large for the type.
+    private static func sum(_ numbers: [Int64]) -> Int64 {
+        numbers.reduce(0) { sum, number in
+            let (result, isTooLarge) = sum.addingReportingOverflow(number)
+            return isTooLarge ? .max : result
+        }
     }
 }

@@ -44,4 +44,10 @@ struct TotalProgressTests {
         #expect(total.fraction == 1)
         #expect(total.failedCount == 1)
     }
+
+    @Test("Lengths that no number can hold together are as much as one can hold")
+    func enormous() {
+        let total = TotalProgress([file(.running, 1, of: .max), file(.running, 1, of: .max)])
+        #expect(total.expected == .max)
+    }
 }

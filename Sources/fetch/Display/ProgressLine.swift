@@ -88,7 +88,8 @@ struct ProgressLine {
 
     private func note(_ name: String, _ text: String, _ style: StyledText.Style) -> StyledText {
         var line = StyledText(fitted(name))
-        let room = max(0, layout.width - layout.name - 1)
+        let room = layout.width - layout.name - 1
+        guard room > 0 else { return line }
         line.append(" " + FittedText.prefix(PrintableText.escaping(text), room), style)
         return line
     }

@@ -45,7 +45,7 @@ struct BarDisplayTests {
             ]
         )
         display.finish(files, now: .seconds(2))
-        #expect(terminal.lines == ["b           [##########] 100%", "1 of 3 files saved: 200 B in "])
+        #expect(terminal.lines == ["b           [##########] 100%", "1 of 3 files saved: 200 B in"])
         #expect(terminal.isCursorVisible)
         #expect(terminal.unknownSequences.isEmpty)
     }

@@ -21,7 +21,7 @@ struct ProgressLineTests {
             (5, "fi…4"),
             (20, "film.mp4        50%"),
             (40, "film.mp4    [█████░░░░░]  50% 1.50 MB/s"),
-            (80, "film.mp4    [████████████████░░░░░░░░░░░░░░░░░]  50% 6.00 MB 1.50 MB/s    0:04"),
+            (80, "film.mp4    [█████████████████░░░░░░░░░░░░░░░░░]  50% 6.00 MB 1.50 MB/s    0:04"),
         ]
     )
     func widths(columns: Int, expected: String) {

@@ -9,7 +9,8 @@ final class Program {
         environment: ProcessInfo.processInfo.environment
     )
     private var demo: Demo?
-    private var signals: SignalListener?
+    private var stopSignals: SignalListener?
+    private var suspendSignals: SignalListener?
     private var signalNumber: Int32?
 
     func run(_ arguments: [String]) {
@@ -44,15 +45,22 @@ final class Program {
             StandardStream.output.write("No URLs: downloading four files from a server in this process to \(path)\n")
         }
         let starter = DownloadStarter(maximum: options.maximum)
+        let display = makeDisplay()
         let run = DownloadRun(
             JobList(options.urls, in: directory),
             maximum: options.maximum,
-            display: makeDisplay(),
+            display: display,
             timers: DispatchTimers(),
             begin: { starter.begin($0, counting: $1) },
             completion: { self.completed($0) }
         )
-        signals = SignalListener([SIGINT, SIGTERM, SIGHUP]) { self.received($0, run) }
+        stopSignals = SignalListener([SIGINT, SIGTERM, SIGHUP]) { self.received($0, run) }
+        suspendSignals = SignalListener([SIGTSTP]) { _ in
+            display.suspend()
+            // Returns when the process is continued.
+            kill(getpid(), SIGSTOP)
+            display.resume()
+        }
         run.start()
     }
 

@@ -67,21 +67,37 @@ final class BarDisplay: Display {
             text += ", \(total.failedCount) failed"
         }
         let seconds = max(now / .seconds(1), 0.001)
-        text += ": \(Quantity.bytes(total.received)) in \(Quantity.elapsed(now))"
+        text += ", \(Quantity.bytes(total.fetched)) in \(Quantity.elapsed(now))"
         text += " (\(Quantity.rate(Double(total.fetched) / seconds)))"
-        draw([line.text(text, .strong)], line, columns: size.columns)
+        let above = ended.map { line.file($0) }
+        output.write(screen.draw([line.text(text, .strong)], above: above, columns: size.columns) + Screen.showCursor)
+        writeReports()
+    }
+
+    func suspend() {
         output.write(Screen.showCursor)
+    }
+
+    func resume() {
+        // What the shell wrote in the meantime stays: the lines are drawn anew, below it.
+        screen = Screen(isColoured: appearance.isColoured)
+        output.write(Screen.hideCursor)
     }
 
     private func draw(_ live: [StyledText], _ line: ProgressLine, columns: Int) {
         let above = ended.map { line.file($0) }
         ended = []
-        if !reports.isEmpty {
-            output.write(screen.clear(columns: columns))
-            errors.write(reports.map { "fetch: \($0)\n" }.joined())
-            reports = []
+        guard !reports.isEmpty else {
+            return output.write(screen.draw(live, above: above, columns: columns))
         }
-        output.write(screen.draw(live, above: above, columns: columns))
+        output.write(screen.draw([], above: above, columns: columns))
+        writeReports()
+        output.write(screen.draw(live, columns: columns))
+    }
+
+    private func writeReports() {
+        errors.write(reports.map { "fetch: \($0)\n" }.joined())
+        reports = []
     }
 
     private func lines(for files: [FileProgress], columns: Int) -> ProgressLine {

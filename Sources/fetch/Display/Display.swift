@@ -14,6 +14,12 @@ protocol Display: AnyObject {
     /// A line for standard error.
     func report(_ line: String)
 
+    /// The process is about to be stopped, as by Ctrl-Z.
+    func suspend()
+
+    /// The process goes on.
+    func resume()
+
     /// The end. Nothing is called after this.
     func finish(_ files: [FileProgress], now: Duration)
 }

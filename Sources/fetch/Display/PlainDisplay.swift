@@ -30,5 +30,9 @@ final class PlainDisplay: Display {
         errors.write("fetch: \(line)\n")
     }
 
+    func suspend() {}
+
+    func resume() {}
+
     func finish(_ files: [FileProgress], now: Duration) {}
 }

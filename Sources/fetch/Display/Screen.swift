@@ -46,13 +46,6 @@ struct Screen {
         return result
     }
 
-    /// Takes the lines away, so that something else can be written.
-    mutating func clear(columns: Int) -> String {
-        guard !lines.isEmpty else { return "" }
-        defer { lines = [] }
-        return upToFirstLine(columns: columns) + Self.eraseBelow
-    }
-
     private func upToFirstLine(columns: Int) -> String {
         // A terminal that has become narrower has wrapped the lines.
         let rows = lines.reduce(0) { $0 + max(1, ($1.width + columns - 1) / max(1, columns)) }

@@ -132,6 +132,6 @@ final class DownloadRun {
         let kept = entries.count { PartialDownload.length(at: $0.job.destination) > 0 }
         guard kept > 0 else { return "stopped; run the same command again to start over" }
         let files = kept == 1 ? "1 file" : "\(kept) files"
-        return "stopped; run the same command again to go on with what is there of \(files)"
+        return "stopped; run the same command again to resume \(files)"
     }
 }

@@ -45,7 +45,7 @@ struct BarDisplayTests {
             ]
         )
         display.finish(files, now: .seconds(2))
-        #expect(terminal.lines == ["b           [##########] 100%", "1 of 3 files saved: 200 B in"])
+        #expect(terminal.lines == ["b           [##########] 100%", "1 of 3 files saved, 200 B in"])
         #expect(terminal.isCursorVisible)
         #expect(terminal.unknownSequences.isEmpty)
     }
@@ -59,6 +59,23 @@ struct BarDisplayTests {
         display.refresh([file("a", .running)], now: .seconds(1))
         display.finish([file("a", .saved)], now: .seconds(2))
         #expect(errors.text == "fetch: something\n")
+    }
+
+    @Test("After a suspension the lines are drawn anew, below what came in between")
+    func suspension() {
+        let display = display()
+        let files = [file("a", .running)]
+        display.start()
+        display.refresh(files, now: .zero)
+        display.suspend()
+        #expect(terminal.isCursorVisible)
+        output.write("$ fg\n")
+        display.resume()
+        #expect(!terminal.isCursorVisible)
+        display.refresh(files, now: .zero)
+        #expect(terminal.lines.count == 5)
+        #expect(terminal.lines[2] == "$ fg")
+        #expect(terminal.lines[3].hasPrefix("a "))
     }
 
     @Test("More files than rows are counted instead of shown", arguments: [1, 4, 6])

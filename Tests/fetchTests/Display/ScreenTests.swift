@@ -19,7 +19,7 @@ struct ScreenTests {
         #expect(terminal.lines == ["before", "one is done", "two"])
         terminal.feed(screen.draw(texts("two", "three", "four"), columns: 40))
         #expect(terminal.lines == ["before", "one is done", "two", "three", "four"])
-        terminal.feed(screen.clear(columns: 40))
+        terminal.feed(screen.draw([], columns: 40))
         #expect(terminal.lines == ["before", "one is done"])
         #expect(terminal.unknownSequences.isEmpty)
     }

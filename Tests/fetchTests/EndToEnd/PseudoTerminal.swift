@@ -70,6 +70,7 @@ final class PseudoTerminal: Sendable {
 
     /// Everything, once the child has closed its end.
     func wholeText() async throws -> String {
+        // Nothing writes this, so it is waited for up to the end.
         _ = try await wait(for: "\u{0}")
         return text
     }

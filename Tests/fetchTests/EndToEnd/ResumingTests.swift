@@ -48,7 +48,7 @@ struct ResumingTests {
         let server = try LoopbackServer { Self.resumableScript($0) }
         let (stopped, terminal) = try await interrupt(server.url("/f"))
         #expect(stopped.code == 130)
-        #expect(stopped.errors == "fetch: stopped; run the same command again to go on with what is there of 1 file\n")
+        #expect(stopped.errors == "fetch: stopped; run the same command again to resume 1 file\n")
         #expect(terminal.hasSuffix("\u{1B}[?25h"))
         #expect(try directory.names == ["f.partial", "f.partial.validator"])
         #expect(try directory.contents(of: "f.partial") == LoopbackServer.Payload.patternBytes(0..<Self.stop))

@@ -46,7 +46,7 @@ struct TerminalTests {
         #expect(terminal.lines.count == 3)
         #expect(Set(terminal.lines.prefix(2).map { $0.prefix(1) }) == ["a", "b"])
         #expect(terminal.lines.prefix(2).allSatisfy { $0.contains("100%") })
-        #expect(terminal.lines[2].hasPrefix("2 of 2 files saved: 80.0 kB"))
+        #expect(terminal.lines[2].hasPrefix("2 of 2 files saved, 80.0 kB"))
     }
 
     @Test("A failure has a line among the bars, and one on standard error")
@@ -58,7 +58,7 @@ struct TerminalTests {
         var terminal = VirtualTerminal(columns: 80)
         terminal.feed(output)
         #expect(terminal.lines.contains { $0.hasPrefix("missing") && $0.contains("failed: the server answered 404") })
-        #expect(terminal.lines.last?.hasPrefix("1 of 2 files saved, 1 failed: 40.0 kB") == true)
+        #expect(terminal.lines.last?.hasPrefix("1 of 2 files saved, 1 failed, 40.0 kB") == true)
     }
 
     @Test("NO_COLOR has bars without colours")

@@ -76,6 +76,7 @@ final class Program {
     }
 
     private func completed(_ run: DownloadRun) {
+        demo?.stop()
         if let signalNumber, run.isStopping {
             ProcessExit.now(ExitCode.stopped(by: signalNumber))
         }

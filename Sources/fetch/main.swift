@@ -1,4 +1,5 @@
-import Dispatch
+import Foundation
 
 Program().run(Array(CommandLine.arguments.dropFirst()))
-dispatchMain()
+// Keeps the main queue on the main thread, where `dispatchMain` would give it up.
+RunLoop.main.run()

@@ -11,6 +11,11 @@ struct Demo {
         }
     }
 
+    /// Returns when nothing of the server is left.
+    func stop() {
+        server.stop()
+    }
+
     var urls: [String] {
         DemoFile.all.map { server.url($0.path).absoluteString }
     }

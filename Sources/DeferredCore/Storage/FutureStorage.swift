@@ -39,7 +39,7 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
 
     /// Whether a handler waits. Exact only while nobody registers or cancels.
     @inlinable
-    final var hasHandlers: Bool { word.hasHandlers }
+    package final var hasHandlers: Bool { word.hasHandlers }
 
     /// The value, once filled.
     @inlinable
@@ -77,6 +77,19 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
         var drain = Drain()
         drain.run(handlers.reversed(), of: self)
         drain.run()
+    }
+
+    /// Fills unless somebody did, and runs the handlers in reverse order of registration.
+    package final func fillNewestFirst(with value: consuming Value) -> Bool {
+        guard word.claim() else {
+            word.waitUntilFilled()
+            return false
+        }
+        stored = value
+        var drain = Drain()
+        drain.run(word.publish(), of: self)
+        drain.run()
+        return true
     }
 
     /// Fills within a drain; true if it now waits there, and the caller's reference with it.

@@ -59,7 +59,7 @@ package final class TaskControl: @unchecked Sendable {
     }
 
     /// What the end of a task sets free. Let go of it outside of any lock.
-    struct Remains {
+    struct Remains: Sendable {
         private let state: CancellationStateMachine<TaskTarget>.State
         private let work: TaskWork
         private let watchers: Watchers?
@@ -78,8 +78,9 @@ package final class TaskControl: @unchecked Sendable {
 
     /// Notes that the task has ended.
     func end() -> Remains {
-        let (machine, watchers) = state.withLock { ($0.machine.end(), $0.watchers.take()) }
-        return Remains(machine, work, watchers)
+        // All of it under the lock, for the deinitialiser of an ended control waits for nothing else: after the lock,
+        // this object may be gone.
+        state.withLock { Remains($0.machine.end(), work, $0.watchers.take()) }
     }
 
     /// Calls `body` whenever the progress of this task alone may have changed, until the task ends.

@@ -23,11 +23,17 @@ final class TaskProgress: Progress, @unchecked Sendable {
         self.control = control
         super.init(parent: nil, userInfo: nil)
         totalUnitCount = Self.units
-        cancellationHandler = { [weak control] in control?.cancel() }
     }
 
     deinit {
         for watch in watches.withLock({ $0.values.flatMap { $0 } }) { watch.cancel() }
+    }
+
+    /// Cancels the task, before this returns. Not by way of `cancellationHandler`, which runs later on some queue, and
+    /// which is free for others to set.
+    override func cancel() {
+        super.cancel()
+        control.cancel()
     }
 
     /// Notes the end of the task.

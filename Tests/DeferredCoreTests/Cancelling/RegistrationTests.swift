@@ -180,19 +180,6 @@ struct RegistrationTests {
     }
 }
 
-/// Runs nothing until told to.
-private final class HeldExecutor: Executor {
-    private let bodies = Lock<[@Sendable () -> Void]>([])
-
-    func submit(_ body: @escaping @Sendable () -> Void) { bodies.withLock { $0.append(body) } }
-
-    func runAll() {
-        for body in bodies.withLock({ bodies in
-            defer { bodies = [] }; return bodies
-        }) { body() }
-    }
-}
-
 private final class Slot: Sendable {
     let deferred = Deferred<Int>()
     let registrations = Lock<[Registration]>([])

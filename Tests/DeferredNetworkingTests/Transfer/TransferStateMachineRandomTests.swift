@@ -1,20 +1,8 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import DeferredNetworking
-
-/// SplitMix64: the same sequences in each run.
-private struct SeededGenerator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-}
 
 /// What must hold for any order of events, looked at from the side of the sink and of the platform.
 private struct Invariants {
@@ -88,7 +76,7 @@ struct TransferStateMachineRandomTests {
     }
 
     private func violation(seed: UInt64) -> String? {
-        var generator = SeededGenerator(state: seed)
+        var generator = SeededGenerator(seed: seed)
         var fixture = MachineFixture()
         var invariants = Invariants()
         var history: [MachineEvent] = []

@@ -1,0 +1,109 @@
+import DeferredCore
+import DeferredNetworking
+import DeferredTask
+import DeferredTesting
+import Foundation
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension URLSessionTests {
+    @Suite("The session's own delegate")
+    struct Delegate {
+        @Test func `A session's own delegate decides on redirects and challenges`() async throws {
+            let server = try LoopbackServer { request in
+                switch request.path {
+                case "/redirect": .redirect(to: "/proposed")
+                case "/chosen": .response(body: "chosen")
+                case "/basic" where request.headers["Authorization"] == "Basic bWU6c2VjcmV0": .response(body: "welcome")
+                case "/basic":
+                    .response(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"here\""], body: "denied")
+                default: .status(404)
+                }
+            }
+            defer { server.stop() }
+            let log = Log<String>()
+            let delegate = DecidingDelegate(
+                redirect: { response, request, answer in
+                    log.add("\(response.statusCode) to \(request.url?.path ?? "")")
+                    answer(URLRequest(url: server.url("/chosen")))
+                },
+                challenge: { challenge in
+                    log.add("\(challenge.protectionSpace.realm ?? "") \(challenge.previousFailureCount)")
+                    return (.useCredential, URLCredential(user: "me", password: "secret", persistence: .none))
+                }
+            )
+            let session = URLSession.fresh(delegate: delegate)
+            #expect(try await session.beginDataTask(with: server.url("/redirect")).text() == "chosen")
+            #expect(try await session.beginDataTask(with: server.url("/basic")).text() == "welcome")
+            #expect(log.entries == ["302 to /proposed", "here 0"])
+        }
+
+        @Test func `a refused redirect is delivered`() async throws {
+            let server = try LoopbackServer { _ in .redirect(to: "/next") }
+            defer { server.stop() }
+            let session = URLSession.fresh(delegate: DecidingDelegate(redirect: { $2(nil) }))
+            #expect(await session.beginDataTask(with: server.url("/")).ending() == .status(302))
+            #expect(server.requestCount == 1)
+        }
+
+        @Test func `a request in answer to a redirect is checked like the first`() async throws {
+            let server = try LoopbackServer { _ in .redirect(to: "/next") }
+            defer { server.stop() }
+            let delegate = DecidingDelegate(redirect: { _, request, answer in
+                var request = request
+                request.httpMethod = "GET\r\nX: y"
+                answer(request)
+            })
+            let error = await URLSession.fresh(delegate: delegate).beginDataTask(with: server.url("/")).failure()
+            #expect("\(error as Any)".contains(#""GET\r\nX: y""#))
+        }
+
+        @Test func `a credential that fails twice ends in the 401`() async throws {
+            let server = try LoopbackServer { request in
+                .response(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"r\""], body: "no \(request.number)")
+            }
+            defer { server.stop() }
+            let delegate = DecidingDelegate(challenge: { _ in
+                (.useCredential, URLCredential(user: "me", password: "wrong", persistence: .none))
+            })
+            let task = URLSession.fresh(delegate: delegate).beginDataTask(with: server.url("/"))
+            #expect(try await task.text() == "no 2")
+            #expect(server.requestCount == 2)
+        }
+
+        @Test func `a cancelled challenge fails with that`() async throws {
+            let server = try LoopbackServer { _ in
+                .response(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"r\""])
+            }
+            defer { server.stop() }
+            let delegate = DecidingDelegate(challenge: { _ in (.cancelAuthenticationChallenge, nil) })
+            let task = URLSession.fresh(delegate: delegate).beginDataTask(with: server.url("/"))
+            #expect(await task.ending() == .url(.userCancelledAuthentication))
+        }
+
+        @Test func `a credential without a password does not trap`() async throws {
+            let server = try LoopbackServer { _ in
+                .response(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"r\""])
+            }
+            defer { server.stop() }
+            let delegate = DecidingDelegate(challenge: { _ in (.useCredential, nil) })
+            let task = URLSession.fresh(delegate: delegate).beginDataTask(with: server.url("/"))
+            #expect(await task.ending() == .status(401))
+        }
+
+        @Test func `a delegate that never answers leaves a task that can be cancelled`() async throws {
+            let server = try LoopbackServer { _ in .redirect(to: "/next") }
+            defer { server.stop() }
+            let asked = Deferred<Void>()
+            let delegate = DecidingDelegate(redirect: { _, _, _ in asked.fill(with: ()) })
+            let task = URLSession.fresh(delegate: delegate).beginDataTask(with: server.url("/"))
+            await asked.value
+            task.cancel()
+            #expect(await task.ending() == .url(.cancelled))
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import DeferredCore
+import DeferredNetworking
+import DeferredTask
+import DeferredTesting
+import Foundation
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension URLSessionTests {
+    @Suite("Storms")
+    struct Storm {
+        private static let paths = ["/ok", "/redirect", "/loop", "/basic", "/big", "/reset", "/stall"]
+
+        private func server() throws -> LoopbackServer {
+            try LoopbackServer(requestLogLimit: 0) { request in
+                switch request.path {
+                case "/redirect": .redirect(to: "/ok", status: 307)
+                case "/loop": .redirect(to: "/loop")
+                case "/basic" where request.headers["Authorization"] != nil: .response(body: "welcome")
+                case "/basic":
+                    .response(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"r\""], body: "denied")
+                case "/big": .response(body: .pattern(count: 100_000))
+                case "/reset": .response(body: "12345", contentLength: 10) + [.reset]
+                case "/stall": .response(body: "12345", contentLength: 10) + [.stall]
+                default: .response(body: "hello")
+                }
+            }
+        }
+
+        private func delegate() -> DecidingDelegate {
+            DecidingDelegate(challenge: { _ in
+                (.useCredential, URLCredential(user: "me", password: "secret", persistence: .none))
+            })
+        }
+
+        @Test(arguments: [1, 2])
+        func `thousands of requests cancelled at random moments end once each, and the session goes on`(
+            seed: UInt64
+        ) async throws {
+            let server = try server()
+            defer { server.stop() }
+            let session = URLSession.fresh(delegate: delegate())
+            let endings = Log<Ending>()
+            await withTaskGroup { group in
+                for worker in 0..<10 {
+                    group.addTask {
+                        var random = SeededGenerator(seed: seed * 100 + UInt64(worker))
+                        for _ in 0..<250 {
+                            let path = Self.paths[Int.random(in: 0..<Self.paths.count, using: &random)]
+                            let task = session.beginDataTask(with: .post(server.url(path), Data("body".utf8)))
+                            task.upon(.immediate) { endings.add(Ending($0)) }
+                            await giveWay(using: &random)
+                            task.cancel()
+                            _ = await task.failure()
+                        }
+                    }
+                }
+            }
+            #expect(endings.entries.count == 2_500)
+            let expected: [Ending] = [
+                .status(200), .url(.cancelled), .url(.networkConnectionLost), .url(.httpTooManyRedirects),
+            ]
+            #expect(endings.entries.filter { !expected.contains($0) } == [])
+            #expect(endings.entries.contains(.url(.cancelled)))
+            #expect(try await session.beginDataTask(with: server.url("/redirect")).text() == "hello")
+            #expect(try await session.beginDataTask(with: server.url("/basic")).text() == "welcome")
+        }
+
+        @Test func `hundreds of downloads cancelled at random moments leave whole files or none`() async throws {
+            let server = try server()
+            defer { server.stop() }
+            let folder = try TemporaryDirectory()
+            let session = URLSession.fresh(delegate: delegate())
+            await withTaskGroup { group in
+                for worker in 0..<5 {
+                    group.addTask {
+                        var random = SeededGenerator(seed: UInt64(worker))
+                        for round in 0..<60 {
+                            let path = ["/big", "/stall", "/redirect"][round % 3]
+                            let file = folder.url.appending(path: "\(worker)-\(round)")
+                            let task = session.beginDownloadTask(with: server.url(path), to: file)
+                            await giveWay(using: &random)
+                            task.cancel()
+                            let isComplete = await task.failure() == nil
+                            let size = (try? Data(contentsOf: file))?.count
+                            #expect(size == (isComplete ? (path == "/big" ? 100_000 : 5) : nil))
+                        }
+                    }
+                }
+            }
+            #expect(try folder.contents().allSatisfy { !$0.contains("partial") })
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import Testing
+
+@testable import DeferredTask
+
+/// Every state × every event.
+@Suite(.timeLimit(.minutes(1)))
+struct CancellationStateMachineTests {
+    private struct Work: CancellationTarget, Equatable {
+        var isFinished = false
+    }
+
+    private typealias Machine = CancellationStateMachine<Work>
+
+    private enum Start: CaseIterable {
+        /// The work runs.
+        case active
+        /// The work has ended, but the machine was not told.
+        case activeFinished
+        case cancelled
+        case cancelledFinished
+        case ended
+        case endedCancelled
+
+        var machine: Machine {
+            let isFinished = self == .activeFinished
+            var machine = Machine(Work(isFinished: isFinished), handlers: [{}, {}])
+            switch self {
+            case .active, .activeFinished: break
+            case .cancelled, .cancelledFinished: _ = machine.cancel()
+            case .ended: _ = machine.end()
+            case .endedCancelled:
+                _ = machine.cancel()
+                _ = machine.end()
+            }
+            return machine
+        }
+    }
+
+    @Test func `only an active machine has something to cancel`() {
+        for start in Start.allCases {
+            var machine = start.machine
+            let cancellation = machine.cancel()
+            #expect((cancellation != nil) == (start == .active), "\(start)")
+            #expect(machine.cancel() == nil, "\(start)")
+        }
+    }
+
+    @Test func `handlers are kept while active, called when cancelled, and dropped at the end`() {
+        for start in Start.allCases {
+            var machine = start.machine
+            let expected =
+                switch start {
+                case .active: "kept"
+                case .cancelled, .cancelledFinished: "call"
+                case .activeFinished, .ended, .endedCancelled: "drop"
+                }
+            #expect("\(machine.register {})" == expected, "\(start)")
+        }
+    }
+
+    @Test func `cancelled is what was cancelled before its end`() {
+        for start in Start.allCases {
+            let expected = [.cancelled, .cancelledFinished, .endedCancelled].contains(start)
+            var machine = start.machine
+            #expect(machine.isCancelled == expected, "\(start)")
+            _ = machine.end()
+            #expect(machine.isCancelled == expected, "\(start)")
+            _ = machine.cancel()
+            #expect(machine.isCancelled == expected, "\(start)")
+        }
+    }
+
+    @Test func `the end gives back what was held, once`() {
+        for start in Start.allCases {
+            var machine = start.machine
+            let isHeld = ![.ended, .endedCancelled].contains(start)
+            #expect((machine.target != nil) == isHeld, "\(start)")
+            switch (start, machine.end()) {
+            case (.active, .active(_, let handlers)), (.activeFinished, .active(_, let handlers)):
+                #expect(handlers.count == 2)
+            case (.cancelled, .cancelled), (.cancelledFinished, .cancelled): break
+            case (.ended, .ended(false)), (.endedCancelled, .ended(true)): break
+            case (_, let state): Issue.record("\(start) ended as \(state)")
+            }
+            #expect(machine.target == nil, "\(start)")
+        }
+    }
+
+    @Test func `handlers come back newest first`() {
+        var order: [Int] = []
+        nonisolated(unsafe) let add: (Int) -> Void = { order.append($0) }
+        var machine = Machine(Work(), handlers: [{ add(1) }])
+        _ = machine.register { add(2) }
+        _ = machine.register { add(3) }
+        for handler in machine.cancel()?.handlers ?? [] { handler() }
+        #expect(order == [3, 2, 1])
+    }
+}

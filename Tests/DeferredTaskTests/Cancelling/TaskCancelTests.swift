@@ -1,0 +1,340 @@
+import DeferredCore
+import DeferredTask
+import Dispatch
+import Synchronization
+import TestSupport
+import Testing
+
+/// The cancellation table of the documentation, row by row, for each operator.
+@Suite(.timeLimit(.minutes(2)))
+struct TaskCancelTests {
+    private typealias Producer = Deferred<Task<Int>.Result>
+
+    /// Each operator that derives a task, by name.
+    private static let operators: [(name: String, derive: @Sendable (Task<Int>, Log<String>) -> Task<Int>)] = [
+        (
+            "map",
+            { task, log in
+                task.map {
+                    log.add("closure")
+                    return $0
+                }
+            }
+        ),
+        (
+            "flatMap",
+            { task, log in
+                task.flatMap {
+                    log.add("closure")
+                    return .success($0)
+                }
+            }
+        ),
+        (
+            "recover",
+            { task, log in
+                task.recover { _ in
+                    log.add("closure")
+                    return 0
+                }
+            }
+        ),
+        (
+            "fallback",
+            { task, log in
+                task.fallback { _ in
+                    log.add("closure")
+                    return .success(0)
+                }
+            }
+        ),
+    ]
+
+    @Test func `cancel twice, or from many threads: handlers run once`() {
+        for _ in 0..<500 {
+            let (producer, log) = (Producer(), Log<String>())
+            let task = Task(producer) { log.add("handler") }
+            race(4) { _ in task.cancel() }
+            task.cancel()
+            #expect(log.entries == ["handler"])
+            #expect(task.isCancelled)
+        }
+    }
+
+    @Test func `cancel is a request: the producer decides how the task ends`() throws {
+        let producer = Producer()
+        let task = Task(producer) {}
+        task.cancel()
+        #expect(task.peek() == nil)
+        producer.succeed(with: 5)
+        #expect(try task.peek()?.get() == 5)
+        #expect(task.isCancelled)
+    }
+
+    @Test func `cancel before the work starts: it is not started, and the task fails`() async {
+        let (queue, log) = (DispatchQueue(label: "held"), Log<String>())
+        queue.suspend()
+        let task = Task.async(upon: queue) { log.add("work") }
+        let custom = Task.async(upon: queue, onCancel: Failure.custom) { log.add("work") }
+        task.cancel()
+        custom.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        await #expect(throws: Failure.custom) { try await custom.value }
+        queue.resume()
+        await Task.async(upon: queue) {}.ended()
+        #expect(log.entries.isEmpty)
+    }
+
+    @Test func `cancel on a derived task: the upstream is cancelled, the closure never runs, the stage fails`() {
+        for (name, derive) in Self.operators {
+            for ending in [Task<Int>.Result.success(1), .failure(Failure.custom)] {
+                let (producer, log) = (Producer(), Log<String>())
+                let upstream = Task(producer) { log.add("handler") }
+                let task = derive(derive(upstream, log), log)
+                task.cancel()
+                #expect(task.peek().failure is CancellationError, "\(name)")
+                #expect(task.isCancelled && upstream.isCancelled, "\(name)")
+                #expect(log.entries == ["handler"], "\(name)")
+                producer.fill(with: ending)
+                #expect(log.entries == ["handler"], "\(name)")
+                #expect(upstream.peek() != nil)
+            }
+        }
+    }
+
+    @Test func `a stage fails by itself, not with what its upstream makes of the request`() {
+        for (name, derive) in Self.operators {
+            let (producer, log) = (Producer(), Log<String>())
+            let task = derive(Task(producer) { producer.fail(with: Failure.custom) }, log)
+            task.cancel()
+            #expect(task.peek().failure is CancellationError, "\(name)")
+            #expect(log.entries.isEmpty, "\(name)")
+        }
+    }
+
+    @Test func `cancel while the closure waits for its executor: it never runs`() {
+        let executor = HeldExecutor()
+        let log = Log<String>()
+        let lifetimes = Lifetimes()
+        let producer = Producer()
+        let task = Task(producer).map(upon: executor) { [token = lifetimes.make()] value in
+            token.touch()
+            log.add("closure")
+            return value
+        }
+        producer.succeed(with: 1)
+        #expect(lifetimes.count == 1)
+        task.cancel()
+        #expect(task.peek().failure is CancellationError)
+        #expect(lifetimes.count == 0)
+        executor.runAll()
+        #expect(log.entries.isEmpty)
+    }
+
+    @Test func `cancel while the closure runs: its result stands`() throws {
+        let producer = Producer()
+        let box = Lock<Task<Int>?>(nil)
+        let task = Task(producer).map { value in
+            box.withLock { $0 }?.cancel()
+            return value + 1
+        }
+        box.withLock { $0 = task }
+        producer.succeed(with: 1)
+        #expect(try task.peek()?.get() == 2)
+        box.withLock { $0 = nil }
+    }
+
+    @Test func `cancel while the inner task runs: the inner task is cancelled`() {
+        for isFallback in [false, true] {
+            let (producer, inner, log) = (Producer(), Producer(), Log<String>())
+            let innerTask: @Sendable () -> Task<Int> = {
+                Task(inner) {
+                    log.add("inner")
+                    inner.fail(with: Failure.custom)
+                }
+            }
+            let upstream = Task(producer)
+            let task = isFallback ? upstream.fallback { _ in innerTask() } : upstream.flatMap { _ in innerTask() }
+            producer.fill(with: isFallback ? .failure(CancellationError()) : .success(1))
+            #expect(task.peek() == nil)
+            task.cancel()
+            #expect(log.entries == ["inner"])
+            #expect(task.peek().failure as? Failure == .custom)
+            #expect(task.isCancelled)
+        }
+    }
+
+    @Test func `cancel while the closure of flatMap runs: the inner task is cancelled when it starts`() {
+        let (producer, inner, log) = (Producer(), Producer(), Log<String>())
+        let box = Lock<Task<Int>?>(nil)
+        let task = Task(producer).flatMap { _ -> Task<Int> in
+            box.withLock { $0 }?.cancel()
+            return Task(inner) { log.add("inner") }
+        }
+        box.withLock { $0 = task }
+        producer.succeed(with: 1)
+        #expect(log.entries == ["inner"])
+        box.withLock { $0 = nil }
+    }
+
+    @Test func `cancel after the end: nothing happens, and handlers were released`() {
+        let lifetimes = Lifetimes()
+        for (name, derive) in Self.operators {
+            let (producer, log) = (Producer(), Log<String>())
+            let root = Task(producer) { [token = lifetimes.make()] in
+                token.touch()
+                log.add("handler")
+            }
+            let task = derive(root, Log())
+            producer.succeed(with: 1)
+            #expect(lifetimes.count == 0, "\(name)")
+            task.cancel()
+            root.cancel()
+            #expect(!task.isCancelled && !root.isCancelled, "\(name)")
+            #expect(log.entries.isEmpty, "\(name)")
+        }
+        let done = Task.success(1)
+        done.cancel()
+        #expect(!done.isCancelled)
+    }
+
+    @Test func `no lock is held while handlers run`() {
+        let box = Lock<Task<Int>?>(nil)
+        let producer = Producer()
+        let task = Task(producer) {
+            let task = box.withLock { $0 }
+            #expect(task?.isCancelled == true)
+            task?.cancel()
+            _ = task?.map { $0 }
+            producer.fail(with: CancellationError())
+        }
+        box.withLock { $0 = task }
+        task.cancel()
+        #expect(task.peek().failure is CancellationError)
+        box.withLock { $0 = nil }
+    }
+
+    @Test func `a handler may refer to the future it fills: dropping all frees all`() {
+        let lifetimes = Lifetimes()
+        do {
+            let producer = Producer()
+            let task = Task(producer) { [token = lifetimes.make()] in
+                token.touch()
+                producer.fail(with: CancellationError())
+            }
+            let derived = task.map { [token = lifetimes.make()] value in
+                token.touch()
+                return value
+            }
+            let flat = derived.flatMap { [token = lifetimes.make()] value in
+                token.touch()
+                return .success(value)
+            }
+            #expect(lifetimes.count == 3)
+            withExtendedLifetime(flat) {}
+        }
+        #expect(lifetimes.count == 0)
+    }
+
+    @Test func `a running flatMap is freed with its inner task`() {
+        let lifetimes = Lifetimes()
+        do {
+            let (producer, inner) = (Producer(), Producer())
+            let task = Task(producer).flatMap { _ in
+                Task(inner) { [token = lifetimes.make()] in
+                    token.touch()
+                    inner.fail(with: CancellationError())
+                }
+            }
+            producer.succeed(with: 1)
+            #expect(lifetimes.count == 1)
+            withExtendedLifetime(task) {}
+        }
+        #expect(lifetimes.count == 0)
+    }
+
+    @Test func `a task that ended keeps neither its handlers nor the values upstream`() {
+        let lifetimes = Lifetimes()
+        let task = {
+            let producer = Deferred<Task<Lifetimes.Token>.Result>()
+            let task = Task(producer).map { _ in 1 }
+            producer.succeed(with: lifetimes.make())
+            return task
+        }()
+        #expect(lifetimes.count == 0)
+        #expect(task.peek() != nil)
+    }
+
+    @Test func `a million tasks over one unfilled future leave nothing with it`() {
+        let producer = Producer()
+        for _ in 0..<1_000_000 { _ = Task(producer) {} }
+        #expect(!producer.isFilled)
+        let log = Log<Int>()
+        producer.upon(.immediate) { _ in log.add(1) }
+        producer.succeed(with: 1)
+        #expect(log.entries == [1])
+    }
+
+    @Test func `a chain of 100,000 tasks is filled, cancelled, and dropped`() {
+        for action in 0..<3 {
+            let producer = Producer()
+            let log = Log<String>()
+            var task = Task(producer) { log.add("handler") }
+            for _ in 0..<100_000 { task = task.map { $0 + 1 } }
+            switch action {
+            case 0:
+                producer.succeed(with: 0)
+                #expect((try? task.peek()?.get()) == 100_000)
+            case 1:
+                task.cancel()
+                #expect(log.entries == ["handler"])
+                #expect(task.peek().failure is CancellationError)
+            default:
+                break
+            }
+        }
+    }
+
+    @Test func `cancels race with ends: handlers run at most once, and results are whole`() {
+        for _ in 0..<3_000 {
+            let (producer, log) = (Producer(), Log<String>())
+            let root = Task(producer) { log.add("handler") }
+            let task = root.map { $0 + 1 }.flatMap { .success($0 + 1) }
+            race(3) { thread in
+                switch thread {
+                case 0: producer.succeed(with: 1)
+                case 1: task.cancel()
+                default: root.cancel()
+                }
+            }
+            #expect(log.entries.count <= 1)
+            switch task.peek() {
+            case .success(let value): #expect(value == 3)
+            case .failure(let error): #expect(error is CancellationError)
+            case nil: Issue.record("the task has not ended")
+            }
+        }
+    }
+
+    @Test func `controls race with the ends that refer to them`() {
+        for _ in 0..<3_000 {
+            let producer = Producer()
+            let task = Lock<Task<Int>?>(Task(producer).map { $0 + 1 })
+            race(2) { thread in
+                if thread == 0 { producer.succeed(with: 1) } else { _ = task.withLock { $0.take() } }
+            }
+        }
+    }
+}
+
+private enum Failure: Error { case custom }
+
+extension Optional where Wrapped == Task<Int>.Result {
+    fileprivate var failure: (any Error)? {
+        if case .failure(let error) = self { error } else { nil }
+    }
+}
+
+extension Task {
+    fileprivate func ended() async { _ = await result }
+}

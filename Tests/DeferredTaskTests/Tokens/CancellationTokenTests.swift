@@ -1,0 +1,158 @@
+import DeferredCore
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import DeferredTask
+
+@Suite(.timeLimit(.minutes(2)))
+struct CancellationTokenTests {
+    @Test func `handlers are called once, newest first, and let go`() {
+        let (lifetimes, log) = (Lifetimes(), Log<Int>())
+        let source = CancellationTokenSource()
+        for index in 0..<3 {
+            source.token.register { [token = lifetimes.make()] in
+                token.touch()
+                log.add(index)
+            }
+        }
+        #expect(!source.isCancelling)
+        source.cancel()
+        source.cancel()
+        #expect(log.entries == [2, 1, 0])
+        #expect(lifetimes.count == 0)
+        #expect(source.isCancelling && source.token.isCancelling)
+    }
+
+    @Test func `a handler registered after cancelling runs at once`() {
+        let (source, log) = (CancellationTokenSource(), Log<Int>())
+        source.cancel()
+        source.token.register { log.add(1) }
+        #expect(log.entries == [1])
+        #expect(throws: CancellationError.self) { try source.token.checkCancellation() }
+    }
+
+    @Test func `a handler can be taken back, and lets go at once`() {
+        let (source, lifetimes) = (CancellationTokenSource(), Lifetimes())
+        let registration = source.token.register { [token = lifetimes.make()] in
+            token.touch()
+            Issue.record("taken back")
+        }
+        registration.cancel()
+        #expect(lifetimes.count == 0)
+        source.cancel()
+    }
+
+    @Test func `a source that goes frees its handlers, and its tokens are never cancelled`() {
+        let lifetimes = Lifetimes()
+        var source: CancellationTokenSource? = CancellationTokenSource()
+        let token = source?.token ?? .none
+        token.register { [token = lifetimes.make()] in token.touch() }
+        source = nil
+        #expect(lifetimes.count == 0)
+        #expect(!token.isCancelling)
+        token.register { [token = lifetimes.make()] in token.touch() }
+        #expect(lifetimes.count == 0)
+    }
+
+    @Test func `the token none is never cancelled, and keeps nothing`() throws {
+        let lifetimes = Lifetimes()
+        CancellationToken.none.register { [token = lifetimes.make()] in token.touch() }
+        #expect(lifetimes.count == 0)
+        #expect(!CancellationToken.none.isCancelling)
+        try CancellationToken.none.checkCancellation()
+        #expect(MemoryLayout<CancellationToken>.size == MemoryLayout<Int>.size)
+    }
+
+    @Test func `a linked source is cancelled with the first of its tokens`() {
+        let (first, second) = (CancellationTokenSource(), CancellationTokenSource())
+        let linked = CancellationTokenSource(linkedTo: first.token, second.token)
+        let log = Log<String>()
+        linked.token.register { log.add("linked") }
+        second.cancel()
+        first.cancel()
+        #expect(log.entries == ["linked"])
+        #expect(CancellationTokenSource(linkedTo: first.token).isCancelling)
+
+        let own = CancellationTokenSource()
+        CancellationTokenSource(linkedTo: own.token).cancel()
+        #expect(!own.isCancelling)
+    }
+
+    @Test func `linked sources that went leave nothing with a token of long life`() {
+        let (root, lifetimes) = (CancellationTokenSource(), Lifetimes())
+        for _ in 0..<10_000 {
+            let linked = CancellationTokenSource(linkedTo: root.token)
+            linked.token.register { [token = lifetimes.make()] in token.touch() }
+        }
+        #expect(lifetimes.count == 0)
+        #expect(!root.hasHandlers)
+    }
+
+    @Test func `a million short operations leave nothing with a token of long life`() {
+        let source = CancellationTokenSource()
+        for _ in 0..<1_000_000 { source.token.register {}.cancel() }
+        #expect(!source.hasHandlers)
+    }
+
+    @Test func `tasks cancelled by a token leave nothing with it when they end`() {
+        let (source, log) = (CancellationTokenSource(), Log<Int>())
+        for index in 0..<1000 {
+            let producer = Deferred<Task<Int>.Result>()
+            let task = Task(producer) { log.add(index) }.map { $0 }.cancelled(by: source.token)
+            if index == 999 { break }
+            producer.succeed(with: index)
+            withExtendedLifetime(task) {}
+        }
+        #expect(!source.hasHandlers)
+        let producer = Deferred<Task<Int>.Result>()
+        let task = Task(producer) { log.add(-1) }.map { $0 }.cancelled(by: source.token)
+        source.cancel()
+        #expect(log.entries == [-1])
+        #expect(task.isCancelled)
+        #expect(Task(Deferred<Task<Int>.Result>()).cancelled(by: source.token).isCancelled)
+    }
+
+    @Test func `no lock is held while handlers run`() {
+        let source = CancellationTokenSource()
+        let log = Log<String>()
+        let last = source.token.register { log.add("never") }
+        source.token.register {
+            source.cancel()
+            last.cancel()
+            source.token.register { log.add("inner") }
+        }
+        source.cancel()
+        #expect(log.entries == ["inner"])
+    }
+
+    @Test func `registering, taking back and cancelling on 4 threads calls each handler once or never`() {
+        for _ in 0..<200 {
+            let source = CancellationTokenSource()
+            let calls = Atomic(0)
+            let kept = Atomic(0)
+            race(4) { thread in
+                for index in 0..<20 {
+                    if thread == 0, index == 10 { source.cancel() }
+                    let registration = source.token.register { calls.add(1, ordering: .relaxed) }
+                    if index.isMultiple(of: 2) { registration.cancel() }
+                    if !registration.isCancelled { kept.add(1, ordering: .relaxed) }
+                }
+            }
+            #expect(calls.load(ordering: .relaxed) == kept.load(ordering: .relaxed))
+        }
+    }
+
+    @Test func `cancel(after:) cancels when its clock says so`() async {
+        let source = CancellationTokenSource()
+        source.cancel(after: .zero)
+        let cancelled = Deferred<Void>()
+        source.token.register { cancelled.fill() }
+        await cancelled.value
+        #expect(source.isCancelling)
+    }
+}
+
+extension CancellationTokenSource {
+    fileprivate var hasHandlers: Bool { state.hasHandlers }
+}

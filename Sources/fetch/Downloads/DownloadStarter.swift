@@ -1,0 +1,36 @@
+import Deferred
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Begins downloads, all on one session.
+struct DownloadStarter: Sendable {
+    private let carrier: CarrierSession
+
+    /// - Parameter maximum: How many connections to one host there may be.
+    init(maximum: Int) {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpMaximumConnectionsPerHost = maximum
+        // Without a byte for so long, the server has stopped answering.
+        configuration.timeoutIntervalForRequest = 30
+        carrier = CarrierSession(copying: configuration)
+    }
+
+    /// Downloads a file, or what is missing of it. The counter learns of each step.
+    func begin(_ job: DownloadJob, counting counter: ByteCounter) -> Task<(URL, URLResponse)> {
+        guard !job.isDestinationDirectory else { return .failure(DownloadFailure.destinationIsDirectory(job)) }
+        counter.beginAttempt()
+        let promise = Task<(URL, URLResponse)>.Promise()
+        let download = Download(
+            TransferRequest(URLRequest(url: job.url)),
+            to: job.destination,
+            resuming: true,
+            onProgress: { counter.report(received: $0, expected: $1) },
+            start: { [carrier] in Transfer.start($0, on: CarrierLease(carrier), sink: $1) },
+            completion: { promise.fill(with: $0) }
+        )
+        return Task(promise, uponCancel: { download.cancel() })
+    }
+}

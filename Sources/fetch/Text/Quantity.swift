@@ -1,0 +1,43 @@
+import Foundation
+
+/// Numbers for people: three digits and a unit.
+enum Quantity {
+    /// A number of bytes in at most 7 cells, such as `12.3 MB`, in decimal units.
+    static func bytes(_ count: Int64) -> String {
+        guard count >= 1000 else { return "\(max(0, count)) B" }
+        var value = Double(count)
+        for unit in ["kB", "MB", "GB", "TB", "PB"] {
+            value /= 1000
+            // What would be rounded to 1000 is 1 of the next unit.
+            if value < 999.5 { return "\(threeDigits(value)) \(unit)" }
+        }
+        return "\(threeDigits(value / 1000)) EB"
+    }
+
+    /// A rate in bytes per second, in at most 9 cells.
+    static func rate(_ bytesPerSecond: Double) -> String {
+        let isUsable = bytesPerSecond.isFinite && bytesPerSecond > 0
+        return bytes(isUsable ? Int64(min(bytesPerSecond, 9e18)) : 0) + "/s"
+    }
+
+    /// A time in minutes and seconds, such as `0:07`, rounded up: in at most 7 cells up to 99 hours.
+    static func duration(_ duration: Duration) -> String {
+        let (whole, fraction) = duration.components
+        let seconds = max(0, whole + (fraction > 0 ? 1 : 0))
+        let (minutes, hours) = (seconds / 60, seconds / 3600)
+        if hours >= 100 { return "\(hours / 24) d" }
+        if hours > 0 { return "\(hours):\(twoDigits(minutes % 60)):\(twoDigits(seconds % 60))" }
+        return "\(minutes):\(twoDigits(seconds % 60))"
+    }
+
+    /// A time that has passed: with tenths of a second while those matter.
+    static func elapsed(_ duration: Duration) -> String {
+        duration < .seconds(60) ? String(format: "%.1f s", duration / .seconds(1)) : Self.duration(duration)
+    }
+
+    private static func threeDigits(_ value: Double) -> String {
+        String(format: value < 9.995 ? "%.2f" : value < 99.95 ? "%.1f" : "%.0f", value)
+    }
+
+    private static func twoDigits(_ value: Int64) -> String { (value < 10 ? "0" : "") + String(value) }
+}

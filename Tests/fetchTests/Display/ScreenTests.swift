@@ -1,0 +1,56 @@
+import Testing
+
+@testable import fetch
+
+@Suite("Screen", .timeLimit(.minutes(1)))
+struct ScreenTests {
+    private func texts(_ lines: String...) -> [StyledText] { lines.map { StyledText($0) } }
+
+    @Test("Lines take the place of those before, and what is above stays")
+    func redrawing() {
+        var screen = Screen(isColoured: false)
+        var terminal = VirtualTerminal(columns: 40)
+        terminal.feed("before\n")
+        terminal.feed(screen.draw(texts("one is long", "two"), columns: 40))
+        #expect(terminal.lines == ["before", "one is long", "two"])
+        terminal.feed(screen.draw(texts("one", "two"), columns: 40))
+        #expect(terminal.lines == ["before", "one", "two"])
+        terminal.feed(screen.draw(texts("two"), above: texts("one is done"), columns: 40))
+        #expect(terminal.lines == ["before", "one is done", "two"])
+        terminal.feed(screen.draw(texts("two", "three", "four"), columns: 40))
+        #expect(terminal.lines == ["before", "one is done", "two", "three", "four"])
+        terminal.feed(screen.draw([], columns: 40))
+        #expect(terminal.lines == ["before", "one is done"])
+        #expect(terminal.unknownSequences.isEmpty)
+    }
+
+    @Test("Only lines that changed are written")
+    func difference() {
+        var screen = Screen(isColoured: false)
+        _ = screen.draw(texts("one", "two"), columns: 40)
+        #expect(screen.draw(texts("one", "two"), columns: 40) == "")
+        let change = screen.draw(texts("one", "2"), columns: 40)
+        #expect(change.contains("2") && !change.contains("one"))
+    }
+
+    @Test("Lines that a narrower terminal has wrapped are gone after the next redraw")
+    func narrower() {
+        var screen = Screen(isColoured: false)
+        let wide = texts("0123456789012345", "abc")
+        _ = screen.draw(wide, columns: 40)
+        // What the terminal makes of it when it becomes 10 columns wide.
+        var terminal = VirtualTerminal(columns: 10)
+        terminal.feed("0123456789012345\nabc\n")
+        #expect(terminal.lines.count == 3)
+        terminal.feed(screen.draw(texts("new", "lines"), columns: 10))
+        #expect(terminal.lines == ["new", "lines"])
+    }
+
+    @Test("Colours are there when they may be")
+    func colours() {
+        var text = StyledText("a", .good)
+        text.append("b")
+        #expect(text.rendered(isColoured: true) == "\u{1B}[32ma\u{1B}[0mb")
+        #expect(text.rendered(isColoured: false) == "ab")
+    }
+}

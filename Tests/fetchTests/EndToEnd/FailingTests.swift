@@ -1,0 +1,143 @@
+import Deferred
+import DeferredTesting
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("fetch: failing", .timeLimit(.minutes(2)))
+struct FailingTests {
+    private let directory: TemporaryDirectory
+
+    init() throws {
+        directory = try TemporaryDirectory()
+    }
+
+    private func fetch(_ arguments: String...) async throws -> FetchProcess.Result {
+        try await FetchProcess.run(["--output", directory.url.path] + arguments)
+    }
+
+    @Test("Each failure is one line with URL, reason and advice, and the other files are complete")
+    func variety() async throws {
+        let server = try LoopbackServer { request in
+            switch request.path {
+            case "/good": .response(body: .pattern(count: 50_000))
+            case "/short": .response(body: .pattern(count: 1_000), contentLength: 5_000) + [.close]
+            default: .status(404)
+            }
+        }
+        let refusing = try LoopbackServer { _ in .status(200) }
+        refusing.stop()
+        let result = try await fetch(
+            server.url("/missing").absoluteString,
+            server.url("/short").absoluteString,
+            refusing.url("/x").absoluteString,
+            "example.com/no-scheme",
+            "ftp://example.com/y",
+            server.url("/good").absoluteString
+        )
+        #expect(result.code == 1)
+        #expect(
+            result.errorLines.map(String.init).sorted()
+                == [
+                    "fetch: \(server.url("/missing")): the server answered 404 (Not Found); check the path of the URL",
+                    "fetch: \(server.url("/short")): the connection ended after 1.00 kB of 5.00 kB (tried 5 times); "
+                        + "try again later",
+                    "fetch: \(refusing.url("/x")): the host refuses the connection (tried 5 times); check host and port",
+                    "fetch: example.com/no-scheme: it has no scheme; write it like https://example.com/file.zip",
+                    "fetch: ftp://example.com/y: the scheme \"ftp\" is neither http nor https; "
+                        + "write it like https://example.com/file.zip",
+                ].sorted()
+        )
+        #expect(result.outputLines.count == 1)
+        #expect(try directory.names == ["good"])
+        #expect(try directory.contents(of: "good") == LoopbackServer.Payload.patternBytes(0..<50_000))
+        let counts = server.requests.reduce(into: [:]) { $0[$1.path, default: 0] += 1 }
+        #expect(counts == ["/missing": 1, "/short": 5, "/good": 1])
+    }
+
+    @Test("What fails for a while succeeds in the end")
+    func transient() async throws {
+        let server = try LoopbackServer { request in
+            request.number < 3 ? .status(503) : .response(body: "at last")
+        }
+        let result = try await fetch(server.url("/f").absoluteString)
+        #expect(result.code == 0)
+        #expect(result.errors == "")
+        #expect(try directory.contents(of: "f") == Data("at last".utf8))
+        #expect(server.requestCount == 3)
+    }
+
+    @Test("A body cut short goes on from there, within one run")
+    func cutShort() async throws {
+        let server = try LoopbackServer { request in
+            guard let range = request.headers["Range"], let first = Int(range.dropFirst(6).dropLast()) else {
+                let start = LoopbackServer.Payload.pattern(count: 1_000)
+                return .response(headers: ["ETag": "\"1\""], body: start, contentLength: 5_000) + [.reset]
+            }
+            let headers: LoopbackServer.Headers = ["ETag": "\"1\"", "Content-Range": "bytes \(first)-4999/5000"]
+            let rest = LoopbackServer.Payload.patternBytes(first..<5_000)
+            return .response(status: 206, headers: headers, body: .bytes(rest))
+        }
+        let result = try await fetch(server.url("/f").absoluteString)
+        #expect(result.code == 0)
+        #expect(try directory.contents(of: "f") == LoopbackServer.Payload.patternBytes(0..<5_000))
+        #expect(server.requestCount == 2)
+    }
+
+    @Test("A part that can be resumed is kept, and the line says so")
+    func kept() async throws {
+        let server = try LoopbackServer { _ in
+            .response(headers: ["ETag": "\"1\""], body: .pattern(count: 1_000), contentLength: 5_000) + [.close]
+        }
+        let result = try await fetch(server.url("/f").absoluteString)
+        #expect(result.code == 1)
+        #expect(result.errors.hasSuffix("try again later (1.00 kB are kept: the same command goes on from there)\n"))
+        #expect(try directory.names == ["f.partial", "f.partial.validator"])
+    }
+
+    @Test("A directory that can't be is one line, before anything is asked for")
+    func directories() async throws {
+        let server = try LoopbackServer { _ in .response(body: "f") }
+        try Data().write(to: directory.file("file"))
+        let path = directory.file("file/below").path
+        let result = try await FetchProcess.run(["--output", path, server.url("/f").absoluteString])
+        #expect(result.code == 1)
+        #expect(
+            result.errors == "fetch: cannot write to the directory \"\(path)\": Not a directory; "
+                + "choose another one with --output\n"
+        )
+        #expect(server.requestCount == 0)
+    }
+
+    @Test("A directory where the file should be is left alone")
+    func destinationIsDirectory() async throws {
+        let server = try LoopbackServer { _ in .response(body: "f") }
+        try FileManager.default.createDirectory(at: directory.file("f"), withIntermediateDirectories: false)
+        let result = try await fetch(server.url("/f").absoluteString, server.url("/g").absoluteString)
+        #expect(result.code == 1)
+        #expect(result.errorLines.count == 1)
+        #expect(result.errors.contains("is a directory"))
+        #expect(try directory.names == ["f", "g"])
+    }
+
+    @Test(
+        "Usage errors are one line, and say how to get help",
+        arguments: [["--max", "0"], ["--max"], ["--bogus"], ["--output"], ["--max", "x", "http://h/a"]]
+    )
+    func usage(arguments: [String]) async throws {
+        let result = try await FetchProcess.run(arguments, directory: directory.url)
+        #expect(result.code == 2)
+        #expect(result.output == "")
+        #expect(result.errorLines.count == 1)
+        #expect(result.errors.hasPrefix("fetch: ") && result.errors.hasSuffix("; see fetch --help\n"))
+        #expect(try directory.names == [])
+    }
+
+    @Test("Help goes to standard output")
+    func help() async throws {
+        let result = try await FetchProcess.run(["--help"])
+        #expect(result.code == 0)
+        #expect(result.output.hasPrefix("Usage: fetch "))
+        #expect(result.errors == "")
+    }
+}

@@ -1,0 +1,94 @@
+import Deferred
+import Foundation
+import Testing
+
+/// The built program, run as a child process.
+final class FetchProcess: Sendable {
+    struct Result {
+        let code: Int32
+        let output: String
+        let errors: String
+
+        var outputLines: [Substring] { output.split(separator: "\n") }
+        var errorLines: [Substring] { errors.split(separator: "\n") }
+    }
+
+    /// Where standard output and standard error go: files never fill up.
+    private let streams: TemporaryDirectory
+    private let process: RunningProcess
+    private let exit = Deferred<Int32>()
+
+    /// - Parameter terminal: Becomes standard output. Without one, that is a file.
+    init(
+        _ arguments: [String],
+        environment: [String: String] = [:],
+        directory: URL? = nil,
+        terminal: FileHandle? = nil
+    ) throws {
+        streams = try TemporaryDirectory()
+        let child = Process()
+        child.executableURL = try Self.executable
+        child.arguments = arguments
+        child.currentDirectoryURL = directory
+        child.environment = ["PATH": "/usr/bin:/bin", "TERM": "xterm", "LANG": "C.UTF-8"].merging(environment) { $1 }
+        child.standardInput = FileHandle.nullDevice
+        child.standardOutput = try terminal ?? Self.create(streams.file("output"))
+        child.standardError = try Self.create(streams.file("errors"))
+        child.terminationHandler = { [exit] child in
+            // A signal that ended it shows as shells have it.
+            exit.fill(with: child.terminationStatus + (child.terminationReason == .uncaughtSignal ? 128 : 0))
+        }
+        try child.run()
+        process = RunningProcess(child)
+    }
+
+    func send(_ signal: Int32) {
+        kill(process.identifier, signal)
+    }
+
+    /// Waits for the end. A test that is cancelled, by its time limit, takes the process along.
+    func result() async throws -> Result {
+        let code = try await withTaskCancellationHandler {
+            try await exit.get()
+        } onCancel: {
+            send(SIGKILL)
+        }
+        return Result(
+            code: code,
+            output: (try? String(contentsOf: streams.file("output"), encoding: .utf8)) ?? "",
+            errors: try String(contentsOf: streams.file("errors"), encoding: .utf8)
+        )
+    }
+
+    static func run(_ arguments: [String], directory: URL? = nil) async throws -> Result {
+        try await FetchProcess(arguments, directory: directory).result()
+    }
+
+    /// The program lies beside the bundle, or the program, that holds these tests.
+    private static var executable: URL {
+        get throws {
+            let paths = ProcessInfo.processInfo.arguments + [Bundle.main.bundlePath, Bundle.main.executablePath ?? ""]
+            let candidates = paths.map { URL(fileURLWithPath: $0).deletingLastPathComponent().appending(path: "fetch") }
+            return try #require(
+                candidates.first { FileManager.default.isExecutableFile(atPath: $0.path) },
+                "fetch is not beside the tests; looked for \(candidates.map(\.path))"
+            )
+        }
+    }
+
+    private static func create(_ file: URL) throws -> FileHandle {
+        try Data().write(to: file)
+        return try FileHandle(forWritingTo: file)
+    }
+}
+
+// SAFETY: the process is only kept alive, and its identifier never changes.
+private final class RunningProcess: @unchecked Sendable {
+    let identifier: Int32
+    private let process: Process
+
+    init(_ process: Process) {
+        self.process = process
+        identifier = process.processIdentifier
+    }
+}

@@ -1,0 +1,130 @@
+import Deferred
+import DeferredTesting
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("fetch: stopping and resuming", .timeLimit(.minutes(2)))
+struct ResumingTests {
+    private static let length = 1_000_000
+    private static let stop = 300_000
+
+    private let directory: TemporaryDirectory
+
+    init() throws {
+        directory = try TemporaryDirectory()
+    }
+
+    /// Stalls in the middle of the file, and serves the rest to those who ask for it.
+    private static func resumableScript(_ request: LoopbackServer.Request, tag: String = "\"1\"")
+        -> LoopbackServer.Script
+    {
+        guard let range = request.headers["Range"], request.headers["If-Range"] == tag else {
+            let start = LoopbackServer.Payload.pattern(count: stop)
+            return .response(headers: ["ETag": tag], body: start, contentLength: length) + [.stall]
+        }
+        let first = Int(range.dropFirst("bytes=".count).dropLast()) ?? 0
+        return .response(
+            status: 206,
+            headers: ["ETag": tag, "Content-Range": "bytes \(first)-\(length - 1)/\(length)"],
+            body: .bytes(LoopbackServer.Payload.patternBytes(first..<length))
+        )
+    }
+
+    /// Runs until so much has arrived that the server stalls, and then sends a signal.
+    private func interrupt(_ url: URL, with signal: Int32 = SIGINT) async throws -> (
+        FetchProcess.Result, terminal: String
+    ) {
+        let terminal = try PseudoTerminal(columns: 80)
+        let process = try FetchProcess(["-o", directory.url.path, url.absoluteString], terminal: terminal.child)
+        terminal.read()
+        #expect(try await terminal.wait(for: " 300 kB "))
+        process.send(signal)
+        return (try await process.result(), try await terminal.wholeText())
+    }
+
+    @Test("Ctrl-C keeps the part, and the same command completes it with a range")
+    func resuming() async throws {
+        let server = try LoopbackServer { Self.resumableScript($0) }
+        let (stopped, terminal) = try await interrupt(server.url("/f"))
+        #expect(stopped.code == 130)
+        #expect(stopped.errors == "fetch: stopped; run the same command again to resume 1 file\n")
+        #expect(terminal.hasSuffix("\u{1B}[?25h"))
+        #expect(try directory.names == ["f.partial", "f.partial.validator"])
+        #expect(try directory.contents(of: "f.partial") == LoopbackServer.Payload.patternBytes(0..<Self.stop))
+
+        let result = try await FetchProcess.run(["-o", directory.url.path, server.url("/f").absoluteString])
+        #expect(result.code == 0)
+        #expect(server.requests.map { $0.headers["Range"] } == [nil, "bytes=\(Self.stop)-"])
+        #expect(try directory.names == ["f"])
+        #expect(try directory.contents(of: "f") == LoopbackServer.Payload.patternBytes(0..<Self.length))
+    }
+
+    @Test("Other signals stop it just so", arguments: [(SIGTERM, 143), (SIGHUP, 129)] as [(Int32, Int32)])
+    func signals(signal: Int32, code: Int32) async throws {
+        let server = try LoopbackServer { Self.resumableScript($0) }
+        let (stopped, _) = try await interrupt(server.url("/f"), with: signal)
+        #expect(stopped.code == code)
+        #expect(try directory.names == ["f.partial", "f.partial.validator"])
+    }
+
+    @Test("A file that has changed on the server starts over")
+    func changed() async throws {
+        let whole = Data("the new file".utf8)
+        let isChanged = Lock(false)
+        let server = try LoopbackServer { request in
+            guard isChanged.withLock({ $0 }) else { return Self.resumableScript(request) }
+            return .response(headers: ["ETag": "\"2\""], body: .bytes(whole))
+        }
+        #expect(try await interrupt(server.url("/f")).0.code == 130)
+        isChanged.withLock { $0 = true }
+        let result = try await FetchProcess.run(["-o", directory.url.path, server.url("/f").absoluteString])
+        #expect(result.code == 0)
+        #expect(server.requests.last?.headers["If-Range"] == "\"1\"")
+        #expect(try directory.names == ["f"])
+        #expect(try directory.contents(of: "f") == whole)
+    }
+
+    @Test("What can't be resumed leaves nothing behind")
+    func notResumable() async throws {
+        let server = try LoopbackServer { _ in
+            .response(body: .pattern(count: Self.stop), contentLength: Self.length) + [.stall]
+        }
+        let (stopped, _) = try await interrupt(server.url("/f"))
+        #expect(stopped.code == 130)
+        #expect(stopped.errors == "fetch: stopped; run the same command again to start over\n")
+        #expect(try directory.names == [])
+    }
+
+    @Test("Files that are complete when it is stopped stay")
+    func completeOnes() async throws {
+        let server = try LoopbackServer { request in
+            request.path == "/small" ? .response(body: "small") : Self.resumableScript(request)
+        }
+        let terminal = try PseudoTerminal(columns: 80)
+        let urls = ["/small", "/f"].map { server.url($0).absoluteString }
+        let process = try FetchProcess(["-o", directory.url.path, "--max", "1"] + urls, terminal: terminal.child)
+        terminal.read()
+        #expect(try await terminal.wait(for: " 300 kB "))
+        process.send(SIGINT)
+        #expect(try await process.result().code == 130)
+        #expect(try directory.names == ["f.partial", "f.partial.validator", "small"])
+    }
+
+    @Test("Without a terminal Ctrl-C does the same")
+    func plain() async throws {
+        let asked = Deferred<Void>()
+        let server = try LoopbackServer { _ in
+            asked.fill()
+            return [.stall]
+        }
+        let process = try FetchProcess(["-o", directory.url.path, server.url("/f").absoluteString])
+        try await asked.get()
+        process.send(SIGINT)
+        let result = try await process.result()
+        #expect(result.code == 130)
+        #expect(result.output == "")
+        #expect(result.errorLines.count == 1)
+        #expect(try directory.names == [])
+    }
+}

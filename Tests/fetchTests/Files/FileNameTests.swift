@@ -1,0 +1,55 @@
+import Foundation
+import Testing
+
+@testable import fetch
+
+@Suite("File names", .timeLimit(.minutes(1)))
+struct FileNameTests {
+    @Test(
+        "A file is named after the last part of its URL's path, as far as that is a name",
+        arguments: [
+            ("http://h/a/file.zip", "file.zip"),
+            ("http://h/a/file.zip?v=1#x", "file.zip"),
+            ("http://h", "index.html"),
+            ("http://h/", "index.html"),
+            ("http://h/a/", "index.html"),
+            ("http://h/a/.", "index.html"),
+            ("http://h/a/..", "index.html"),
+            ("http://h/a/%2e%2e", "index.html"),
+            ("http://h/a/...", "index.html"),
+            ("http://h/%20", "index.html"),
+            ("http://h/..%2f..%2fetc%2fpasswd", ".._.._etc_passwd"),
+            ("http://h/..%5Cboot.ini", ".._boot.ini"),
+            ("http://h/a%00b%1B%5B31m%0Ac", "a_b_[31m_c"),
+            ("http://h/%E2%80%AEgpj.exe", "_gpj.exe"),
+            ("http://h/caf%C3%A9%20%E6%97%A5.txt", "café 日.txt"),
+            ("http://h/%FF%FE", "%FF%FE"),
+            ("http://h/.profile", ".profile"),
+            ("http://h/a.partial", "a.partial_"),
+            ("http://h/a.Partial.Validator", "a.Partial.Validator_"),
+        ]
+    )
+    func names(url: String, expected: String) throws {
+        #expect(FileName.name(for: try #require(URL(string: url))) == expected)
+    }
+
+    @Test("A long name loses the end of its stem, never half a character, and keeps its type")
+    func longNames() {
+        let name = FileName.sanitised(String(repeating: "é", count: 300) + ".tar.gz")
+        #expect(name.hasSuffix("é.tar.gz"))
+        #expect((FileName.longest - 1...FileName.longest).contains(name.utf8.count))
+        let endless = FileName.sanitised("a." + String(repeating: "x", count: 300))
+        #expect(endless.utf8.count == FileName.longest)
+    }
+
+    @Test(
+        "A mark goes before the type",
+        arguments: [
+            ("a.zip", "a-1.zip"), ("a", "a-1"), ("a.tar.gz", "a-1.tar.gz"), (".profile", ".profile-1"),
+            ("x.y.z", "x.y-1.z"), (".tar.gz", ".tar-1.gz"),
+        ]
+    )
+    func marks(name: String, expected: String) {
+        #expect(FileName.marked(name, with: "1") == expected)
+    }
+}

@@ -1,0 +1,47 @@
+import Foundation
+import Testing
+
+@testable import fetch
+
+@Suite("Output directory", .timeLimit(.minutes(1)))
+struct OutputDirectoryTests {
+    private let temporary: TemporaryDirectory
+
+    init() throws {
+        temporary = try TemporaryDirectory()
+    }
+
+    @Test("A directory is created with those above it, or used as it is")
+    func creating() throws {
+        let path = temporary.file("a/b/c/").path
+        for _ in 1...2 {
+            let directory = try OutputDirectory(path: path)
+            #expect(directory.file("x").path == temporary.file("a/b/c/x").path)
+        }
+        #expect(FileManager.default.fileExists(atPath: path))
+    }
+
+    @Test(
+        "What can't be a directory fails with the path and the reason",
+        arguments: ["file", "file/below", "file/a/b"]
+    )
+    func failing(path: String) throws {
+        try Data().write(to: temporary.file("file"))
+        let error = #expect(throws: OutputDirectory.Failure.self) {
+            try OutputDirectory(path: temporary.file(path).path)
+        }
+        #expect(
+            error?.description == "cannot write to the directory \"\(temporary.file(path).path)\": Not a directory; "
+                + "choose another one with --output"
+        )
+    }
+
+    @Test("Temporary directories are different")
+    func temporaryDirectories() throws {
+        let directories = try (1...2).map { _ in try OutputDirectory.temporary() }
+        #expect(directories[0].url != directories[1].url)
+        for directory in directories {
+            try FileManager.default.removeItem(at: directory.url)
+        }
+    }
+}

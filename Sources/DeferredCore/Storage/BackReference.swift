@@ -7,7 +7,7 @@ public import Synchronization
 /// it, since either can be gone when the other comes.
 @usableFromInline
 package final class BackReference: Sendable {
-    @usableFromInline let bits = Atomic<UInt>(0)
+    @usableFromInline let bits = AtomicWord(0)
 
     @inlinable
     package init() {}
@@ -15,7 +15,7 @@ package final class BackReference: Sendable {
     /// Refers to `object`. Before the future can end on another thread.
     @inlinable
     package func tie(to object: AnyObject) {
-        bits.store(UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque()), ordering: .relaxed)
+        bits.store(UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque()), ordering: .releasing)
     }
 
     /// Calls `body` with the object, if it still lives, and forgets it. `body` must neither block nor call out.
@@ -24,7 +24,7 @@ package final class BackReference: Sendable {
         let address = bits.load(ordering: .relaxed)
         guard address > Self.inUse,
             // Acquires what the object's maker wrote before it tied.
-            bits.compareExchange(expected: address, desired: Self.inUse, ordering: .acquiring).exchanged
+            exchange(address, for: Self.inUse)
         else { return nil }
         // Nothing but `cut` in the deinitialiser of the object changes the word, and that waits from now on.
         defer { bits.store(0, ordering: .releasing) }
@@ -39,11 +39,21 @@ package final class BackReference: Sendable {
             let address = bits.load(ordering: .acquiring)
             if address == 0 { return }
             if address == Self.inUse {
-                backoff.wait()
-            } else if bits.compareExchange(expected: address, desired: 0, ordering: .relaxed).exchanged {
+                backoff.wait(for: bits)
+            } else if exchange(address, for: 0) {
                 return
             }
         }
+    }
+
+    @inlinable
+    func exchange(_ address: UInt, for new: UInt) -> Bool {
+        bits.compareExchange(
+            expected: address,
+            desired: new,
+            successOrdering: .acquiring,
+            failureOrdering: .relaxed
+        ).exchanged
     }
 
     @usableFromInline static var inUse: UInt { 1 }

@@ -27,6 +27,7 @@ struct StyledText: Equatable {
     var text: String { spans.map(\.text).joined() }
 
     mutating func append(_ text: String, _ style: Style = .plain) {
+        guard !text.isEmpty else { return }
         spans.append(Span(text: text, style: style))
     }
 

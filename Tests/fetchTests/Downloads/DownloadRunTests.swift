@@ -1,5 +1,6 @@
 import Deferred
 import Foundation
+import TestSupport
 import Testing
 
 @testable import fetch

@@ -45,6 +45,8 @@ struct DownloadingTests {
             gate.pass()
             return .response(body: .pattern(count: 1_000))
         }
+        // The server is retained by its own closure until it stops.
+        defer { server.stop() }
         counting.fill(with: server)
         let urls = (1...6).map { server.url("/\($0)").absoluteString }
         let result = try await FetchProcess.run(["-o", directory.url.path, "--max", "\(maximum)"] + urls)

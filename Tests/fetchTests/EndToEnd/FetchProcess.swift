@@ -1,5 +1,6 @@
 import Deferred
 import Foundation
+import TestSupport
 import Testing
 
 /// The built program, run as a child process.

@@ -1,5 +1,6 @@
 import DeferredTesting
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("fetch: on a terminal", .timeLimit(.minutes(2)))

@@ -19,9 +19,9 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
     @usableFromInline var transform = Slot()
     @exclusivity(unchecked)
     @usableFromInline var hasTransform = true
-    /// What cancels this, if anything does. Set before this starts to wait.
+    /// Who is told of the end, if anybody is. Set before this starts to wait.
     @exclusivity(unchecked)
-    @usableFromInline package var owner: BackReference?
+    @usableFromInline package var owner: AnyObject?
     @usableFromInline let executor: E
 
     @inlinable

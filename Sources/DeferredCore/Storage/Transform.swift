@@ -10,8 +10,8 @@ package protocol Transform<Input, Output>: Sendable {
     /// The output of a stage that is cancelled before its closure begins.
     static func cancelled() -> Output
 
-    /// Called when a cancellable stage has its output, before handlers run.
-    static func ended(_ owner: BackReference?)
+    /// Called when a cancellable stage has its output, before handlers run, with the stage's `owner`.
+    static func ended(_ owner: AnyObject?)
 
     /// An output that needs no closure, such as a failure that passes by: delivered without waiting for the executor.
     static func shortcut(_ input: Input) -> Output?
@@ -28,7 +28,7 @@ extension Transform {
     }
 
     @inlinable
-    package static func ended(_ owner: BackReference?) {}
+    package static func ended(_ owner: AnyObject?) {}
 }
 
 /// What a transform comes to: a value, or a future to wait for.

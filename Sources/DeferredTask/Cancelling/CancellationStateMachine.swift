@@ -52,27 +52,6 @@ struct CancellationStateMachine<Target: CancellationTarget>: Sendable {
         return Cancellation(target: target, handlers: handlers.reversed())
     }
 
-    enum Registration: Sendable {
-        /// The handler waits for a cancellation.
-        case kept
-        /// The task was cancelled: call the handler now.
-        case call
-        /// The task has ended: drop the handler.
-        case drop
-    }
-
-    mutating func register(_ handler: @escaping Handler) -> Registration {
-        switch state {
-        case .active(let target, let handlers) where !target.isFinished:
-            state = .active(target, handlers: handlers + [handler])
-            return .kept
-        case .cancelled(let target) where !target.isFinished:
-            return .call
-        case .active, .cancelled, .ended:
-            return .drop
-        }
-    }
-
     /// Notes the end of the work. Returns the state before, to be let go outside any lock.
     mutating func end() -> State {
         defer { state = .ended(wasCancelled: isCancelled) }

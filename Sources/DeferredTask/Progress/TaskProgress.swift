@@ -69,7 +69,7 @@ final class TaskProgress: Progress, @unchecked Sendable {
             guard watches.withLock({ $0[key] == nil }) else { continue }
             let onChange: @Sendable () -> Void = { [weak self] in self?.update() }
             var new: [Watchers.Watch] = []
-            if let watch = part.watch(onChange) { new.append(watch) }
+            if let watch = part.state.watch(onChange) { new.append(watch) }
             switch part.work {
             case .opaque: break
             case .reporting(let source): new.append(source.watch(onChange))

@@ -71,15 +71,10 @@ public struct Task<Success: Sendable>: FutureProtocol, Cancellable {
             self.init(storage, nil)
             return
         }
-        let end = RootEnd()
-        let control = TaskControl(
-            .root(storage, end),
-            work,
-            upstream: nil,
-            handlers: onCancel.map { [$0] } ?? []
-        )
+        let control = TaskControl(.root(storage), work, upstream: nil, handlers: onCancel.map { [$0] } ?? [])
         self.init(storage, control)
-        end.tie(storage, to: control)
+        let state = control.state
+        state.takeBackAtEnd(storage.upon(.immediate) { _ in state.end() })
     }
 
     /// A task that has succeeded.

@@ -14,7 +14,7 @@ extension TaskTransform {
     static func cancelled() -> Output { .failure(CancellationError()) }
 
     @inlinable
-    static func ended(_ owner: BackReference?) { TaskControl.ended(owner) }
+    static func ended(_ owner: AnyObject?) { TaskState.end(owner) }
 }
 
 extension Task {
@@ -28,7 +28,7 @@ extension Task {
         let stage = Stage(executor, transform, upstream: storage)
         let control = TaskControl.derived(stage, work, from: control)
         // Before the stage starts, since it may end then and there.
-        stage.owner = control.owner
+        stage.owner = control.state
         storage.start(stage)
         return Task<T.NewSuccess>(stage, control)
     }

@@ -1,0 +1,87 @@
+internal import DeferredCore
+
+/// What the two sides of a task share: its control, which cancels, and its future, which ends.
+///
+/// Both keep it, and whichever is done first empties it: the future at its end, or the control when nobody is left who
+/// could cancel. So the handlers never outlive their use, although they may refer to the future that keeps this.
+@usableFromInline
+package final class TaskState: Sendable {
+    private struct State: Sendable {
+        var machine: CancellationStateMachine<TaskTarget>
+        var work: TaskWork
+        var watchers: Watchers?
+        weak var progress: TaskProgress?
+        /// Where this waits for something; taken back at the end.
+        var registrations: [Registration] = []
+    }
+
+    private let state: Lock<State>
+
+    init(_ target: TaskTarget, _ work: TaskWork, handlers: [@Sendable () -> Void]) {
+        state = Lock(State(machine: CancellationStateMachine(target, handlers: handlers), work: work))
+    }
+
+    /// What an operator's stage calls at its end, with its `owner`.
+    @usableFromInline
+    static func end(_ owner: AnyObject?) {
+        guard let owner else { return }
+        unsafeDowncast(owner, to: TaskState.self).end()
+    }
+
+    /// Lets go of everything, outside of the lock. The first time counts.
+    func end() {
+        let (old, ended) = state.withLock { state in
+            let old = state
+            state.work = .opaque
+            state.watchers = nil
+            state.registrations = []
+            return (old, state.machine.end())
+        }
+        withExtendedLifetime(ended) {
+            for registration in old.registrations { registration.cancel() }
+            old.work.end()
+            old.watchers?.notify()
+        }
+    }
+
+    var isCancelled: Bool { state.withLock { $0.machine.isCancelled } }
+
+    var isEnded: Bool { state.withLock { $0.machine.target }?.isFinished ?? true }
+
+    /// Asks to stop. The first time before the end, returns what has to be stopped.
+    func cancel() -> CancellationStateMachine<TaskTarget>.Cancellation? {
+        state.withLock { $0.machine.cancel() }
+    }
+
+    /// Keeps `registration` until the end; cancels it if that has come.
+    func takeBackAtEnd(_ registration: Registration) {
+        let isKept = state.withLock { state in
+            guard state.machine.target != nil else { return false }
+            state.registrations.append(registration)
+            return true
+        }
+        if !isKept { registration.cancel() }
+    }
+
+    /// Calls `body` when the task ends.
+    func watch(_ body: @escaping @Sendable () -> Void) -> Watchers.Watch? {
+        let watchers: Watchers? = state.withLock { state in
+            guard state.machine.target != nil else { return nil }
+            if state.watchers == nil { state.watchers = Watchers() }
+            return state.watchers
+        }
+        return watchers?.add(body)
+    }
+
+    /// The progress object that somebody holds.
+    var progress: TaskProgress? { state.withLock { $0.progress } }
+
+    /// Shares `new`, unless another thread came first; returns what is shared.
+    func share(_ new: TaskProgress) -> TaskProgress {
+        state.withLock { state in
+            if let progress = state.progress { return progress }
+            state.progress = new
+            return new
+        }
+    }
+}

@@ -1,4 +1,6 @@
 /// A continuation that waits for a future: a handler that nobody takes back, without the closure.
+///
+/// SAFETY: what it adds to `Receiver` never changes.
 @usableFromInline
 final class Awaiter<Value: Sendable>: Receiver, @unchecked Sendable {
     @usableFromInline let continuation: UnsafeContinuation<Value, Never>

@@ -50,7 +50,7 @@ final class FirstFilledStorage<Value: Sendable>: FutureStorage<Value>, @unchecke
         removeLosersIfSecond()
     }
 
-    @usableFromInline
+    @inlinable
     func win(with value: Value) {
         var drain = Drain()
         win(with: value, &drain)
@@ -59,7 +59,7 @@ final class FirstFilledStorage<Value: Sendable>: FutureStorage<Value>, @unchecke
 
     /// Fills with `value`, unless another came first. No loser's handler is left by the time the value can be seen,
     /// unless inputs are still being added.
-    @usableFromInline
+    @inlinable
     func win(with value: Value, _ drain: inout Drain) {
         guard word.claim() else { return }
         removeLosersIfSecond()
@@ -80,23 +80,21 @@ final class FirstFilledStorage<Value: Sendable>: FutureStorage<Value>, @unchecke
 ///
 /// SAFETY: `contest` belongs to the winner of `membership`.
 @usableFromInline
-final class Candidate<Value: Sendable>: FutureNode, @unchecked Sendable {
+final class Candidate<Value: Sendable>: Receiver, @unchecked Sendable {
     @exclusivity(unchecked)
     @usableFromInline var contest: FirstFilledStorage<Value>?
 
     @inlinable
     init(for contest: FirstFilledStorage<Value>, in input: FutureStorage<Value>) {
         self.contest = contest
-        super.init(.waiting(for: input))
-    }
-
-    @usableFromInline
-    override func run(_ upstream: FutureNode, isSole: Bool, _ drain: inout Drain) -> Bool {
-        guard membership.take() else { return false }
-        let contest = contest.unsafelyUnwrapped
-        self.contest = nil
-        contest.win(with: unsafeDowncast(upstream, to: FutureStorage<Value>.self).value, &drain)
-        return false
+        super.init(.waiting(for: input)) { node, upstream, _, drain in
+            let candidate = unsafeDowncast(node, to: Candidate.self)
+            guard candidate.membership.take() else { return false }
+            let contest = candidate.contest.unsafelyUnwrapped
+            candidate.contest = nil
+            contest.win(with: unsafeDowncast(upstream, to: FutureStorage<Value>.self).value, &drain)
+            return false
+        }
     }
 
     @usableFromInline

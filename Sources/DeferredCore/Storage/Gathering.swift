@@ -67,7 +67,7 @@ protocol GatheringSlots {
 ///
 /// SAFETY: `gathering` belongs to whoever runs or dismisses this node, as a permanent one does not fall to two.
 @usableFromInline
-final class GatheredInput<Value: Sendable, Slots: GatheringSlots>: FutureNode, @unchecked Sendable {
+final class GatheredInput<Value: Sendable, Slots: GatheringSlots>: Receiver, @unchecked Sendable {
     @usableFromInline let slot: UnsafeMutablePointer<Value?>
     @exclusivity(unchecked)
     @usableFromInline var gathering: Gathering<Slots>?
@@ -76,15 +76,13 @@ final class GatheredInput<Value: Sendable, Slots: GatheringSlots>: FutureNode, @
     init(_ slot: UnsafeMutablePointer<Value?>, _ gathering: Gathering<Slots>) {
         self.slot = slot
         self.gathering = gathering
-        super.init(.permanent())
-    }
-
-    @inlinable
-    override func run(_ upstream: FutureNode, isSole: Bool, _ drain: inout Drain) -> Bool {
-        let gathering = gathering.unsafelyUnwrapped
-        slot.pointee = unsafeDowncast(upstream, to: FutureStorage<Value>.self).value
-        if gathering.countOut(1) { gathering.pass(gathering.collect(), to: &drain) }
-        return false
+        super.init(.permanent()) { node, upstream, _, drain in
+            let input = unsafeDowncast(node, to: GatheredInput.self)
+            let gathering = input.gathering.unsafelyUnwrapped
+            input.slot.pointee = unsafeDowncast(upstream, to: FutureStorage<Value>.self).value
+            if gathering.countOut(1) { gathering.pass(gathering.collect(), to: &drain) }
+            return false
+        }
     }
 
     @usableFromInline

@@ -6,6 +6,8 @@ import Foundation
 #endif
 
 /// Streams a response's body into a ``PartialFile``, and judges what a response to a range request means.
+///
+/// SAFETY: a sink has one transfer, which calls it in order and never twice at once, and whose lock orders the calls.
 final class DownloadSink: TransferSink, @unchecked Sendable {
     enum Outcome {
         case ended(Result<URLResponse, any Error>)
@@ -30,7 +32,6 @@ final class DownloadSink: TransferSink, @unchecked Sendable {
         case nothing
     }
 
-    // SAFETY: a sink has one transfer, which calls it in order and never twice at once, and whose lock orders the calls.
     private var file: PartialFile
     private var body = Body.nothing
     private var offset: Int64 = 0

@@ -6,6 +6,8 @@ package import Foundation
 #endif
 
 /// Gathers a response's body in memory.
+///
+/// SAFETY: a sink has one transfer, which calls it in order and never twice at once, and whose lock orders the calls.
 package final class DataSink: TransferSink, @unchecked Sendable {
     /// What a `Content-Length` alone can make this allocate.
     private static let largestReservation = 4 << 20
@@ -15,7 +17,6 @@ package final class DataSink: TransferSink, @unchecked Sendable {
     private let onSent: @Sendable (_ sent: Int64, _ expected: Int64?) -> Void
     private let completion: @Sendable (Result<(Data, URLResponse), any Error>) -> Void
 
-    // SAFETY: a sink has one transfer, which calls it in order and never twice at once, and whose lock orders the calls.
     private var body = Data()
 
     /// - Parameter limit: the largest body, in bytes; a larger one ends in `URLClientError.bodyTooLarge`.

@@ -92,7 +92,35 @@ func oursBody(_ operation: Operation) -> Body? {
                 }
             }
         }
-    case .zip, .allFilled, .firstFilled:
-        return nil
+    case .zip:
+        return Body {
+            let inputs = (0..<8).map { _ in Deferred<Int>() }
+            let result = zip(
+                inputs[0],
+                inputs[1],
+                inputs[2],
+                inputs[3],
+                inputs[4],
+                inputs[5],
+                inputs[6],
+                inputs[7]
+            )
+            for input in inputs { input.fill(with: 1) }
+            blackHole(result)
+        }
+    case .allFilled:
+        return Body {
+            let inputs = (0..<1_000).map { _ in Deferred<Int>() }
+            let result = inputs.allFilled()
+            for input in inputs { input.fill(with: 1) }
+            blackHole(result)
+        }
+    case .firstFilled:
+        return Body {
+            let inputs = (0..<1_000).map { _ in Deferred<Int>() }
+            let result = inputs.firstFilled()
+            for input in inputs { input.fill(with: 1) }
+            blackHole(result)
+        }
     }
 }

@@ -53,7 +53,7 @@ final class Gathering<Slots: GatheringSlots>: FutureStorage<Slots.Values>, @unch
 
 /// Where the values of a ``Gathering`` wait for one another.
 @usableFromInline
-protocol GatheringSlots {
+protocol GatheringSlots: SendableMetatype {
     associatedtype Values: Sendable
 
     /// Moves the values out of the slots, all of which are written, and frees these.

@@ -14,6 +14,7 @@ let package = Package(
         .executableTarget(
             name: "benchmarks",
             dependencies: [
+                "footprint",  // Run, not linked: named here so that `swift run benchmarks` builds it too.
                 .product(name: "Deferred", package: "Deferred"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),

@@ -120,9 +120,12 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
     package override func abandon() {
         guard T.isCancellable, word.claim() else { return }
         cancel()
+        slot.put(T.cancelled())
+        let handlers = word.publish()
+        T.ended(owner)
+        // Not by appending this to the drain: it may still be linked in the list of an upstream that was just filled.
         var drain = Drain()
-        let reference = Unmanaged.passRetained(self)
-        if !finish(with: T.cancelled(), &drain) { reference.release() }
+        drain.run(handlers.reversed(), of: self)
         drain.run()
     }
 }

@@ -19,10 +19,11 @@ package final class TaskControl: @unchecked Sendable {
         self.upstream = upstream
         self.work = work
         state = TaskState(target, work, handlers: handlers)
+        if let upstream, isConsumer(of: upstream) { upstream.state.addConsumer() }
     }
 
     deinit {
-        state.end()
+        state.letGo()
         // One by one, for a chain of a million tasks would overflow the stack.
         while var next = upstream.take() {
             guard isKnownUniquelyReferenced(&next) else { return }
@@ -35,18 +36,30 @@ package final class TaskControl: @unchecked Sendable {
     /// Whether the task has ended.
     var isEnded: Bool { state.isEnded }
 
-    /// Asks this task to stop, and then those it was derived from.
+    /// Asks this task to stop, then those it has started, and then those it was derived from.
     package func cancel() {
-        var control: TaskControl? = self
-        while let current = control {
-            guard let cancellation = current.state.cancel() else { return }
+        var pending = [self]
+        // In a loop, for chains may be long and children deep.
+        while let current = pending.popLast() {
+            guard let cancellation = current.state.cancel() else { continue }
             // First the target, so that a stage fails by itself and not with what its upstream makes of the request.
             cancellation.target.stop()
             for handler in cancellation.handlers { handler() }
-            current.work.cancel()
-            control = current.upstream
+            let children = current.work.cancel()
+            if let upstream = current.upstreamToCancel() { pending.append(upstream) }
+            pending += children.reversed()
         }
     }
+
+    /// What this was derived from, unless that has other consumers that still want it.
+    private func upstreamToCancel() -> TaskControl? {
+        guard let upstream else { return nil }
+        guard isConsumer(of: upstream) else { return upstream }
+        return upstream.state.removeConsumer() ? upstream : nil
+    }
+
+    /// Whether this is one of several that `upstream` is shared by.
+    private func isConsumer(of upstream: TaskControl) -> Bool { work.isShared || upstream.work.isShared }
 
     /// Lets `token` cancel this task, until it ends or nobody is left who holds it.
     func cancel(when token: CancellationToken) {

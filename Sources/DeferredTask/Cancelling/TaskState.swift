@@ -13,6 +13,8 @@ package final class TaskState: Sendable {
         weak var progress: TaskProgress?
         /// Where this waits for something; taken back at the end.
         var registrations: [Registration] = []
+        /// Consumers of a shared task that have not cancelled.
+        var consumers = 0
     }
 
     private let state: Lock<State>
@@ -28,8 +30,16 @@ package final class TaskState: Sendable {
         unsafeDowncast(owner, to: TaskState.self).end()
     }
 
-    /// Lets go of everything, outside of the lock. The first time counts.
+    /// Notes the end of the future.
     func end() {
+        letGo().end()
+    }
+
+    /// Lets go of everything, outside of the lock. The first time counts.
+    ///
+    /// - Returns: What the future was worked at by.
+    @discardableResult
+    func letGo() -> TaskWork {
         let (old, ended) = state.withLock { state in
             let old = state
             state.work = .opaque
@@ -39,9 +49,9 @@ package final class TaskState: Sendable {
         }
         withExtendedLifetime(ended) {
             for registration in old.registrations { registration.cancel() }
-            old.work.end()
             old.watchers?.notify()
         }
+        return old.work
     }
 
     var isCancelled: Bool { state.withLock { $0.machine.isCancelled } }
@@ -61,6 +71,19 @@ package final class TaskState: Sendable {
             return true
         }
         if !isKept { registration.cancel() }
+    }
+
+    /// Counts one more consumer of a shared task.
+    func addConsumer() {
+        state.withLock { $0.consumers += 1 }
+    }
+
+    /// Counts out a consumer that has cancelled; true if none is left.
+    func removeConsumer() -> Bool {
+        state.withLock { state in
+            state.consumers -= 1
+            return state.consumers == 0
+        }
     }
 
     /// Calls `body` when the task ends.

@@ -20,6 +20,14 @@ final class ForeignProgress: FractionSource, @unchecked Sendable {
 
     var fraction: Double { progress.fractionCompleted }
 
+    var report: ProgressReport {
+        ProgressReport(
+            completed: progress.completedUnitCount,
+            total: progress.isIndeterminate ? nil : progress.totalUnitCount,
+            unit: progress.kind == .file ? .bytes : .count
+        )
+    }
+
     func watch(_ body: @escaping @Sendable () -> Void) -> Watchers.Watch { watchers.add(body) }
 
     func cancel() {

@@ -62,6 +62,12 @@ extension ProgressReporter: FractionSource {
     }
 
     @usableFromInline
+    package var report: ProgressReport {
+        let (completed, total) = state.withLock { $0 }
+        return ProgressReport(completed: completed, total: total, unit: unit)
+    }
+
+    @usableFromInline
     package func watch(_ body: @escaping @Sendable () -> Void) -> Watchers.Watch { watchers.add(body) }
 
     /// Nothing: a reporter only reports.

@@ -5,19 +5,30 @@ package enum TaskWork: Sendable {
     case opaque
     /// Counts 10.
     case reporting(any FractionSource)
-    /// What the closure starts; counts 10 if that reports, otherwise 1.
-    case inner(InnerTask)
+    /// What the stage starts, or was made of; counts 10 if any of that reports, otherwise 1.
+    case children(ChildTasks)
+    /// One consumer of a shared task; counts nothing.
+    case shared
 
-    func cancel() {
+    /// Returns the tasks to be cancelled, too.
+    func cancel() -> [TaskControl] {
         switch self {
-        case .opaque: break
-        case .reporting(let source): source.cancel()
-        case .inner(let task): task.cancel()
+        case .opaque, .shared:
+            return []
+        case .reporting(let source):
+            source.cancel()
+            return []
+        case .children(let children):
+            return children.cancel()
         }
     }
 
     func end() {
-        if case .inner(let task) = self { task.end() }
+        if case .children(let children) = self { children.end() }
+    }
+
+    var isShared: Bool {
+        if case .shared = self { true } else { false }
     }
 }
 
@@ -27,9 +38,21 @@ package protocol FractionSource: AnyObject, Sendable {
     /// From 0 to 1.
     var fraction: Double { get }
 
+    /// What `fraction` stands for.
+    var report: ProgressReport { get }
+
     /// Calls `body` after each change, from any thread.
     func watch(_ body: @escaping @Sendable () -> Void) -> Watchers.Watch
 
     /// The task was cancelled.
     func cancel()
+}
+
+/// What a producer tells.
+@usableFromInline
+package struct ProgressReport: Sendable {
+    let completed: Int64
+    /// `nil` if the producer doesn't know it.
+    let total: Int64?
+    let unit: ProgressReporter.Unit
 }

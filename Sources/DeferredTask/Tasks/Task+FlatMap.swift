@@ -12,8 +12,8 @@ extension Task {
         upon executor: some Executor = .immediate,
         _ transform: @escaping @Sendable (Success) throws -> Task<NewSuccess>
     ) -> Task<NewSuccess> {
-        let inner = InnerTask()
-        let task = derive(executor, TaskFlatMap(body: transform, inner: inner), .inner(inner))
+        let children = ChildTasks()
+        let task = derive(executor, TaskFlatMap(body: transform, children: children), .children(children))
         return task
     }
 }
@@ -21,12 +21,12 @@ extension Task {
 @usableFromInline
 struct TaskFlatMap<Success: Sendable, NewSuccess: Sendable>: TaskTransform {
     @usableFromInline let body: @Sendable (Success) throws -> Task<NewSuccess>
-    @usableFromInline let inner: InnerTask
+    @usableFromInline let children: ChildTasks
 
     @inlinable
-    init(body: @escaping @Sendable (Success) throws -> Task<NewSuccess>, inner: InnerTask) {
+    init(body: @escaping @Sendable (Success) throws -> Task<NewSuccess>, children: ChildTasks) {
         self.body = body
-        self.inner = inner
+        self.children = children
     }
 
     @inlinable
@@ -37,13 +37,13 @@ struct TaskFlatMap<Success: Sendable, NewSuccess: Sendable>: TaskTransform {
     @inlinable
     func apply(_ input: Result<Success, any Error>) -> Outcome<Result<NewSuccess, any Error>> {
         switch Result(catching: { try body(input.get()) }) {
-        case .success(let task): inner.start(task)
+        case .success(let task): children.start(task)
         case .failure(let error): .value(.failure(error))
         }
     }
 }
 
-extension InnerTask {
+extension ChildTasks {
     /// What a stage comes to that has started `task`.
     @inlinable
     func start<Success>(_ task: Task<Success>) -> Outcome<Task<Success>.Result> {

@@ -27,8 +27,8 @@ extension Task {
         upon executor: some Executor = .immediate,
         to substitute: @escaping @Sendable (any Error) throws -> Task
     ) -> Task {
-        let inner = InnerTask()
-        return derive(executor, TaskFallback(body: substitute, inner: inner), .inner(inner))
+        let children = ChildTasks()
+        return derive(executor, TaskFallback(body: substitute, children: children), .children(children))
     }
 }
 
@@ -60,12 +60,12 @@ struct TaskFallback<Success: Sendable>: TaskTransform {
     @usableFromInline typealias NewSuccess = Success
 
     @usableFromInline let body: @Sendable (any Error) throws -> Task<Success>
-    @usableFromInline let inner: InnerTask
+    @usableFromInline let children: ChildTasks
 
     @inlinable
-    init(body: @escaping @Sendable (any Error) throws -> Task<Success>, inner: InnerTask) {
+    init(body: @escaping @Sendable (any Error) throws -> Task<Success>, children: ChildTasks) {
         self.body = body
-        self.inner = inner
+        self.children = children
     }
 
     @inlinable
@@ -77,7 +77,7 @@ struct TaskFallback<Success: Sendable>: TaskTransform {
     func apply(_ input: Result<Success, any Error>) -> Outcome<Result<Success, any Error>> {
         guard case .failure(let error) = input else { return .value(input) }
         switch Result(catching: { try body(error) }) {
-        case .success(let task): return inner.start(task)
+        case .success(let task): return children.start(task)
         case .failure(let error): return .value(.failure(error))
         }
     }

@@ -1,3 +1,5 @@
+import Deferred
+
 /// A bar for each file that is being downloaded, a line for all, and above them what has ended.
 @MainActor
 final class BarDisplay: Display {

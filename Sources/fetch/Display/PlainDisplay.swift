@@ -1,3 +1,5 @@
+import Deferred
+
 /// A line for each finished file, without control sequences.
 @MainActor
 final class PlainDisplay: Display {

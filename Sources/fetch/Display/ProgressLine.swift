@@ -1,3 +1,5 @@
+import Deferred
+
 /// Draws one line: a file's, or the one for all.
 struct ProgressLine {
     let layout: LineLayout

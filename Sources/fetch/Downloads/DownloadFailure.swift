@@ -1,3 +1,5 @@
+import Deferred
+
 /// Why a file could not be downloaded, in words for the one who asked for it.
 struct DownloadFailure: Error, Equatable {
     /// What went wrong, with the offending value, as the middle of a sentence.

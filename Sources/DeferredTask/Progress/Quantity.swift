@@ -1,9 +1,9 @@
-import Foundation
+internal import Foundation
 
 /// Numbers for people: three digits and a unit.
-enum Quantity {
+package enum Quantity {
     /// A number of bytes in at most 7 cells, such as `12.3 MB`, in decimal units.
-    static func bytes(_ count: Int64) -> String {
+    package static func bytes(_ count: Int64) -> String {
         guard count >= 1000 else { return "\(max(0, count)) B" }
         var value = Double(count)
         for unit in ["kB", "MB", "GB", "TB", "PB"] {
@@ -15,13 +15,13 @@ enum Quantity {
     }
 
     /// A rate in bytes per second, in at most 9 cells.
-    static func rate(_ bytesPerSecond: Double) -> String {
+    package static func rate(_ bytesPerSecond: Double) -> String {
         let isUsable = bytesPerSecond.isFinite && bytesPerSecond > 0
         return bytes(isUsable ? Int64(min(bytesPerSecond, 9e18)) : 0) + "/s"
     }
 
     /// A time in minutes and seconds, such as `0:07`, rounded up: in at most 7 cells up to 99 hours.
-    static func duration(_ duration: Duration) -> String {
+    package static func duration(_ duration: Duration) -> String {
         let (whole, fraction) = duration.components
         let seconds = max(0, whole + (fraction > 0 ? 1 : 0))
         let (minutes, hours) = (seconds / 60, seconds / 3600)
@@ -31,7 +31,7 @@ enum Quantity {
     }
 
     /// A time that has passed: with tenths of a second while those matter.
-    static func elapsed(_ duration: Duration) -> String {
+    package static func elapsed(_ duration: Duration) -> String {
         duration < .seconds(60) ? String(format: "%.1f s", duration / .seconds(1)) : Self.duration(duration)
     }
 

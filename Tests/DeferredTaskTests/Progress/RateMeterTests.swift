@@ -1,6 +1,5 @@
+import DeferredTask
 import Testing
-
-@testable import fetch
 
 @Suite("Rate meter", .timeLimit(.minutes(1)))
 struct RateMeterTests {

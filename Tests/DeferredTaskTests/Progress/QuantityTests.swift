@@ -1,6 +1,5 @@
+import DeferredTask
 import Testing
-
-@testable import fetch
 
 @Suite("Quantities", .timeLimit(.minutes(1)))
 struct QuantityTests {
@@ -15,7 +14,7 @@ struct QuantityTests {
     )
     func bytes(count: Int64, expected: String) {
         #expect(Quantity.bytes(count) == expected)
-        #expect(expected.count <= LineLayout.sizeWidth)
+        #expect(expected.count <= 7)
     }
 
     @Test(

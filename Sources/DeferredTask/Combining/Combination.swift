@@ -1,0 +1,58 @@
+internal import DeferredCore
+
+/// A task that is decided by others: the storage behind the combining operators.
+///
+/// Whoever ends it first takes back the handlers of those that have not ended, cancels them, and only then lets its own
+/// handlers run.
+final class Combination<Output: Sendable>: Sendable {
+    private let storage = FutureStorage<Task<Output>.Result>()
+    private let children: ChildTasks
+    /// What runs now beside the children, until the end.
+    private let timer = Lock<(running: Timer?, isEnded: Bool)>((nil, false))
+
+    /// - Parameter expected: How many children there will be.
+    init(expected: Int) {
+        children = ChildTasks(expected: expected)
+    }
+
+    /// The task.
+    ///
+    /// - Parameter endsAtOnce: Whether cancelling ends it, rather than asking the children to.
+    func task(endsAtOnce: Bool = false) -> Task<Output> {
+        let end: @Sendable () -> Void = { self.end(with: .failure(CancellationError())) }
+        return Task(storage, .children(children), endsAtOnce ? end : nil)
+    }
+
+    var isEnded: Bool { storage.isFinished }
+
+    /// Adds a child, and calls `body` with its result unless the end comes first. After the end, cancels it.
+    func add<Input>(_ task: Task<Input>, _ body: @escaping @Sendable (Task<Input>.Result) -> Void) {
+        let key = children.started(task.control)
+        let registration = task.storage.upon(.immediate) { [children] result in
+            children.ended(key)
+            body(result)
+        }
+        children.wait(for: key, with: registration)
+    }
+
+    /// Keeps a timer, to be cancelled at the end, in place of the one before.
+    func keep(_ new: Timer) {
+        let isEnded = timer.withLock { timer in
+            timer.running = new
+            return timer.isEnded
+        }
+        if isEnded { new.cancel() }
+    }
+
+    /// Ends the task, unless it has ended.
+    func end(with result: Task<Output>.Result) {
+        guard storage.claim() else { return }
+        let running = timer.withLock { timer in
+            timer.isEnded = true
+            return timer.running
+        }
+        running?.cancel()
+        children.end(cancelling: true)
+        storage.fulfil(with: result)
+    }
+}

@@ -1,0 +1,31 @@
+extension Sequence {
+    /// A task of what the tasks that `start` makes of the elements succeed with, in order, no more than some at a time.
+    ///
+    /// For many pieces of work over something that bears only a few at once. The first failure, of a task or thrown by
+    /// `start`, fails the whole, cancels what runs, and starts no more.
+    ///
+    /// ```swift
+    /// let sizes = urls.mapTasks(maxConcurrent: 4) { url in
+    ///     session.beginDataTask(with: url).map { data, _ in data.count }
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - maxConcurrent: How many tasks may run at a time; at least 1.
+    ///   - start: Called once for each element, in order, on the thread that makes room. Kept until the end.
+    /// - Returns: A task whose cancellation cancels what runs, starts no more, and ends it at once with
+    ///   `CancellationError`. Its progress is the weighted mean over all elements.
+    /// - Complexity: O(*n*) in the number of elements, which are copied.
+    public func mapTasks<Success: Sendable>(
+        maxConcurrent: Int,
+        _ start: @escaping @Sendable (Element) throws -> Task<Success>
+    ) -> Task<[Success]> where Element: Sendable {
+        precondition(maxConcurrent > 0, "mapTasks(maxConcurrent: \(maxConcurrent)) would start nothing; use 1 or more")
+        let elements = Array(self)
+        guard !elements.isEmpty else { return .success([]) }
+        let fanOut = FanOut(elements, limit: maxConcurrent, start)
+        let task = fanOut.combination.task(endsAtOnce: true)
+        fanOut.run()
+        return task
+    }
+}

@@ -1,0 +1,74 @@
+internal import DeferredCore
+
+/// How far a task is at one moment. See ``Task/uponProgress(on:execute:)`` and ``Task/progressUpdates``.
+///
+/// ```swift
+/// task.uponProgress(on: .main) { snapshot in
+///     bar.fraction = snapshot.fraction
+///     label.text = snapshot.description  // 45 %, 1.20 MB of 2.70 MB, 300 kB/s, 0:05 left
+/// }
+/// ```
+public struct ProgressSnapshot: Sendable, Hashable {
+    /// From 0 to 1, and 1 only when the task has succeeded. It never goes back. See ``Task/progress`` for how the stages of
+    /// a chain are weighted.
+    public let fraction: Double
+
+    /// Units done, of all producers that report them: bytes if any of them counts bytes, otherwise items. 0 if none does.
+    public let completed: Int64
+
+    /// Units in all; `nil` if some producer does not know, or has not started.
+    public let total: Int64?
+
+    /// What ``completed`` and ``total`` count.
+    public let unit: ProgressReporter.Unit
+
+    /// Units per second over the last five seconds; `nil` before there is anything to tell.
+    public let throughput: Double?
+
+    /// How long it would take at this ``throughput``; `nil` if that or the ``total`` is not known, or nothing moves.
+    public var estimatedTimeRemaining: Duration? {
+        guard let total, let throughput, throughput > 0 else { return nil }
+        let seconds = Double(max(total - completed, 0)) / throughput
+        return seconds < 1e12 ? .seconds(seconds) : nil
+    }
+}
+
+extension ProgressSnapshot: CustomStringConvertible {
+    /// One line in decimal units, with what is known: `45 %, 1.20 MB of 2.70 MB, 300 kB/s, 0:05 left`.
+    public var description: String {
+        var parts = ["\(Int((fraction * 100).rounded(.down))) %"]
+        if completed > 0 || total != nil {
+            parts.append(text(of: completed) + (total.map { " of \(text(of: $0))" } ?? ""))
+        }
+        if let throughput {
+            parts.append(unit == .bytes ? Quantity.rate(throughput) : "\(Int64(min(throughput, 9e18)))/s")
+        }
+        if fraction < 1, let time = estimatedTimeRemaining { parts.append("\(Quantity.duration(time)) left") }
+        return parts.joined(separator: ", ")
+    }
+
+    private func text(of count: Int64) -> String {
+        unit == .bytes ? Quantity.bytes(count) : "\(count)"
+    }
+}
+
+extension ProgressSnapshot {
+    init(fraction: Double, share: Share, throughput: Double?) {
+        let amount = share.reported
+        self.init(
+            fraction: fraction,
+            completed: amount.completed,
+            total: amount.total,
+            unit: share.bytes.isReported ? .bytes : .count,
+            throughput: throughput
+        )
+    }
+}
+
+extension Share {
+    /// Bytes if anybody reports those, otherwise items.
+    var reported: Amount {
+        if bytes.isReported { return bytes }
+        return items.isReported ? items : Amount(completed: 0, total: nil)
+    }
+}

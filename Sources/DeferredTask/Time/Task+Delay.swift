@@ -1,0 +1,18 @@
+internal import DeferredCore
+
+extension Task {
+    /// A task that ends as this one does, that long afterwards.
+    ///
+    /// - Parameters:
+    ///   - duration: From the end of this task.
+    ///   - clock: What measures it. By default, one that also runs while the machine is asleep.
+    /// - Returns: A task whose cancellation cancels this one, and ends it at once with `CancellationError`.
+    public func delay(for duration: Duration, clock: some Clock<Duration> = ContinuousClock()) -> Task {
+        let combination = Combination<Success>(expected: 1)
+        let task = combination.task(endsAtOnce: true)
+        combination.add(self) { result in
+            combination.keep(Timer(after: duration, clock: clock) { combination.end(with: result) })
+        }
+        return task
+    }
+}

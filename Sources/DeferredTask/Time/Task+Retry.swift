@@ -1,0 +1,56 @@
+public import DeferredCore
+
+extension Task {
+    /// A task that starts work again while it fails, as a policy says.
+    ///
+    /// ```swift
+    /// let page = Task.retry(RetryPolicy(attempts: 3)) { _ in session.beginDataTask(with: url) }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - policy: How often, after which pauses, and for which errors.
+    ///   - executor: Where `start` is called.
+    ///   - start: Makes each attempt; it is given the number of the attempt, the first being 1. What it throws counts as
+    ///     a failure of the attempt. Kept until the end.
+    /// - Returns: A task that ends as the last attempt does. Cancelling it cancels the attempt that runs, or the pause, and
+    ///   ends it at once with `CancellationError`.
+    public static func retry(
+        _ policy: RetryPolicy,
+        upon executor: some Executor = .immediate,
+        _ start: @escaping @Sendable (_ attempt: Int) throws -> Task
+    ) -> Task {
+        let combination = Combination<Success>(expected: 1)
+        let task = combination.task(endsAtOnce: true)
+        Retrying(policy: policy, executor: executor, combination: combination, start: start).attempt(1)
+        return task
+    }
+}
+
+/// The attempts of one `retry`.
+private struct Retrying<Success: Sendable, E: Executor>: Sendable {
+    let policy: RetryPolicy
+    let executor: E
+    let combination: Combination<Success>
+    let start: @Sendable (Int) throws -> Task<Success>
+
+    func attempt(_ number: Int) {
+        executor.submit {
+            guard !combination.isEnded else { return }
+            do {
+                combination.add(try start(number)) { ended(number, $0) }
+            } catch {
+                ended(number, .failure(error))
+            }
+        }
+    }
+
+    private func ended(_ number: Int, _ result: Task<Success>.Result) {
+        guard case .failure(let error) = result, policy.allowsAnother(after: number, error) else {
+            combination.end(with: result)
+            return
+        }
+        combination.keep(
+            Timer(after: policy.pause(after: number), clock: policy.clock) { attempt(number + 1) }
+        )
+    }
+}

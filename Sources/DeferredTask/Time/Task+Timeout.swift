@@ -1,0 +1,36 @@
+internal import DeferredCore
+
+extension Task {
+    /// This task, but failed with ``TimeoutError`` if it has not ended in time, and cancelled then.
+    ///
+    /// A producer that does not heed the cancellation is not waited for.
+    ///
+    /// - Parameters:
+    ///   - duration: From now.
+    ///   - clock: What measures it. By default, one that also runs while the machine is asleep.
+    /// - Returns: A task whose cancellation cancels this one, and ends it at once with `CancellationError`.
+    public func timeout(after duration: Duration, clock: some Clock<Duration> = ContinuousClock()) -> Task {
+        if isFilled { return self }
+        let combination = Combination<Success>(expected: 1)
+        let task = combination.task(endsAtOnce: true)
+        combination.add(self) { combination.end(with: $0) }
+        combination.keep(
+            Timer(after: duration, clock: clock) { combination.end(with: .failure(TimeoutError(duration: duration))) }
+        )
+        return task
+    }
+}
+
+/// What a task fails with that has not ended in time. See ``Task/timeout(after:clock:)``.
+public struct TimeoutError: Error, Hashable, CustomStringConvertible {
+    /// How long it was given.
+    public let duration: Duration
+
+    /// Creates an error.
+    public init(duration: Duration) {
+        self.duration = duration
+    }
+
+    /// One line for a log.
+    public var description: String { "the task had not ended after \(duration)" }
+}

@@ -1,0 +1,20 @@
+internal import DeferredCore
+
+/// A closure that a clock calls, unless it is cancelled before. Dropping it does nothing.
+struct Timer: Cancellable {
+    private let sleeping: _Concurrency.Task<Void, Never>
+
+    init(after duration: Duration, clock: some Clock<Duration>, _ body: @escaping @Sendable () -> Void) {
+        let deadline = clock.now.advanced(by: duration)
+        sleeping = _Concurrency.Task.detached {
+            do {
+                try await clock.sleep(until: deadline, tolerance: nil)
+                body()
+            } catch {
+                // Cancelled: whoever did that has no use for the closure any more.
+            }
+        }
+    }
+
+    func cancel() { sleeping.cancel() }
+}

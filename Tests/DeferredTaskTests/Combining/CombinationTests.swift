@@ -1,0 +1,215 @@
+import DeferredCore
+import DeferredTask
+import Foundation
+import TestSupport
+import Testing
+
+/// What the combining operators have in common, and each by itself.
+@Suite(.timeLimit(.minutes(2)))
+struct CombinationTests {
+    typealias Producer = Deferred<Task<Int>.Result>
+
+    /// Tasks that are ended by hand, and tell when they are cancelled.
+    struct Children: Sendable {
+        let producers: [Producer]
+        let tasks: [Task<Int>]
+        let cancelled = Log<Int>()
+
+        init(_ count: Int) {
+            let producers = (0..<count).map { _ in Producer() }
+            self.producers = producers
+            tasks = producers.enumerated().map { [cancelled] index, producer in
+                Task(producer) {
+                    cancelled.add(index)
+                    producer.fail(with: CancellationError())
+                }
+            }
+        }
+    }
+
+    private static let operators: [(name: String, combine: @Sendable ([Task<Int>]) -> Task<Int>)] = [
+        ("allSucceeded", { $0.allSucceeded().map { $0.reduce(0, +) } }),
+        ("firstSucceeded", { $0.firstSucceeded() }),
+        ("firstCompleted", { $0.firstCompleted() }),
+    ]
+
+    // MARK: Each of them
+
+    @Test func `cancelling a combined task cancels its children`() {
+        for (name, combine) in Self.operators {
+            let children = Children(3)
+            let task = combine(children.tasks)
+            task.cancel()
+            #expect(children.cancelled.entries.sorted() == [0, 1, 2], "\(name)")
+            #expect(task.peek() != nil && task.isCancelled, "\(name)")
+        }
+    }
+
+    @Test func `after the end nothing is cancelled, and nothing is kept`() {
+        for (name, combine) in Self.operators {
+            let lifetimes = Lifetimes()
+            let (producer, other) = (Producer(), Producer())
+            let task = combine([
+                Task(producer) { [token = lifetimes.make()] in token.touch() },
+                Task(other) { [token = lifetimes.make()] in token.touch() },
+            ])
+            #expect(lifetimes.count == 2, "\(name)")
+            producer.succeed(with: 1)
+            other.succeed(with: 1)
+            #expect(task.peek() != nil, "\(name)")
+            #expect(lifetimes.count == 0, "\(name)")
+            task.cancel()
+            #expect(!task.isCancelled, "\(name)")
+        }
+    }
+
+    @Test func `it ends though nobody keeps the task`() {
+        for (name, combine) in Self.operators {
+            let (children, log) = (Children(2), Log<String>())
+            combine(children.tasks).upon(.immediate) { _ in log.add(name) }
+            for producer in children.producers { producer.succeed(with: 1) }
+            #expect(log.entries == [name])
+        }
+    }
+
+    @Test func `children that ended before count at once, and cancel the rest`() {
+        let children = Children(2)
+        let failed = [children.tasks[0], .failure(Failure.custom), children.tasks[1]].allSucceeded()
+        #expect(failed.failureNow as? Failure == .custom)
+        #expect(children.cancelled.entries.sorted() == [0, 1])
+
+        let others = Children(2)
+        let won = [others.tasks[0], .success(5), others.tasks[1]].firstSucceeded()
+        #expect(won.valueNow == 5)
+        #expect(others.cancelled.entries.sorted() == [0, 1])
+    }
+
+    @Test func `a combined task counts as its children do`() {
+        let (first, second) = (ProgressReporter(), ProgressReporter())
+        let (one, two, three) = (Producer(), Producer(), Producer())
+        let task = [Task(one, reporter: first), Task(two, reporter: second), Task(three)].allSucceeded()
+        let progress = task.progress
+        first.report(completed: 1, of: 2)
+        second.report(completed: 1, of: 4)
+        // Two that report weigh 10 each, and the third 1.
+        #expect(abs(progress.fractionCompleted - 7.5 / 21) < 1e-6)
+        two.succeed(with: 0)
+        #expect(abs(progress.fractionCompleted - 15.0 / 21) < 1e-6)
+        one.succeed(with: 0)
+        three.succeed(with: 0)
+        #expect(progress.fractionCompleted == 1)
+    }
+
+    @Test func `ends race: one wins, the task ends once, the rest are cancelled`() {
+        for _ in 0..<1_000 {
+            for (name, combine) in Self.operators {
+                let (children, ends) = (Children(3), Log<Int>())
+                let task = combine(children.tasks)
+                task.upon(.immediate) { _ in ends.add(1) }
+                race(4) { index in
+                    switch index {
+                    case 0: children.producers[0].succeed(with: 1)
+                    case 1: children.producers[1].fail(with: Failure.custom)
+                    case 2: children.producers[2].succeed(with: 3)
+                    default: task.cancel()
+                    }
+                }
+                #expect(ends.entries == [1], "\(name)")
+            }
+        }
+    }
+
+    // MARK: allSucceeded
+
+    @Test func `allSucceeded keeps the order, whatever comes first`() {
+        let children = Children(3)
+        let task = children.tasks.allSucceeded()
+        for index in [2, 0, 1] {
+            #expect(task.peek() == nil)
+            children.producers[index].succeed(with: index * 10)
+        }
+        #expect(task.valueNow == [0, 10, 20])
+        #expect(children.cancelled.entries.isEmpty)
+    }
+
+    @Test func `allSucceeded fails with the first failure, and cancels the rest before its handlers run`() {
+        let (children, log) = (Children(3), Log<Int>())
+        let task = children.tasks.allSucceeded()
+        task.upon(.immediate) { _ in log.add(children.cancelled.entries.count) }
+        children.producers[1].fail(with: Failure.custom)
+        #expect(task.failureNow as? Failure == .custom)
+        #expect(children.cancelled.entries.sorted() == [0, 2])
+        #expect(log.entries == [2])
+    }
+
+    @Test func `allSucceeded of none has succeeded`() {
+        #expect([Task<Int>]().allSucceeded().valueNow == [])
+    }
+
+    @Test func `allFilled has every result`() {
+        let children = Children(2)
+        let all = children.tasks.allFilled()
+        children.producers[0].fail(with: Failure.custom)
+        children.producers[1].succeed(with: 1)
+        #expect(all.peek()?.map { (try? $0.get()) ?? -1 } == [-1, 1])
+        #expect(children.cancelled.entries.isEmpty)
+    }
+
+    // MARK: firstSucceeded
+
+    @Test func `firstSucceeded passes failures by, and cancels the rest`() {
+        let children = Children(3)
+        let task = children.tasks.firstSucceeded()
+        children.producers[0].fail(with: Failure.custom)
+        #expect(task.peek() == nil)
+        children.producers[2].succeed(with: 2)
+        #expect(task.valueNow == 2)
+        #expect(children.cancelled.entries == [1])
+    }
+
+    @Test func `firstSucceeded fails with all errors in order`() throws {
+        let children = Children(2)
+        let task = children.tasks.firstSucceeded()
+        children.producers[1].fail(with: Failure.other)
+        children.producers[0].fail(with: Failure.custom)
+        let error = try #require(task.failureNow as? AllTasksFailed)
+        #expect(error.errors.map { $0 as? Failure } == [.custom, .other])
+        #expect("\(error)" == "none of 2 tasks succeeded: custom; other")
+    }
+
+    @Test func `firstSucceeded of none has failed`() throws {
+        let error = try #require([Task<Int>]().firstSucceeded().failureNow as? AllTasksFailed)
+        #expect(error.errors.isEmpty)
+        #expect("\(error)" == "there was no task that could have succeeded")
+    }
+
+    // MARK: firstCompleted
+
+    @Test func `firstCompleted ends as the first to end, and cancels the rest`() {
+        for ending in [Task<Int>.Result.success(1), .failure(Failure.custom)] {
+            let children = Children(3)
+            let task = children.tasks.firstCompleted()
+            children.producers[1].fill(with: ending)
+            #expect(children.cancelled.entries.sorted() == [0, 2])
+            #expect(task.valueNow == (try? ending.get()))
+            #expect(task.peek() != nil)
+        }
+    }
+
+    @Test func `firstCompleted of none never ends, and can be dropped`() {
+        #expect([Task<Int>]().firstCompleted().peek() == nil)
+    }
+
+    @Test func `rounds against a task that never ends keep memory flat`() {
+        let endless = Task<Int>.never
+        let before = residentMemory()
+        for round in 0..<100_000 {
+            // Shared, so that losing does not cancel it.
+            let task = [endless.shared(), .success(round)].firstCompleted()
+            precondition(task.peek() != nil)
+        }
+        #expect(residentMemory() - before < 16 << 20)
+    }
+}
+
+private enum Failure: Error { case custom, other }

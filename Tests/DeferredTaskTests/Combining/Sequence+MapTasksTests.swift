@@ -1,0 +1,118 @@
+import DeferredCore
+import DeferredTask
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(2)))
+struct MapTasksTests {
+    private typealias Producer = Deferred<Task<Int>.Result>
+
+    @Test func `values are in the order of the elements, and no more run than may`() {
+        let producers = (0..<5).map { _ in Producer() }
+        let started = Log<Int>()
+        let task = (0..<5).mapTasks(maxConcurrent: 2) { index in
+            started.add(index)
+            return Task(producers[index])
+        }
+        #expect(started.entries == [0, 1])
+        producers[1].succeed(with: 10)
+        #expect(started.entries == [0, 1, 2])
+        producers[2].succeed(with: 20)
+        producers[3].succeed(with: 30)
+        #expect(started.entries == [0, 1, 2, 3, 4])
+        producers[4].succeed(with: 40)
+        #expect(task.peek() == nil)
+        producers[0].succeed(with: 0)
+        #expect(task.valueNow == [0, 10, 20, 30, 40])
+    }
+
+    @Test func `the first failure, also one that is thrown, cancels what runs and starts no more`() {
+        for throwsIt in [false, true] {
+            let (producers, log) = ((0..<5).map { _ in Producer() }, Log<String>())
+            let task = (0..<5).mapTasks(maxConcurrent: 2) { index in
+                log.add("start \(index)")
+                if throwsIt, index == 2 { throw Failure.custom }
+                return Task(producers[index]) { log.add("cancel \(index)") }
+            }
+            if throwsIt { producers[0].succeed(with: 0) } else { producers[0].fail(with: Failure.custom) }
+            #expect(task.failureNow is Failure)
+            #expect(log.entries == ["start 0", "start 1"] + (throwsIt ? ["start 2"] : []) + ["cancel 1"])
+        }
+    }
+
+    @Test func `cancelling cancels what runs, starts no more, and ends at once`() {
+        let (producers, log) = ((0..<5).map { _ in Producer() }, Log<String>())
+        let task = (0..<5).mapTasks(maxConcurrent: 2) { index in
+            log.add("start \(index)")
+            return Task(producers[index]) { log.add("cancel \(index)") }
+        }
+        task.cancel()
+        #expect(task.failureNow is CancellationError)
+        #expect(Set(log.entries) == ["start 0", "start 1", "cancel 0", "cancel 1"])
+        producers[0].succeed(with: 1)
+        #expect(log.entries.count == 4)
+    }
+
+    @Test func `of nothing it has succeeded`() {
+        #expect([Int]().mapTasks(maxConcurrent: 1) { .success($0) }.valueNow == [])
+    }
+
+    @Test func `a hundred thousand tasks that end at once need no stack`() {
+        let task = (0..<100_000).mapTasks(maxConcurrent: 3) { .success($0) }
+        #expect(task.valueNow?.count == 100_000)
+    }
+
+    @Test func `a task that starts after a cancellation from within is cancelled, too`() {
+        let log = Log<String>()
+        let box = Lock<Task<[Int]>?>(nil)
+        let first = Producer()
+        let task = (0..<2).mapTasks(maxConcurrent: 1) { index in
+            if index == 0 { return Task(first) }
+            box.withLock { $0 }?.cancel()
+            return Task(Producer()) { log.add("cancelled") }
+        }
+        box.withLock { $0 = task }
+        first.succeed(with: 0)
+        #expect(log.entries == ["cancelled"])
+        #expect(task.failureNow is CancellationError)
+        box.withLock { $0 = nil }
+    }
+
+    @Test func `never more run than may, from many threads`() {
+        for limit in [1, 3, 8] {
+            let running = Atomic(0)
+            let highest = Atomic(0)
+            let task = (0..<2_000).mapTasks(maxConcurrent: limit) { index in
+                let now = running.wrappingAdd(1, ordering: .relaxed).newValue
+                highest.max(now, ordering: .relaxed)
+                return Task<Int>.async(upon: .global()) {
+                    running.wrappingSubtract(1, ordering: .relaxed)
+                    return index
+                }
+            }
+            #expect((try? task.wait()?.get()) == Array(0..<2_000))
+            #expect(highest.load(ordering: .relaxed) <= limit)
+        }
+    }
+
+    @Test func `progress is over all elements`() {
+        let producers = (0..<4).map { _ in Producer() }
+        let task = (0..<4).mapTasks(maxConcurrent: 1) { Task(producers[$0]) }
+        let progress = task.progress
+        #expect(progress.fractionCompleted == 0)
+        producers[0].succeed(with: 0)
+        #expect(abs(progress.fractionCompleted - 0.25) < 1e-6)
+        for producer in producers { producer.succeed(with: 0) }
+        #expect(progress.fractionCompleted == 1)
+    }
+
+    @Test func `no task at a time is refused`() async {
+        await #expect(processExitsWith: .failure) {
+            _ = [1].mapTasks(maxConcurrent: 0) { Task.success($0) }
+        }
+    }
+}
+
+private enum Failure: Error { case custom }

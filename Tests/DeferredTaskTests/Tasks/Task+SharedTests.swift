@@ -1,0 +1,112 @@
+import DeferredCore
+import DeferredTask
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(2)))
+struct SharedTests {
+    private typealias Producer = Deferred<Task<Int>.Result>
+
+    @Test func `cancelling one consumer ends only that, and the last cancels the upstream`() {
+        let (producer, log) = (Producer(), Log<String>())
+        let upstream = Task(producer) { log.add("handler") }
+        let consumers = (0..<3).map { _ in upstream.shared() }
+        for index in 0..<2 {
+            consumers[index].cancel()
+            consumers[index].cancel()
+            #expect(consumers[index].failureNow is CancellationError)
+        }
+        #expect(log.entries.isEmpty)
+        #expect(!upstream.isCancelled)
+        #expect(consumers[2].peek() == nil)
+        consumers[2].cancel()
+        #expect(log.entries == ["handler"])
+        #expect(upstream.isCancelled)
+    }
+
+    @Test func `all consumers get the result`() {
+        let producer = Producer()
+        let upstream = Task(producer)
+        let consumers = (0..<3).map { _ in upstream.shared() }
+        consumers[0].cancel()
+        producer.succeed(with: 7)
+        #expect(consumers.map(\.valueNow) == [nil, 7, 7])
+        consumers[1].cancel()
+        #expect(!consumers[1].isCancelled && !upstream.isCancelled)
+    }
+
+    @Test func `what is derived from one consumer shares it in turn`() {
+        let (producer, log) = (Producer(), Log<String>())
+        let shared = Task(producer) { log.add("handler") }.shared()
+        let (one, two) = (shared.map { $0 + 1 }, shared.flatMap { .success($0 + 2) })
+        one.cancel()
+        #expect(one.failureNow is CancellationError)
+        #expect(shared.peek() == nil && two.peek() == nil && log.entries.isEmpty)
+        two.cancel()
+        #expect(shared.failureNow is CancellationError)
+        #expect(log.entries == ["handler"])
+    }
+
+    @Test func `cancelling a shared task itself ends all that derive from it`() {
+        let (producer, log) = (Producer(), Log<String>())
+        let shared = Task(producer) { log.add("handler") }.shared()
+        let (one, two) = (shared.map { $0 + 1 }, shared.map { $0 + 2 })
+        shared.cancel()
+        #expect(one.failureNow is CancellationError && two.failureNow is CancellationError)
+        #expect(log.entries == ["handler"])
+    }
+
+    @Test func `a derived consumer cancels nothing that others still want`() {
+        let (producer, log) = (Producer(), Log<String>())
+        let upstream = Task(producer) { log.add("handler") }
+        let (one, two) = (upstream.shared().map { $0 }.map { $0 }, upstream.shared())
+        one.cancel()
+        #expect(log.entries.isEmpty && two.peek() == nil)
+        two.cancel()
+        #expect(log.entries == ["handler"])
+    }
+
+    @Test func `consumers that cancel at once cancel the upstream once`() {
+        for _ in 0..<2_000 {
+            let (producer, log) = (Producer(), Log<String>())
+            let upstream = Task(producer) { log.add("handler") }
+            let consumers = (0..<4).map { _ in upstream.shared() }
+            race(4) { consumers[$0].cancel() }
+            #expect(log.entries == ["handler"])
+        }
+    }
+
+    @Test func `a consumer that cancels while the result comes ends once`() {
+        for _ in 0..<2_000 {
+            let (producer, ends) = (Producer(), Log<Int>())
+            let upstream = Task(producer)
+            let (one, two) = (upstream.shared(), upstream.shared())
+            one.upon(.immediate) { _ in ends.add(1) }
+            race(2) { if $0 == 0 { one.cancel() } else { producer.succeed(with: 1) } }
+            #expect(ends.entries == [1])
+            #expect(two.valueNow == 1, "\(String(describing: two.peek()))")
+            #expect(!upstream.isCancelled)
+        }
+    }
+
+    @Test func `its progress is that of the upstream`() {
+        let (producer, reporter) = (Producer(), ProgressReporter())
+        let shared = Task(producer, reporter: reporter).shared()
+        let progress = shared.progress
+        reporter.report(completed: 1, of: 4)
+        #expect(abs(progress.fractionCompleted - 0.25) < 1e-6)
+        producer.succeed(with: 1)
+        #expect(progress.fractionCompleted == 1)
+    }
+
+    @Test func `300,000 consumers that cancel leave nothing with the upstream`() {
+        let producer = Producer()
+        let upstream = Task(producer)
+        let rest = upstream.shared()
+        let before = residentMemory()
+        for _ in 0..<300_000 { upstream.shared().cancel() }
+        #expect(residentMemory() - before < 16 << 20)
+        #expect(!upstream.isCancelled && rest.peek() == nil)
+    }
+}

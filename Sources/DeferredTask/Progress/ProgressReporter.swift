@@ -51,6 +51,14 @@ public final class ProgressReporter: Sendable {
         state.withLock { $0 = (completed, total) }
         watchers.notify()
     }
+
+    /// Counts more units as done, of as many as before. From several threads, none is lost.
+    ///
+    /// - Complexity: As ``report(completed:of:)``.
+    public func add(_ units: Int64) {
+        state.withLock { $0.completed += units }
+        watchers.notify()
+    }
 }
 
 extension ProgressReporter: FractionSource {

@@ -1,0 +1,73 @@
+import DeferredCore
+import DeferredTask
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(2)))
+struct ProgressUpdatesTests {
+    private typealias Producer = Deferred<Task<Int>.Result>
+
+    @Test func `it starts with what is, and ends with the task`() async {
+        let (producer, reporter) = (Producer(), ProgressReporter())
+        let task = Task(producer, reporter: reporter)
+        reporter.report(completed: 1, of: 4)
+        var fractions: [Double] = []
+        for await snapshot in task.progressUpdates {
+            fractions.append(snapshot.fraction)
+            switch fractions.count {
+            case 1: reporter.report(completed: 2, of: 4)
+            case 2: producer.succeed(with: 1)
+            default: break
+            }
+        }
+        #expect(fractions == [0.25, 0.5, 1])
+    }
+
+    @Test func `the newest wins`() async {
+        let (producer, reporter) = (Producer(), ProgressReporter())
+        let task = Task(producer, reporter: reporter)
+        var iterator = task.progressUpdates.makeAsyncIterator()
+        #expect(await iterator.next()?.completed == 0)
+        for completed in 1...10 { reporter.report(completed: Int64(completed), of: 10) }
+        #expect(await iterator.next()?.completed == 10)
+        producer.fail(with: CancellationError())
+        #expect(await iterator.next()?.fraction != 1)
+        #expect(await iterator.next() == nil)
+    }
+
+    @Test func `leaving the loop leaves nothing registered, and the task running`() async {
+        let (producer, reporter, lifetimes) = (Producer(), ProgressReporter(), Lifetimes())
+        let task = Task(producer, reporter: reporter).map { [token = lifetimes.make()] value in
+            token.touch()
+            return value
+        }
+        for await _ in task.progressUpdates { break }
+        #expect(!task.isCancelled && task.peek() == nil)
+        producer.succeed(with: 1)
+        #expect(task.valueNow == 1)
+        #expect(lifetimes.count == 0)
+    }
+
+    @Test func `a loop whose task is cancelled ends`() async {
+        let task = Task(Producer(), reporter: ProgressReporter())
+        let (started, ended) = (Deferred<Void>(), Deferred<Bool>())
+        let loop = _Concurrency.Task {
+            for await _ in task.progressUpdates { started.fill() }
+            ended.fill(with: true)
+        }
+        await started.value
+        loop.cancel()
+        #expect(await ended.value)
+        #expect(!task.isCancelled)
+    }
+
+    @Test func `each loop starts anew`() async {
+        let task = Task.success(1)
+        let updates = task.progressUpdates
+        for _ in 0..<2 {
+            var fractions: [Double] = []
+            for await snapshot in updates { fractions.append(snapshot.fraction) }
+            #expect(fractions == [1])
+        }
+    }
+}

@@ -22,8 +22,11 @@ let package = Package(
         .executableTarget(name: "fetch", dependencies: ["Deferred", "DeferredTesting"]),
 
         .target(name: "TestSupport", dependencies: ["DeferredCore"], path: "Tests/TestSupport"),
-        .testTarget(name: "DeferredCoreTests", dependencies: ["DeferredCore", "TestSupport"]),
-        .testTarget(name: "DeferredTaskTests", dependencies: ["DeferredCore", "DeferredTask", "TestSupport"]),
+        .testTarget(name: "DeferredCoreTests", dependencies: ["DeferredCore", "DeferredTesting", "TestSupport"]),
+        .testTarget(
+            name: "DeferredTaskTests",
+            dependencies: ["DeferredCore", "DeferredTask", "DeferredTesting", "TestSupport"]
+        ),
         .testTarget(
             name: "DeferredNetworkingTests",
             dependencies: ["DeferredCore", "DeferredTask", "DeferredNetworking", "DeferredTesting", "TestSupport"]

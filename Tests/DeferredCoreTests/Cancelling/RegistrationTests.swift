@@ -1,4 +1,5 @@
 import DeferredCore
+import DeferredTesting
 import Dispatch
 import Synchronization
 import TestSupport
@@ -49,7 +50,7 @@ struct RegistrationTests {
 
     @Test func `a handler that waits for its executor can still be taken back`() {
         let lifetimes = Lifetimes()
-        let executor = HeldExecutor()
+        let executor = ManualExecutor()
         let deferred = Deferred<Int>()
         let log = Log<String>()
         let before = deferred.upon(executor) { [token = lifetimes.make()] _ in

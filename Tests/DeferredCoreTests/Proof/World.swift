@@ -1,5 +1,6 @@
 #if DEBUG
 import DeferredCore
+import DeferredTesting
 import Synchronization
 import TestSupport
 
@@ -39,7 +40,7 @@ final class World: @unchecked Sendable {
     private let scripts: [[Action]]
     private let fills: Int
     private let isDropped: Bool
-    private let executor: HeldExecutor?
+    private let executor: ManualExecutor?
     /// Each actor's own.
     private var references: [Deferred<Int>?]
     /// The onlooker's.
@@ -59,7 +60,7 @@ final class World: @unchecked Sendable {
         self.scripts = scripts
         fills = scripts.joined().count { if case .fill = $0 { true } else { false } }
         isDropped = scripts.joined().contains { if case .drop = $0 { true } else { false } }
-        executor = setup.isHeld ? HeldExecutor() : nil
+        executor = setup.isHeld ? ManualExecutor() : nil
         let deferred = Deferred<Int>()
         deferred.storage.origin = nil
         let future = setup.isDerived ? deferred.map { $0 } : deferred.future

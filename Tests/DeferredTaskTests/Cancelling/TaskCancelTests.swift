@@ -1,5 +1,6 @@
 import DeferredCore
 import DeferredTask
+import DeferredTesting
 import Dispatch
 import Synchronization
 import TestSupport
@@ -113,7 +114,7 @@ struct TaskCancelTests {
     }
 
     @Test func `cancel while the closure waits for its executor: it never runs`() {
-        let executor = HeldExecutor()
+        let executor = ManualExecutor()
         let log = Log<String>()
         let lifetimes = Lifetimes()
         let producer = Producer()

@@ -1,5 +1,6 @@
 import DeferredCore
 import DeferredTask
+import DeferredTesting
 import Foundation
 import TestSupport
 import Testing
@@ -33,7 +34,7 @@ struct TaskProgressTests {
     }
 
     @Test func `a stage that reports counts 10, one that does not counts 1`() {
-        let (producer, reporter, executor) = (Producer(), ProgressReporter(), HeldExecutor())
+        let (producer, reporter, executor) = (Producer(), ProgressReporter(), ManualExecutor())
         let task = Task(producer, reporter: reporter)
         let chain = task.map { $0 }.map(upon: executor) { $0 }
         let (own, whole) = (task.progress, chain.progress)

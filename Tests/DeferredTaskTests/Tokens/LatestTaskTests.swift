@@ -1,5 +1,6 @@
 import DeferredCore
 import DeferredTask
+import DeferredTesting
 import TestSupport
 import Testing
 
@@ -20,7 +21,7 @@ struct LatestTaskTests {
     }
 
     @Test func `a result that was there, with its delivery queued, is not delivered when superseded`() {
-        let (latest, log, executor) = (LatestTask<Int>(), Log<String>(), HeldExecutor())
+        let (latest, log, executor) = (LatestTask<Int>(), Log<String>(), ManualExecutor())
         let (old, new) = (Producer(), Producer())
         latest.start(Task(old), on: executor) { log.add("\($0)") }
         old.succeed(with: 1)

@@ -125,9 +125,10 @@ package final class ChildTasks: Sendable {
                 child.control.cancel()
             }
         }
-        // Once a stage has reported, it weighs what such a stage does.
-        if running.values.contains(where: { $0.control.share.isReporting }) {
-            state.withLock { $0.ended.isReporting = true }
+        // What they have reported stays.
+        for child in running.values {
+            let share = child.control.share
+            state.withLock { $0.ended.add(share, isEnded: true) }
         }
     }
 }

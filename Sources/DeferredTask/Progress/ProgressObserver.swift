@@ -3,8 +3,10 @@ internal import DeferredCore
 /// One handler of a task's progress.
 ///
 /// The task's future keeps it by a ``Lease``, and nothing else does: taking the handler back frees it, and it hears of the
-/// end as any handler does.
-final class ProgressObserver<E: Executor>: Sendable {
+/// end as any handler does. The progress is read when a delivery has its turn, so that reports in between cost little.
+///
+/// SAFETY: `tracker` is set before anybody else knows this; the rest is locked.
+final class ProgressObserver<E: Executor>: @unchecked Sendable {
     /// What the future holds.
     final class Lease: Sendable {
         let observer: ProgressObserver
@@ -21,15 +23,11 @@ final class ProgressObserver<E: Executor>: Sendable {
         var meter = RateMeter()
         var newest: ProgressSnapshot?
         /// Set at the end.
-        var last: ProgressSnapshot?
-
-        mutating func snapshot(_ fraction: Double, _ share: Share, at time: Duration) -> ProgressSnapshot {
-            meter.record(share.reported.completed, at: time)
-            return ProgressSnapshot(fraction: fraction, share: share, throughput: meter.rate)
-        }
+        var hasSucceeded = false
     }
 
-    private let tracker: ProgressTracker
+    private let control: TaskControl?
+    private var tracker: ProgressTracker?
     private let executor: E
     private let elapsed: @Sendable () -> Duration
     private let body: @Sendable (ProgressSnapshot) -> Void
@@ -41,53 +39,32 @@ final class ProgressObserver<E: Executor>: Sendable {
         _ clock: some Clock<Duration>,
         _ body: @escaping @Sendable (ProgressSnapshot) -> Void
     ) {
-        tracker = ProgressTracker(control)
+        self.control = control
         self.executor = executor
         self.body = body
         let start = clock.now
         elapsed = { start.duration(to: clock.now) }
+        tracker = ProgressTracker(control) { [weak self] in self?.changed() }
     }
 
-    /// Reads the progress, and has it delivered if it has changed.
-    func update() {
-        var hasChanged = false
-        tracker.update {
-            [weak self] in
-            self?.update()
-        } _: { fraction, share in
-            if note(fraction, share) { hasChanged = true }
-        }
-        if hasChanged { perform(state.withLock { $0.machine.changed() }) }
-    }
-
-    /// Takes in what was read; false if there is nothing new in it.
-    private func note(_ fraction: Double, _ share: Share) -> Bool {
-        let now = elapsed()
-        return state.withLock { state in
-            let new = state.snapshot(fraction, share, at: now)
-            defer { state.newest = new }
-            guard let newest = state.newest else { return true }
-            return (newest.fraction, newest.completed) != (new.fraction, new.completed) || newest.total != new.total
-        }
+    /// Has the progress delivered.
+    func changed() {
+        perform(state.withLock { $0.machine.changed() })
     }
 
     /// Delivers for the last time.
     func end(hasSucceeded: Bool) {
-        // Not by way of an update, which another thread may be about.
-        let share = tracker.control?.share ?? Share()
-        let now = elapsed()
-        let action = state.withLock { state in
-            let fraction = hasSucceeded ? 1 : max(state.newest?.fraction ?? 0, min(share.fraction, (1.0).nextDown))
-            state.last = state.snapshot(fraction, share, at: now)
-            return state.machine.end()
-        }
-        tracker.stop()
-        perform(action)
+        perform(
+            state.withLock { state in
+                state.hasSucceeded = hasSucceeded
+                return state.machine.end()
+            }
+        )
     }
 
     private func stop() {
         state.withLock { $0.machine.stop() }
-        tracker.stop()
+        tracker?.stop()
     }
 
     private func perform(_ first: ProgressDeliveryStateMachine.Action) {
@@ -106,12 +83,36 @@ final class ProgressObserver<E: Executor>: Sendable {
                 // In this loop, and not one within the other while others keep reporting.
                 action = state.withLock { $0.machine.begin() }
             case .deliver:
-                if let newest = state.withLock({ $0.newest }) { body(newest) }
+                deliver()
                 action = state.withLock { $0.machine.returned() }
             case .deliverLast:
-                if let last = state.withLock({ $0.last }) { body(last) }
+                deliver(isLast: true)
+                tracker?.stop()
                 return
             }
         }
+    }
+
+    /// Calls the handler, unless it knows all that there is, or the last delivery is about to come.
+    private func deliver(isLast: Bool = false) {
+        guard let tracker, isLast || control?.isEnded == false else { return }
+        let hasSucceeded = isLast && state.withLock { $0.hasSucceeded }
+        let (fraction, share) = tracker.read(hasSucceeded: hasSucceeded)
+        let now = elapsed()
+        let (old, new) = state.withLock { state in
+            let old = state.newest
+            state.meter.record(share.reported.completed, at: now)
+            let new = ProgressSnapshot(fraction: fraction, share: share, throughput: state.meter.rate)
+            state.newest = new
+            return (old, new)
+        }
+        if isLast || old?.isAsFar(as: new) != true { body(new) }
+    }
+}
+
+extension ProgressSnapshot {
+    /// Whether they differ in nothing but the time.
+    fileprivate func isAsFar(as other: ProgressSnapshot) -> Bool {
+        (fraction, completed, total) == (other.fraction, other.completed, other.total)
     }
 }

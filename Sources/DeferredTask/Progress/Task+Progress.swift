@@ -19,8 +19,9 @@ extension Task {
     /// How far the task is, and all that it was derived from.
     ///
     /// Its `fractionCompleted` is the mean over the stages of the chain, where a stage that reports progress weighs 10
-    /// and one that does not weighs 1. It is right whenever it is read, from any thread; it never goes back, and is 1
-    /// when the task has succeeded. Cancelling it cancels the task.
+    /// and one that does not weighs 1. It is right whenever it is read, from any thread: what one thread reports while
+    /// another writes is written by that one, an instant later. It never goes back, and is 1 when the task has succeeded.
+    /// Cancelling it cancels the task.
     ///
     /// Made when first asked for, and shared while somebody holds it. A chain whose progress nobody reads makes none.
     public var progress: Progress {

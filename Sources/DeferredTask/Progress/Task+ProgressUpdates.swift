@@ -19,20 +19,50 @@ extension Task {
 }
 
 private struct ProgressUpdates<Success: Sendable>: AsyncSequence, Sendable {
+    /// Runs deliveries in the loop, when it asks for the next value.
+    struct Iterator: AsyncIteratorProtocol {
+        var deliveries: AsyncStream<Loop.Delivery>.Iterator
+        let newest: Newest
+
+        mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> ProgressSnapshot? {
+            while let deliver = await deliveries.next(isolation: actor) {
+                deliver()
+                if let snapshot = newest.take() { return snapshot }
+            }
+            return nil
+        }
+    }
+
+    /// Hands deliveries to the loop, of which one waits at most, and the last.
+    struct Loop: Executor {
+        typealias Delivery = @Sendable () -> Void
+
+        let deliveries: AsyncStream<Delivery>.Continuation
+
+        func submit(_ body: @escaping Delivery) { deliveries.yield(body) }
+    }
+
+    final class Newest: Sendable {
+        private let snapshot = Lock<ProgressSnapshot?>(nil)
+
+        func put(_ new: ProgressSnapshot) { snapshot.withLock { $0 = new } }
+        func take() -> ProgressSnapshot? { snapshot.withLock { $0.take() } }
+    }
+
     let task: Task<Success>
 
-    func makeAsyncIterator() -> AsyncStream<ProgressSnapshot>.Iterator {
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: ProgressSnapshot.self,
-            bufferingPolicy: .bufferingNewest(1)
-        )
-        let updates = task.uponProgress(on: .immediate) { continuation.yield($0) }
-        // Registered later, and so called after the last update.
+    func makeAsyncIterator() -> Iterator {
+        let (stream, continuation) = AsyncStream.makeStream(of: Loop.Delivery.self)
+        let newest = Newest()
+        let updates = task.uponProgress(on: Loop(deliveries: continuation)) { newest.put($0) }
+        // Registered later, and so called when the last delivery has been handed over.
         let end = task.upon(.immediate) { _ in continuation.finish() }
-        continuation.onTermination = { _ in
+        continuation.onTermination = { reason in
+            // After `finish`, the last delivery still waits for the loop.
+            guard case .cancelled = reason else { return }
             updates.cancel()
             end.cancel()
         }
-        return stream.makeAsyncIterator()
+        return Iterator(deliveries: stream.makeAsyncIterator(), newest: newest)
     }
 }

@@ -59,7 +59,8 @@ public struct RetryPolicy: Sendable {
             limit = limit > cap / 2 ? cap : limit * 2
             doublings -= 1
         }
-        return limit * min(max(random(), 0), 1)
+        let part = random()
+        return part < 1 ? limit * max(part, 0) : limit
     }
 
     /// Whether there is another attempt after this one has failed.

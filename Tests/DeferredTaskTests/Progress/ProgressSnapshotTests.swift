@@ -17,7 +17,10 @@ struct ProgressSnapshotTests {
 
     @Test func `it prints what is known`() {
         #expect("\(snapshot(0))" == "0 %")
-        #expect("\(snapshot(0.459, 1_200_000, of: 2_700_000, at: 300_000))" == "45 %, 1.20 MB of 2.70 MB, 300 kB/s, 0:05 left")
+        #expect(
+            "\(snapshot(0.459, 1_200_000, of: 2_700_000, at: 300_000))"
+                == "45 %, 1.20 MB of 2.70 MB, 300 kB/s, 0:05 left"
+        )
         #expect("\(snapshot(0.5, 3, of: 6, .count, at: 1))" == "50 %, 3 of 6, 1/s, 0:03 left")
         #expect("\(snapshot(0, 1_200, at: 300))" == "0 %, 1.20 kB, 300 B/s")
         #expect("\(snapshot(1, 5, of: 5, .count, at: 2))" == "100 %, 5 of 5, 2/s")

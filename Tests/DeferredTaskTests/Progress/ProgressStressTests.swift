@@ -30,7 +30,7 @@ struct ProgressStressTests {
                     #expect(now >= seen)
                     seen = now
                 case 25:
-                    attached.add(tree.uponProgress(on: .immediate) { _ in })
+                    attached.add(tree.uponProgress(on: .global()) { _ in })
                 case 50:
                     attached.entries.randomElement()?.cancel()
                 case 75:

@@ -27,12 +27,12 @@ struct ProgressUpdatesTests {
         let (producer, reporter) = (Producer(), ProgressReporter())
         let task = Task(producer, reporter: reporter)
         var iterator = task.progressUpdates.makeAsyncIterator()
-        #expect(await iterator.next()?.completed == 0)
+        #expect(await iterator.next(isolation: nil)?.completed == 0)
         for completed in 1...10 { reporter.report(completed: Int64(completed), of: 10) }
-        #expect(await iterator.next()?.completed == 10)
+        #expect(await iterator.next(isolation: nil)?.completed == 10)
         producer.fail(with: CancellationError())
-        #expect(await iterator.next()?.fraction != 1)
-        #expect(await iterator.next() == nil)
+        #expect(await iterator.next(isolation: nil)?.fraction != 1)
+        #expect(await iterator.next(isolation: nil) == nil)
     }
 
     @Test func `leaving the loop leaves nothing registered, and the task running`() async {

@@ -1,0 +1,79 @@
+import DeferredCore
+import DeferredTask
+import DeferredTesting
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(2)))
+struct TimeoutTests {
+    private typealias Producer = Deferred<Task<Int>.Result>
+
+    @Test func `what ends in time ends so, and no clock waits any longer`() async throws {
+        let (producer, clock, log) = (Producer(), ManualClock(), Log<String>())
+        let task = Task(producer) { log.add("handler") }.timeout(after: .seconds(3), clock: clock)
+        try await clock.waitForSleepers()
+        producer.succeed(with: 5)
+        #expect(task.valueNow == 5)
+        try await eventually { clock.sleeperCount == 0 }
+        #expect(log.entries.isEmpty)
+    }
+
+    @Test func `at the deadline it fails, cancels, and does not wait for a stubborn producer`() async throws {
+        let (producer, clock, log) = (Producer(), ManualClock(), Log<String>())
+        let task = Task(producer) { log.add("handler") }.timeout(after: .seconds(3), clock: clock)
+        try await clock.waitForSleepers()
+        clock.advance(by: .milliseconds(2_999))
+        #expect(task.peek() == nil)
+        clock.advance(by: .milliseconds(1))
+        await #expect(throws: TimeoutError(duration: .seconds(3))) { try await task.value }
+        #expect(log.entries == ["handler"])
+        #expect(!producer.isFilled)
+        #expect("\(TimeoutError(duration: .seconds(3)))" == "the task had not ended after 3.0 seconds")
+    }
+
+    @Test func `cancelling it cancels the task and the clock, and ends it at once`() async throws {
+        let (producer, clock, log) = (Producer(), ManualClock(), Log<String>())
+        let task = Task(producer) { log.add("handler") }.timeout(after: .seconds(3), clock: clock)
+        try await clock.waitForSleepers()
+        task.cancel()
+        #expect(task.failureNow is CancellationError)
+        #expect(log.entries == ["handler"])
+        try await eventually { clock.sleeperCount == 0 }
+    }
+
+    @Test func `what has ended already needs no clock`() {
+        let clock = ManualClock()
+        #expect(Task.success(1).timeout(after: .zero, clock: clock).valueNow == 1)
+        #expect(clock.sleeperCount == 0)
+    }
+
+    @Test func `a real clock does, too`() async {
+        await #expect(throws: TimeoutError.self) { try await Task<Int>.never.timeout(after: .milliseconds(1)).value }
+    }
+
+    @Test func `its progress is that of the task`() {
+        let (producer, reporter, clock) = (Producer(), ProgressReporter(), ManualClock())
+        let log = Log<Double>()
+        let task = Task(producer, reporter: reporter).timeout(after: .seconds(1), clock: clock)
+        task.uponProgress(on: .immediate) { log.add($0.fraction) }
+        reporter.report(completed: 1, of: 2)
+        producer.succeed(with: 1)
+        #expect(log.entries.prefix(2) == [0, 0.5])
+        #expect(log.entries.last == 1)
+    }
+
+    @Test func `rounds against a task that never ends keep memory flat`() async throws {
+        let (producer, clock) = (Producer(), ManualClock())
+        let endless = Task(producer)
+        let rest = endless.shared()
+        let before = residentMemory()
+        for _ in 0..<200 {
+            let tasks = (0..<100).map { _ in endless.shared().timeout(after: .seconds(1), clock: clock) }
+            try await clock.waitForSleepers(100)
+            clock.advance(by: .seconds(1))
+            for task in tasks { _ = await task.result }
+        }
+        #expect(residentMemory() - before < 16 << 20)
+        #expect(rest.peek() == nil && !endless.isCancelled)
+    }
+}

@@ -15,6 +15,8 @@ package final class TaskState: Sendable {
         var registrations: [Registration] = []
         /// Consumers of a shared task that have not cancelled.
         var consumers = 0
+        /// Where handlers wait that were added later; made for the first of them.
+        var cancellation: FutureStorage<CancellationToken.Ending>?
     }
 
     private let state: Lock<State>
@@ -45,9 +47,11 @@ package final class TaskState: Sendable {
             state.work = .opaque
             state.watchers = nil
             state.registrations = []
+            state.cancellation = nil
             return (old, state.machine.end())
         }
         withExtendedLifetime(ended) {
+            _ = old.cancellation?.fillNewestFirst(with: .abandoned)
             for registration in old.registrations { registration.cancel() }
             old.watchers?.notify()
         }
@@ -60,7 +64,24 @@ package final class TaskState: Sendable {
 
     /// Asks to stop. The first time before the end, returns what has to be stopped.
     func cancel() -> CancellationStateMachine<TaskTarget>.Cancellation? {
-        state.withLock { $0.machine.cancel() }
+        let (result, cancellation) = state.withLock { ($0.machine.cancel(), $0.cancellation) }
+        guard let result else { return nil }
+        guard let cancellation else { return result }
+        // Newer than those that the task was made with, which come last.
+        let handlers = [{ _ = cancellation.fillNewestFirst(with: .cancelled) }] + result.handlers
+        return .init(target: result.target, handlers: handlers)
+    }
+
+    /// A token that is cancelled with the task, until its end.
+    func token() -> CancellationToken {
+        let cancellation: FutureStorage<CancellationToken.Ending>? = state.withLock { state in
+            guard state.machine.target != nil else { return nil }
+            if state.machine.isCancelled { return FutureStorage(filledWith: .cancelled) }
+            let cancellation = state.cancellation ?? FutureStorage()
+            state.cancellation = cancellation
+            return cancellation
+        }
+        return CancellationToken(cancellation)
     }
 
     /// Keeps `registration` until the end; cancels it if that has come.

@@ -1,3 +1,5 @@
+public import DeferredCore
+
 extension Task {
     /// Asks the task to stop, and those it was derived from.
     ///
@@ -8,6 +10,19 @@ extension Task {
     /// No lock is held while handlers run.
     public func cancel() {
         control?.cancel()
+    }
+
+    /// Calls `body` when the task is cancelled before its end: once, on the thread that cancels, the newest handler first.
+    ///
+    /// For what belongs to the work and has to stop with it: a timer, a child process, a lock file. If the task is
+    /// cancelled already, `body` is called now, before this returns; after the end, never.
+    ///
+    /// - Parameter body: Kept until the task ends, until it is taken back, or until nobody is left who could cancel.
+    /// - Returns: What takes the handler back.
+    /// - Complexity: O(1), and taking back amortised so.
+    @discardableResult
+    public func uponCancel(execute body: @escaping @Sendable () -> Void) -> Registration {
+        (control?.state.token() ?? .none).register(body)
     }
 
     /// Whether the task was cancelled before it ended. It may still have succeeded.

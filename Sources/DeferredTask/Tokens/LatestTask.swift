@@ -5,7 +5,7 @@ public import DeferredCore
 /// ```swift
 /// let search = LatestTask<[Item]>()
 /// func textChanged(to text: String) {
-///     search.start(store.find(text), on: .main) { result in
+///     search.start(store.find(text), on: .mainActor) { result in
 ///         list.items = (try? result.get()) ?? []
 ///     }
 /// }
@@ -63,6 +63,16 @@ public final class LatestTask<Success: Sendable>: Cancellable {
             return true
         }
         if !isLatest { new.stop() }
+    }
+
+    /// Cancels the task before, and delivers the result of this one on the main actor. See ``start(_:on:deliver:)``.
+    @MainActor
+    public func start(
+        _ task: Task<Success>,
+        on executor: MainActorExecutor,
+        deliver: @escaping @MainActor @Sendable (Task<Success>.Result) -> Void
+    ) {
+        start(task, on: .main) { result in MainActor.assumeIsolated { deliver(result) } }
     }
 
     /// Cancels the task that runs. Its result is not delivered.

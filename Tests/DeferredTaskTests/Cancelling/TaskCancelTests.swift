@@ -6,7 +6,18 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// The cancellation table of the documentation, row by row, for each operator.
+/// The cancellation table, row by row, for each operator. Combining and waiting operators have suites of their own.
+///
+/// | when `cancel()` comes | test |
+/// |---|---|
+/// | twice, or from many threads | `cancel twice, or from many threads: handlers run once`, `handlers run newest first…` |
+/// | before the work starts | `cancel before the work starts: it is not started, and the task fails` |
+/// | on a derived task | `cancel on a derived task: the upstream is cancelled, the closure never runs, the stage fails` |
+/// | while `flatMap`'s inner task runs | `cancel while the inner task runs: the inner task is cancelled` |
+/// | on one of several consumers of `shared()` | `SharedTests` |
+/// | after the task ended | `cancel after the end: nothing happens, and handlers were released` |
+/// | a handler registered after cancelling | `a handler registered after cancelling runs at once` |
+/// | a handler registered after the end | `a handler registered after the end is dropped` |
 @Suite(.timeLimit(.minutes(2)))
 struct TaskCancelTests {
     private typealias Producer = Deferred<Task<Int>.Result>
@@ -70,6 +81,89 @@ struct TaskCancelTests {
         producer.succeed(with: 5)
         #expect(try task.peek()?.get() == 5)
         #expect(task.isCancelled)
+    }
+
+    @Test func `handlers run newest first, outside any lock, unless taken back`() {
+        let (producer, log) = (Producer(), Log<String>())
+        let task = Task(producer) { log.add("first") }
+        task.uponCancel { log.add("second") }
+        let third = task.uponCancel { log.add("third") }
+        task.uponCancel {
+            log.add("fourth")
+            task.cancel()
+            task.uponCancel { log.add("within") }
+        }
+        third.cancel()
+        task.cancel()
+        #expect(log.entries == ["fourth", "within", "second", "first"])
+        producer.fail(with: CancellationError())
+    }
+
+    @Test func `a handler registered after cancelling runs at once`() {
+        let (producer, log) = (Producer(), Log<String>())
+        let task = Task(producer).map { $0 }
+        let root = Task(producer)
+        root.cancel()
+        root.uponCancel { log.add("handler") }
+        #expect(log.entries == ["handler"])
+        task.cancel()
+        producer.fail(with: CancellationError())
+    }
+
+    @Test func `a handler registered after the end is dropped`() {
+        let lifetimes = Lifetimes()
+        for isCancelled in [false, true] {
+            let (producer, log) = (Producer(), Log<String>())
+            let task = Task(producer)
+            if isCancelled { task.cancel() }
+            producer.succeed(with: 1)
+            task.uponCancel { [token = lifetimes.make()] in
+                token.touch()
+                log.add("handler")
+            }
+            task.cancel()
+            #expect(log.entries.isEmpty)
+            #expect(lifetimes.count == 0)
+        }
+        Task.success(1).uponCancel { [token = lifetimes.make()] in token.touch() }
+        #expect(lifetimes.count == 0)
+    }
+
+    @Test func `registered handlers are let go at the end, and with the last who could cancel`() {
+        let lifetimes = Lifetimes()
+        let producer = Producer()
+        let task = Task(producer)
+        task.uponCancel { [token = lifetimes.make()] in token.touch() }
+        producer.succeed(with: 1)
+        #expect(lifetimes.count == 0)
+        #expect(!task.isCancelled)
+        let other = Producer()
+        Task(other).uponCancel { [token = lifetimes.make()] in
+            token.touch()
+            other.fail(with: CancellationError())
+        }
+        #expect(lifetimes.count == 0)
+    }
+
+    @Test func `registrations race with cancels and ends: each runs at most once, and none is kept`() {
+        for _ in 0..<1_000 {
+            let (producer, log, lifetimes) = (Producer(), Log<String>(), Lifetimes())
+            let task = Task(producer)
+            race(4) { thread in
+                switch thread {
+                case 0: task.cancel()
+                case 1: producer.succeed(with: 1)
+                default:
+                    task.uponCancel { [token = lifetimes.make()] in
+                        token.touch()
+                        log.add("\(thread)")
+                    }
+                }
+            }
+            #expect(Set(log.entries).count == log.entries.count)
+            #expect(lifetimes.count == 0)
+            #expect(task.isCancelled || log.entries.isEmpty)
+        }
     }
 
     @Test func `cancel before the work starts: it is not started, and the task fails`() async {

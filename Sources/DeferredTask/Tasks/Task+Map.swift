@@ -13,7 +13,7 @@ extension Task {
         _ transform: @escaping @Sendable (Success) throws -> NewSuccess
     ) -> Task<NewSuccess> {
         if executor is ImmediateExecutor, let result = storage.peek() {
-            return Task<NewSuccess>(catching: { try transform(result.get()) })
+            return .catching { try transform(result.get()) }
         }
         return derive(executor, TaskMap(body: transform))
     }

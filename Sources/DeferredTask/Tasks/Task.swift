@@ -18,8 +18,9 @@ public import DeferredCore
 /// A `Task` is a reference: copies share one result. Dropping it does not stop the work, and when nobody is left who
 /// could cancel, its cancellation handlers are freed. All members are safe to use from any thread.
 ///
-/// In a file that imports this module, `Task { }`, `Task.sleep(for:)` and the like still mean what they mean in Swift.
-/// Spell Swift's own type `_Concurrency.Task`.
+/// In a file that imports this module, `Task { }`, `Task.sleep(for:)` and the like still mean what they mean in Swift, but
+/// for two things. This `Task` has one generic argument: keep tasks as `Task<Void>`, and spell Swift's own
+/// `_Concurrency.Task<Void, Never>`, or with a `typealias`. And since any task can fail, its ``value`` takes `try`.
 public struct Task<Success: Sendable>: FutureProtocol, Cancellable {
     /// How a task ends.
     public typealias Result = Swift.Result<Success, any Error>
@@ -92,10 +93,12 @@ public struct Task<Success: Sendable>: FutureProtocol, Cancellable {
     /// A task that never ends. Cancelling it only marks it as cancelled.
     public static var never: Task { Task(Future.never) }
 
-    /// Creates a task that has ended the way `body` does.
+    /// A task that has ended the way `body` does, which is called now.
+    ///
+    /// No initialiser, since the trailing closure of `Task { 1 }` would match that.
     @inlinable
-    public init(catching body: () throws -> Success) {
-        self.init(FutureStorage(filledWith: Result(catching: body)), nil)
+    public static func catching(_ body: () throws -> Success) -> Task {
+        Task(FutureStorage(filledWith: Result(catching: body)), nil)
     }
 
     /// The result as a plain future, which cannot be cancelled.

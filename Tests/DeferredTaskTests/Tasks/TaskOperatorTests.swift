@@ -107,8 +107,8 @@ struct TaskOperatorTests {
     @Test func `tasks are made from results, futures and closures`() async throws {
         #expect(try await Task.success(1).value == 1)
         await #expect(throws: Failure.first) { try await Task<Int>.failure(Failure.first).value }
-        #expect(try await Task(catching: { 2 }).value == 2)
-        await #expect(throws: Failure.second) { try await Task<Int>(catching: { throw Failure.second }).value }
+        #expect(try await Task.catching { 2 }.value == 2)
+        await #expect(throws: Failure.second) { try await Task<Int>.catching { throw Failure.second }.value }
         #expect(try await Task(succeedsFrom: Future(value: 3)).value == 3)
         #expect(try await Task.async(upon: .any()) { 4 }.value == 4)
         #expect(Task<Int>.never.peek() == nil)

@@ -1,0 +1,40 @@
+public import DeferredCore
+public import Foundation
+
+/// Runs closures in a run loop, on its thread, in order.
+///
+/// For threads that live in a `RunLoop` of their own, with its timers and streams. For the main thread, use `.main` or
+/// `.mainActor`: these are served by the main run loop, too. `RunLoop` itself is not `Sendable`, and so no ``Executor``;
+/// of this one, nothing can be reached but what is safe from other threads.
+///
+/// ```swift
+/// let here = RunLoopExecutor(.current)
+/// lines.upon(here) { parser.feed($0) }
+/// RunLoop.current.run()
+/// ```
+///
+/// **Thread safety:** closures can be submitted from any thread; a loop that waits wakes up for them. **Lifetime:** this
+/// keeps the loop, and the loop keeps each closure until it has run. A loop that nobody runs, or whose thread has ended,
+/// runs none. A closure does not keep `RunLoop.run()` from returning after it: that takes a timer or a port.
+public struct RunLoopExecutor: Executor, @unchecked Sendable {
+    // SAFETY: only used to add blocks and to wake it up, which a run loop takes from any thread.
+    private let loop: RunLoop
+    private let modes: [RunLoop.Mode]
+
+    /// Creates an executor that runs closures in `loop`.
+    ///
+    /// - Parameters:
+    ///   - loop: The loop. Only its own thread can ask for it, with `RunLoop.current`.
+    ///   - modes: In which modes of the loop closures run; while it runs in another, they wait. `.common` stands for all
+    ///     those that were declared so.
+    public init(_ loop: RunLoop, modes: [RunLoop.Mode] = [.default]) {
+        self.loop = loop
+        self.modes = modes
+    }
+
+    /// Runs `body` in the next turn of the loop.
+    public func submit(_ body: @escaping @Sendable () -> Void) {
+        loop.perform(inModes: modes, block: body)
+        loop.wakeUp(in: modes)
+    }
+}

@@ -1,0 +1,44 @@
+/// What code in a Swift task asks of that task, as in Swift.
+extension Task where Success == Never {
+    /// Suspends the current Swift task for `duration`. See Swift's `Task.sleep(for:tolerance:clock:)`.
+    public static func sleep<C: Clock>(
+        for duration: C.Instant.Duration,
+        tolerance: C.Instant.Duration? = nil,
+        clock: C = .continuous
+    ) async throws {
+        try await _Concurrency.Task<Never, Never>.sleep(for: duration, tolerance: tolerance, clock: clock)
+    }
+
+    /// Suspends the current Swift task until `deadline`. See Swift's `Task.sleep(until:tolerance:clock:)`.
+    public static func sleep<C: Clock>(
+        until deadline: C.Instant,
+        tolerance: C.Instant.Duration? = nil,
+        clock: C = .continuous
+    ) async throws {
+        try await _Concurrency.Task<Never, Never>.sleep(until: deadline, tolerance: tolerance, clock: clock)
+    }
+
+    /// Suspends the current Swift task for `duration` nanoseconds. See Swift's `Task.sleep(nanoseconds:)`.
+    public static func sleep(nanoseconds duration: UInt64) async throws {
+        try await _Concurrency.Task<Never, Never>.sleep(nanoseconds: duration)
+    }
+
+    /// Whether the current Swift task was cancelled.
+    public static var isCancelled: Bool { _Concurrency.Task<Never, Never>.isCancelled }
+
+    /// Throws `CancellationError` if the current Swift task was cancelled.
+    public static func checkCancellation() throws { try _Concurrency.Task<Never, Never>.checkCancellation() }
+
+    /// Lets other Swift tasks run.
+    public static func yield() async { await _Concurrency.Task<Never, Never>.yield() }
+
+    /// The priority of the current Swift task.
+    public static var currentPriority: TaskPriority { _Concurrency.Task<Never, Never>.currentPriority }
+
+    /// The priority with which the current Swift task was made, or `nil` outside of one.
+    public static var basePriority: TaskPriority? { _Concurrency.Task<Never, Never>.basePriority }
+
+    /// The name of the current Swift task, if it was given one.
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    public static var name: String? { _Concurrency.Task<Never, Never>.name }
+}

@@ -1,0 +1,10 @@
+internal import DeferredCore
+
+/// Tasks are equal if they are copies of one, as Swift's own are. So they can be kept in a `Set`.
+extension Task: Hashable {
+    /// Whether both are the same task.
+    public static func == (one: Task, other: Task) -> Bool { one.storage === other.storage }
+
+    /// Feeds the task's identity into `hasher`.
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(storage)) }
+}

@@ -1,0 +1,90 @@
+import DeferredCore
+import DeferredTask
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct RunLoopExecutorTests {
+    @Test func `closures run on the thread of the loop`() async throws {
+        let loop = try await LoopThread.start()
+        let thread = Future(value: 1).map(upon: loop.executor) { _ in ObjectIdentifier(Thread.current) }
+        #expect(try await thread.get() == loop.thread)
+        try await loop.stop()
+    }
+
+    @Test func `a loop that waits wakes up, each time`() async throws {
+        let loop = try await LoopThread.start()
+        var random = SeededGenerator(seed: 2)
+        for index in 0..<500 {
+            let answer = Deferred<Int>()
+            let echo = answer.map(upon: loop.executor) { $0 }
+            await giveWay(using: &random)
+            answer.fill(with: index)
+            // Nothing else ever wakes the loop: without its wake-up, this would wait for ever.
+            #expect(try await echo.get() == index)
+        }
+        try await loop.stop()
+    }
+
+    @Test func `closures from one thread keep their order, and those of many all run`() async throws {
+        let (loop, log) = (try await LoopThread.start(), Log<(thread: Int, index: Int)>())
+        let all = Deferred<Void>()
+        let (threads, each) = (4, 500)
+        DispatchQueue.global().async {
+            race(threads) { thread in
+                for index in 0..<each { loop.executor.submit { log.add((thread, index)) } }
+            }
+            loop.executor.submit { all.fill() }
+        }
+        try await all.get()
+        for thread in 0..<threads {
+            #expect(log.entries.filter { $0.thread == thread }.map(\.index) == Array(0..<each))
+        }
+        try await loop.stop()
+    }
+
+    @Test func `a closure may submit another, which runs after those submitted before`() async throws {
+        let (loop, log, end) = (try await LoopThread.start(), Log<Int>(), Deferred<Void>())
+        loop.executor.submit {
+            loop.executor.submit { log.add(1) }
+            loop.executor.submit {
+                log.add(3)
+                end.fill()
+            }
+            log.add(0)
+        }
+        try await end.get()
+        #expect(log.entries == [0, 1, 3])
+        try await loop.stop()
+    }
+
+    @Test func `closures of another mode wait, those of the common modes do not`() async throws {
+        let (loop, log) = (try await LoopThread.start(), Log<String>())
+        let end = Deferred<Void>()
+        loop.inOtherMode.submit { log.add("other") }
+        loop.inCommonModes.submit {
+            log.add("common")
+            end.fill()
+        }
+        try await end.get()
+        #expect(log.entries == ["common"])
+        try await loop.stop()
+    }
+
+    @Test func `what has run is let go, and what never ran goes with the loop`() async throws {
+        let lifetimes = Lifetimes()
+        do {
+            let (loop, end) = (try await LoopThread.start(), Deferred<Void>())
+            loop.inOtherMode.submit { [token = lifetimes.make()] in token.touch() }
+            loop.executor.submit { [token = lifetimes.make()] in
+                token.touch()
+                end.fill()
+            }
+            try await end.get()
+            try await eventually { lifetimes.count == 1 }
+            try await loop.stop()
+        }
+        try await eventually { lifetimes.count == 0 }
+    }
+}

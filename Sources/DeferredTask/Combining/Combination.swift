@@ -8,7 +8,7 @@ final class Combination<Output: Sendable>: Sendable {
     private let storage = FutureStorage<Task<Output>.Result>()
     private let children: ChildTasks
     /// What runs now beside the children, until the end.
-    private let timer = Lock<(running: Timer?, isEnded: Bool)>((nil, false))
+    private let timer = Lock<(running: ClockTimer?, isEnded: Bool)>((nil, false))
 
     /// - Parameter expected: How many children there will be.
     init(expected: Int) {
@@ -36,7 +36,7 @@ final class Combination<Output: Sendable>: Sendable {
     }
 
     /// Keeps a timer, to be cancelled at the end, in place of the one before.
-    func keep(_ new: Timer) {
+    func keep(_ new: ClockTimer) {
         let isEnded = timer.withLock { timer in
             timer.running = new
             return timer.isEnded

@@ -11,7 +11,7 @@ extension Task {
         let combination = Combination<Success>(expected: 1)
         let task = combination.task(endsAtOnce: true)
         combination.add(self) { result in
-            combination.keep(Timer(after: duration, clock: clock) { combination.end(with: result) })
+            combination.keep(ClockTimer(after: duration, clock: clock) { combination.end(with: result) })
         }
         return task
     }

@@ -50,7 +50,7 @@ private struct Retrying<Success: Sendable, E: Executor>: Sendable {
             return
         }
         combination.keep(
-            Timer(after: policy.pause(after: number), clock: policy.clock) { attempt(number + 1) }
+            ClockTimer(after: policy.pause(after: number), clock: policy.clock) { attempt(number + 1) }
         )
     }
 }

@@ -15,7 +15,9 @@ extension Task {
         let task = combination.task(endsAtOnce: true)
         combination.add(self) { combination.end(with: $0) }
         combination.keep(
-            Timer(after: duration, clock: clock) { combination.end(with: .failure(TimeoutError(duration: duration))) }
+            ClockTimer(after: duration, clock: clock) {
+                combination.end(with: .failure(TimeoutError(duration: duration)))
+            }
         )
         return task
     }

@@ -1,7 +1,7 @@
 internal import DeferredCore
 
 /// A closure that a clock calls, unless it is cancelled before. Dropping it does nothing.
-struct Timer: Cancellable {
+struct ClockTimer: Cancellable {
     private let sleeping: _Concurrency.Task<Void, Never>
 
     init(after duration: Duration, clock: some Clock<Duration>, _ body: @escaping @Sendable () -> Void) {

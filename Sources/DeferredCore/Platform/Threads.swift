@@ -8,11 +8,11 @@ internal import Musl
 #endif
 
 /// One value of `Content` for each thread, made when first asked for and freed when the thread ends.
-struct ThreadLocal<Content: AnyObject>: Sendable {
+package struct ThreadLocal<Content: AnyObject>: Sendable {
     private let key: pthread_key_t
     private let make: @Sendable () -> Content
 
-    init(_ make: @escaping @Sendable () -> Content) {
+    package init(_ make: @escaping @Sendable () -> Content) {
         var key = pthread_key_t()
         let status = pthread_key_create(&key) { content in
             // Darwin passes a pointer here, Linux an optional one; `as` makes both the same.
@@ -28,7 +28,7 @@ struct ThreadLocal<Content: AnyObject>: Sendable {
         self.make = make
     }
 
-    var value: Content {
+    package var value: Content {
         if let content = pthread_getspecific(key) {
             return Unmanaged<Content>.fromOpaque(content).takeUnretainedValue()
         }

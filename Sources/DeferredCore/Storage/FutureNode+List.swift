@@ -64,17 +64,22 @@ extension FutureNode {
         ///
         /// When this returns, nobody looks at the future they waited for any longer, so that it may go.
         consuming func drop() {
-            var taken = List()
+            var (taken, others) = (List(), List())
             while let node = pop() {
                 // Waits for a cancellation that is under way: that still needs the future.
                 if node._withUnsafeGuaranteedRef({ $0.membership.take() }) {
-                    node._withUnsafeGuaranteedRef { $0.next = taken.head }
-                    taken.head = node
+                    taken.add(node)
                 } else {
-                    node.release()
+                    others.add(node)
                 }
             }
-            Trampoline.dismiss(taken)
+            Trampoline.free(taken, isDismissing: true)
+            Trampoline.free(others, isDismissing: false)
+        }
+
+        private mutating func add(_ node: Unmanaged<FutureNode>) {
+            node._withUnsafeGuaranteedRef { $0.next = head }
+            head = node
         }
     }
 }

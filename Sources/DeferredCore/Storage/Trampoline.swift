@@ -14,9 +14,9 @@ final class Trampoline {
     /// Nodes, with a reference to each, and the futures they take their values from.
     private var deferred: [(node: Unmanaged<FutureNode>, upstream: FutureNode)] = []
 
-    /// Handlers that have been taken, and wait to be freed.
-    private var dropped: [FutureNode.List] = []
-    private var isDismissing = false
+    /// Handlers that wait to be freed.
+    private var dropped: [(nodes: FutureNode.List, isDismissing: Bool)] = []
+    private var isFreeing = false
 
     /// Runs `node` with the value of `upstream`, inline unless that is too deep.
     @usableFromInline
@@ -61,19 +61,23 @@ final class Trampoline {
         depth -= 1
     }
 
-    /// Frees nodes that have been taken, with what they captured.
-    static func dismiss(_ nodes: FutureNode.List) {
+    /// Frees nodes.
+    ///
+    /// - Parameter isDismissing: Whether they have been taken, and so what they captured is to be freed before.
+    static func free(_ nodes: FutureNode.List, isDismissing: Bool) {
+        if nodes.isEmpty { return }
         let trampoline = current.value
-        trampoline.dropped.append(nodes)
-        guard !trampoline.isDismissing else { return }
-        trampoline.isDismissing = true
-        while var nodes = trampoline.dropped.popLast() {
+        trampoline.dropped.append((nodes, isDismissing))
+        guard !trampoline.isFreeing else { return }
+        trampoline.isFreeing = true
+        while let (first, isDismissing) = trampoline.dropped.popLast() {
+            var nodes = first
             while let node = nodes.pop() {
-                node._withUnsafeGuaranteedRef { $0.dismiss() }
+                if isDismissing { node._withUnsafeGuaranteedRef { $0.dismiss() } }
                 node.release()
             }
         }
-        trampoline.isDismissing = false
+        trampoline.isFreeing = false
     }
 
     private func run(_ node: Unmanaged<FutureNode>, with upstream: FutureNode) {

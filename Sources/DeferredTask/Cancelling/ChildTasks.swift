@@ -31,11 +31,16 @@ package final class ChildTasks: Sendable {
         state = Lock(State(expected: expected))
     }
 
+    deinit {
+        var running = state.withLock { $0.running.take() }.values.map(\.control)
+        DroppedTasks.free(&running)
+    }
+
     /// The children that run.
     var running: [TaskControl] { state.withLock { $0.running.values.map(\.control) } }
 
-    /// How much of all of them is done.
-    var share: Share {
+    /// How much is done of the children but for those that run, and these.
+    var parts: (share: Share, running: [TaskControl]) {
         var (share, running, expected) = state.withLock { ($0.ended, $0.running.values.map(\.control), $0.expected) }
         if expected > 0 {
             share.add(weight: Double(expected), fraction: 0)
@@ -43,8 +48,7 @@ package final class ChildTasks: Sendable {
             share.bytes.total = nil
             share.items.total = nil
         }
-        for child in running { share.add(child.share) }
-        return share
+        return (share, running)
     }
 
     /// Notes a child that has started; `nil` for one that ended before it could be cancelled.
@@ -125,7 +129,9 @@ package final class ChildTasks: Sendable {
                 child.control.cancel()
             }
         }
-        // What they have reported stays.
+        // What they have reported stays, where somebody follows it. Otherwise it isn't worth the look, which takes as long
+        // as children are nested deeply.
+        guard watchers.withLock({ $0 }) != nil else { return }
         for child in running.values {
             let share = child.control.share
             state.withLock { $0.ended.add(share, isEnded: true) }

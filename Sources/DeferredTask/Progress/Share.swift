@@ -41,10 +41,9 @@ struct Share: Sendable {
     }
 
     /// Adds a stage that is as far as its children are.
-    mutating func add(_ children: ChildTasks, isEnded: Bool) {
-        let part = children.share
-        add(weight: part.isReporting ? Self.reportingWeight : 1, fraction: isEnded ? 1 : part.fraction)
-        addAmounts(of: part)
+    mutating func add(childrenOfStage children: Share, isEnded: Bool) {
+        add(weight: children.isReporting ? Self.reportingWeight : 1, fraction: isEnded ? 1 : children.fraction)
+        addAmounts(of: children)
     }
 
     private mutating func addAmounts(of part: Share) {

@@ -2,6 +2,7 @@ import DeferredCore
 import DeferredTask
 import DeferredTesting
 import Dispatch
+import Foundation
 import Synchronization
 import TestSupport
 import Testing
@@ -388,6 +389,29 @@ struct TaskCancelTests {
                 break
             }
         }
+    }
+
+    @Test func `a recursive flatMap of 30,000 turns ends, is cancelled, and is dropped`() {
+        @Sendable func count(to end: Int, from start: Int, _ wait: @escaping @Sendable (Int) -> Task<Int>) -> Task<Int>
+        {
+            wait(start).flatMap { $0 == end ? .success($0) : count(to: end, from: $0 + 1, wait) }
+        }
+        #expect(count(to: 30_000, from: 0) { .success($0) }.valueNow == 30_000)
+
+        let executor = ManualExecutor()
+        let queued: @Sendable (Int) -> Task<Int> = { Task.success($0).map(upon: executor) { $0 } }
+        let task = count(to: 30_000, from: 0, queued)
+        executor.runAll()
+        #expect(task.valueNow == 30_000)
+
+        let cancelled = count(to: .max, from: 0, queued)
+        let dropped = Lock<Task<Int>?>(count(to: .max, from: 0, queued))
+        for _ in 0..<60_000 { executor.run() }
+        #expect(abs(cancelled.progress.fractionCompleted) <= 1)
+        cancelled.cancel()
+        #expect(cancelled.failureNow is CancellationError)
+        dropped.withLock { $0 = nil }
+        executor.removeAll()
     }
 
     @Test func `cancels race with ends: handlers run at most once, and results are whole`() {

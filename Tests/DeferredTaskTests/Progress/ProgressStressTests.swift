@@ -24,7 +24,7 @@ struct ProgressStressTests {
                 // Each thread adds one unit to every leaf, in an order of its own.
                 let leaf = (step &* 7 &+ thread &* 125) % leaves
                 reporters[leaf].add(1)
-                switch step % 100 {
+                switch step % 250 {
                 case 0:
                     let now = progress.fractionCompleted
                     #expect(now >= seen)

@@ -22,33 +22,25 @@ struct Benchmarks {
     }
 
     private static func report(_ medians: Medians, _ operations: [Operation]) throws {
-        var table = Table(
-            "operation, ns",
-            "Deferred",
-            "EventLoopFuture",
-            "OpenCombine",
-            "_Concurrency",
-            "floor",
-            "÷ floor"
+        let futures = Table(
+            Operation.futures.filter(operations.contains),
+            peers: [.eventLoopFuture, .openCombine, .concurrency],
+            floor: .floor,
+            medians
         )
-        for operation in operations {
-            let times = medians[operation] ?? [:]
-            guard let ours = times[.ours] else { continue }
-            let peers = [Subject.eventLoopFuture, .openCombine, .concurrency].map { peer in
-                times[peer].map { "\($0.short) (\(($0 / ours).short) ×)" } ?? "–"
-            }
-            table.add(
-                [operation.rawValue, ours.short] + peers
-                    + [times[.floor]?.short ?? "–", times[.floor].map { (ours / $0).short } ?? "–"]
-            )
-        }
-        print(table.lines.joined(separator: "\n"))
+        let tasks = Table(
+            Operation.tasks.filter(operations.contains),
+            peers: [.future, .concurrency, .mutexPerSource, .globalLock],
+            floor: .bareMutex,
+            medians
+        )
+        for table in [futures, tasks] { print(table.lines.joined(separator: "\n") + "\n") }
 
         let footprint = try Footprint.report()
         var targets = Table("operation", "target", "measured", "")
         for row in Target.all.compactMap({ $0.row(medians) }) { targets.add(row) }
         for row in footprint?.targets ?? [] { targets.add(row) }
-        print("\n" + targets.lines.joined(separator: "\n"))
+        print(targets.lines.joined(separator: "\n"))
     }
 
     private static func once(_ operation: String, _ subject: String, times: Int) {

@@ -34,13 +34,14 @@ struct Benchmarks {
             floor: .bareMutex,
             medians
         )
-        for table in [futures, tasks] { print(table.lines.joined(separator: "\n") + "\n") }
+        let tables = [futures, tasks].filter { !$0.isEmpty }.map { $0.lines.joined(separator: "\n") }
+        print(tables.joined(separator: "\n\n"))
 
         let footprint = try Footprint.report()
         var targets = Table("operation", "target", "measured", "")
         for row in Target.all.compactMap({ $0.row(medians) }) { targets.add(row) }
         for row in footprint?.targets ?? [] { targets.add(row) }
-        print(targets.lines.joined(separator: "\n"))
+        print("\n" + targets.lines.joined(separator: "\n"))
     }
 
     private static func once(_ operation: String, _ subject: String, times: Int) {

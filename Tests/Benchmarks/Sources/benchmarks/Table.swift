@@ -21,6 +21,8 @@ struct Table {
         }
     }
 
+    var isEmpty: Bool { rows.count == 1 }
+
     mutating func add(_ row: [String]) {
         rows.append(row)
     }

@@ -58,12 +58,12 @@ private final class GloballyLockedSource: Sendable {
 }
 
 func mutexPerSourceBody(_ operation: Operation) -> Body? {
-    let (first, second) = (LockedSource(), LockedSource())
+    let (first, second) = apart { LockedSource() }
     return body(operation, first, second) { source, handler in source.unregister(source.register(handler)) }
 }
 
 func globalLockBody(_ operation: Operation) -> Body? {
-    let (first, second) = (GloballyLockedSource(), GloballyLockedSource())
+    let (first, second) = apart { GloballyLockedSource() }
     return body(operation, first, second) { source, handler in source.unregister(source.register(handler)) }
 }
 
@@ -74,18 +74,18 @@ private func body<Source: Sendable>(
     _ second: Source,
     _ pass: @escaping @Sendable (Source, @escaping @Sendable () -> Void) -> Void
 ) -> Body? {
-    let sink = Sink()
+    let (sink, other) = apart { Sink() }
     switch operation {
     case .tokenRegister:
         return Body { pass(first) { sink.add(1) } }
     case .tokenContended, .tokenSeparate:
-        let other = operation == .tokenContended ? first : second
+        let second = operation == .tokenContended ? first : second
         return Body { count in
             {
                 onTwoThreads {
                     for _ in 0..<count { pass(first) { sink.add(1) } }
                 } and: {
-                    for _ in 0..<count { pass(other) { sink.add(1) } }
+                    for _ in 0..<count { pass(second) { other.add(1) } }
                 }
             }
         }

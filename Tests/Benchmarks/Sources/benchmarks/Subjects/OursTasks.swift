@@ -59,14 +59,16 @@ func oursTaskBody(_ operation: Operation) -> Body? {
         let source = CancellationTokenSource()
         return Body { source.token.register { sink.add(1) }.cancel() }
     case .tokenContended, .tokenSeparate:
-        let first = CancellationTokenSource()
-        let second = operation == .tokenContended ? first : CancellationTokenSource()
+        let (first, separate) = apart { CancellationTokenSource() }
+        let second = operation == .tokenContended ? first : separate
+        // One for each thread: not the counting of references to a third is measured.
+        let (sink, other) = apart { Sink() }
         return Body { count in
             {
                 onTwoThreads {
                     for _ in 0..<count { first.token.register { sink.add(1) }.cancel() }
                 } and: {
-                    for _ in 0..<count { second.token.register { sink.add(1) }.cancel() }
+                    for _ in 0..<count { second.token.register { other.add(1) }.cancel() }
                 }
             }
         }

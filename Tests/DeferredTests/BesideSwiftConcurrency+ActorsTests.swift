@@ -15,15 +15,15 @@ struct BesideSwiftConcurrencyActorsTests {
     @MainActor
     @Test func `tasks that the main actor makes begin in the order in which they were made`() async throws {
         let model = Model()
-        let count = 2_000
+        let count = 20_000
         for item in 0..<count { Task { model.items.append(item) } }
         try await Task { #expect(model.items == Array(0..<count)) }.value
     }
 
     @Test func `tasks that an actor makes begin in the order in which they were made`() async throws {
         let account = Account()
-        try await account.deposit(1...2_000).value
-        #expect(await account.deposits == Array(1...2_000))
+        try await account.deposit(1...20_000).value
+        #expect(await account.deposits == Array(1...20_000))
     }
 
     @Test func `a task takes the actor of its closure, and a detached one that it names`() async throws {

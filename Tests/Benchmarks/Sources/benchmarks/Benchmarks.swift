@@ -22,27 +22,20 @@ struct Benchmarks {
     }
 
     private static func report(_ medians: Medians, _ operations: [Operation]) throws {
-        var table = Table(
-            "operation, ns",
-            "Deferred",
-            "EventLoopFuture",
-            "OpenCombine",
-            "_Concurrency",
-            "floor",
-            "÷ floor"
+        let futures = Table(
+            Operation.futures.filter(operations.contains),
+            peers: [.eventLoopFuture, .openCombine, .concurrency],
+            floor: .floor,
+            medians
         )
-        for operation in operations {
-            let times = medians[operation] ?? [:]
-            guard let ours = times[.ours] else { continue }
-            let peers = [Subject.eventLoopFuture, .openCombine, .concurrency].map { peer in
-                times[peer].map { "\($0.short) (\(($0 / ours).short) ×)" } ?? "–"
-            }
-            table.add(
-                [operation.rawValue, ours.short] + peers
-                    + [times[.floor]?.short ?? "–", times[.floor].map { (ours / $0).short } ?? "–"]
-            )
-        }
-        print(table.lines.joined(separator: "\n"))
+        let tasks = Table(
+            Operation.tasks.filter(operations.contains),
+            peers: [.future, .concurrency, .mutexPerSource, .globalLock],
+            floor: .bareMutex,
+            medians
+        )
+        let tables = [futures, tasks].filter { !$0.isEmpty }.map { $0.lines.joined(separator: "\n") }
+        print(tables.joined(separator: "\n\n"))
 
         let footprint = try Footprint.report()
         var targets = Table("operation", "target", "measured", "")

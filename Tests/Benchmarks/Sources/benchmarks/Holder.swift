@@ -18,3 +18,9 @@ func onTwoThreads(_ first: @Sendable () -> Void, and second: @Sendable () -> Voi
         if index == 0 { first() } else { second() }
     }
 }
+
+/// Two objects far enough from each other for two threads to share no cache line.
+func apart<Object>(_ make: () -> Object) -> (Object, Object) {
+    let objects = (0..<16).map { _ in make() }
+    return (objects[0], objects[15])
+}

@@ -16,14 +16,27 @@ enum Operation: String, CaseIterable {
     case awaitUnfilled = "await value, unfilled"
     case contended = "2 threads: fill against register"
 
+    case taskCreateFill = "Task: create + fill"
+    case taskMapChain = "8-stage Task map chain, then fill"
+    case taskMapChainRead = "8-stage Task map chain, progress read"
+    case taskValue = "Task { 1 }.value"
+    case taskGet = "Task { 1 }.get()"
+    case cancelWide = "cancel of 1,000 tasks by a token"
+    case tokenRegister = "token: register + cancel"
+    case tokenContended = "2 threads: register + cancel, one source"
+    case tokenSeparate = "2 threads: register + cancel, a source each"
+
+    static let futures = allCases.prefix { $0 != .taskCreateFill }
+    static let tasks = allCases.drop { $0 != .taskCreateFill }
+
     /// How often the operation is repeated between two looks at the clock: so often that the look costs nothing, and so
     /// rarely that most batches end before another process gets the processor.
     var batch: Int {
         switch self {
-        case .flatMapLoopFilled, .flatMapLoopPending, .allFilled, .firstFilled: 1
+        case .flatMapLoopFilled, .flatMapLoopPending, .allFilled, .firstFilled, .cancelWide: 1
         case .hundredHandlers: 4
-        case .mapChain, .mapChainFilled, .zip: 20
-        case .contended: 5_000
+        case .mapChain, .mapChainFilled, .zip, .taskMapChain, .taskMapChainRead: 20
+        case .contended, .tokenContended, .tokenSeparate: 5_000
         default: 100
         }
     }
@@ -36,6 +49,12 @@ enum Subject: String, CaseIterable {
     case openCombine = "OpenCombine"
     case concurrency = "_Concurrency"
     case floor = "floor"
+    /// The same with a `Deferred`, which knows neither cancelling nor progress.
+    case future = "a plain future"
+    case mutexPerSource = "Mutex per source"
+    case globalLock = "one global lock"
+    /// One `Mutex`, locked and unlocked: what a nanosecond is worth on this machine.
+    case bareMutex = "bare Mutex"
 
     /// How this subject does `operation`; `nil` if it has nothing like it.
     func body(of operation: Operation) -> Body? {
@@ -45,6 +64,10 @@ enum Subject: String, CaseIterable {
         case .openCombine: openCombineBody(operation)
         case .concurrency: concurrencyBody(operation)
         case .floor: floorBody(operation)
+        case .future: futureBody(operation)
+        case .mutexPerSource: mutexPerSourceBody(operation)
+        case .globalLock: globalLockBody(operation)
+        case .bareMutex: bareMutexBody(operation)
         }
     }
 }

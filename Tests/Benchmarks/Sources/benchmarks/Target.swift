@@ -19,6 +19,11 @@ struct Target {
         Target(operation: .flatMapLoopFilled, bound: .faster(than: .eventLoopFuture, times: 2)),
         Target(operation: .flatMapLoopPending, bound: .faster(than: .eventLoopFuture, times: 2)),
         Target(operation: .awaitUnfilled, bound: .slower(than: .concurrency, times: 1.2)),
+        Target(operation: .taskMapChain, bound: .slower(than: .future, times: 2)),
+        Target(operation: .taskValue, bound: .slower(than: .concurrency, times: 1.3)),
+        Target(operation: .taskGet, bound: .slower(than: .concurrency, times: 1.3)),
+        // 100 ns where locking and unlocking takes 20.
+        Target(operation: .tokenRegister, bound: .slower(than: .bareMutex, times: 5)),
     ]
 
     /// What was promised, what was measured, and by how much it was missed.

@@ -96,10 +96,40 @@ func concurrencyBody(_ operation: Operation) -> Body? {
                 }
             }
         }
-    case .registerCancel, .contended:
+    case .taskValue, .taskGet:
+        // One actor for both sides, since the library's tasks take no executor of their own choice.
+        return Body { count in
+            {
+                DrivenActor.run {
+                    for _ in 0..<count { sink.add(await Task { 1 }.value) }
+                }
+            }
+        }
+    case .cancelWide:
+        return Body { _ in
+            // Ends the tasks that were cancelled last time.
+            executor.run()
+            let task = executor.start {
+                await withTaskGroup { group in
+                    for _ in 0..<1_000 { group.addTask { await suspendedUntilCancelled() } }
+                }
+            }
+            executor.run()
+            return { task.cancel() }
+        }
+    default:
         return nil
     }
 }
 
 @inline(never)
 private func one() async -> Int { 1 }
+
+private func suspendedUntilCancelled() async {
+    let waiting = Holder<UnsafeContinuation<Void, Never>>()
+    await withTaskCancellationHandler {
+        await withUnsafeContinuation { waiting.content = $0 }
+    } onCancel: {
+        waiting.content?.resume()
+    }
+}

@@ -108,7 +108,7 @@ func eventLoopFutureBody(_ operation: Operation) -> Body? {
                 }
             }
         }
-    case .registerCancel, .contended:
+    default:
         // A callback cannot be taken back; an embedded loop belongs to one thread.
         return nil
     }

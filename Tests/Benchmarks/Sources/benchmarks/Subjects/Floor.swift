@@ -110,9 +110,7 @@ func floorBody(_ operation: Operation) -> Body? {
         return Body { blackHole(joined(8, sink)) }
     case .allFilled:
         return Body { blackHole(joined(1_000, sink)) }
-    case .firstFilled:
-        return nil
-    case .contended:
+    default:
         return nil
     }
 }

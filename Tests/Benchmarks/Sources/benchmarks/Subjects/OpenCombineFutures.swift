@@ -76,7 +76,7 @@ func openCombineBody(_ operation: Operation) -> Body? {
     case .zip:
         // 0.14.0 stops the program when a zip of zips ends: it reads an unowned parent that has gone.
         return nil
-    case .allFilled, .firstFilled, .awaitFilled, .awaitUnfilled:
+    default:
         return nil
     }
 }

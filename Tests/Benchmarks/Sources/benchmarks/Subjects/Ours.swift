@@ -122,5 +122,7 @@ func oursBody(_ operation: Operation) -> Body? {
             for input in inputs { input.fill(with: 1) }
             blackHole(result)
         }
+    default:
+        return oursTaskBody(operation)
     }
 }

@@ -1,0 +1,92 @@
+import DeferredCore
+import DeferredTask
+
+func oursTaskBody(_ operation: Operation) -> Body? {
+    let sink = Sink()
+    switch operation {
+    case .taskCreateFill:
+        return Body {
+            let promise = Task<Int>.Promise()
+            let task = Task(promise)
+            promise.succeed(with: 1)
+            blackHole(task.peek())
+        }
+    case .taskMapChain:
+        return Body {
+            let deferred = Deferred<Task<Int>.Result>()
+            let result = chain(Task(deferred))
+            deferred.succeed(with: 1)
+            blackHole(result)
+        }
+    case .taskMapChainRead:
+        return Body {
+            let deferred = Deferred<Task<Int>.Result>()
+            let result = chain(Task(deferred))
+            let progress = result.progress
+            blackHole(progress.fractionCompleted)
+            deferred.succeed(with: 1)
+            blackHole(progress.fractionCompleted)
+        }
+    case .taskValue:
+        return Body { count in
+            {
+                DrivenActor.run {
+                    for _ in 0..<count { sink.add((try? await Task { 1 }.value) ?? 0) }
+                }
+            }
+        }
+    case .taskGet:
+        return Body { count in
+            {
+                DrivenActor.run {
+                    for _ in 0..<count { sink.add((try? await Task { 1 }.get()) ?? 0) }
+                }
+            }
+        }
+    case .cancelWide:
+        return Body { _ in
+            let source = CancellationTokenSource()
+            let tasks = (0..<1_000).map { _ in
+                let deferred = Deferred<Task<Int>.Result>()
+                return Task(deferred) { deferred.fail(with: CancellationError()) }.cancelled(by: source.token)
+            }
+            return {
+                source.cancel()
+                blackHole(tasks)
+            }
+        }
+    case .tokenRegister:
+        let source = CancellationTokenSource()
+        return Body { source.token.register { sink.add(1) }.cancel() }
+    case .tokenContended, .tokenSeparate:
+        let (first, separate) = apart { CancellationTokenSource() }
+        let second = operation == .tokenContended ? first : separate
+        // One for each thread: not the counting of references to a third is measured.
+        let (sink, other) = apart { Sink() }
+        return Body { count in
+            {
+                onTwoThreads {
+                    for _ in 0..<count { first.token.register { sink.add(1) }.cancel() }
+                } and: {
+                    for _ in 0..<count { second.token.register { other.add(1) }.cancel() }
+                }
+            }
+        }
+    default:
+        return nil
+    }
+}
+
+private func chain(_ task: Task<Int>) -> Task<Int> {
+    task.map(increment).map(increment).map(increment).map(increment)
+        .map(increment).map(increment).map(increment).map(increment)
+}
+
+/// What a task costs more than the future in it.
+func futureBody(_ operation: Operation) -> Body? {
+    switch operation {
+    case .taskCreateFill: oursBody(.createFillPeek)
+    case .taskMapChain, .taskMapChainRead: oursBody(.mapChain)
+    default: nil
+    }
+}

@@ -17,6 +17,30 @@ package final class TaskState: Sendable {
         var consumers = 0
         /// Where handlers wait that were added later; made for the first of them.
         var cancellation: FutureStorage<CancellationToken.Ending>?
+
+        /// Notes the end. Returns all that was kept, to be let go outside of the lock.
+        mutating func empty() -> Contents {
+            let contents = Contents(
+                machine: machine.end(),
+                work: work,
+                watchers: watchers,
+                registrations: registrations,
+                cancellation: cancellation
+            )
+            work = .opaque
+            watchers = nil
+            registrations = []
+            cancellation = nil
+            return contents
+        }
+    }
+
+    private struct Contents: Sendable {
+        let machine: CancellationStateMachine<TaskTarget>.State
+        let work: TaskWork
+        let watchers: Watchers?
+        let registrations: [Registration]
+        let cancellation: FutureStorage<CancellationToken.Ending>?
     }
 
     private let state: Lock<State>
@@ -42,19 +66,10 @@ package final class TaskState: Sendable {
     /// - Returns: What the future was worked at by.
     @discardableResult
     func letGo() -> TaskWork {
-        let (old, ended) = state.withLock { state in
-            let old = state
-            state.work = .opaque
-            state.watchers = nil
-            state.registrations = []
-            state.cancellation = nil
-            return (old, state.machine.end())
-        }
-        withExtendedLifetime(ended) {
-            _ = old.cancellation?.fillNewestFirst(with: .abandoned)
-            for registration in old.registrations { registration.cancel() }
-            old.watchers?.notify()
-        }
+        let old = state.withLock { $0.empty() }
+        _ = old.cancellation?.fillNewestFirst(with: .abandoned)
+        for registration in old.registrations { registration.cancel() }
+        old.watchers?.notify()
         return old.work
     }
 

@@ -1,9 +1,10 @@
-internal import DeferredCore
+public import DeferredCore
 
 extension Task {
     /// How the task ends, as soon as it does.
     ///
     /// Waits even if the awaiting task is cancelled, and does not cancel this one.
+    @inlinable
     public var result: Result {
         get async { await future.value }
     }
@@ -13,6 +14,7 @@ extension Task {
     /// Waits even if the awaiting task is cancelled, and does not cancel this one, as in Swift's own `Task.value`.
     ///
     /// - Throws: What the task fails with.
+    @inlinable
     public var value: Success {
         get async throws { try await future.value.get() }
     }

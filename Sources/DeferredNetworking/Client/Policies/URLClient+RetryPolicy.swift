@@ -57,8 +57,10 @@ extension URLClient {
                 return retryAfter <= longestRetryAfter ? max(retryAfter, .zero) : nil
             }
             var longest = min(base, cap)
-            for _ in 1..<max(attempt, 1) where longest < cap {
+            var doublings = attempt - 1
+            while doublings > 0, longest > .zero, longest < cap {
                 longest = min(longest * 2, cap)
+                doublings -= 1
             }
             return longest * min(max(random(), 0), 1)
         }

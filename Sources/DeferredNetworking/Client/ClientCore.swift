@@ -11,10 +11,15 @@ import FoundationNetworking
 /// It is kept by the client and by each operation; nothing of the session's refers to the client itself.
 final class ClientCore: Sendable {
     let configuration: URLClient.Configuration
-    private let carrier: CarrierSession
+
+    /// Filled when the session is gone.
+    let invalidated: Future<Void>
 
     private struct State {
         var admission: AdmissionStateMachine
+
+        /// Given up when the client closes: the platform keeps the connections for as long as there is a session.
+        var carrier: CarrierSession?
         var operations: [UInt64: any ClientWork] = [:]
         var nextIdentifier: UInt64 = 1
     }
@@ -23,18 +28,17 @@ final class ClientCore: Sendable {
 
     init(_ configuration: URLClient.Configuration) {
         self.configuration = configuration
-        carrier = CarrierSession(copying: configuration.makeSessionConfiguration())
-        state = Lock(State(admission: AdmissionStateMachine(limit: configuration.maximumRequestsInFlight)))
+        let carrier = CarrierSession(copying: configuration.makeSessionConfiguration())
+        invalidated = carrier.invalidated
+        let admission = AdmissionStateMachine(limit: configuration.maximumRequestsInFlight)
+        state = Lock(State(admission: admission, carrier: carrier))
     }
 
     /// How many operations have not ended, those that wait for their turn included.
     var operationCount: Int { state.withLock { $0.operations.count } }
 
     /// How many platform tasks the session has for this client.
-    var transferCount: Int { carrier.registry.count }
-
-    /// Filled when the session is gone.
-    var invalidated: Future<Void> { carrier.invalidated }
+    var transferCount: Int { state.withLock { $0.carrier }?.registry.count ?? 0 }
 
     /// Begins an operation that makes each of its attempts with `attempt`.
     func begin<Value: Sendable>(
@@ -70,7 +74,7 @@ final class ClientCore: Sendable {
 
     /// The right to begin a transfer, unless the session is gone.
     func lease() -> CarrierLease? {
-        guard state.withLock({ $0.admission.leased() }) else { return nil }
+        guard let carrier = state.withLock({ $0.admission.leased() ? $0.carrier : nil }) else { return nil }
         return CarrierLease(carrier) { self.perform { $0.admission.leaseReturned() } }
     }
 
@@ -102,7 +106,7 @@ final class ClientCore: Sendable {
             switch action {
             case .start: operation?.admitted()
             case .refuse: operation?.abort(with: URLClientError.shutDown)
-            case .invalidate: carrier.invalidate()
+            case .invalidate: state.withLock { $0.carrier.take() }?.invalidate()
             }
         }
     }

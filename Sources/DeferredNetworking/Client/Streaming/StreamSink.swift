@@ -46,9 +46,10 @@ final class StreamSink: TransferSink, @unchecked Sendable {
         switch result {
         case .success(let response):
             buffer.finish(nil)
-            // Delivered, this counts for nothing. Else it is a response that was to be tried again.
+            // Delivered, this counts for nothing, and must not have the buffer, which would end with it. Else it is a
+            // response that was to be tried again.
             let code = (response as? HTTPURLResponse)?.statusCode ?? 0
-            let body = StreamingResponse.Body(buffer) {}
+            let body = StreamingResponse.Body(StreamBuffer(memoryLimit: 0)) {}
             attempt.end(
                 with: isDelivered
                     ? attempt.head(response).map { StreamingResponse(head: $0, body: body) }

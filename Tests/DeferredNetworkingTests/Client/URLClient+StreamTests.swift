@@ -23,17 +23,9 @@ extension URLClientTests {
         }
 
         @Test func `the head comes first and the body as it is sent`() async throws {
-            let gate = Deferred<Void>()
-            let server = try LoopbackServer(
-                beforeBody: { request in
-                    guard request.path == "/second" else { return nil }
-                    gate.fill()
-                    return .response(body: "")
-                },
-                respond: { _ in
-                    .response(body: "hello ", contentLength: 11) + [.pause(.milliseconds(50)), .send("world")]
-                }
-            )
+            let server = try LoopbackServer { _ in
+                .response(body: "hello ", contentLength: 11) + [.pause(.milliseconds(50)), .send("world")]
+            }
             defer { server.stop() }
             let response = try await URLClient.fresh().stream(URLRequest(url: server.url("/"))).get()
             #expect(response.head.statusCode == 200)

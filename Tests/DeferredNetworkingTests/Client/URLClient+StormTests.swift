@@ -66,6 +66,16 @@ extension URLClientTests {
             }
         }
 
+        /// Waits until some more requests have arrived, or for some turns when all of them stall.
+        private func waitForOthers(_ server: LoopbackServer, using random: inout SeededGenerator) async {
+            let target = server.requestCount + Int.random(in: 0..<6, using: &random)
+            var turns = 0
+            while turns < 300, server.requestCount < target {
+                await _Concurrency.Task.yield()
+                turns += 1
+            }
+        }
+
         /// Counts ends, and those that a cancellation brought.
         private final class Endings: Sendable {
             let count = Atomic(0)
@@ -105,7 +115,7 @@ extension URLClientTests {
                                 let number = round * workers + worker
                                 let path = Self.paths[Int.random(in: 0..<Self.paths.count, using: &random)]
                                 running.append(begin(number, on: client, at: server.url(path), in: folder, endings))
-                                if round % 8 == 0 { await giveWay(using: &random) }
+                                await waitForOthers(server, using: &random)
                                 while running.count > Int.random(in: 0..<8, using: &random) {
                                     running.remove(at: Int.random(in: 0..<running.count, using: &random)).cancel()
                                 }

@@ -28,7 +28,8 @@ extension URLClient {
     ///   - body: What to send.
     /// - Returns: A task like that of ``begin(_:)-(URLRequest)``, whose progress counts the bytes of the body that the
     ///   system has taken; those of a stream have no total. It fails with ``URLClientError/invalidRequest(reason:)`` for a
-    ///   `GET`, and for a file that can't be read. A file that becomes shorter while it is sent ends at the idle deadline.
+    ///   `GET`, and for a file that can't be read. A file that becomes shorter while it is sent ends at the idle deadline; so does, on
+    ///   Linux and over HTTP/2, a server that answers without reading the body.
     public func upload(_ request: URLRequest, from body: UploadBody) -> Task<(Data, HTTPURLResponse)> {
         var request = request
         request.httpBodyStream = nil

@@ -70,7 +70,7 @@ extension URLClientTests {
         private func waitForOthers(_ server: LoopbackServer, using random: inout SeededGenerator) async {
             let target = server.requestCount + Int.random(in: 0..<6, using: &random)
             var turns = 0
-            while turns < 300, server.requestCount < target {
+            while turns < 800, server.requestCount < target {
                 await _Concurrency.Task.yield()
                 turns += 1
             }
@@ -127,7 +127,7 @@ extension URLClientTests {
                 try await eventually { endings.count.load(ordering: .acquiring) == Self.count }
                 #expect(endings.cancelled.load(ordering: .relaxed) > Self.count / 10)
                 // Not all of them in the queue: many came as far as the server.
-                #expect(server.requestCount > Self.count / 4)
+                #expect(server.requestCount > Self.count / 10)
                 try await eventually { client.core.operationCount == 0 && client.core.transferCount == 0 }
                 #expect(try await client.begin(server.url("/redirect")).text() == "hello")
                 #expect(try await client.begin(server.url("/basic")).text() == "welcome")

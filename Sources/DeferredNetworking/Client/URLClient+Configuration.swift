@@ -59,8 +59,8 @@ extension URLClient {
 
         /// Told what happens to each request; see ``URLClient/Event``.
         ///
-        /// Called on internal threads, on those of one request one after the other, and keeps them waiting. It must not
-        /// block.
+        /// Called on internal threads and on those that begin or cancel, and keeps them waiting: it must not block. The
+        /// events of one request come in order, except that a cancellation doesn't wait for what is being told.
         public var monitor: (@Sendable (Event) -> Void)?
 
         /// Creates a configuration with the defaults.

@@ -11,7 +11,14 @@ final class OperationJournal: Sendable {
     private let original: URLRequest
     private let monitor: (@Sendable (URLClient.Event) -> Void)?
     private let beginning = ContinuousClock.now
-    private let bytes = Lock<(sent: Int64, received: Int64)>((0, 0))
+
+    private struct State {
+        var sent: Int64 = 0
+        var received: Int64 = 0
+        var hasFinished = false
+    }
+
+    private let state = Lock(State())
 
     init(_ identifier: UInt64, _ original: URLRequest, monitor: (@Sendable (URLClient.Event) -> Void)?) {
         self.identifier = identifier
@@ -24,25 +31,31 @@ final class OperationJournal: Sendable {
 
     func received(_ count: Int) {
         guard isMonitored else { return }
-        bytes.withLock { $0.received += Int64(count) }
+        state.withLock { $0.received += Int64(count) }
     }
 
     func sent(_ count: Int64) {
         guard isMonitored else { return }
-        bytes.withLock { $0.sent += count }
+        state.withLock { $0.sent += count }
     }
 
     func note(_ kind: URLClient.Event.Kind) {
         guard let monitor else { return }
-        let (sent, received) = bytes.withLock { $0 }
+        let (before, isTold) = state.withLock { state in
+            let before = state
+            if case .finished = kind { state.hasFinished = true }
+            return (before, !before.hasFinished)
+        }
+        // A transfer that was cancelled may still have something to say.
+        guard isTold else { return }
         monitor(
             URLClient.Event(
                 kind: kind,
                 request: identifier,
                 original: original,
                 elapsed: ContinuousClock.now - beginning,
-                sent: sent,
-                received: received
+                sent: before.sent,
+                received: before.received
             )
         )
     }

@@ -33,7 +33,8 @@ extension URLClient {
             /// An attempt failed, and another one will begin after a pause. Attempts count from 1.
             case retried(attempt: Int, after: Duration)
 
-            /// The end: `nil` for a success. The last event of a request.
+            /// The end: `nil` for a success. The last event of a request; only one that is being told on another thread at
+            /// that moment, when the request is cancelled, may still be.
             case finished((any Error)?)
         }
 

@@ -73,6 +73,30 @@ struct ReadmeTests {
         #expect(try Data(contentsOf: file) == Data("hello".utf8))
     }
 
+    @Test func clients() async throws {
+        struct User: Decodable { let name: String }
+        let server = try LoopbackServer { _ in .json(#"{"name": "Ada"}"#) }
+        defer { server.stop() }
+        let url = server.url("/user")
+
+        var configuration = URLClient.Configuration()
+        configuration.deadlines.total = .seconds(5)
+        configuration.maximumRequestsInFlight = 64
+        configuration.authentication = .bearer("token")
+        let client = URLClient(configuration: configuration)
+
+        let user = client.decode(User.self, from: URLRequest(url: url))
+        user.uponSuccess(on: .main) { print("Hello, \($0.name)") }
+
+        let response = try await client.stream(URLRequest(url: url)).get()  // as soon as the head is there
+        for try await bytes in response.body {
+            print("\(bytes.count) bytes of \(response.head.expectedContentLength)")
+        }
+        await client.shutdown().value  // lets end what runs, refuses what comes
+
+        #expect(try await user.value.name == "Ada")
+    }
+
     @Test func `every block of the README stands in this file`() throws {
         let here = URL(filePath: #filePath)
         let readme = here.appending(path: "../../../README.md").standardizedFileURL
@@ -80,7 +104,7 @@ struct ReadmeTests {
             .components(separatedBy: "```swift\n").dropFirst()
             .compactMap { $0.components(separatedBy: "\n```").first }
             .filter { !$0.hasPrefix(".package") }
-        #expect(blocks.count == 3)
+        #expect(blocks.count == 4)
         let source = lines(of: try String(contentsOf: here, encoding: .utf8))
         for block in blocks {
             let wanted = lines(of: block).filter { $0 != "import Deferred" }

@@ -18,7 +18,7 @@ package final class Download: Sendable {
     private enum State {
         /// The attempt tells a late report of the first transfer's beginning from the second's.
         case running(Transfer?, attempt: Int)
-        case cancelled
+        case aborted(any Error)
     }
 
     private let state = Lock(State.running(nil, attempt: 0))
@@ -57,12 +57,17 @@ package final class Download: Sendable {
 
     /// Ends the download with `URLError.cancelled`, unless it has ended. Returns without waiting.
     package func cancel() {
+        abort(with: URLError(.cancelled, failing: request.url))
+    }
+
+    /// Ends the download with `error`, unless it has ended. Returns without waiting.
+    package func abort(with error: any Error) {
         let transfer = state.withLock { state -> Transfer? in
-            defer { state = .cancelled }
-            if case .running(let transfer, _) = state { return transfer }
-            return nil
+            guard case .running(let transfer, _) = state else { return nil }
+            state = .aborted(error)
+            return transfer
         }
-        transfer?.cancel()
+        transfer?.abort(with: error)
     }
 
     private func begin(_ file: PartialFile, attempt: Int, asksForRange: Bool, _ start: @escaping Start) {
@@ -70,15 +75,19 @@ package final class Download: Sendable {
             self.end(file, outcome, attempt: attempt, mayStartOver: asksForRange, start)
         }
         let transfer = start(ranged(asksForRange ? file : nil), sink)
-        let isCancelled = state.withLock { state in
-            guard case .running(_, let newest) = state else { return true }
-            if newest < attempt {
-                state = .running(transfer, attempt: attempt)
+        let abortion = state.withLock { state -> (any Error)? in
+            switch state {
+            case .running(_, let newest):
+                if newest < attempt {
+                    state = .running(transfer, attempt: attempt)
+                }
+                return nil
+            case .aborted(let error):
+                return error
             }
-            return false
         }
-        if isCancelled {
-            transfer.cancel()
+        if let abortion {
+            transfer.abort(with: abortion)
         }
     }
 

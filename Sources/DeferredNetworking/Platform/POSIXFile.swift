@@ -18,6 +18,26 @@ enum POSIXFile {
         return descriptor >= 0 ? descriptor : nil
     }
 
+    /// A descriptor of a new file in `folder` that no path leads to.
+    static func openUnlinked(in folder: String) -> Result<Int32, POSIXError> {
+        var template = Array((folder + "/deferred-XXXXXX").utf8CString)
+        let descriptor = mkstemp(&template)
+        guard descriptor >= 0, fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0, unlink(template) == 0 else {
+            return .failure(POSIXError(lastError))
+        }
+        return .success(descriptor)
+    }
+
+    /// Up to `count` bytes, at least one, or nil when there are none or they can't be read.
+    static func read(_ count: Int, at offset: Int64, from descriptor: Int32) -> Data? {
+        var bytes = Data(count: count)
+        while true {
+            let result = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, off_t(offset)) }
+            if result > 0 { return bytes.prefix(result) }
+            guard result < 0, errno == EINTR else { return nil }
+        }
+    }
+
     static func status(of descriptor: Int32) -> stat? {
         var result = stat()
         return fstat(descriptor, &result) == 0 ? result : nil

@@ -5,7 +5,7 @@ import FoundationNetworking
 #endif
 
 /// What a redirect response asks for: RFC 9110, section 15.4, as browsers read it.
-enum RedirectRules {
+package enum RedirectRules {
     enum Verdict {
         /// Send this request instead.
         case follow(TransferRequest)
@@ -16,17 +16,24 @@ enum RedirectRules {
         case fail(URLError)
     }
 
-    /// How many redirects one transfer follows.
-    static let hopLimit = 20
+    /// How many redirects one transfer follows, unless it is told otherwise.
+    package static let hopLimit = 20
 
-    /// - Parameter hops: how many redirects led to `request`.
-    static func verdict(on response: HTTPURLResponse, to request: TransferRequest, hops: Int) -> Verdict {
+    /// - Parameters:
+    ///   - chain: the URLs that redirected, up to the one before `request`.
+    ///   - limit: how many redirects are followed.
+    static func verdict(
+        on response: HTTPURLResponse,
+        to request: TransferRequest,
+        after chain: [URL],
+        limit: Int = hopLimit
+    ) -> Verdict {
         guard [301, 302, 303, 307, 308].contains(response.statusCode),
             let url = request.url,
             let target = target(of: response, from: url)
         else { return .deliver }
-        guard hops < hopLimit else {
-            return .fail(URLError(.httpTooManyRedirects, failing: target))
+        guard chain.count < limit else {
+            return .fail(tooMany(chain + [url, target]))
         }
         var next = request
         if dropsBody(status: response.statusCode, method: request.method) {
@@ -50,6 +57,16 @@ enum RedirectRules {
         else { return nil }
         guard target.fragment == nil, let fragment = url.fragment(percentEncoded: true) else { return target }
         return URL(string: target.absoluteString + "#" + fragment) ?? target
+    }
+
+    /// Names the last URLs of the chain: those of a loop are among them.
+    private static func tooMany(_ chain: [URL]) -> URLError {
+        let shown = chain.suffix(6).map { VisibleText.quoted($0) }.joined(separator: " → ")
+        return URLError(
+            .httpTooManyRedirects,
+            failing: chain.last,
+            description: "More than \(chain.count - 2) redirects: \(chain.count > 6 ? "… → " : "")\(shown)"
+        )
     }
 
     private static func dropsBody(status: Int, method: String) -> Bool {

@@ -1,3 +1,5 @@
+internal import DeferredCore
+
 #if canImport(FoundationNetworking)
 import Foundation
 package import FoundationNetworking
@@ -16,6 +18,9 @@ package final class CarrierSession: Sendable {
     private let defaultHeaders: [String: String]
 
     var registry: TransferRegistry { delegate.registry }
+
+    /// Filled when the session calls back no more.
+    var invalidated: Future<Void> { delegate.invalidated.future }
 
     /// A session of the library's own with a copy of `configuration`, made safe for the platform.
     package init(copying configuration: URLSessionConfiguration) {

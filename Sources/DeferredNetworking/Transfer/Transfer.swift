@@ -32,6 +32,7 @@ package final class Transfer: Sendable {
 
     private init(
         _ request: TransferRequest,
+        redirectLimit: Int,
         lease: CarrierLease,
         advisor: (any TransferAdvisor)?,
         configure: (@Sendable (URLSessionTask) -> Void)?,
@@ -39,7 +40,7 @@ package final class Transfer: Sendable {
     ) {
         state = Lock(
             State(
-                machine: TransferStateMachine(request: request),
+                machine: TransferStateMachine(request: request, redirectLimit: redirectLimit),
                 sink: sink,
                 lease: lease,
                 advisor: advisor,
@@ -52,11 +53,13 @@ package final class Transfer: Sendable {
     ///
     /// - Parameters:
     ///   - lease: the session that carries it, given back when nothing of the transfer is left there.
+    ///   - redirectLimit: how many redirects are followed.
     ///   - advisor: who is asked about redirects and challenges.
     ///   - configure: applied to each platform task before it is resumed.
     package static func start(
         _ request: TransferRequest,
         on lease: CarrierLease,
+        redirectLimit: Int = RedirectRules.hopLimit,
         advisor: (any TransferAdvisor)? = nil,
         configure: (@Sendable (URLSessionTask) -> Void)? = nil,
         sink: any TransferSink
@@ -64,6 +67,7 @@ package final class Transfer: Sendable {
         let checked = RequestCheck.normalised(lease.carrier.addingDefaultHeaders(to: request))
         let transfer = Transfer(
             (try? checked.get()) ?? request,
+            redirectLimit: redirectLimit,
             lease: lease,
             advisor: advisor,
             configure: configure,

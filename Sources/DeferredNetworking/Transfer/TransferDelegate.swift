@@ -12,6 +12,9 @@ import FoundationNetworking
 final class TransferDelegate: NSObject, URLSessionDataDelegate {
     let registry = TransferRegistry()
 
+    /// Filled when the session calls back no more.
+    let invalidated = Deferred<Void>()
+
     func urlSession(
         _ session: URLSession,
         dataTask: URLSessionDataTask,
@@ -91,5 +94,6 @@ final class TransferDelegate: NSObject, URLSessionDataDelegate {
         for transfer in registry.removeAll() {
             transfer.handle { $0.invalidated() }
         }
+        invalidated.fill()
     }
 }

@@ -5,6 +5,8 @@ import Foundation
 final class TransferRegistry: Sendable {
     private let transfers = Lock<[Int: Transfer]>([:])
 
+    var count: Int { transfers.withLock { $0.count } }
+
     func insert(_ transfer: Transfer, task: Int) {
         transfers.withLock { $0[task] = transfer }
     }

@@ -41,7 +41,7 @@ extension TransferStateMachine {
     }
 
     private mutating func consider(_ response: HTTPURLResponse) -> [Action] {
-        switch RedirectRules.verdict(on: response, to: request, hops: hops) {
+        switch RedirectRules.verdict(on: response, to: request, after: chain, limit: redirectLimit) {
         case .follow(let proposal):
             round += 1
             state = .deciding(.redirect(response, proposal, round: round))
@@ -65,7 +65,9 @@ extension TransferStateMachine {
     ) -> [Action] {
         switch answer {
         case .follow(let request):
-            hops += 1
+            if let url = self.request.url {
+                chain.append(url)
+            }
             return reissue(request, after: proposal)
         case .fail(let error):
             return finish(.failure(error))

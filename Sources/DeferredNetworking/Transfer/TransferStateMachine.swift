@@ -81,11 +81,15 @@ struct TransferStateMachine {
 
     var state = State.idle
     var request: TransferRequest
-    var hops = 0
+    let redirectLimit: Int
+
+    /// The URLs that redirected, in order.
+    var chain: [URL] = []
     var round = 0
     var credentials: Set<String> = []
 
-    init(request: TransferRequest) {
+    init(request: TransferRequest, redirectLimit: Int = RedirectRules.hopLimit) {
         self.request = request
+        self.redirectLimit = redirectLimit
     }
 }

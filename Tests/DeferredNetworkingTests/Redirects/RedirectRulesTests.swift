@@ -36,7 +36,7 @@ struct RedirectRulesTests {
     /// The request that follows, or nil when the response is delivered.
     private func followed(_ status: Int, _ location: String?, _ request: URLRequest) throws -> URLRequest? {
         let response = try response(status, location: location)
-        switch RedirectRules.verdict(on: response, to: TransferRequest(request), hops: 0) {
+        switch RedirectRules.verdict(on: response, to: TransferRequest(request), after: []) {
         case .follow(let next): return next.request
         case .deliver: return nil
         case .fail(let error): throw error
@@ -110,16 +110,19 @@ struct RedirectRulesTests {
     func limit() throws {
         let response = try response(302, location: "/x")
         let request = TransferRequest(try request())
-        guard case .follow = RedirectRules.verdict(on: response, to: request, hops: 19) else {
+        let chain = Array(repeating: try #require(request.url), count: 20)
+        guard case .follow = RedirectRules.verdict(on: response, to: request, after: Array(chain.dropLast())) else {
             Issue.record("not followed")
             return
         }
-        guard case .fail(let error) = RedirectRules.verdict(on: response, to: request, hops: 20) else {
+        guard case .fail(let error) = RedirectRules.verdict(on: response, to: request, after: chain) else {
             Issue.record("not failed")
             return
         }
         #expect(error.code == .httpTooManyRedirects)
         #expect(error.failingURL?.absoluteString == "http://a/x#f")
+        #expect(error.localizedDescription.hasPrefix("More than 20 redirects: … → "))
+        #expect(error.localizedDescription.hasSuffix("\"http://a/x#f\""))
     }
 
     @Test("A body stream that was read cannot be sent again")
@@ -135,8 +138,8 @@ struct RedirectRulesTests {
         var put = URLRequest(url: try #require(URL(string: "http://a/")))
         put.httpMethod = "PUT"
         let request = TransferRequest(put, body: .file(URL(filePath: "/x")))
-        let kept = RedirectRules.verdict(on: try response(308, location: "/x"), to: request, hops: 0)
-        let dropped = RedirectRules.verdict(on: try response(303, location: "/x"), to: request, hops: 0)
+        let kept = RedirectRules.verdict(on: try response(308, location: "/x"), to: request, after: [])
+        let dropped = RedirectRules.verdict(on: try response(303, location: "/x"), to: request, after: [])
         guard case .follow(let kept) = kept, case .file = kept.body else {
             Issue.record("\(kept)")
             return

@@ -1,0 +1,59 @@
+public import Foundation
+
+#if canImport(FoundationNetworking)
+public import FoundationNetworking
+#endif
+
+extension URLClient {
+    /// Something that happened to a request, for logs and metrics.
+    ///
+    /// ```swift
+    /// configuration.monitor = { event in
+    ///     if case .finished(let result) = event.kind { log(event.url, result, event.elapsed, event.received) }
+    /// }
+    /// ```
+    public struct Event: Sendable {
+        /// What happened.
+        public enum Kind: Sendable {
+            /// The client was asked for the request.
+            case created
+
+            /// A request went to the session: the first one, or one after a redirect, a challenge or a pause.
+            case sent
+
+            /// The server redirected, and the client follows.
+            case redirected(HTTPURLResponse, to: URL)
+
+            /// The server answered `401`, and the client looks for a credential.
+            case challenged(HTTPURLResponse)
+
+            /// The head of a response came that is not a redirect.
+            case response(HTTPURLResponse)
+
+            /// An attempt failed, and another one will begin after a pause. Attempts count from 1.
+            case retried(attempt: Int, after: Duration)
+
+            /// The end: `nil` for a success. The last event of a request; only one that is being told on another thread at
+            /// that moment, when the request is cancelled, may still be.
+            case finished((any Error)?)
+        }
+
+        /// What happened.
+        public let kind: Kind
+
+        /// Counts the requests of the client, from 1.
+        public let request: UInt64
+
+        /// What the caller asked for; headers and URL may hold secrets.
+        public let original: URLRequest
+
+        /// Since the request was created.
+        public let elapsed: Duration
+
+        /// Bytes of the request's body that were sent so far, in all attempts.
+        public let sent: Int64
+
+        /// Bytes of responses' bodies that were received so far, in all attempts, after decompression.
+        public let received: Int64
+    }
+}

@@ -1,0 +1,88 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension URLClient {
+    /// Which failures a client tries again, how often, and after which pauses.
+    ///
+    /// Only requests that may be sent twice are: those with an idempotent method, with a method that is added to
+    /// ``methods``, or with an `Idempotency-Key` header. Never one with a one-shot `httpBodyStream`.
+    ///
+    /// Tried again are the statuses in ``statuses``, failures to connect, lost connections (also a kept-alive one that the
+    /// server closed at the same moment), bodies cut short, and the idle and connect-to-head deadlines.
+    public struct RetryPolicy: Sendable {
+        /// How many attempts there are, the first included; less than 2 for no retries.
+        public var attempts = 3
+
+        /// The longest pause after the first attempt. It doubles with each further one.
+        public var base: Duration = .milliseconds(200)
+
+        /// The longest pause that the client chooses by itself.
+        public var cap: Duration = .seconds(10)
+
+        /// The longest pause that a server may ask for with `Retry-After`; if it asks for more, its response is the result.
+        public var longestRetryAfter: Duration = .seconds(60)
+
+        /// The methods that may be sent twice, in upper case.
+        public var methods: Set<String> = ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"]
+
+        /// The statuses that are worth another attempt.
+        public var statuses: Set<Int> = [408, 429, 502, 503, 504]
+
+        /// What measures the pauses.
+        public var clock: any Clock<Duration> = ContinuousClock()
+
+        /// Gives numbers from 0 to 1, by which pauses are shortened so that clients don't come back all at once.
+        public var random: @Sendable () -> Double = { Double.random(in: 0...1) }
+
+        /// Creates a policy with the defaults.
+        public init() {}
+
+        /// Every failure is the result.
+        public static var none: Self {
+            var policy = Self()
+            policy.attempts = 1
+            return policy
+        }
+
+        /// How long to wait after an attempt, counted from 1; `nil` when the server asks for too much.
+        ///
+        /// Without `Retry-After`, this is a random part of ``base`` doubled with each attempt, at most ``cap``: "full jitter".
+        ///
+        /// - Parameter retryAfter: What the server asked for. It is kept to exactly.
+        public func pause(after attempt: Int, retryAfter: Duration? = nil) -> Duration? {
+            if let retryAfter {
+                return retryAfter <= longestRetryAfter ? max(retryAfter, .zero) : nil
+            }
+            var longest = min(base, cap)
+            var doublings = attempt - 1
+            while doublings > 0, longest > .zero, longest < cap {
+                longest = min(longest * 2, cap)
+                doublings -= 1
+            }
+            return longest * min(max(random(), 0), 1)
+        }
+
+        /// Whether sending the request twice does no harm, and is possible.
+        func mayRepeat(_ request: TransferRequest) -> Bool {
+            guard !request.hasOneShotBody else { return false }
+            return methods.contains(request.method.uppercased())
+                || request.request.value(forHTTPHeaderField: "Idempotency-Key") != nil
+        }
+
+        func isWorthwhile(after error: any Error) -> Bool {
+            switch error {
+            case let error as URLError: Self.passingFailures.contains(error.code)
+            case URLClientError.truncatedBody: true
+            default: false
+            }
+        }
+
+        private static let passingFailures: Set<URLError.Code> = [
+            .timedOut, .cannotFindHost, .cannotConnectToHost, .dnsLookupFailed, .networkConnectionLost,
+            .notConnectedToInternet, .requestBodyStreamExhausted,
+        ]
+    }
+}

@@ -1,0 +1,84 @@
+#if canImport(FoundationNetworking)
+import Foundation
+public import FoundationNetworking
+#else
+public import Foundation
+#endif
+
+extension URLClient {
+    /// What a client does by itself, and its limits.
+    ///
+    /// ```swift
+    /// var configuration = URLClient.Configuration()
+    /// configuration.maximumRequestsInFlight = 64
+    /// configuration.redirects = .sameOrigin()
+    /// configuration.retries.attempts = 5
+    /// let client = URLClient(configuration: configuration)
+    /// ```
+    public struct Configuration: Sendable {
+        /// The session's configuration, for additional headers, protocol classes and the like. Copied by the client.
+        ///
+        /// The client sets its connections per host and its cookies from the properties here. On Linux it also removes the
+        /// cache and the credential storage, with which cancelling stops the process.
+        public var session = URLSessionConfiguration.ephemeral
+
+        /// How many connections to one host there may be; at least 1. Over HTTP/2, requests share one.
+        public var maximumConnectionsPerHost = 16
+
+        /// How many requests may be under way at a time; `nil` for any number.
+        ///
+        /// The others wait, in the order in which they were begun for each host, and the hosts take turns. A request that
+        /// waits for its next attempt keeps its place.
+        public var maximumRequestsInFlight: Int?
+
+        /// The largest body that is gathered in memory, in bytes; `nil` for any. Downloads and streams have no limit.
+        ///
+        /// A larger one fails with ``URLClientError/bodyTooLarge(limit:)``. Bytes count after decompression.
+        public var maximumBodySize: Int64? = 64 << 20
+
+        /// How much of a stream's body waits in memory for its reader, in bytes. What goes beyond waits in a file.
+        public var streamBufferSize = 1 << 20
+
+        /// How long a request may take.
+        public var deadlines = Deadlines()
+
+        /// Which redirects are followed.
+        public var redirects = RedirectPolicy.follow()
+
+        /// Who the client says that it is.
+        public var authentication = Authentication.none
+
+        /// Which statuses are successes.
+        public var validation = StatusValidation.successful
+
+        /// Which failures are tried again.
+        public var retries = RetryPolicy()
+
+        /// Where cookies are kept and taken from; `nil` neither sends nor accepts any.
+        public var cookies: HTTPCookieStorage?
+
+        /// Told what happens to each request; see ``URLClient/Event``.
+        ///
+        /// Called on internal threads and on those that begin or cancel, and keeps them waiting: it must not block. The
+        /// events of one request come in order, except that a cancellation doesn't wait for what is being told.
+        public var monitor: (@Sendable (Event) -> Void)?
+
+        /// Creates a configuration with the defaults.
+        public init() {}
+
+        /// The defaults: redirects followed, idempotent requests tried three times, no cookies, no credentials.
+        public static var `default`: Configuration { Configuration() }
+    }
+}
+
+extension URLClient.Configuration {
+    /// A configuration for the session with what is said here and not there.
+    func makeSessionConfiguration() -> URLSessionConfiguration {
+        let copy = session.copy() as? URLSessionConfiguration ?? .ephemeral
+        copy.httpMaximumConnectionsPerHost = max(1, maximumConnectionsPerHost)
+        copy.httpCookieStorage = cookies
+        copy.httpShouldSetCookies = cookies != nil
+        copy.httpCookieAcceptPolicy = cookies == nil ? .never : .always
+        return copy
+    }
+}

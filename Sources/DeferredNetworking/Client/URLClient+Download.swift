@@ -1,0 +1,43 @@
+public import DeferredTask
+public import Foundation
+
+#if canImport(FoundationNetworking)
+public import FoundationNetworking
+#endif
+
+extension URLClient {
+    /// Begins a download into a file.
+    ///
+    /// The bytes go to a file beside `destination`, which takes its place in one step when all of them have come. So a
+    /// file at `destination` is always complete.
+    ///
+    /// - Parameters:
+    ///   - request: See ``begin(_:)-(URLRequest)``. One with a `Range` of its own isn't resumed.
+    ///   - destination: A file URL, in a folder that exists.
+    ///   - resuming: Whether the part that a failed download leaves in `<destination>.partial` is used by the next one, also by
+    ///     the next attempt of this one. It is, if the server still has the same file, which its `ETag` or `Last-Modified`
+    ///     tell, and else begun again. With `false`, nothing is left of a download that fails.
+    /// - Returns: A task that gives `destination`. Its progress counts the bytes of the whole file. It fails with
+    ///   ``URLClientError/unacceptableStatus(code:body:)`` unless the status is a success, whatever the configuration accepts,
+    ///   with a `CocoaError` that names the path if the file can't be written, and else like ``begin(_:)-(URLRequest)``.
+    public func download(
+        _ request: URLRequest,
+        to destination: URL,
+        resuming: Bool = true
+    ) -> Task<(URL, HTTPURLResponse)> {
+        let reporter = ProgressReporter(unit: .bytes)
+        return core.begin(TransferRequest(request), reporter: reporter) { attempt in
+            let download = Download(
+                attempt.request,
+                to: destination,
+                resuming: resuming,
+                onProgress: { reporter.report(completed: $0, of: $1) },
+                start: { attempt.transfer($0, AttemptSink($1, attempt, validation: nil)) },
+                completion: { result in
+                    attempt.end(with: result.flatMap { file, response in attempt.head(response).map { (file, $0) } })
+                }
+            )
+            return AttemptHandle { download.abort(with: $0) }
+        }
+    }
+}

@@ -1,0 +1,50 @@
+public import DeferredTask
+public import Foundation
+
+#if canImport(FoundationNetworking)
+public import FoundationNetworking
+#endif
+
+extension URLClient {
+    /// The body of an upload, which can be sent more than once: after a redirect, a challenge or a failure.
+    public enum UploadBody: Sendable {
+        /// Bytes in memory: the fastest.
+        case data(Data)
+
+        /// A regular file, read while it is sent. It must not change meanwhile.
+        case file(URL)
+
+        /// A fresh stream for each time that the body is sent, of unknown length.
+        ///
+        /// On Linux, a stream that has no bytes available when it is opened counts as empty, and one that blocks holds up
+        /// all sessions of the process: use streams over memory or files.
+        case stream(@Sendable () -> InputStream)
+    }
+
+    /// Begins a request with a body, and gives the body and the response that come back.
+    ///
+    /// - Parameters:
+    ///   - request: With a method that has a body. A `httpBody` of its own is replaced.
+    ///   - body: What to send.
+    /// - Returns: A task like that of ``begin(_:)-(URLRequest)``, whose progress counts the bytes of the body that the
+    ///   system has taken; those of a stream have no total. It fails with ``URLClientError/invalidRequest(reason:)`` for a
+    ///   `GET`, and for a file that can't be read. A file that becomes shorter while it is sent ends at the idle deadline; so does, on
+    ///   Linux and over HTTP/2, a server that answers without reading the body.
+    public func upload(_ request: URLRequest, from body: UploadBody) -> Task<(Data, HTTPURLResponse)> {
+        var request = request
+        request.httpBodyStream = nil
+        request.httpBody = nil
+        let transfer: TransferRequest
+        switch body {
+        case .data(let data):
+            request.httpBody = data
+            transfer = TransferRequest(request)
+        case .file(let file):
+            transfer = TransferRequest(request, body: .file(file))
+        case .stream(let makeStream):
+            transfer = TransferRequest(request, body: .stream(makeStream))
+        }
+        let reporter = ProgressReporter(unit: .bytes)
+        return gather(transfer, reporter: reporter, onSent: { reporter.report(completed: $0, of: $1) })
+    }
+}

@@ -1,0 +1,90 @@
+internal import DeferredCore
+public import DeferredTask
+public import Foundation
+
+#if canImport(FoundationNetworking)
+public import FoundationNetworking
+#endif
+
+/// An HTTP client for services: one long-lived session of its own, with limits, deadlines, retries and credentials.
+///
+/// Reach for it where a process makes many requests over a long time. For a request now and then,
+/// ``Foundation/URLSession/beginDataTask(with:configure:)-(URLRequest,_)`` on a session of yours is enough.
+///
+/// ```swift
+/// var configuration = URLClient.Configuration()
+/// configuration.deadlines.total = .seconds(5)
+/// configuration.authentication = .bearer(token, when: .always)
+/// let client = URLClient(configuration: configuration)
+/// let user = client.decode(User.self, from: URLRequest(url: url))
+/// user.uponSuccess(on: .main) { show($0) }
+/// ```
+///
+/// Everything that begins ends exactly once, with a value or an error, whatever the server and the session do: the
+/// deadlines are the client's own, and end a task even when the session doesn't answer.
+///
+/// **Thread safety:** all members are safe to use from any thread, and none of them waits.
+/// **Lifetime:** what runs keeps what it needs of the client. When the last reference to the client goes, what was begun
+/// still ends in its own time, and then the session is invalidated and its connections are closed.
+///
+/// What can't be had over URLSession on Linux: back pressure (a body that is read slowly is buffered, see
+/// ``stream(_:)``), metrics, trailers, pinned or private certificates, client certificates, a choice of the TLS or HTTP
+/// version, and more than some 4,000 requests per second in a process, since all sessions share one queue. Use
+/// AsyncHTTPClient where these count. A server can stop a process with a trailer field or the length 2⁶³−1, and can
+/// freeze it with tens of thousands of header lines; that needs a newer Foundation, see the README.
+public final class URLClient: Sendable {
+    let core: ClientCore
+
+    /// Creates a client with a session of its own.
+    ///
+    /// - Parameter configuration: Copied; changes to its parts later on have no effect.
+    public init(configuration: Configuration = .default) {
+        core = ClientCore(configuration)
+    }
+
+    deinit {
+        core.close()
+    }
+
+    /// Begins a request, and gives its body and response when they are complete.
+    ///
+    /// - Parameter request: Checked before anything is sent. Its `timeoutInterval`, when it isn't Foundation's 60 seconds,
+    ///   replaces the idle deadline of the configuration, and may be a fraction of a second.
+    /// - Returns: A task that has begun, or waits for its turn when the client limits the requests in flight. Its progress
+    ///   counts the bytes of the body. Cancelling it fails it at once with `URLError.cancelled` and stops the transfer.
+    ///
+    ///   It fails with ``URLClientError/invalidRequest(reason:)`` for a request that can't be sent,
+    ///   ``URLClientError/unacceptableStatus(code:body:)`` unless the configuration accepts the status,
+    ///   ``URLClientError/bodyTooLarge(limit:)``, ``URLClientError/truncatedBody(received:expected:)`` for a body cut short,
+    ///   ``URLClientError/deadlineExceeded`` for the total deadline and `URLError.timedOut` for the other ones,
+    ///   ``URLClientError/shutDown`` after a shutdown, and otherwise with a `URLError` that has the failing URL.
+    public func begin(_ request: URLRequest) -> Task<(Data, HTTPURLResponse)> {
+        let reporter = ProgressReporter(unit: .bytes)
+        return gather(
+            TransferRequest(request),
+            reporter: reporter,
+            onProgress: { reporter.report(completed: $0, of: $1) }
+        )
+    }
+
+    /// Begins a `GET` request. See ``begin(_:)-(URLRequest)``.
+    public func begin(_ url: URL) -> Task<(Data, HTTPURLResponse)> {
+        begin(URLRequest(url: url))
+    }
+
+    /// Begins a request whose response is gathered in memory.
+    func gather(
+        _ request: TransferRequest,
+        reporter: ProgressReporter,
+        onProgress: @escaping @Sendable (Int64, Int64?) -> Void = { _, _ in },
+        onSent: @escaping @Sendable (Int64, Int64?) -> Void = { _, _ in }
+    ) -> Task<(Data, HTTPURLResponse)> {
+        let limit = core.configuration.maximumBodySize
+        return core.begin(request, reporter: reporter) { attempt in
+            let sink = DataSink(limit: limit, onProgress: onProgress, onSent: onSent) { result in
+                attempt.end(with: result.flatMap { body, response in attempt.head(response).map { (body, $0) } })
+            }
+            return attempt.start(AttemptSink(sink, attempt, validation: attempt.validation))
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import Testing
+
+@testable import DeferredNetworking
+
+@Suite("Admission state machine", .timeLimit(.minutes(1)))
+struct AdmissionStateMachineTests {
+    typealias Action = AdmissionStateMachine.Action
+
+    @Test func `without a limit everything starts at once`() {
+        var machine = AdmissionStateMachine(limit: nil)
+        #expect(machine.arrived(1, host: "a") == [.start(1)])
+        #expect(machine.arrived(2, host: "a") == [.start(2)])
+        #expect(machine.left(1) == [])
+    }
+
+    @Test(arguments: [1, 0, -5])
+    func `with a limit the next starts when one leaves`(limit: Int) {
+        var machine = AdmissionStateMachine(limit: limit)
+        #expect(machine.arrived(1, host: "a") == [.start(1)])
+        #expect(machine.arrived(2, host: "a") == [])
+        #expect(machine.arrived(3, host: "a") == [])
+        // One that waits leaves no room.
+        #expect(machine.left(2) == [])
+        #expect(machine.left(1) == [.start(3)])
+        #expect(machine.left(3) == [])
+        #expect(machine.arrived(4, host: "a") == [.start(4)])
+    }
+
+    @Test func `an idle client closes at once`() {
+        var machine = AdmissionStateMachine(limit: nil)
+        #expect(machine.close() == [.invalidate])
+        #expect(machine.close() == [])
+        #expect(machine.arrived(1, host: "a") == [.refuse(1)])
+        let isLeased = machine.leased()
+        #expect(!isLeased)
+    }
+
+    @Test func `a busy client closes when all of it has ended and every lease is back`() {
+        var machine = AdmissionStateMachine(limit: 1)
+        #expect(machine.arrived(1, host: "a") == [.start(1)])
+        #expect(machine.arrived(2, host: "a") == [])
+        var leases = [machine.leased()]
+        #expect(machine.close() == [])
+        #expect(machine.state == .closing)
+        #expect(machine.arrived(3, host: "a") == [.refuse(3)])
+        #expect(machine.left(1) == [.start(2)])
+        leases.append(machine.leased())
+        #expect(leases == [true, true])
+        #expect(machine.leaseReturned() == [])
+        #expect(machine.left(2) == [])
+        #expect(machine.leaseReturned() == [.invalidate])
+        #expect(machine.state == .closed)
+    }
+
+    @Test func `an open client stays open when the last lease comes back`() {
+        var machine = AdmissionStateMachine(limit: nil)
+        #expect(machine.arrived(1, host: "a") == [.start(1)])
+        let isLeased = machine.leased()
+        #expect(isLeased)
+        #expect(machine.left(1) == [])
+        #expect(machine.leaseReturned() == [])
+        #expect(machine.state == .open)
+    }
+}

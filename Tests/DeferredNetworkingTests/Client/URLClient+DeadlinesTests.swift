@@ -1,0 +1,89 @@
+import DeferredCore
+import DeferredTask
+import DeferredTesting
+import Foundation
+import TestSupport
+import Testing
+
+@testable import DeferredNetworking
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension URLClientTests {
+    @Suite("Deadlines")
+    struct Deadlines {
+        private static let head: LoopbackServer.Payload = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n"
+
+        @Test(arguments: [
+            LoopbackServer.Script([.stall]), [.send(head), .stall], [.send(head), .send("12345"), .stall],
+        ])
+        func `silence of a fraction of a second ends an attempt`(script: LoopbackServer.Script) async throws {
+            let server = try LoopbackServer { _ in script }
+            defer { server.stop() }
+            let client = URLClient.fresh { $0.deadlines.idle = .milliseconds(80) }
+            let error = await client.begin(server.url("/")).failure() as? URLError
+            #expect(error?.code == .timedOut)
+            #expect(error?.failingURL == server.url("/"))
+        }
+
+        @Test func `bytes now and then are no silence`() async throws {
+            let drip = LoopbackServer.Script.Step.drip("1234567890", size: 1, every: .milliseconds(60))
+            let server = try LoopbackServer { _ in [.send(Self.head), drip] }
+            defer { server.stop() }
+            let client = URLClient.fresh { $0.deadlines.idle = .milliseconds(400) }
+            #expect(try await client.begin(server.url("/")).text() == "1234567890")
+        }
+
+        @Test func `a request's own time-out replaces the idle deadline`() async throws {
+            let server = try LoopbackServer { _ in [.stall] }
+            defer { server.stop() }
+            let request = URLRequest(server.url("/")) { $0.timeoutInterval = 0.08 }
+            #expect(await URLClient.fresh().begin(request).ending() == .url(.timedOut))
+        }
+
+        @Test func `a head that comes too late ends an attempt, and a late body does not`() async throws {
+            let server = try LoopbackServer { request in
+                request.path == "/head"
+                    ? [.stall] : [.send(Self.head), .pause(.milliseconds(300)), .send("1234567890")]
+            }
+            defer { server.stop() }
+            let client = URLClient.fresh { $0.deadlines.connectToHead = .milliseconds(150) }
+            #expect(await client.begin(server.url("/head")).ending() == .url(.timedOut))
+            #expect(await client.begin(server.url("/body")).ending() == .status(200))
+        }
+
+        @Test func `the total deadline ends a request that goes on and on`() async throws {
+            let drip = LoopbackServer.Script.Step.drip(.pattern(count: 1_000), size: 1, every: .milliseconds(20))
+            let server = try LoopbackServer { _ in [.send("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n"), drip] }
+            defer { server.stop() }
+            let client = URLClient.fresh { $0.deadlines.total = .milliseconds(150) }
+            #expect(await client.begin(server.url("/")).ending() == .client(.deadlineExceeded))
+            try await eventually { client.core.transferCount == 0 }
+        }
+
+        @Test func `the total deadline holds for a request that waits for its turn`() async throws {
+            let server = try LoopbackServer { _ in [.stall] }
+            defer { server.stop() }
+            let client = URLClient.fresh {
+                $0.maximumRequestsInFlight = 1
+                $0.deadlines.total = .milliseconds(150)
+            }
+            let tasks = [client.begin(server.url("/")), client.begin(server.url("/"))]
+            for task in tasks {
+                #expect(await task.ending() == .client(.deadlineExceeded))
+            }
+        }
+
+        @Test func `a deadline holds while the queue of all sessions is blocked`() async throws {
+            let server = try LoopbackServer { _ in .response(body: "hello") }
+            defer { server.stop() }
+            let gate = Deferred<Void>()
+            TransferQueue.control.async { gate.wait() }
+            let client = URLClient.fresh { $0.deadlines.total = .milliseconds(50) }
+            #expect(await client.begin(server.url("/")).ending() == .client(.deadlineExceeded))
+            gate.fill()
+        }
+    }
+}

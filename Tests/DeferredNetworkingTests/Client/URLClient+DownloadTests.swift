@@ -1,0 +1,96 @@
+import DeferredCore
+import DeferredTask
+import DeferredTesting
+import Foundation
+import TestSupport
+import Testing
+
+@testable import DeferredNetworking
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension URLClientTests {
+    @Suite("Downloading")
+    struct Download {
+        @Test func `a file arrives whole`() async throws {
+            let server = try LoopbackServer { _ in .response(body: .pattern(count: 300_000)) }
+            defer { server.stop() }
+            let folder = try TemporaryDirectory()
+            let client = URLClient.fresh { $0.maximumBodySize = 10 }
+            let (file, response) = try await client.download(URLRequest(url: server.url("/")), to: folder.file).get()
+            #expect(response.statusCode == 200)
+            let isSame = try Data(contentsOf: file) == LoopbackServer.Payload.patternBytes(0..<300_000)
+            #expect(isSame)
+            #expect(try folder.contents() == ["file"])
+        }
+
+        @Test func `the next attempt goes on where the last one ended`() async throws {
+            let source = try TemporaryDirectory()
+            try LoopbackServer.Payload.patternBytes(0..<100_000).write(to: source.file)
+            let server = try LoopbackServer { request in
+                let script = LoopbackServer.Script.file(source.file, for: request)
+                return request.number == 1 ? script.truncated(after: 50_000) : script
+            }
+            defer { server.stop() }
+            let folder = try TemporaryDirectory()
+            let client = URLClient.fresh {
+                $0.retries = URLClient.RetryPolicy()
+                $0.retries.clock = NotingClock()
+            }
+            let (file, response) = try await client.download(URLRequest(url: server.url("/")), to: folder.file).get()
+            #expect(response.statusCode == 206)
+            let isSame = try Data(contentsOf: file) == LoopbackServer.Payload.patternBytes(0..<100_000)
+            #expect(isSame)
+            #expect(try folder.contents() == ["file"])
+        }
+
+        @Test func `a file that changed meanwhile is begun again`() async throws {
+            let server = try LoopbackServer { request in
+                let script = LoopbackServer.Script.response(
+                    headers: ["ETag": "\"\(request.number)\""],
+                    body: .pattern(count: 100_000)
+                )
+                return request.number == 1 ? script.truncated(after: 50_000) : script
+            }
+            defer { server.stop() }
+            let folder = try TemporaryDirectory()
+            let client = URLClient.fresh {
+                $0.retries = URLClient.RetryPolicy()
+                $0.retries.clock = NotingClock()
+            }
+            let (file, response) = try await client.download(URLRequest(url: server.url("/")), to: folder.file).get()
+            #expect(response.statusCode == 200)
+            #expect(server.requests.last?.headers["If-Range"] == "\"1\"")
+            let isSame = try Data(contentsOf: file) == LoopbackServer.Payload.patternBytes(0..<100_000)
+            #expect(isSame)
+        }
+
+        @Test(arguments: [true, false])
+        func `a deadline leaves a part only where that can be resumed`(isResuming: Bool) async throws {
+            let server = try LoopbackServer { _ in
+                .response(headers: ["ETag": "\"1\""], body: .pattern(count: 50_000), contentLength: 60_000) + [.stall]
+            }
+            defer { server.stop() }
+            let folder = try TemporaryDirectory()
+            let client = URLClient.fresh { $0.deadlines.idle = .milliseconds(150) }
+            let task = client.download(URLRequest(url: server.url("/")), to: folder.file, resuming: isResuming)
+            #expect(await task.ending() == .url(.timedOut))
+            #expect(try folder.contents() == (isResuming ? ["file.partial", "file.partial.validator"] : []))
+        }
+
+        @Test func `a credential is found for a download too`() async throws {
+            let server = try LoopbackServer { request in
+                request.headers["Authorization"] == nil
+                    ? .response(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"r\""], body: "denied")
+                    : .response(body: "hello")
+            }
+            defer { server.stop() }
+            let folder = try TemporaryDirectory()
+            let client = URLClient.fresh { $0.authentication = .basic(user: "me", password: "secret") }
+            #expect(await client.download(URLRequest(url: server.url("/")), to: folder.file).ending() == .status(200))
+            #expect(try String(contentsOf: folder.file, encoding: .utf8) == "hello")
+        }
+    }
+}

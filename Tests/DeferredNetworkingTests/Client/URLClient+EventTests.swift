@@ -1,0 +1,77 @@
+import DeferredCore
+import DeferredTask
+import DeferredTesting
+import Foundation
+import TestSupport
+import Testing
+
+@testable import DeferredNetworking
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension URLClientTests {
+    @Suite("Events")
+    struct Events {
+        private func summary(_ event: URLClient.Event) -> String {
+            switch event.kind {
+            case .created: "created"
+            case .sent: "sent"
+            case .redirected(let response, let target): "\(response.statusCode) to \(target.path())"
+            case .challenged(let response): "challenged \(response.statusCode)"
+            case .response(let response): "response \(response.statusCode)"
+            case .retried(let attempt, let pause): "retried after \(attempt) and \(pause)"
+            case .finished(let error): "finished \(error.map { "\(Ending($0))" } ?? "well")"
+            }
+        }
+
+        @Test func `the monitor sees the whole way of a request`() async throws {
+            let server = try LoopbackServer { request in
+                switch request.number {
+                case 1: .redirect(to: "/next", status: 307)
+                case 2: .response(status: 401, body: "no")
+                case 3: .response(status: 503, body: "later")
+                default: .response(body: "hello")
+                }
+            }
+            defer { server.stop() }
+            let events = Log<URLClient.Event>()
+            let client = URLClient.fresh {
+                $0.monitor = { events.add($0) }
+                $0.retries = URLClient.RetryPolicy()
+                $0.retries.clock = NotingClock()
+                $0.retries.random = { 1 }
+                $0.authentication = .bearer("token", when: .challenged)
+            }
+            let put = URLRequest(server.url("/first")) {
+                $0.httpMethod = "PUT"
+                $0.httpBody = Data("body".utf8)
+            }
+            #expect(try await client.begin(put).text() == "hello")
+            #expect(
+                events.entries.map(summary) == [
+                    "created", "sent", "307 to /next", "sent", "response 401", "challenged 401",
+                    "sent", "response 503", "retried after 1 and 0.2 seconds", "sent", "response 200", "finished well",
+                ]
+            )
+            #expect(events.entries.allSatisfy { $0.request == 1 && $0.original.url == put.url })
+            #expect(events.entries.last?.received == 12)
+            #expect(events.entries.map(\.elapsed) == events.entries.map(\.elapsed).sorted())
+        }
+
+        @Test func `a stream finishes with its body, not with its head`() async throws {
+            let server = try LoopbackServer { _ in .response(body: "12345", contentLength: 10) + [.close] }
+            defer { server.stop() }
+            let events = Log<URLClient.Event>()
+            let client = URLClient.fresh { $0.monitor = { events.add($0) } }
+            let response = try await client.stream(URLRequest(url: server.url("/"))).get()
+            await #expect(throws: URLClientError.self) { for try await _ in response.body {} }
+            try await eventually { events.entries.count == 4 }
+            #expect(
+                events.entries.map(summary).last
+                    == "finished client(\(URLClientError.truncatedBody(received: 5, expected: 10)))"
+            )
+        }
+    }
+}

@@ -1,0 +1,103 @@
+import DeferredCore
+import DeferredTask
+import DeferredTesting
+import Foundation
+import TestSupport
+import Testing
+
+@testable import DeferredNetworking
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension URLClientTests {
+    @Suite("Redirects")
+    struct Redirects {
+        private func server() throws -> LoopbackServer {
+            try LoopbackServer { request in
+                switch request.path {
+                case "/old": .redirect(to: "/new", status: 307)
+                case "/loop": .redirect(to: "/loop?again")
+                case "/away": .redirect(to: "http://localhost:\(request.headers["X-Port"] ?? "")/new")
+                default:
+                    .response(
+                        headers: ["X-Authorization": request.headers["Authorization"] ?? "none"],
+                        body: .text("\(request.method) \(String(decoding: request.body, as: UTF8.self))")
+                    )
+                }
+            }
+        }
+
+        @Test func `a redirect is followed with method and body`() async throws {
+            let server = try server()
+            defer { server.stop() }
+            let request = URLRequest.post(server.url("/old"), Data("body".utf8))
+            #expect(try await URLClient.fresh().begin(request).text() == "POST body")
+        }
+
+        @Test(arguments: [0, 3])
+        func `a loop ends at the limit with its chain`(limit: Int) async throws {
+            let server = try server()
+            defer { server.stop() }
+            let client = URLClient.fresh { $0.redirects = .follow(atMost: limit) }
+            let error = await client.begin(server.url("/loop")).failure() as? URLError
+            #expect(error?.code == .httpTooManyRedirects)
+            #expect(error?.localizedDescription.contains("/loop?again") == true)
+            #expect(server.requestCount == limit + 1)
+        }
+
+        @Test func `a redirect that is not followed is the response`() async throws {
+            let server = try server()
+            defer { server.stop() }
+            let client = URLClient.fresh {
+                $0.redirects = .none
+                $0.validation = .any
+            }
+            let (_, response) = try await client.begin(server.url("/old")).get()
+            #expect(response.statusCode == 307)
+            #expect(response.value(forHTTPHeaderField: "Location") == "/new")
+            let strict = URLClient.fresh { $0.redirects = .none }
+            #expect(
+                await strict.begin(server.url("/old")).ending() == .client(.unacceptableStatus(code: 307, body: Data()))
+            )
+        }
+
+        @Test func `the policy of one origin follows there only`() async throws {
+            let server = try server()
+            defer { server.stop() }
+            let client = URLClient.fresh {
+                $0.redirects = .sameOrigin()
+                $0.validation = .any
+            }
+            #expect(await client.begin(server.url("/old")).ending() == .status(200))
+            let away = URLRequest(server.url("/away")) { $0.setValue("\(server.port)", forHTTPHeaderField: "X-Port") }
+            #expect(await client.begin(away).ending() == .status(302))
+        }
+
+        @Test func `a credential does not cross origins`() async throws {
+            let server = try server()
+            defer { server.stop() }
+            let client = URLClient.fresh { $0.authentication = .bearer("secret") }
+            let away = URLRequest(server.url("/away")) { $0.setValue("\(server.port)", forHTTPHeaderField: "X-Port") }
+            let (_, response) = try await client.begin(away).get()
+            #expect(response.url?.host() == "localhost")
+            #expect(response.value(forHTTPHeaderField: "X-Authorization") == "none")
+            let (_, near) = try await client.begin(server.url("/old")).get()
+            #expect(near.value(forHTTPHeaderField: "X-Authorization") == "Bearer secret")
+        }
+
+        @Test func `a closure decides on what is sent`() async throws {
+            let server = try server()
+            defer { server.stop() }
+            let client = URLClient.fresh {
+                $0.redirects = .custom { _, proposal in
+                    var next = proposal
+                    next.httpBody = Data("other".utf8)
+                    return next
+                }
+            }
+            #expect(try await client.begin(.post(server.url("/old"), Data("body".utf8))).text() == "POST other")
+        }
+    }
+}

@@ -1,0 +1,142 @@
+import DeferredCore
+import DeferredTask
+import DeferredTesting
+import Foundation
+import TestSupport
+import Testing
+
+@testable import DeferredNetworking
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension URLClientTests {
+    @Suite("Shutting down")
+    struct Shutdown {
+        @Test func `what runs and what waits ends, what comes is refused, and connections close`() async throws {
+            let server = try LoopbackServer { _ in .response(body: "hello").delayed(by: .milliseconds(30)) }
+            defer { server.stop() }
+            let client = URLClient.fresh { $0.maximumRequestsInFlight = 1 }
+            let tasks = (0..<3).map { _ in client.begin(server.url("/")) }
+            let closed = client.shutdown()
+            #expect(await client.begin(server.url("/")).ending() == .client(.shutDown))
+            await closed.value
+            for task in tasks {
+                guard case .success = task.peek() else {
+                    Issue.record("not ended")
+                    continue
+                }
+            }
+            try await eventually { server.openConnectionCount == 0 }
+            await client.shutdown().value
+        }
+
+        @Test func `invalidating ends everything at once`() async throws {
+            let server = try LoopbackServer {
+                $0.path == "/stream" ? .response(body: "1", contentLength: 2) + [.stall] : [.stall]
+            }
+            defer { server.stop() }
+            let client = URLClient.fresh()
+            let response = try await client.stream(URLRequest(url: server.url("/stream"))).get()
+            let tasks = (0..<20).map { _ in client.begin(server.url("/")) }
+            let closed = client.invalidateAndCancel()
+            for task in tasks {
+                guard case .failure(URLClientError.shutDown) = try #require(task.peek()) else {
+                    Issue.record("not ended")
+                    continue
+                }
+            }
+            await #expect(throws: URLClientError.shutDown) { for try await _ in response.body {} }
+            await closed.value
+            #expect(client.core.operationCount == 0 && client.core.transferCount == 0)
+            #expect(await client.begin(server.url("/")).ending() == .client(.shutDown))
+        }
+
+        @Test func `an idle client shuts down`() async {
+            await URLClient.fresh().shutdown().value
+            await URLClient.fresh().invalidateAndCancel().value
+        }
+
+        @Test func `cancelling all leaves a client that works`() async throws {
+            let server = try LoopbackServer { $0.path == "/" ? [.stall] : .response(body: "hello") }
+            defer { server.stop() }
+            let client = URLClient.fresh { $0.maximumRequestsInFlight = 5 }
+            let tasks = (0..<50).map { _ in client.begin(server.url("/")) }
+            client.cancelAll()
+            for task in tasks {
+                guard case .failure(let error as URLError) = try #require(task.peek()) else {
+                    Issue.record("not ended")
+                    continue
+                }
+                #expect(error.code == .cancelled)
+            }
+            #expect(try await client.begin(server.url("/next")).text() == "hello")
+        }
+
+        @Test func `a client that is dropped lets its requests end, and closes its connections`() async throws {
+            let arrived = Deferred<Void>()
+            let dropped = Deferred<Void>()
+            let server = try LoopbackServer { _ in
+                arrived.fill()
+                dropped.wait()
+                return .response(body: "hello")
+            }
+            defer { server.stop() }
+            weak var core: ClientCore?
+            let task: Task<(Data, HTTPURLResponse)>
+            do {
+                let client = URLClient.fresh()
+                core = client.core
+                task = client.begin(server.url("/"))
+                await arrived.value
+            }
+            dropped.fill()
+            #expect(try await task.text() == "hello")
+            try await eventually { core == nil && server.openConnectionCount == 0 }
+        }
+
+        @Test func `beginning while another thread invalidates never traps`() async throws {
+            let server = try LoopbackServer { $0.path == "/redirect" ? .redirect(to: "/") : .response(body: "hello") }
+            defer { server.stop() }
+            for round in 0..<40 {
+                let client = URLClient.fresh()
+                let tasks = Log<Task<(Data, HTTPURLResponse)>>()
+                race(3) { index in
+                    if index == 0 {
+                        if round % 2 == 0 { client.invalidateAndCancel() } else { client.shutdown() }
+                    } else {
+                        tasks.add(client.begin(server.url("/redirect")))
+                    }
+                }
+                for task in tasks.entries {
+                    let ending = await task.ending()
+                    #expect([.status(200), .client(.shutDown)].contains(ending))
+                }
+                await client.shutdown().value
+            }
+        }
+
+        @Test func `requests in flight are limited, and hosts take turns`() async throws {
+            let running = Lock<(now: Int, most: Int)>((0, 0))
+            let order = Log<String>()
+            let server = try LoopbackServer { request in
+                running.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
+                order.add(request.path)
+                defer { running.withLock { $0.now -= 1 } }
+                return .response(body: "hello")
+            }
+            defer { server.stop() }
+            let client = URLClient.fresh { $0.maximumRequestsInFlight = 1 }
+            let near = (0..<10).map { _ in client.begin(server.url("/near")) }
+            let far = try #require(URL(string: "http://localhost:\(server.port)/far"))
+            let last = client.begin(far)
+            #expect(await last.ending() == .status(200))
+            for task in near {
+                #expect(await task.ending() == .status(200))
+            }
+            #expect(running.withLock { $0.most } == 1)
+            #expect(order.entries.firstIndex(of: "/far") ?? .max < 3)
+        }
+    }
+}

@@ -1,0 +1,140 @@
+import DeferredCore
+import DeferredTask
+import DeferredTesting
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import DeferredNetworking
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension URLClientTests {
+    @Suite("Storms")
+    struct Storm {
+        private static let paths = ["/ok", "/redirect", "/loop", "/basic", "/big", "/reset", "/stall", "/busy"]
+
+        /// Fewer where each takes many times as long.
+        private static let count = isSanitized ? 4_000 : 20_000
+
+        private func server() throws -> LoopbackServer {
+            try LoopbackServer(requestLogLimit: 0) { request in
+                switch request.path {
+                case "/redirect": .redirect(to: "/ok", status: 307)
+                case "/loop": .redirect(to: "/loop")
+                case "/basic" where request.headers["Authorization"] != nil: .response(body: "welcome")
+                case "/basic":
+                    .response(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"r\""], body: "denied")
+                case "/big": .response(body: .pattern(count: 30_000))
+                case "/reset": .response(body: "12345", contentLength: 10) + [.reset]
+                case "/stall": .response(body: "12345", contentLength: 10) + [.stall]
+                case "/busy": request.number % 2 == 0 ? .status(503) : .response(body: "hello")
+                default: .response(body: "hello")
+                }
+            }
+        }
+
+        private func begin(
+            _ number: Int,
+            on client: URLClient,
+            at url: URL,
+            in folder: TemporaryDirectory,
+            _ endings: Endings
+        ) -> any Cancellable {
+            let request = URLRequest(url: url)
+            switch number % 8 {
+            case 0:
+                let task = client.download(request, to: folder.url.appending(path: "\(number)"), resuming: false)
+                task.upon(.immediate) { endings.add($0.map { _ in }) }
+                return task
+            case 1, 2:
+                let task = client.stream(request)
+                task.upon(.immediate) { endings.add($0.map { _ in }) }
+                return task
+            case 3:
+                let put = URLRequest(url, { $0.httpMethod = "PUT" })
+                let task = client.upload(put, from: .data(Data("body".utf8)))
+                task.upon(.immediate) { endings.add($0.map { _ in }) }
+                return task
+            default:
+                let task = client.begin(request)
+                task.upon(.immediate) { endings.add($0.map { _ in }) }
+                return task
+            }
+        }
+
+        /// Waits until some more requests have arrived, or for some turns when all of them stall.
+        private func waitForOthers(_ server: LoopbackServer, using random: inout SeededGenerator) async {
+            let target = server.requestCount + Int.random(in: 0..<6, using: &random)
+            var turns = 0
+            while turns < 800, server.requestCount < target {
+                await _Concurrency.Task.yield()
+                turns += 1
+            }
+        }
+
+        /// Counts ends, and those that a cancellation brought.
+        private final class Endings: Sendable {
+            let count = Atomic(0)
+            let cancelled = Atomic(0)
+
+            func add(_ result: Result<Void, any Error>) {
+                if case .failure(let error as URLError) = result, error.code == .cancelled {
+                    cancelled.add(1, ordering: .relaxed)
+                }
+                // Releases the count above to the loop that waits for all.
+                count.add(1, ordering: .releasing)
+            }
+        }
+
+        @Test(.timeLimit(.minutes(5)))
+        func `requests cancelled at random moments end once each, and the client goes on`() async throws {
+            let server = try server()
+            defer { server.stop() }
+            let folder = try TemporaryDirectory()
+            let endings = Endings()
+            weak var core: ClientCore?
+            do {
+                let client = URLClient.fresh {
+                    $0.authentication = .basic(user: "me", password: "secret")
+                    $0.maximumRequestsInFlight = 24
+                    $0.retries.attempts = 2
+                    $0.retries.clock = NotingClock()
+                }
+                core = client.core
+                let workers = 8
+                await withTaskGroup { group in
+                    for worker in 0..<workers {
+                        group.addTask {
+                            var random = SeededGenerator(seed: UInt64(worker))
+                            var running: [any Cancellable] = []
+                            for round in 0..<Self.count / workers {
+                                let number = round * workers + worker
+                                let path = Self.paths[Int.random(in: 0..<Self.paths.count, using: &random)]
+                                running.append(begin(number, on: client, at: server.url(path), in: folder, endings))
+                                await waitForOthers(server, using: &random)
+                                while running.count > Int.random(in: 0..<8, using: &random) {
+                                    running.remove(at: Int.random(in: 0..<running.count, using: &random)).cancel()
+                                }
+                            }
+                            for task in running { task.cancel() }
+                        }
+                    }
+                }
+                try await eventually { endings.count.load(ordering: .acquiring) == Self.count }
+                #expect(endings.cancelled.load(ordering: .relaxed) > Self.count / 10)
+                // Not all of them in the queue: many came as far as the server.
+                #expect(server.requestCount > Self.count / 10)
+                try await eventually { client.core.operationCount == 0 && client.core.transferCount == 0 }
+                #expect(try await client.begin(server.url("/redirect")).text() == "hello")
+                #expect(try await client.begin(server.url("/basic")).text() == "welcome")
+            }
+            try await eventually { core == nil && server.openConnectionCount == 0 }
+            #expect(endings.count.load(ordering: .acquiring) == Self.count)
+            #expect(try folder.contents().allSatisfy { !$0.contains("partial") })
+        }
+    }
+}

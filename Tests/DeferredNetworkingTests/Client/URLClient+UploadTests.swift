@@ -1,0 +1,100 @@
+import DeferredCore
+import DeferredTask
+import DeferredTesting
+import Foundation
+import TestSupport
+import Testing
+
+@testable import DeferredNetworking
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension URLClientTests {
+    @Suite("Uploading")
+    struct Upload {
+        enum Kind: CaseIterable {
+            case data, file, stream
+        }
+
+        private func body(_ kind: Kind, _ bytes: Data, in folder: TemporaryDirectory) throws -> URLClient.UploadBody {
+            switch kind {
+            case .data: return .data(bytes)
+            case .file:
+                try bytes.write(to: folder.file)
+                return .file(folder.file)
+            case .stream: return .stream { InputStream(data: bytes) }
+            }
+        }
+
+        private func post(_ url: URL) -> URLRequest {
+            URLRequest(url) {
+                $0.httpMethod = "POST"
+                $0.httpBody = Data("to be replaced".utf8)
+            }
+        }
+
+        @Test(arguments: Kind.allCases)
+        func `the body arrives`(kind: Kind) async throws {
+            let bytes = LoopbackServer.Payload.patternBytes(0..<200_000)
+            let server = try LoopbackServer { .response(body: "\($0.body.count)") }
+            defer { server.stop() }
+            let folder = try TemporaryDirectory()
+            let task = URLClient.fresh().upload(post(server.url("/")), from: try body(kind, bytes, in: folder))
+            #expect(try await task.text() == "200000")
+            #expect(server.requests.first?.body == bytes)
+        }
+
+        @Test(arguments: Kind.allCases)
+        func `it is sent again after a redirect, a challenge and a retry`(kind: Kind) async throws {
+            let server = try LoopbackServer { request in
+                switch (request.path, request.headers["Authorization"], request.number) {
+                case ("/", _, _): .redirect(to: "/next", status: 307)
+                case (_, nil, _): .response(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"r\""])
+                case (_, _, ...4): .status(503)
+                default: .response(body: .bytes(request.body))
+                }
+            }
+            defer { server.stop() }
+            let folder = try TemporaryDirectory()
+            let client = URLClient.fresh {
+                $0.retries = URLClient.RetryPolicy()
+                $0.retries.clock = NotingClock()
+                $0.authentication = .basic(user: "me", password: "secret")
+            }
+            let put = URLRequest(server.url("/")) { $0.httpMethod = "PUT" }
+            #expect(try await client.upload(put, from: try body(kind, Data("body".utf8), in: folder)).text() == "body")
+            #expect(server.requestCount == 6)
+        }
+
+        @Test(arguments: [Kind.data, .file])
+        func `progress counts the bytes that were sent`(kind: Kind) async throws {
+            let server = try LoopbackServer { _ in .response(body: "thanks") }
+            defer { server.stop() }
+            let folder = try TemporaryDirectory()
+            let bytes = LoopbackServer.Payload.patternBytes(0..<300_000)
+            let fractions = Log<Double>()
+            let task = URLClient.fresh().upload(post(server.url("/")), from: try body(kind, bytes, in: folder))
+            let progress = task.progress
+            _ = try await task.get()
+            fractions.add(progress.fractionCompleted)
+            #expect(fractions.entries == [1])
+        }
+
+        @Test func `a body without a method for it, and a file that is not there, are refused`() async throws {
+            let client = URLClient.fresh()
+            let url = try #require(URL(string: "http://127.0.0.1:9/"))
+            for task in [
+                client.upload(URLRequest(url: url), from: .data(Data("body".utf8))),
+                client.upload(post(url), from: .file(URL(filePath: "/nowhere"))),
+                client.upload(post(url), from: .file(url)),
+            ] {
+                guard case .client(.invalidRequest) = await task.ending() else {
+                    Issue.record("not refused")
+                    continue
+                }
+            }
+        }
+    }
+}

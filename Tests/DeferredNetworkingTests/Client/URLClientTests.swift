@@ -1,0 +1,182 @@
+import DeferredCore
+import DeferredTask
+import DeferredTesting
+import Foundation
+import TestSupport
+import Testing
+
+@testable import DeferredNetworking
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// A client's requests over real connections to a `LoopbackServer`.
+///
+/// One after the other: all sessions of a process share a queue, and a storm would delay the deadlines of its neighbours.
+@Suite("URLClient", .serialized, .timeLimit(.minutes(2)))
+enum URLClientTests {}
+
+extension URLClient {
+    /// A client that tries once, unless the change says otherwise.
+    static func fresh(_ change: (inout Configuration) -> Void = { _ in }) -> URLClient {
+        var configuration = Configuration()
+        configuration.retries = .none
+        change(&configuration)
+        return URLClient(configuration: configuration)
+    }
+}
+
+extension Task {
+    /// How a client's task ended. Cancelling the test cancels it.
+    func ending<Value>() async -> Ending where Success == (Value, HTTPURLResponse) {
+        do {
+            return .status(try await get().1.statusCode)
+        } catch {
+            return Ending(error)
+        }
+    }
+}
+
+extension Task where Success == (Data, HTTPURLResponse) {
+    /// The body, as text.
+    func text() async throws -> String {
+        try await String(decoding: get().0, as: UTF8.self)
+    }
+}
+
+extension URLClientTests {
+    @Suite("Beginning")
+    struct Begin {
+        @Test func `a request gives its body and its response`() async throws {
+            let server = try LoopbackServer { .response(headers: ["X-Method": $0.method], body: "hello") }
+            defer { server.stop() }
+            let (body, response) = try await URLClient.fresh().begin(server.url("/")).get()
+            #expect(String(decoding: body, as: UTF8.self) == "hello")
+            #expect(response.value(forHTTPHeaderField: "X-Method") == "GET")
+        }
+
+        @Test func `a request that cannot be sent fails at once`() async throws {
+            let client = URLClient.fresh()
+            let task = client.begin(URLRequest(url: try #require(URL(string: "ftp://host/"))))
+            guard case .failure(URLClientError.invalidRequest) = try #require(task.peek()) else {
+                Issue.record("not refused: \(task)")
+                return
+            }
+            #expect(client.core.operationCount == 0)
+        }
+
+        @Test func `a status that is not accepted fails with its body`() async throws {
+            let server = try LoopbackServer { _ in .response(status: 404, body: "nothing here") }
+            defer { server.stop() }
+            let ending = await URLClient.fresh().begin(server.url("/")).ending()
+            #expect(ending == .client(.unacceptableStatus(code: 404, body: Data("nothing here".utf8))))
+        }
+
+        @Test func `the body of a status that is not accepted is kept up to 64 KiB`() async throws {
+            let server = try LoopbackServer { _ in .response(status: 500, body: .pattern(count: 1_000_000)) }
+            defer { server.stop() }
+            let ending = await URLClient.fresh { $0.maximumBodySize = 10 }.begin(server.url("/")).ending()
+            let body = LoopbackServer.Payload.patternBytes(0..<65_536)
+            #expect(ending == .client(.unacceptableStatus(code: 500, body: body)))
+        }
+
+        @Test func `any status is a success where the configuration says so`() async throws {
+            let server = try LoopbackServer { _ in .response(status: 404, body: "nothing here") }
+            defer { server.stop() }
+            let client = URLClient.fresh { $0.validation = .any }
+            #expect(try await client.begin(server.url("/")).text() == "nothing here")
+            let picky = URLClient.fresh { $0.validation = .custom { $0 == 404 } }
+            #expect(await picky.begin(server.url("/")).ending() == .status(404))
+        }
+
+        @Test(arguments: [true, false])
+        func `a body beyond the limit fails, with and without a length`(hasLength: Bool) async throws {
+            let server = try LoopbackServer { _ in
+                hasLength ? .response(body: .pattern(count: 1_001)) : .chunked([.pattern(count: 1_001)])
+            }
+            defer { server.stop() }
+            let limited = URLClient.fresh { $0.maximumBodySize = 1_000 }
+            #expect(await limited.begin(server.url("/")).ending() == .client(.bodyTooLarge(limit: 1_000)))
+            let enough = URLClient.fresh { $0.maximumBodySize = 1_001 }
+            #expect(await enough.begin(server.url("/")).ending() == .status(200))
+        }
+
+        @Test func `progress counts the bytes of the body`() async throws {
+            let server = try LoopbackServer { _ in .response(body: .pattern(count: 100_000)) }
+            defer { server.stop() }
+            let task = URLClient.fresh().begin(server.url("/"))
+            let progress = task.progress
+            _ = try await task.get()
+            #expect(progress.fractionCompleted == 1)
+        }
+
+        @Test func `cancelling ends the task at once and the transfer soon`() async throws {
+            let server = try LoopbackServer { _ in [.stall] }
+            defer { server.stop() }
+            let client = URLClient.fresh()
+            let task = client.begin(server.url("/"))
+            try await eventually { server.requestCount == 1 }
+            task.cancel()
+            guard case .failure(let error as URLError) = try #require(task.peek()) else { return }
+            #expect(error.code == .cancelled)
+            #expect(error.failingURL == server.url("/"))
+            try await eventually { client.core.transferCount == 0 && server.openConnectionCount == 0 }
+            #expect(client.core.operationCount == 0)
+        }
+
+        @Test func `cookies are off unless there is a storage for them`() async throws {
+            let server = try LoopbackServer { request in
+                .response(headers: ["Set-Cookie": "a=1"], body: .text(request.headers["Cookie"] ?? "none"))
+            }
+            defer { server.stop() }
+            let without = URLClient.fresh()
+            _ = try await without.begin(server.url("/")).get()
+            #expect(try await without.begin(server.url("/")).text() == "none")
+            let session = URLSessionConfiguration.ephemeral
+            let with = URLClient.fresh { $0.cookies = session.httpCookieStorage }
+            _ = try await with.begin(server.url("/")).get()
+            #expect(try await with.begin(server.url("/")).text() == "a=1")
+        }
+
+        @Test func `the headers of the session's configuration are sent`() async throws {
+            let server = try LoopbackServer { .response(body: .text($0.headers["X-Own"] ?? "none")) }
+            defer { server.stop() }
+            let session = URLSessionConfiguration.ephemeral
+            session.httpAdditionalHeaders = ["X-Own": "mine"]
+            #expect(try await URLClient.fresh { $0.session = session }.begin(server.url("/")).text() == "mine")
+        }
+
+        @Test func `connections to a host are limited`() async throws {
+            let server = try LoopbackServer { _ in .response(body: "hello").delayed(by: .milliseconds(5)) }
+            defer { server.stop() }
+            let client = URLClient.fresh { $0.maximumConnectionsPerHost = 3 }
+            let tasks = (0..<30).map { _ in client.begin(server.url("/")) }
+            for task in tasks {
+                #expect(await task.ending() == .status(200))
+            }
+            #expect(server.connectionCount == 3)
+        }
+    }
+
+    @Suite("Decoding")
+    struct Decode {
+        private struct User: Decodable, Equatable, Sendable {
+            let name: String
+        }
+
+        @Test func `JSON is asked for and decoded`() async throws {
+            let server = try LoopbackServer { .json(#"{"name": "\#($0.headers["Accept"] ?? "")"}"#) }
+            defer { server.stop() }
+            let user = try await URLClient.fresh().decode(User.self, from: URLRequest(url: server.url("/"))).get()
+            #expect(user == User(name: "application/json"))
+        }
+
+        @Test func `what is not the type fails with the decoder's error`() async throws {
+            let server = try LoopbackServer { _ in .json("[]") }
+            defer { server.stop() }
+            let task = URLClient.fresh().decode(User.self, from: URLRequest(url: server.url("/")))
+            #expect(await task.failure() is DecodingError)
+        }
+    }
+}

@@ -76,26 +76,6 @@ struct ManualClockTests {
         #expect(ticks.entries == [.seconds(10), .seconds(20), .seconds(30)])
     }
 
-    @MainActor
-    @Test func `sleepers wake in order of deadline, and then of falling asleep`() async throws {
-        let clock = ManualClock()
-        let log = Log<Int>()
-        var tasks: [Task<Void, any Error>] = []
-        // All on one actor, which runs what was made ready in that order.
-        for (number, seconds) in [(2, 2), (0, 1), (4, 3), (1, 1), (3, 2)] {
-            tasks.append(
-                Task {
-                    try await clock.sleep(for: .seconds(seconds))
-                    log.add(number)
-                }
-            )
-            try await clock.waitForSleepers(tasks.count)
-        }
-        clock.advance(by: .seconds(3))
-        for task in tasks { try await task.value }
-        #expect(log.entries == [0, 1, 2, 3, 4])
-    }
-
     @Test func `a thread can wait for sleepers, also for those that sleep already`() {
         let clock = ManualClock()
         let both = clock.sleepers(2)

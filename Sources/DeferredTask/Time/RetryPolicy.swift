@@ -52,15 +52,7 @@ public struct RetryPolicy: Sendable {
     ///
     /// - Complexity: O(1): the doubling ends at the cap.
     public func pause(after attempt: Int) -> Duration {
-        var limit = min(base, cap)
-        var doublings = attempt - 1
-        while doublings > 0, limit > .zero, limit < cap {
-            // Not `limit * 2 > cap`, which might overflow.
-            limit = limit > cap / 2 ? cap : limit * 2
-            doublings -= 1
-        }
-        let part = random()
-        return part < 1 ? limit * max(part, 0) : limit
+        ExponentialBackoff(base: base, cap: cap).pause(after: attempt, part: random())
     }
 
     /// Whether there is another attempt after this one has failed.

@@ -1,3 +1,5 @@
+import Deferred
+
 /// How often a download is tried, and how long it waits in between.
 struct RetryPolicy: Equatable {
     static let standard = RetryPolicy(attempts: 5, firstDelay: .milliseconds(250), longestDelay: .seconds(8))
@@ -11,10 +13,6 @@ struct RetryPolicy: Equatable {
     /// The wait after an attempt has failed, counted from 1: twice as long after each. Nil when that was the last one.
     func delay(afterAttempt attempt: Int) -> Duration? {
         guard attempt < attempts else { return nil }
-        var delay = firstDelay
-        for _ in 1..<max(attempt, 1) where delay < longestDelay {
-            delay *= 2
-        }
-        return min(delay, longestDelay)
+        return ExponentialBackoff(base: firstDelay, cap: longestDelay).limit(after: attempt)
     }
 }

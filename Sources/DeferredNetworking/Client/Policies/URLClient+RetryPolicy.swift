@@ -1,3 +1,4 @@
+internal import DeferredTask
 import Foundation
 
 #if canImport(FoundationNetworking)
@@ -56,13 +57,7 @@ extension URLClient {
             if let retryAfter {
                 return retryAfter <= longestRetryAfter ? max(retryAfter, .zero) : nil
             }
-            var longest = min(base, cap)
-            var doublings = attempt - 1
-            while doublings > 0, longest > .zero, longest < cap {
-                longest = min(longest * 2, cap)
-                doublings -= 1
-            }
-            return longest * min(max(random(), 0), 1)
+            return ExponentialBackoff(base: base, cap: cap).pause(after: attempt, part: random())
         }
 
         /// Whether sending the request twice does no harm, and is possible.

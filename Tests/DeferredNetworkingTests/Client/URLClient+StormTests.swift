@@ -20,23 +20,6 @@ extension URLClientTests {
         /// Fewer where each takes many times as long.
         private static let count = isSanitized ? 4_000 : 20_000
 
-        private func server() throws -> LoopbackServer {
-            try LoopbackServer(requestLogLimit: 0) { request in
-                switch request.path {
-                case "/redirect": .redirect(to: "/ok", status: 307)
-                case "/loop": .redirect(to: "/loop")
-                case "/basic" where request.headers["Authorization"] != nil: .response(body: "welcome")
-                case "/basic":
-                    .response(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"r\""], body: "denied")
-                case "/big": .response(body: .pattern(count: 30_000))
-                case "/reset": .response(body: "12345", contentLength: 10) + [.reset]
-                case "/stall": .response(body: "12345", contentLength: 10) + [.stall]
-                case "/busy": request.number % 2 == 0 ? .status(503) : .response(body: "hello")
-                default: .response(body: "hello")
-                }
-            }
-        }
-
         private func begin(
             _ number: Int,
             on client: URLClient,
@@ -92,7 +75,7 @@ extension URLClientTests {
 
         @Test(.timeLimit(.minutes(5)))
         func `requests cancelled at random moments end once each, and the client goes on`() async throws {
-            let server = try server()
+            let server = try LoopbackServer.forStorms(bodySize: 30_000)
             defer { server.stop() }
             let folder = try TemporaryDirectory()
             let endings = Endings()

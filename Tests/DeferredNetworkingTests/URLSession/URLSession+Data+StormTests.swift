@@ -15,22 +15,6 @@ extension URLSessionTests {
     struct Storm {
         private static let paths = ["/ok", "/redirect", "/loop", "/basic", "/big", "/reset", "/stall"]
 
-        private func server() throws -> LoopbackServer {
-            try LoopbackServer(requestLogLimit: 0) { request in
-                switch request.path {
-                case "/redirect": .redirect(to: "/ok", status: 307)
-                case "/loop": .redirect(to: "/loop")
-                case "/basic" where request.headers["Authorization"] != nil: .response(body: "welcome")
-                case "/basic":
-                    .response(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"r\""], body: "denied")
-                case "/big": .response(body: .pattern(count: 100_000))
-                case "/reset": .response(body: "12345", contentLength: 10) + [.reset]
-                case "/stall": .response(body: "12345", contentLength: 10) + [.stall]
-                default: .response(body: "hello")
-                }
-            }
-        }
-
         private func delegate() -> DecidingDelegate {
             DecidingDelegate(challenge: { _ in
                 (.useCredential, URLCredential(user: "me", password: "secret", persistence: .none))
@@ -41,7 +25,7 @@ extension URLSessionTests {
         func `thousands of requests cancelled at random moments end once each, and the session goes on`(
             seed: UInt64
         ) async throws {
-            let server = try server()
+            let server = try LoopbackServer.forStorms(bodySize: 100_000)
             defer { server.stop() }
             let session = URLSession.fresh(delegate: delegate())
             let endings = Log<Ending>()
@@ -71,7 +55,7 @@ extension URLSessionTests {
         }
 
         @Test func `hundreds of downloads cancelled at random moments leave whole files or none`() async throws {
-            let server = try server()
+            let server = try LoopbackServer.forStorms(bodySize: 100_000)
             defer { server.stop() }
             let folder = try TemporaryDirectory()
             let session = URLSession.fresh(delegate: delegate())

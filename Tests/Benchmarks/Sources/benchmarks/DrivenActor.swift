@@ -17,25 +17,19 @@ actor DrivenActor {
     /// SAFETY: used from one thread.
     private final class Executor: TaskExecutor, SerialExecutor, @unchecked Sendable {
         @exclusivity(unchecked)
-        private var jobs: [UnownedJob] = []
-        @exclusivity(unchecked)
-        private var next = 0
+        private var jobs = DrivenJobs()
 
         func enqueue(_ job: consuming ExecutorJob) {
-            jobs.append(UnownedJob(job))
+            jobs.append(job)
         }
 
         func run() {
-            while next < jobs.count {
-                let job = jobs[next]
-                next += 1
+            while let job = jobs.popFirst() {
                 job.runSynchronously(
                     isolatedTo: asUnownedSerialExecutor(),
                     taskExecutor: asUnownedTaskExecutor()
                 )
             }
-            jobs.removeAll(keepingCapacity: true)
-            next = 0
         }
     }
 }

@@ -6,23 +6,17 @@
 /// SAFETY: used from one thread.
 final class DrivenExecutor: TaskExecutor, @unchecked Sendable {
     @exclusivity(unchecked)
-    private var jobs: [UnownedJob] = []
-    @exclusivity(unchecked)
-    private var next = 0
+    private var jobs = DrivenJobs()
 
     func enqueue(_ job: consuming ExecutorJob) {
-        jobs.append(UnownedJob(job))
+        jobs.append(job)
     }
 
     /// Runs jobs, first come first served, until all tasks are suspended or have ended.
     func run() {
-        while next < jobs.count {
-            let job = jobs[next]
-            next += 1
+        while let job = jobs.popFirst() {
             job.runSynchronously(on: asUnownedTaskExecutor())
         }
-        jobs.removeAll(keepingCapacity: true)
-        next = 0
     }
 
     /// Starts `operation` and runs it to its end, or to its first suspension.

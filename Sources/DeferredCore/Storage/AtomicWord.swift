@@ -54,8 +54,9 @@ struct AtomicWord: ~Copyable, Sendable {
     @usableFromInline
     func bitwiseOr(_ value: UInt, ordering: AtomicUpdateOrdering) -> (oldValue: UInt, newValue: UInt) {
         Interleaving.step(.update, address)
-        assert(ordering == .relaxed)
-        return atomic.bitwiseOr(value, ordering: .relaxed)
+        return ordering == .relaxed
+            ? atomic.bitwiseOr(value, ordering: .relaxed)
+            : atomic.bitwiseOr(value, ordering: .acquiringAndReleasing)
     }
 
     @usableFromInline

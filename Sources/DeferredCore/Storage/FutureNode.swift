@@ -38,6 +38,16 @@ package class FutureNode: @unchecked Sendable {
     @usableFromInline
     package func abandon() {}
 
+    /// In its role as a future: the object that somebody attached to an operator's result.
+    @usableFromInline
+    package var attached: AnyObject? { nil }
+
+    /// The object attached to an operator's result, made now if there is none; see `Attachment`.
+    @usableFromInline
+    package func attach(_ make: (_ isEnded: Bool) -> AnyObject) -> AnyObject {
+        preconditionFailure("\(type(of: self)) takes no attachment")
+    }
+
     /// In its role as a future: whether it is filled.
     @usableFromInline
     package var isFinished: Bool { false }

@@ -10,7 +10,7 @@
 /// and afterwards, there is one writer.
 ///
 /// SAFETY: `transform` and `hasTransform` belong to the winner of `membership`, who leaves them by the list of the adopted
-/// future. `owner` never changes once another thread can know this.
+/// future.
 @usableFromInline
 package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @unchecked Sendable {
     /// Delivers to this as a `Receiver` does.
@@ -19,9 +19,8 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
     @usableFromInline var transform = Slot()
     @exclusivity(unchecked)
     @usableFromInline var hasTransform = true
-    /// Who is told of the end, if anybody is. Set before this starts to wait.
-    @exclusivity(unchecked)
-    @usableFromInline package var owner: AnyObject?
+    /// What is told of the end.
+    @usableFromInline let attachment = Attachment()
     @usableFromInline let executor: E
 
     @inlinable
@@ -107,13 +106,24 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
         transform.drop(T.self)
     }
 
-    /// Fills, and tells the owner.
+    /// Fills, and tells what is attached.
     @inlinable
     func finish(with output: consuming T.Output, _ drain: inout Drain) -> Bool {
         let isQueued = fulfil(with: output, &drain)
-        if T.isCancellable { T.ended(owner) }
+        noteEnd()
         return isQueued
     }
+
+    @inlinable
+    func noteEnd() {
+        if T.isCancellable, let object = attachment.end() { T.ended(object) }
+    }
+
+    @usableFromInline
+    package override var attached: AnyObject? { attachment.object }
+
+    @usableFromInline
+    package override func attach(_ make: (_ isEnded: Bool) -> AnyObject) -> AnyObject { attachment.attach(make) }
 
     /// Ends with `T.cancelled()`, unless the closure has begun; it never will then, and what it captured is freed.
     @usableFromInline
@@ -122,7 +132,7 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
         cancel()
         slot.put(T.cancelled())
         let handlers = word.publish()
-        T.ended(owner)
+        noteEnd()
         // Not by appending this to the drain: it may still be linked in the list of an upstream that was just filled.
         var drain = Drain()
         drain.run(handlers.reversed(), of: self)

@@ -10,8 +10,8 @@ package protocol Transform<Input, Output>: Sendable {
     /// The output of a stage that is cancelled before its closure begins.
     static func cancelled() -> Output
 
-    /// Called when a cancellable stage has its output, before handlers run, with the stage's `owner`.
-    static func ended(_ owner: AnyObject?)
+    /// Called when a cancellable stage has its output, before handlers run, with what is attached to the stage.
+    static func ended(_ attached: AnyObject)
 
     /// An output that needs no closure, such as a failure that passes by: delivered without waiting for the executor.
     static func shortcut(_ input: Input) -> Output?
@@ -28,7 +28,7 @@ extension Transform {
     }
 
     @inlinable
-    package static func ended(_ owner: AnyObject?) {}
+    package static func ended(_ attached: AnyObject) {}
 }
 
 /// What a transform comes to: a value, or a future to wait for.

@@ -1,4 +1,4 @@
-internal import DeferredCore
+public import DeferredCore
 
 /// The consumer's side of a task: what `cancel()` and `progress` act on.
 ///
@@ -12,18 +12,27 @@ package final class TaskControl: @unchecked Sendable {
     @exclusivity(unchecked)
     private(set) var upstream: TaskControl?
     let work: TaskWork
-    /// Shared with the future.
-    @usableFromInline package let state: TaskState
+    private let future: ControlledFuture
 
-    init(_ target: TaskTarget, _ work: TaskWork, upstream: TaskControl?, handlers: [@Sendable () -> Void] = []) {
-        self.upstream = upstream
+    /// For a task whose future somebody else fills; `state` is told of its end.
+    init(_ state: TaskState, _ work: TaskWork) {
+        future = .root(state)
         self.work = work
-        state = TaskState(target, work, handlers: handlers)
+    }
+
+    /// For the result of an operator.
+    @usableFromInline
+    init(_ stage: FutureNode, _ work: TaskWork, upstream: TaskControl?) {
+        future = .stage(stage)
+        self.work = work
+        self.upstream = upstream
         if let upstream, isConsumer(of: upstream) { upstream.state.addConsumer() }
+        // What is kept for the end has to be there in time.
+        if case .children = work { _ = state }
     }
 
     deinit {
-        state.letGo()
+        existingState?.letGo()
         // One by one, for a chain of a million tasks would overflow the stack.
         while var next = upstream.take() {
             guard isKnownUniquelyReferenced(&next) else { return }
@@ -31,10 +40,38 @@ package final class TaskControl: @unchecked Sendable {
         }
     }
 
-    var isCancelled: Bool { state.isCancelled }
+    /// What is shared with the future. Made for the first who cancels, registers, or watches; most stages never need it.
+    package var state: TaskState {
+        switch future {
+        case .root(let state):
+            return state
+        case .stage(let stage):
+            let state = stage.attach { isEnded in
+                let state = TaskState(.stage(stage), work, handlers: [])
+                if isEnded { state.letGo() }
+                return state
+            }
+            return unsafeDowncast(state, to: TaskState.self)
+        }
+    }
+
+    /// The same, unless nobody has needed it.
+    private var existingState: TaskState? {
+        switch future {
+        case .root(let state): state
+        case .stage(let stage): stage.attached.map { unsafeDowncast($0, to: TaskState.self) }
+        }
+    }
+
+    var isCancelled: Bool { existingState?.isCancelled ?? false }
 
     /// Whether the task has ended.
-    var isEnded: Bool { state.isEnded }
+    var isEnded: Bool {
+        switch future {
+        case .root(let state): state.isEnded
+        case .stage(let stage): stage.isFinished
+        }
+    }
 
     /// Asks this task to stop, then those it has started, and then those it was derived from.
     package func cancel() {
@@ -64,6 +101,12 @@ package final class TaskControl: @unchecked Sendable {
     /// Lets `token` cancel this task, until it ends or nobody is left who holds it.
     func cancel(when token: CancellationToken) {
         state.takeBackAtEnd(token.register { [weak self] in self?.cancel() })
+    }
+
+    /// How the end of a task is known, and where what is shared with its future can be found.
+    private enum ControlledFuture {
+        case root(TaskState)
+        case stage(FutureNode)
     }
 
     /// The progress object that somebody holds, or a new one; `isNew` tells that it was just made.

@@ -49,11 +49,10 @@ package final class TaskState: Sendable {
         state = Lock(State(machine: CancellationStateMachine(target, handlers: handlers), work: work))
     }
 
-    /// What an operator's stage calls at its end, with its `owner`.
+    /// What an operator's stage calls at its end, with what is attached to it.
     @usableFromInline
-    static func end(_ owner: AnyObject?) {
-        guard let owner else { return }
-        unsafeDowncast(owner, to: TaskState.self).end()
+    static func end(_ attached: AnyObject) {
+        unsafeDowncast(attached, to: TaskState.self).end()
     }
 
     /// Notes the end of the future.

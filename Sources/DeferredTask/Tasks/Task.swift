@@ -72,9 +72,8 @@ public struct Task<Success: Sendable>: FutureProtocol, Cancellable {
             self.init(storage, nil)
             return
         }
-        let control = TaskControl(.root(storage), work, upstream: nil, handlers: onCancel.map { [$0] } ?? [])
-        self.init(storage, control)
-        let state = control.state
+        let state = TaskState(.root(storage), work, handlers: onCancel.map { [$0] } ?? [])
+        self.init(storage, TaskControl(state, work))
         state.takeBackAtEnd(storage.upon(.immediate) { _ in state.end() })
     }
 

@@ -14,7 +14,7 @@ extension TaskTransform {
     static func cancelled() -> Output { .failure(CancellationError()) }
 
     @inlinable
-    static func ended(_ owner: AnyObject?) { TaskState.end(owner) }
+    static func ended(_ attached: AnyObject) { TaskState.end(attached) }
 }
 
 extension Task {
@@ -26,17 +26,9 @@ extension Task {
         _ work: TaskWork = .opaque
     ) -> Task<T.NewSuccess> where T.Input == Result {
         let stage = Stage(executor, transform, upstream: storage)
-        let control = TaskControl.derived(stage, work, from: control)
         // Before the stage starts, since it may end then and there.
-        stage.owner = control.state
+        let control = TaskControl(stage, work, upstream: control)
         storage.start(stage)
         return Task<T.NewSuccess>(stage, control)
-    }
-}
-
-extension TaskControl {
-    @usableFromInline
-    static func derived(_ stage: FutureNode, _ work: TaskWork, from upstream: TaskControl?) -> TaskControl {
-        TaskControl(.stage(stage), work, upstream: upstream)
     }
 }

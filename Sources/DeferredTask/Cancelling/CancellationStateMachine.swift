@@ -6,21 +6,19 @@
 ///     └───────────────────end──────────────────▶ ended(wasCancelled: false)
 /// ```
 struct CancellationStateMachine<Target: CancellationTarget>: Sendable {
-    typealias Handler = @Sendable () -> Void
-
     enum State: Sendable {
-        /// The work may still be stopped. Handlers are in order of registration.
-        case active(Target, handlers: [Handler])
+        /// The work may still be stopped.
+        case active(Target)
         /// The work was asked to stop, and has not ended yet.
         case cancelled(Target)
-        /// The work has ended, and everything was let go.
+        /// The work has ended, and was let go.
         case ended(wasCancelled: Bool)
     }
 
     private(set) var state: State
 
-    init(_ target: Target, handlers: [Handler]) {
-        state = .active(target, handlers: handlers)
+    init(_ target: Target) {
+        state = .active(target)
     }
 
     var isCancelled: Bool {
@@ -34,28 +32,23 @@ struct CancellationStateMachine<Target: CancellationTarget>: Sendable {
     /// The work, until it has ended.
     var target: Target? {
         switch state {
-        case .active(let target, _), .cancelled(let target): target
+        case .active(let target), .cancelled(let target): target
         case .ended: nil
         }
     }
 
-    /// What a cancellation has to stop: the target, and then the handlers, newest first.
-    struct Cancellation: Sendable {
-        let target: Target
-        let handlers: [Handler]
-    }
-
-    /// Asks to stop. Only the first time, before the end, is there something to be done.
-    mutating func cancel() -> Cancellation? {
-        guard case .active(let target, let handlers) = state, !target.isFinished else { return nil }
+    /// Asks to stop. The first time, before the end, returns what has to be stopped.
+    mutating func cancel() -> Target? {
+        guard case .active(let target) = state, !target.isFinished else { return nil }
         state = .cancelled(target)
-        return Cancellation(target: target, handlers: handlers.reversed())
+        return target
     }
 
     /// Notes the end of the work. Returns the state before, to be let go outside any lock.
     mutating func end() -> State {
-        defer { state = .ended(wasCancelled: isCancelled) }
-        return state
+        let old = state
+        state = .ended(wasCancelled: isCancelled)
+        return old
     }
 }
 

@@ -10,25 +10,24 @@ public import DeferredCore
 @usableFromInline
 package final class TaskControl: @unchecked Sendable {
     @exclusivity(unchecked)
-    private(set) var upstream: TaskControl?
-    let work: TaskWork
-    private let future: ControlledFuture
+    @usableFromInline private(set) var upstream: TaskControl?
+    @usableFromInline let work: TaskWork
+    @usableFromInline let future: ControlledFuture
 
-    /// For a task whose future somebody else fills; `state` is told of its end.
-    init(_ state: TaskState, _ work: TaskWork) {
-        future = .root(state)
+    /// For a task whose future somebody else fills, and that has to be told of the end.
+    @usableFromInline
+    init(root: FutureNode, _ work: TaskWork, _ onCancel: (@Sendable () -> Void)?) {
+        future = .root(TaskState(.root(root), work, handler: onCancel))
         self.work = work
     }
 
     /// For the result of an operator.
-    @usableFromInline
-    init(_ stage: FutureNode, _ work: TaskWork, upstream: TaskControl?) {
-        future = .stage(stage)
-        self.work = work
+    @inlinable
+    init(stage: FutureNode, _ work: TaskWork, upstream: TaskControl?) {
+        if let upstream, work.isShared || upstream.work.isShared { upstream.state.addConsumer() }
         self.upstream = upstream
-        if let upstream, isConsumer(of: upstream) { upstream.state.addConsumer() }
-        // What is kept for the end has to be there in time.
-        if case .children = work { _ = state }
+        self.work = work
+        future = .stage(stage)
     }
 
     deinit {
@@ -41,13 +40,14 @@ package final class TaskControl: @unchecked Sendable {
     }
 
     /// What is shared with the future. Made for the first who cancels, registers, or watches; most stages never need it.
+    @usableFromInline
     package var state: TaskState {
         switch future {
         case .root(let state):
             return state
         case .stage(let stage):
             let state = stage.attach { isEnded in
-                let state = TaskState(.stage(stage), work, handlers: [])
+                let state = TaskState(.stage(stage), work)
                 if isEnded { state.letGo() }
                 return state
             }
@@ -104,7 +104,8 @@ package final class TaskControl: @unchecked Sendable {
     }
 
     /// How the end of a task is known, and where what is shared with its future can be found.
-    private enum ControlledFuture {
+    @usableFromInline
+    enum ControlledFuture {
         case root(TaskState)
         case stage(FutureNode)
     }

@@ -1,4 +1,4 @@
-internal import DeferredCore
+public import DeferredCore
 
 /// What the two sides of a task share: its control, which cancels, and its future, which ends.
 ///
@@ -6,47 +6,36 @@ internal import DeferredCore
 /// could cancel. So the handlers never outlive their use, although they may refer to the future that keeps this.
 @usableFromInline
 package final class TaskState: Sendable {
+    typealias Handler = @Sendable () -> Void
+
     private struct State: Sendable {
         var machine: CancellationStateMachine<TaskTarget>
-        var work: TaskWork
-        var watchers: Watchers?
+        var contents: Contents
         weak var progress: TaskProgress?
-        /// Where this waits for something; taken back at the end.
-        var registrations: [Registration] = []
         /// Consumers of a shared task that have not cancelled.
         var consumers = 0
-        /// Where handlers wait that were added later; made for the first of them.
-        var cancellation: FutureStorage<CancellationToken.Ending>?
-
-        /// Notes the end. Returns all that was kept, to be let go outside of the lock.
-        mutating func empty() -> Contents {
-            let contents = Contents(
-                machine: machine.end(),
-                work: work,
-                watchers: watchers,
-                registrations: registrations,
-                cancellation: cancellation
-            )
-            work = .opaque
-            watchers = nil
-            registrations = []
-            cancellation = nil
-            return contents
-        }
     }
 
+    /// What is let go of at the end.
     private struct Contents: Sendable {
-        let machine: CancellationStateMachine<TaskTarget>.State
-        let work: TaskWork
-        let watchers: Watchers?
-        let registrations: [Registration]
-        let cancellation: FutureStorage<CancellationToken.Ending>?
+        var children: ChildTasks?
+        /// What the task was made with: the oldest of the handlers.
+        var handler: Handler?
+        /// Where handlers wait that were added later; made for the first of them.
+        var cancellation: FutureStorage<CancellationToken.Ending>?
+        var watchers: Watchers?
+        /// Where this waits for the end.
+        var notice: Registration?
+        /// Where this waits for something else; taken back at the end.
+        var registrations: [Registration] = []
     }
 
     private let state: Lock<State>
 
-    init(_ target: TaskTarget, _ work: TaskWork, handlers: [@Sendable () -> Void]) {
-        state = Lock(State(machine: CancellationStateMachine(target, handlers: handlers), work: work))
+    init(_ target: TaskTarget, _ work: TaskWork, handler: Handler? = nil) {
+        var contents = Contents(handler: handler)
+        if case .children(let children) = work { contents.children = children }
+        state = Lock(State(machine: CancellationStateMachine(target), contents: contents))
     }
 
     /// What an operator's stage calls at its end, with what is attached to it.
@@ -56,34 +45,44 @@ package final class TaskState: Sendable {
     }
 
     /// Notes the end of the future.
+    @usableFromInline
     func end() {
-        letGo().end()
+        letGo()?.end()
     }
 
     /// Lets go of everything, outside of the lock. The first time counts.
     ///
-    /// - Returns: What the future was worked at by.
+    /// - Returns: The children of the task.
     @discardableResult
-    func letGo() -> TaskWork {
-        let old = state.withLock { $0.empty() }
-        _ = old.cancellation?.fillNewestFirst(with: .abandoned)
-        for registration in old.registrations { registration.cancel() }
-        old.watchers?.notify()
-        return old.work
+    func letGo() -> ChildTasks? {
+        let (machine, contents) = state.withLock { state in
+            let contents = state.contents
+            state.contents = Contents()
+            return (state.machine.end(), contents)
+        }
+        withExtendedLifetime(machine) {}
+        contents.notice?.cancel()
+        contents.cancellation?.fillDroppingHandlers(with: .abandoned)
+        for registration in contents.registrations { registration.cancel() }
+        contents.watchers?.notify()
+        return contents.children
     }
 
     var isCancelled: Bool { state.withLock { $0.machine.isCancelled } }
 
     var isEnded: Bool { state.withLock { $0.machine.target }?.isFinished ?? true }
 
-    /// Asks to stop. The first time before the end, returns what has to be stopped.
-    func cancel() -> CancellationStateMachine<TaskTarget>.Cancellation? {
-        let (result, cancellation) = state.withLock { ($0.machine.cancel(), $0.cancellation) }
-        guard let result else { return nil }
-        guard let cancellation else { return result }
-        // Newer than those that the task was made with, which come last.
-        let handlers = [{ _ = cancellation.fillNewestFirst(with: .cancelled) }] + result.handlers
-        return .init(target: result.target, handlers: handlers)
+    /// Asks to stop. The first time before the end, returns what has to be stopped, and the handlers, newest first.
+    func cancel() -> (target: TaskTarget, handlers: [Handler])? {
+        state.withLock { state in
+            guard let target = state.machine.cancel() else { return nil }
+            var handlers: [Handler] = []
+            if let cancellation = state.contents.cancellation.take() {
+                handlers.append { _ = cancellation.fillNewestFirst(with: .cancelled) }
+            }
+            if let handler = state.contents.handler.take() { handlers.append(handler) }
+            return (target, handlers)
+        }
     }
 
     /// A token that is cancelled with the task, until its end.
@@ -91,24 +90,37 @@ package final class TaskState: Sendable {
         let cancellation: FutureStorage<CancellationToken.Ending>? = state.withLock { state in
             guard state.machine.target != nil else { return nil }
             if state.machine.isCancelled { return FutureStorage(filledWith: .cancelled) }
-            let cancellation = state.cancellation ?? FutureStorage()
-            state.cancellation = cancellation
+            let cancellation = state.contents.cancellation ?? FutureStorage()
+            state.contents.cancellation = cancellation
             return cancellation
         }
         return CancellationToken(cancellation)
+    }
+
+    /// Waits for the end with `notice`; `nil` if it has come.
+    @usableFromInline
+    func waitForEnd(with notice: Registration?) {
+        guard let notice else { return end() }
+        let isKept = state.withLock { state in
+            if state.machine.target == nil { return false }
+            state.contents.notice = notice
+            return true
+        }
+        if !isKept { notice.cancel() }
     }
 
     /// Keeps `registration` until the end; cancels it if that has come.
     func takeBackAtEnd(_ registration: Registration) {
         let isKept = state.withLock { state in
             guard state.machine.target != nil else { return false }
-            state.registrations.append(registration)
+            state.contents.registrations.append(registration)
             return true
         }
         if !isKept { registration.cancel() }
     }
 
     /// Counts one more consumer of a shared task.
+    @usableFromInline
     func addConsumer() {
         state.withLock { $0.consumers += 1 }
     }
@@ -125,8 +137,9 @@ package final class TaskState: Sendable {
     func watch(_ body: @escaping @Sendable () -> Void) -> Watchers.Watch? {
         let watchers: Watchers? = state.withLock { state in
             guard state.machine.target != nil else { return nil }
-            if state.watchers == nil { state.watchers = Watchers() }
-            return state.watchers
+            let watchers = state.contents.watchers ?? Watchers()
+            state.contents.watchers = watchers
+            return watchers
         }
         return watchers?.add(body)
     }

@@ -23,10 +23,7 @@ package enum TaskWork: Sendable {
         }
     }
 
-    func end() {
-        if case .children(let children) = self { children.end() }
-    }
-
+    @inlinable
     var isShared: Bool {
         if case .shared = self { true } else { false }
     }

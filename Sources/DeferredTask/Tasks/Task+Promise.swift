@@ -16,19 +16,21 @@ extension Task {
     /// ```
     public final class Promise: FutureProtocol {
         @usableFromInline let storage = FutureStorage<Result>()
-        private let file: StaticString
-        private let line: UInt
+        @usableFromInline let file: StaticString
+        @usableFromInline let line: UInt
 
         /// Creates a promise.
         ///
         /// - Parameters:
         ///   - file: Named by ``BrokenPromise``.
         ///   - line: As `file`.
+        @inlinable
         public init(file: StaticString = #fileID, line: UInt = #line) {
             self.file = file
             self.line = line
         }
 
+        @inlinable
         deinit {
             if !storage.isFinished {
                 _ = storage.fill(with: .failure(BrokenPromise(file: file, line: line)))
@@ -80,6 +82,12 @@ public struct BrokenPromise: Error, Sendable, CustomStringConvertible {
     public let file: StaticString
     /// The line where the promise was made.
     public let line: UInt
+
+    @usableFromInline
+    init(file: StaticString, line: UInt) {
+        self.file = file
+        self.line = line
+    }
 
     /// One line for a log.
     public var description: String {

@@ -41,6 +41,7 @@ public struct Task<Success: Sendable>: FutureProtocol, Cancellable {
     ///   - future: A ``Promise``, a `Deferred`, or any other future of a result.
     ///   - onCancel: Called at most once, on the thread that cancels, if that happens before the end. It should make the
     ///     producer fill `future` soon. Kept until the task ends, or until nobody is left who could cancel.
+    @inlinable
     public init(_ future: some FutureProtocol<Result>, uponCancel onCancel: (@Sendable () -> Void)? = nil) {
         self.init(future.future.storage, .opaque, onCancel)
     }
@@ -60,6 +61,7 @@ public struct Task<Success: Sendable>: FutureProtocol, Cancellable {
     }
 
     /// Creates a task that succeeds when `future` is filled.
+    @inlinable
     public init(
         succeedsFrom future: some FutureProtocol<Success>,
         uponCancel onCancel: (@Sendable () -> Void)? = nil
@@ -67,14 +69,16 @@ public struct Task<Success: Sendable>: FutureProtocol, Cancellable {
         self.init(future.map { .success($0) }, uponCancel: onCancel)
     }
 
+    @inlinable
     init(_ storage: FutureStorage<Result>, _ work: TaskWork, _ onCancel: (@Sendable () -> Void)?) {
         guard !storage.isFinished else {
             self.init(storage, nil)
             return
         }
-        let state = TaskState(.root(storage), work, handlers: onCancel.map { [$0] } ?? [])
-        self.init(storage, TaskControl(state, work))
-        state.takeBackAtEnd(storage.upon(.immediate) { _ in state.end() })
+        let control = TaskControl(root: storage, work, onCancel)
+        self.init(storage, control)
+        let state = control.state
+        state.waitForEnd(with: storage.notify { state.end() })
     }
 
     /// A task that has succeeded.

@@ -27,7 +27,9 @@ extension Task {
     ) -> Task<T.NewSuccess> where T.Input == Result {
         let stage = Stage(executor, transform, upstream: storage)
         // Before the stage starts, since it may end then and there.
-        let control = TaskControl(stage, work, upstream: control)
+        let control = TaskControl(stage: stage, work, upstream: control)
+        // What is kept for the end has to be there in time.
+        if case .children = work { _ = control.state }
         storage.start(stage)
         return Task<T.NewSuccess>(stage, control)
     }

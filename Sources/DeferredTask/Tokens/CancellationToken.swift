@@ -40,10 +40,9 @@ public struct CancellationToken: Sendable {
     /// - Complexity: O(1), and taking back amortised so. Takes no lock.
     @discardableResult
     public func register(_ handler: @escaping @Sendable () -> Void) -> Registration {
-        guard let state else { return Registration(nil) }
-        return state.upon(.immediate) { ending in
-            if ending == .cancelled { handler() }
-        }
+        if let registration = state?.notify(handler) { return registration }
+        if isCancelling { handler() }
+        return Registration(nil)
     }
 }
 

@@ -37,7 +37,7 @@ public final class CancellationTokenSource: Cancellable {
 
     deinit {
         for link in links { link.cancel() }
-        _ = state.fillNewestFirst(with: .abandoned)
+        state.fillDroppingHandlers(with: .abandoned)
     }
 
     /// What to hand to those who can be cancelled.
@@ -55,11 +55,24 @@ public final class CancellationTokenSource: Cancellable {
     ///
     /// - Parameter clock: Measures the time.
     public func cancel<C: Clock>(after duration: C.Duration, clock: C = .continuous) {
-        let timer = _Concurrency.Task { [weak self] in
-            try await clock.sleep(until: clock.now.advanced(by: duration), tolerance: nil)
-            self?.cancel()
+        let timer = Timer(
+            _Concurrency.Task { [weak self] in
+                try await clock.sleep(until: clock.now.advanced(by: duration), tolerance: nil)
+                self?.cancel()
+            }
+        )
+        token.register { withExtendedLifetime(timer) {} }
+    }
+
+    /// What sleeps for a source that keeps this as long as it may be cancelled.
+    private final class Timer: Sendable {
+        private let task: _Concurrency.Task<Void, any Error>
+
+        init(_ task: _Concurrency.Task<Void, any Error>) {
+            self.task = task
         }
+
         // However the source ends, nothing sleeps on for it.
-        state.upon(.immediate) { _ in timer.cancel() }
+        deinit { task.cancel() }
     }
 }

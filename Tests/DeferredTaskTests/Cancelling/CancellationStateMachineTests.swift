@@ -23,7 +23,7 @@ struct CancellationStateMachineTests {
 
         var machine: Machine {
             let isFinished = self == .activeFinished
-            var machine = Machine(Work(isFinished: isFinished), handlers: [{}, {}])
+            var machine = Machine(Work(isFinished: isFinished))
             switch self {
             case .active, .activeFinished: break
             case .cancelled, .cancelledFinished: _ = machine.cancel()
@@ -39,8 +39,7 @@ struct CancellationStateMachineTests {
     @Test func `only an active machine has something to cancel`() {
         for start in Start.allCases {
             var machine = start.machine
-            let cancellation = machine.cancel()
-            #expect((cancellation != nil) == (start == .active), "\(start)")
+            #expect((machine.cancel() != nil) == (start == .active), "\(start)")
             #expect(machine.cancel() == nil, "\(start)")
         }
     }
@@ -63,21 +62,12 @@ struct CancellationStateMachineTests {
             let isHeld = ![.ended, .endedCancelled].contains(start)
             #expect((machine.target != nil) == isHeld, "\(start)")
             switch (start, machine.end()) {
-            case (.active, .active(_, let handlers)), (.activeFinished, .active(_, let handlers)):
-                #expect(handlers.count == 2)
+            case (.active, .active), (.activeFinished, .active): break
             case (.cancelled, .cancelled), (.cancelledFinished, .cancelled): break
             case (.ended, .ended(false)), (.endedCancelled, .ended(true)): break
             case (_, let state): Issue.record("\(start) ended as \(state)")
             }
             #expect(machine.target == nil, "\(start)")
         }
-    }
-
-    @Test func `handlers come back newest first`() {
-        var order: [Int] = []
-        nonisolated(unsafe) let add: (Int) -> Void = { order.append($0) }
-        var machine = Machine(Work(), handlers: [{ add(1) }, { add(2) }, { add(3) }])
-        for handler in machine.cancel()?.handlers ?? [] { handler() }
-        #expect(order == [3, 2, 1])
     }
 }

@@ -37,7 +37,12 @@ extension Task {
                 progress?.end(hasSucceeded: (try? result.get()) != nil)
             }
         }
-        progress.update()
+        // The thread that ends the task may not have come to its handlers yet.
+        if let result = storage.peek() {
+            progress.end(hasSucceeded: (try? result.get()) != nil)
+        } else {
+            progress.update()
+        }
         return progress
     }
 }

@@ -33,7 +33,7 @@ final class TaskProgress: Progress, @unchecked Sendable {
         control.cancel()
     }
 
-    /// Notes the end of the task.
+    /// Notes the end of the task, for the first time or again.
     func end(hasSucceeded: Bool) {
         // Pairs with the load in `update`.
         if hasSucceeded { self.hasSucceeded.store(true, ordering: .releasing) }

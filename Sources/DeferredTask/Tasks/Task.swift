@@ -71,7 +71,8 @@ public struct Task<Success: Sendable>: FutureProtocol, Cancellable {
 
     @inlinable
     init(_ storage: FutureStorage<Result>, _ work: TaskWork, _ onCancel: (@Sendable () -> Void)?) {
-        guard !storage.isFinished else {
+        // One that has ended has nothing to cancel, but counts in the progress of those derived from it if it reports.
+        if case .opaque = work, storage.isFinished {
             self.init(storage, nil)
             return
         }

@@ -17,7 +17,7 @@ extension URLSessionTests {
 
         @Test func `grows with the bytes of the body, and is whole at the end`() async throws {
             let server = try LoopbackServer { _ in
-                .response(body: .pattern(count: 2_000)).dripped(50, every: .milliseconds(2))
+                .response(body: .pattern(count: 2_000)).dripped(20, every: .milliseconds(5))
             }
             defer { server.stop() }
             let task = URLSession.fresh().beginDataTask(with: server.url("/"))
@@ -29,8 +29,9 @@ extension URLSessionTests {
             }
             #expect(await task.ending() == .status(200))
             #expect(fractions == fractions.sorted())
-            #expect(fractions.filter { $0 > 0 && $0 < 1 }.count >= 5)
-            #expect(progress.fractionCompleted == 1)
+            #expect(fractions.filter { $0 > 0 && $0 < 1 }.count >= 3)
+            // Written by the thread that ends the task, right after others can see the end.
+            try await eventually { progress.fractionCompleted == 1 }
             #expect(task.progress.fractionCompleted == 1)
         }
 

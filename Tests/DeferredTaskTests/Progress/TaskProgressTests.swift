@@ -50,6 +50,15 @@ struct TaskProgressTests {
         #expect(whole.fractionCompleted == 1)
     }
 
+    @Test func `a stage that reports counts 10 though it ended before its task was made`() {
+        let (producer, executor) = (Producer(), ManualExecutor())
+        producer.succeed(with: 1)
+        let chain = Task(producer, reporter: ProgressReporter()).map(upon: executor) { $0 }
+        #expect(abs(chain.progress.fractionCompleted - 10.0 / 11) < 0.000_001)
+        executor.runAll()
+        #expect(chain.progress.fractionCompleted == 1)
+    }
+
     @Test func `an inner task counts as soon as it runs`() {
         let (producer, inner, reporter) = (Producer(), Producer(), ProgressReporter())
         let chain = Task(producer).flatMap { _ in Task(inner, reporter: reporter) }

@@ -28,6 +28,19 @@ extension URLSessionTests {
             let server = try LoopbackServer.forStorms(bodySize: 100_000)
             defer { server.stop() }
             let session = URLSession.fresh(delegate: delegate())
+            try await storm(over: session, on: server, seed: seed)
+            #expect(try await session.beginDataTask(with: server.url("/basic")).text() == "welcome")
+        }
+
+        /// With the cache and the cookies that everybody shares, and nobody who answers challenges.
+        @Test func `so do those of the shared session`() async throws {
+            let server = try LoopbackServer.forStorms(bodySize: 100_000)
+            defer { server.stop() }
+            try await storm(over: .shared, on: server, seed: 3)
+            #expect(await URLSession.shared.beginDataTask(with: server.url("/basic")).ending() == .status(401))
+        }
+
+        private func storm(over session: URLSession, on server: LoopbackServer, seed: UInt64) async throws {
             let endings = Log<Ending>()
             await withTaskGroup { group in
                 for worker in 0..<10 {
@@ -46,12 +59,11 @@ extension URLSessionTests {
             }
             #expect(endings.entries.count == 2_500)
             let expected: [Ending] = [
-                .status(200), .url(.cancelled), .url(.networkConnectionLost), .url(.httpTooManyRedirects),
+                .status(200), .status(401), .url(.cancelled), .url(.networkConnectionLost), .url(.httpTooManyRedirects),
             ]
             #expect(endings.entries.filter { !expected.contains($0) } == [])
             #expect(endings.entries.contains(.url(.cancelled)))
             #expect(try await session.beginDataTask(with: server.url("/redirect")).text() == "hello")
-            #expect(try await session.beginDataTask(with: server.url("/basic")).text() == "welcome")
         }
 
         @Test func `hundreds of downloads cancelled at random moments leave whole files or none`() async throws {

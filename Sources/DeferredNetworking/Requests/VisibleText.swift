@@ -1,11 +1,11 @@
 import Foundation
 
 /// Text from outside, made fit for one line of an error message.
-enum VisibleText {
+package enum VisibleText {
     private static let longest = 200
 
     /// `text` in quotation marks, cut off when it is long, with control characters spelled out.
-    static func quoted(_ text: String) -> String {
+    package static func quoted(_ text: String) -> String {
         var result = "\""
         var count = 0
         for scalar in text.unicodeScalars {

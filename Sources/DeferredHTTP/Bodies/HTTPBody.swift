@@ -73,6 +73,9 @@ public struct HTTPBody: Sendable, Hashable {
         return length
     }
 
+    /// A stream of all that is sent, for a terminal loader of one's own. It reads files as it is read itself.
+    public func makeStream() -> InputStream { PieceStream(pieces) }
+
     /// The files of the body.
     var files: [URL] {
         pieces.compactMap { if case .file(let file) = $0 { file } else { nil } }

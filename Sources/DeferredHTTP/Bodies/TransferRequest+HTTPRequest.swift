@@ -23,14 +23,14 @@ extension TransferRequest {
         if let timeout = request.timeout {
             result.timeoutInterval = timeout / .seconds(1)
         }
-        let pieces = request.body.pieces
-        if request.body.files.isEmpty {
-            result.httpBody = pieces.isEmpty ? nil : pieces.reduce(into: Data()) { $0 += $1.bytes }
+        let body = request.body
+        if body.files.isEmpty {
+            result.httpBody = body.isEmpty ? nil : body.pieces.reduce(into: Data()) { $0 += $1.bytes }
             self.init(result)
-        } else if pieces.count == 1, let file = request.body.files.first {
+        } else if body.pieces.count == 1, let file = body.files.first {
             self.init(result, body: .file(file))
         } else {
-            self.init(result, body: .stream { PieceStream(pieces) })
+            self.init(result, body: .stream { body.makeStream() })
         }
     }
 }

@@ -71,9 +71,9 @@ public struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
     }
 
     /// Adds those fields of `others` whose names do not occur here.
-    public mutating func fill(from others: HTTPHeaders) {
-        let own = fields
-        fields += others.fields.filter { other in !own.contains { $0.isNamed(other.name) } }
+    public mutating func addMissing(from others: HTTPHeaders) {
+        let own = self
+        fields += others.fields.filter { own[$0.name] == nil }
     }
 }
 

@@ -48,7 +48,7 @@ extension HTTPRequest {
         parts.path = whole.parts.path + (needsSlash ? "/" : "") + parts.path
         let queries = [whole.parts.query, parts.query].compactMap(\.self).filter { !$0.isEmpty }
         if !queries.isEmpty { parts.query = queries.joined(separator: "&") }
-        headers.fill(from: environment.headers)
+        headers.addMissing(from: environment.headers)
     }
 }
 

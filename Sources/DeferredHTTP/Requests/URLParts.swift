@@ -76,7 +76,7 @@ struct URLParts: Sendable, Hashable {
         guard !host.unicodeScalars.contains(where: { "/?#@\\ ".unicodeScalars.contains($0) || $0.value < 0x20 }) else {
             throw .invalidRequest(
                 reason:
-                    "the host \(VisibleText.quoted(host)) contains more than a name; use the other parts for the rest"
+                    "the host \(VisibleText.quoted(withoutUser: host)) contains more than a name; use the other parts for the rest"
             )
         }
         if host.contains(":") {

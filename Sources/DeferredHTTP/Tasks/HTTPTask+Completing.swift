@@ -27,7 +27,8 @@ extension HTTPTask {
     ///
     /// What a terminal loader asks first, since a task can be cancelled before it is loaded.
     public func failIfCancelled() -> Bool {
-        if isCancelled { fail(.cancelled) }
-        return isFilled
+        guard isCancelled else { return isFilled }
+        fail(.cancelled)
+        return true
     }
 }

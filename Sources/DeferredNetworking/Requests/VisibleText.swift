@@ -29,6 +29,11 @@ package enum VisibleText {
         return quoted(text[..<authority.upperBound] + "…" + text[at...])
     }
 
+    /// The same for what should be a host, but may have a user name and a password before it.
+    package static func quoted(withoutUser host: String) -> String {
+        quoted(host.lastIndex(of: "@").map { "…" + host[$0...] } ?? host)
+    }
+
     private static func escaped(_ scalar: Unicode.Scalar) -> String {
         switch scalar {
         case "\r": "\\r"

@@ -28,9 +28,9 @@ struct HTTPHeadersTests {
         #expect(headers.map(\.value) == ["1", "h", "2"])
     }
 
-    @Test func `filling adds what is missing`() {
+    @Test func `what is missing can be added`() {
         var headers: HTTPHeaders = ["accept": "mine"]
-        headers.fill(from: self.headers)
+        headers.addMissing(from: self.headers)
         #expect(headers.map(\.value) == ["mine", "1", "h", "2"])
     }
 

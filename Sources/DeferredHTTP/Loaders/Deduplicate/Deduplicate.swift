@@ -6,6 +6,8 @@ internal import DeferredTask
 /// Requests are equal when their methods, URLs, headers, bodies and options are. Those with a safe method are merged, unless
 /// ``HTTPRequest/isDeduplicated`` says otherwise, and never those with an option that can't be compared.
 ///
+/// The result names the request that was loaded, which is the first of them.
+///
 /// Cancelling one of them completes that one, with ``HTTPError/Code/cancelled``, and disturbs no other. The shared execution
 /// is cancelled with the last; an equal request after that is a new execution.
 ///

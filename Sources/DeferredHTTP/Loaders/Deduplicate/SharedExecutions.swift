@@ -4,6 +4,8 @@ internal import DeferredTask
 /// What a ``Deduplicate`` and its copies have in flight.
 final class SharedExecutions: Sendable {
     private struct Execution: Sendable {
+        let number: Int
+        // Never the last reference: what goes under the lock would complete there.
         weak var task: HTTPTask?
         var consumerCount = 1
     }
@@ -11,33 +13,30 @@ final class SharedExecutions: Sendable {
     private struct State: Sendable {
         var running: [DeduplicationKey: Execution] = [:]
         var mergedCount = 0
+        var lastNumber = 0
 
-        /// The execution for `key`: one that runs, or the one that `make` makes.
-        mutating func join(_ key: DeduplicationKey, _ make: () -> HTTPTask) -> (task: HTTPTask, isNew: Bool) {
-            if let task = running[key]?.task {
+        /// The execution for `key`: one that runs, or else `new`.
+        mutating func join(_ key: DeduplicationKey, _ new: HTTPTask) -> (task: HTTPTask, number: Int, isNew: Bool) {
+            if let execution = running[key], let task = execution.task {
                 running[key]?.consumerCount += 1
                 mergedCount += 1
-                return (task, false)
+                return (task, execution.number, false)
             }
-            let task = make()
-            running[key] = Execution(task: task)
-            return (task, true)
+            lastNumber += 1
+            running[key] = Execution(number: lastNumber, task: new)
+            return (new, lastNumber, true)
         }
 
-        /// True if nobody is left who wants `task`, and none can join any more.
-        mutating func leave(_ key: DeduplicationKey, _ task: HTTPTask) -> Bool {
-            guard let execution = running[key], execution.task === task else { return false }
+        /// True if nobody is left who wants the execution, and none can join any more.
+        mutating func leave(_ key: DeduplicationKey, _ number: Int) -> Bool {
+            guard let count = running[key]?.consumerCount, running[key]?.number == number else { return false }
             running[key]?.consumerCount -= 1
-            guard execution.consumerCount == 1 else { return false }
-            running[key] = nil
-            return true
+            if count == 1 { running[key] = nil }
+            return count == 1
         }
 
-        mutating func end(_ key: DeduplicationKey, _ id: ObjectIdentifier) {
-            guard let execution = running[key] else { return }
-            // One that is being freed is not to be told from none, and is ended by nobody else.
-            if let task = execution.task, ObjectIdentifier(task) != id { return }
-            running[key] = nil
+        mutating func end(_ key: DeduplicationKey, _ number: Int) {
+            if running[key]?.number == number { running[key] = nil }
         }
     }
 
@@ -49,10 +48,10 @@ final class SharedExecutions: Sendable {
     ///
     /// - Returns: The execution, and whether it has to be loaded.
     func join(_ key: DeduplicationKey, _ consumer: HTTPTask) -> (execution: HTTPTask, isNew: Bool) {
-        let (execution, isNew) = state.withLock { $0.join(key) { HTTPTask(consumer.request) } }
+        let new = HTTPTask(consumer.request)
+        let (execution, number, isNew) = state.withLock { $0.join(key, new) }
         if isNew {
-            let id = ObjectIdentifier(execution)
-            execution.addCompletionHandler { _ in self.state.withLock { $0.end(key, id) } }
+            execution.addCompletionHandler { _ in self.state.withLock { $0.end(key, number) } }
         }
         let reports = execution.reporter.watch { [weak execution, reporter = consumer.reporter] in
             guard let source = execution?.reporter else { return }
@@ -66,7 +65,7 @@ final class SharedExecutions: Sendable {
             result.cancel()
             // Otherwise there is a result already.
             guard result.isCancelled else { return }
-            if let execution, self.state.withLock({ $0.leave(key, execution) }) { execution.cancel() }
+            if self.state.withLock({ $0.leave(key, number) }) { execution?.cancel() }
             consumer?.fail(.cancelled)
         }
         return (execution, isNew)

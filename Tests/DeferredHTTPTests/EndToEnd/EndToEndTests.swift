@@ -17,8 +17,13 @@ struct EndToEndTests {
 
     /// How often requests have completed, and how.
     private final class Endings: Sendable {
-        let count = Atomic(0)
-        private let codes = Lock<[String: Int]>([:])
+        private struct State: Sendable {
+            var codes: [String: Int] = [:]
+            var count = 0
+            var waiting: (count: Int, future: Deferred<Void>)?
+        }
+
+        private let state = Lock(State())
 
         func add(_ result: HTTPResult) {
             let name =
@@ -26,12 +31,26 @@ struct EndToEndTests {
                 case .success(let response): "\(response.status.code)"
                 case .failure(let error): error.code.rawValue
                 }
-            codes.withLock { $0[name, default: 0] += 1 }
-            // Releases what was counted to the test that waits for it.
-            count.add(1, ordering: .releasing)
+            let reached = state.withLock { state in
+                state.codes[name, default: 0] += 1
+                state.count += 1
+                return state.count == state.waiting?.count ? state.waiting?.future : nil
+            }
+            reached?.fill()
         }
 
-        var byName: [String: Int] { codes.withLock { $0 } }
+        var count: Int { state.withLock { $0.count } }
+        var byName: [String: Int] { state.withLock { $0.codes } }
+
+        /// Waits until so many requests have ended.
+        func wait(for count: Int) async {
+            let future = Deferred<Void>()
+            let isReached = state.withLock { state in
+                state.waiting = (count, future)
+                return state.count >= count
+            }
+            if !isReached { await future.value }
+        }
     }
 
     private func makeChain(_ server: LoopbackServer, _ lifetimes: Lifetimes) -> ResetGuard {
@@ -92,7 +111,7 @@ struct EndToEndTests {
                 load(Self.count, with: chain, seed: UInt64(round) &* 1_000, lifetimes, endings)
                 // A third of them has ended when the reset comes, in the first two rounds.
                 let target = (round - 1) * (Self.count + 8) + Self.count / 3
-                try await eventually { endings.count.load(ordering: .acquiring) >= target }
+                await endings.wait(for: target)
                 let reset = chain.reset()
                 // These meet the reset, or come just after it.
                 load(8, with: chain, seed: UInt64(round), lifetimes, endings)
@@ -103,9 +122,9 @@ struct EndToEndTests {
             #expect(try await late.value.get().status == .ok)
         }
         let total = 3 * (Self.count + 8)
-        try await eventually { endings.count.load(ordering: .acquiring) >= total }
+        await endings.wait(for: total)
         try await eventually { stray == nil && lifetimes.count == 0 && server.openConnectionCount == 0 }
-        #expect(endings.count.load(ordering: .acquiring) == total)
+        #expect(endings.count == total)
         let names = endings.byName
         #expect(names["200", default: 0] > Self.count / 4, "\(names)")
         #expect(names["cancelled", default: 0] > Self.count / 10, "\(names)")

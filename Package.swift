@@ -7,7 +7,7 @@ let package = Package(
     products: [
         .library(
             name: "Deferred",
-            targets: ["Deferred", "DeferredCore", "DeferredTask", "DeferredNetworking"]
+            targets: ["Deferred", "DeferredCore", "DeferredTask", "DeferredNetworking", "DeferredHTTP"]
         ),
         .library(name: "DeferredTesting", targets: ["DeferredTesting"]),
         .executable(name: "fetch", targets: ["fetch"]),
@@ -17,8 +17,12 @@ let package = Package(
         .target(name: "DeferredCore"),
         .target(name: "DeferredTask", dependencies: ["DeferredCore"]),
         .target(name: "DeferredNetworking", dependencies: ["DeferredCore", "DeferredTask"]),
-        .target(name: "DeferredTesting", dependencies: ["DeferredCore"]),
-        .target(name: "Deferred", dependencies: ["DeferredCore", "DeferredTask", "DeferredNetworking"]),
+        .target(name: "DeferredHTTP", dependencies: ["DeferredCore", "DeferredTask", "DeferredNetworking"]),
+        .target(name: "DeferredTesting", dependencies: ["DeferredCore", "DeferredTask", "DeferredHTTP"]),
+        .target(
+            name: "Deferred",
+            dependencies: ["DeferredCore", "DeferredTask", "DeferredNetworking", "DeferredHTTP"]
+        ),
         .executableTarget(name: "fetch", dependencies: ["Deferred", "DeferredTesting"]),
 
         .target(name: "TestSupport", dependencies: ["DeferredCore"], path: "Tests/TestSupport"),
@@ -31,7 +35,16 @@ let package = Package(
             name: "DeferredNetworkingTests",
             dependencies: ["DeferredCore", "DeferredTask", "DeferredNetworking", "DeferredTesting", "TestSupport"]
         ),
-        .testTarget(name: "DeferredTestingTests", dependencies: ["DeferredCore", "DeferredTesting", "TestSupport"]),
+        .testTarget(
+            name: "DeferredHTTPTests",
+            dependencies: [
+                "DeferredCore", "DeferredTask", "DeferredNetworking", "DeferredHTTP", "DeferredTesting", "TestSupport",
+            ]
+        ),
+        .testTarget(
+            name: "DeferredTestingTests",
+            dependencies: ["DeferredCore", "DeferredTask", "DeferredHTTP", "DeferredTesting", "TestSupport"]
+        ),
         .testTarget(name: "DeferredTests", dependencies: ["Deferred", "DeferredTesting", "TestSupport"]),
         .testTarget(name: "fetchTests", dependencies: ["fetch", "Deferred", "DeferredTesting", "TestSupport"]),
     ],

@@ -73,7 +73,7 @@ public final class URLClient: Sendable {
     }
 
     /// Begins a request whose response is gathered in memory.
-    func gather(
+    package func gather(
         _ request: TransferRequest,
         reporter: ProgressReporter,
         onProgress: @escaping @Sendable (Int64, Int64?) -> Void = { _, _ in },

@@ -1,7 +1,7 @@
 /// The grammar of methods and field names: RFC 9110, section 5.6.2.
-enum HTTPToken {
+package enum HTTPToken {
     /// Whether `text` is a token: at least one character, and none of them a delimiter, a control or non-ASCII.
-    static func isValid(_ text: String) -> Bool {
+    package static func isValid(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy(isTokenCharacter)
     }
 

@@ -1,11 +1,11 @@
 import Foundation
 
 /// Text from outside, made fit for one line of an error message.
-enum VisibleText {
+package enum VisibleText {
     private static let longest = 200
 
     /// `text` in quotation marks, cut off when it is long, with control characters spelled out.
-    static func quoted(_ text: String) -> String {
+    package static func quoted(_ text: String) -> String {
         var result = "\""
         var count = 0
         for scalar in text.unicodeScalars {
@@ -27,6 +27,11 @@ enum VisibleText {
             let at = text[authority.upperBound...].firstIndex(of: "@")
         else { return quoted(text) }
         return quoted(text[..<authority.upperBound] + "…" + text[at...])
+    }
+
+    /// The same for what should be a host, but may have a user name and a password before it.
+    package static func quoted(withoutUser host: String) -> String {
+        quoted(host.lastIndex(of: "@").map { "…" + host[$0...] } ?? host)
     }
 
     private static func escaped(_ scalar: Unicode.Scalar) -> String {

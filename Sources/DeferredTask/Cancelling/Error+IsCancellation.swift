@@ -3,9 +3,10 @@ internal import Foundation
 extension Error {
     /// Whether this error says that somebody cancelled, rather than that something went wrong.
     ///
-    /// True for `CancellationError`, `URLError.cancelled` and `CocoaError.userCancelled`.
+    /// True for `CancellationError`, `URLError.cancelled`, `CocoaError.userCancelled`, and an `HTTPError` with this code.
     public var isCancellation: Bool {
         if self is CancellationError { return true }
+        if let error = self as? any CancellationIndicating { return error.indicatesCancellation }
         // By domain, since URLError lives in FoundationNetworking on Linux, which this module leaves alone.
         let error = self as NSError
         return switch error.domain {

@@ -1,10 +1,10 @@
 internal import DeferredCore
 
 /// A closure that a clock calls, unless it is cancelled before. Dropping it does nothing.
-struct ClockTimer: Cancellable {
+package struct ClockTimer: Cancellable {
     private let sleeping: _Concurrency.Task<Void, Never>
 
-    init(after duration: Duration, clock: some Clock<Duration>, _ body: @escaping @Sendable () -> Void) {
+    package init(after duration: Duration, clock: some Clock<Duration>, _ body: @escaping @Sendable () -> Void) {
         let deadline = clock.now.advanced(by: duration)
         sleeping = _Concurrency.Task.detached {
             do {
@@ -16,5 +16,5 @@ struct ClockTimer: Cancellable {
         }
     }
 
-    func cancel() { sleeping.cancel() }
+    package func cancel() { sleeping.cancel() }
 }

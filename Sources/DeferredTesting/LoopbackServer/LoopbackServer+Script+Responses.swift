@@ -1,3 +1,5 @@
+internal import DeferredHTTP
+
 extension LoopbackServer.Script {
     /// A response with a `Content-Length`.
     ///
@@ -85,7 +87,7 @@ extension LoopbackServer.Script {
         reason: String? = nil,
         headers: LoopbackServer.Headers
     ) -> LoopbackServer.Payload {
-        "HTTP/1.1 \(status) \(reason ?? HTTPStatus.reason(for: status))\r\n\(headers.lines)\r\n"
+        "HTTP/1.1 \(status) \(reason ?? HTTPStatus(status).reason ?? "Status")\r\n\(headers.lines)\r\n"
     }
 }
 

@@ -1,5 +1,5 @@
 /// What waits for its turn: the oldest of each host, and the hosts one after the other.
-struct FairQueue {
+package struct FairQueue: Sendable {
     private var lines: [String: Line] = [:]
     private var turns: [String] = []
     private var nextTurn = 0
@@ -7,14 +7,16 @@ struct FairQueue {
     private var staleCount = 0
 
     /// Those of one host. What was removed stays in place until it would be its turn.
-    private struct Line {
+    private struct Line: Sendable {
         var items: [UInt64] = []
         var next = 0
     }
 
-    var count: Int { waiting.count }
+    package init() {}
 
-    mutating func append(_ item: UInt64, host: String) {
+    package var count: Int { waiting.count }
+
+    package mutating func append(_ item: UInt64, host: String) {
         waiting.insert(item)
         if lines[host] == nil {
             turns.append(host)
@@ -23,7 +25,7 @@ struct FairQueue {
     }
 
     /// Whether it was waiting. Amortised O(1).
-    mutating func remove(_ item: UInt64) -> Bool {
+    package mutating func remove(_ item: UInt64) -> Bool {
         guard waiting.remove(item) != nil else { return false }
         staleCount += 1
         if staleCount > waiting.count + 64 {
@@ -33,7 +35,7 @@ struct FairQueue {
     }
 
     /// The next one, if any waits. Amortised O(1).
-    mutating func popFirst() -> UInt64? {
+    package mutating func popFirst() -> UInt64? {
         while nextTurn < turns.count {
             let host = turns[nextTurn]
             nextTurn += 1

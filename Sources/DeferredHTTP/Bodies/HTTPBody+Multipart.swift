@@ -1,0 +1,99 @@
+public import Foundation
+
+extension HTTPBody {
+    /// One part of a multipart body.
+    public struct Part: Sendable {
+        let name: String
+        let fileName: String?
+        let contentType: String?
+        let content: Piece
+
+        /// A field with a text.
+        public init(name: String, text: String) {
+            self.init(name: name, fileName: nil, contentType: nil, content: .data(Data(text.utf8)))
+        }
+
+        /// A field with bytes.
+        ///
+        /// - Parameters:
+        ///   - name: The name of the field.
+        ///   - data: The bytes.
+        ///   - fileName: What the server sees as the name of a file; `nil` for none.
+        ///   - contentType: The type of the bytes; `nil` for none.
+        public init(name: String, data: Data, fileName: String? = nil, contentType: String? = nil) {
+            self.init(name: name, fileName: fileName, contentType: contentType, content: .data(data))
+        }
+
+        /// A field with a file, which is read while it is sent.
+        ///
+        /// - Parameters:
+        ///   - name: The name of the field.
+        ///   - file: A file URL.
+        ///   - fileName: What the server sees as the name of the file; `nil` for its own.
+        ///   - contentType: The type of the file.
+        public init(
+            name: String,
+            file: URL,
+            fileName: String? = nil,
+            contentType: String = "application/octet-stream"
+        ) {
+            self.init(
+                name: name,
+                fileName: fileName ?? file.lastPathComponent,
+                contentType: contentType,
+                content: .file(file)
+            )
+        }
+
+        private init(name: String, fileName: String?, contentType: String?, content: Piece) {
+            (self.name, self.fileName, self.contentType, self.content) = (name, fileName, contentType, content)
+        }
+
+        var head: String {
+            var head = "Content-Disposition: form-data; name=\"\(Self.escaped(name))\""
+            if let fileName { head += "; filename=\"\(Self.escaped(fileName))\"" }
+            // A line break could smuggle in another field.
+            if let contentType { head += "\r\nContent-Type: \(contentType.filter { !$0.isNewline })" }
+            return head + "\r\n\r\n"
+        }
+
+        private static func escaped(_ text: String) -> String {
+            var result = ""
+            for scalar in text.unicodeScalars {
+                switch scalar {
+                case "\"": result += "%22"
+                case "\r": result += "%0D"
+                case "\n": result += "%0A"
+                default: result.unicodeScalars.append(scalar)
+                }
+            }
+            return result
+        }
+    }
+
+    /// Fields and files as `multipart/form-data`: RFC 7578, with names escaped as browsers do.
+    ///
+    /// Memory stays small however large the files are. Over URLSession, a body with files is sent in chunks, without a
+    /// `Content-Length`.
+    ///
+    /// - Parameters:
+    ///   - parts: In order; a name can occur several times.
+    ///   - boundary: What separates the parts, and must not occur in them; by default, random.
+    public static func multipart(_ parts: [Part], boundary: String = "deferred-\(UUID().uuidString)") -> HTTPBody {
+        var pieces: [Piece] = []
+        var text = Data()
+        for part in parts {
+            text += Data("--\(boundary)\r\n\(part.head)".utf8)
+            switch part.content {
+            case .data(let data):
+                text += data
+            case .file:
+                pieces += [.data(text), part.content]
+                text = Data()
+            }
+            text += Data("\r\n".utf8)
+        }
+        text += Data("--\(boundary)--\r\n".utf8)
+        return HTTPBody(pieces + [.data(text)], contentType: "multipart/form-data; boundary=\(boundary)")
+    }
+}

@@ -1,0 +1,60 @@
+import DeferredNetworking
+public import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension HTTPError: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable, LocalizedError {
+    /// One line: the request, what went wrong, the status and the cause.
+    public var description: String {
+        var text = "\(request): \(code)"
+        if let response { text += ", status \(response.status)" }
+        if let underlying { text += " (\(Self.text(of: underlying)))" }
+        return text
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// The same as ``description``.
+    public var errorDescription: String? { description }
+
+    /// The same as ``description``, lest `dump` tells credentials.
+    public var customMirror: Mirror { Mirror(self, children: ["error": description]) }
+
+    /// What is known to hold no secrets; of a `URLError`, not the URL.
+    private static func text(of error: any Error) -> String {
+        switch error {
+        case let error as URLError: "URLError \(error.errorCode)"
+        case let error as URLClientError: error.description
+        case let error as HTTPError: error.description
+        case let error as MissingTerminalLoader: error.description
+        default: String(reflecting: type(of: error))
+        }
+    }
+}
+
+extension HTTPError.Code: CustomStringConvertible {
+    /// In words, such as `timed out`.
+    public var description: String {
+        switch self {
+        case .cancelled: "cancelled"
+        case .invalidRequest: "invalid request"
+        case .cannotConnect: "cannot connect"
+        case .connectionLost: "connection lost"
+        case .insecureConnection: "insecure connection"
+        case .timedOut: "timed out"
+        case .invalidResponse: "invalid response"
+        case .tooManyRedirects: "too many redirects"
+        case .bodyTooLarge: "body too large"
+        case .unacceptableStatus: "unacceptable status"
+        case .cannotDecode: "cannot decode the body"
+        case .authenticationFailed: "authentication failed"
+        case .resetInProgress: "the chain is being reset"
+        case .shutDown: "shut down"
+        case .abandoned: "a loader let go of the task without completing it"
+        case .unknown: "failed"
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import DeferredNetworking
+import DeferredTask
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension HTTPError {
+    /// What an error of a `URLClient` comes to.
+    init(_ error: any Error, request: HTTPRequest) {
+        switch error {
+        case let error as URLError:
+            self.init(Code(error.code), request: request, underlying: error)
+        case let error as URLClientError:
+            self.init(Code(error), request: request, response: .init(error, request), underlying: error)
+        default:
+            self.init(error.isCancellation ? .cancelled : .unknown, request: request, underlying: error)
+        }
+    }
+}
+
+extension HTTPResponse {
+    /// What is known of a response that the client itself refused.
+    fileprivate init?(_ error: URLClientError, _ request: HTTPRequest) {
+        guard case .unacceptableStatus(let code, let body) = error else { return nil }
+        self.init(request: request, status: HTTPStatus(code), body: body)
+    }
+}
+
+extension HTTPError.Code {
+    fileprivate init(_ code: URLError.Code) {
+        switch code {
+        case .cancelled: self = .cancelled
+        case .timedOut: self = .timedOut
+        case .cannotFindHost, .cannotConnectToHost, .dnsLookupFailed, .notConnectedToInternet: self = .cannotConnect
+        case .networkConnectionLost: self = .connectionLost
+        case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
+            .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
+            .clientCertificateRequired:
+            self = .insecureConnection
+        case .badServerResponse, .cannotParseResponse, .cannotDecodeContentData, .cannotDecodeRawData:
+            self = .invalidResponse
+        case .httpTooManyRedirects: self = .tooManyRedirects
+        case .badURL, .unsupportedURL: self = .invalidRequest
+        default: self = .unknown
+        }
+    }
+
+    fileprivate init(_ error: URLClientError) {
+        switch error {
+        case .invalidRequest: self = .invalidRequest
+        case .bodyTooLarge: self = .bodyTooLarge
+        case .unacceptableStatus: self = .unacceptableStatus
+        case .deadlineExceeded: self = .timedOut
+        case .shutDown: self = .shutDown
+        case .truncatedBody: self = .connectionLost
+        }
+    }
+}

@@ -1,0 +1,97 @@
+/// Header fields in order. Names are compared without regard to case, and one can occur several times.
+///
+/// ```swift
+/// var headers: HTTPHeaders = ["Accept": "text/html", "Cookie": "a=1"]
+/// headers["accept"] = "application/json"
+/// headers.add(name: "X-Tag", value: "one")
+/// headers.add(name: "X-Tag", value: "two")
+/// headers.values(for: "x-tag")  // ["one", "two"]
+/// ```
+///
+/// Names and values are checked when a request is loaded: one with a line break in it, which could smuggle in another
+/// field, fails the request. A description shows no credentials.
+///
+/// - Complexity: Looking up is O(*n*): the fields of a message are few.
+public struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
+    /// One header field. Two are equal when their values are and their names differ at most in case.
+    public struct Field: Sendable {
+        /// The name, spelled as it is sent.
+        public var name: String
+
+        /// The value.
+        public var value: String
+
+        /// Creates a field.
+        public init(name: String, value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// All fields, in order.
+    public var fields: [Field]
+
+    /// Creates headers from fields.
+    public init(_ fields: [Field] = []) {
+        self.fields = fields
+    }
+
+    /// Creates headers from a literal, which can repeat a name.
+    public init(dictionaryLiteral elements: (String, String)...) {
+        fields = elements.map { Field(name: $0.0, value: $0.1) }
+    }
+
+    /// The value of the first field with this name. Setting it replaces all of them, in the place of the first; `nil` removes
+    /// them.
+    public subscript(name: String) -> String? {
+        get { fields.first { $0.isNamed(name) }?.value }
+        set {
+            guard let newValue else { return remove(name) }
+            guard let first = fields.firstIndex(where: { $0.isNamed(name) }) else {
+                return add(name: name, value: newValue)
+            }
+            let rest = fields[(first + 1)...].filter { !$0.isNamed(name) }
+            fields.replaceSubrange(first..., with: [Field(name: name, value: newValue)] + rest)
+        }
+    }
+
+    /// The values of all fields with this name, in order.
+    public func values(for name: String) -> [String] {
+        fields.filter { $0.isNamed(name) }.map(\.value)
+    }
+
+    /// Adds a field after the others, also where there is one with this name.
+    public mutating func add(name: String, value: String) {
+        fields.append(Field(name: name, value: value))
+    }
+
+    /// Removes all fields with this name.
+    public mutating func remove(_ name: String) {
+        fields.removeAll { $0.isNamed(name) }
+    }
+
+    /// Adds those fields of `others` whose names do not occur here.
+    public mutating func addMissing(from others: HTTPHeaders) {
+        let own = self
+        fields += others.fields.filter { own[$0.name] == nil }
+    }
+}
+
+extension HTTPHeaders.Field: Hashable {
+    func isNamed(_ other: String) -> Bool {
+        name == other || name.lowercased() == other.lowercased()
+    }
+
+    /// Compares the names without regard to case.
+    public static func == (one: Self, other: Self) -> Bool {
+        one.value == other.value && one.isNamed(other.name)
+    }
+
+    /// Hashes the name without regard to case.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(name.lowercased())
+        hasher.combine(value)
+    }
+}
+
+extension HTTPHeaders: Hashable {}

@@ -1,0 +1,37 @@
+import Foundation
+
+/// Adds a name and a password to requests: RFC 7617.
+///
+/// ```swift
+/// let chain = BasicAuthentication(user: "me", password: password) --> URLSessionLoader()
+/// ```
+///
+/// Every request that comes by gets them, whatever its host; see ``HTTPRequest/isAuthenticated``. Redirects to another
+/// origin don't carry them on.
+public struct BasicAuthentication: HTTPLink {
+    /// The next loader, set by `-->`.
+    public var next: (any HTTPLoader)?
+    private let field: String
+
+    /// Creates the loader.
+    ///
+    /// - Parameters:
+    ///   - user: A name without a colon, which the standard doesn't allow: the server would take it for the end of the name.
+    ///   - password: Any text. Both are sent in UTF-8.
+    public init(user: String, password: String) {
+        field = "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
+    }
+
+    /// Passes the task on with the credential.
+    public func load(_ task: HTTPTask) {
+        guard task.request.wantsCredential else { return task.pass(to: next) }
+        var request = task.request
+        request.headers["Authorization"] = field
+        task.pass(request, to: next)
+    }
+}
+
+extension BasicAuthentication: CustomReflectable {
+    /// Not the password.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

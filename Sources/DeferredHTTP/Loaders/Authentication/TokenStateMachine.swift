@@ -1,0 +1,96 @@
+/// One token for many tasks, as a pure machine: each event returns what has to be done, outside any lock.
+///
+/// ```
+///              wanted                        refreshed
+///   missing ───────────▶ refreshing ◀──────────────────────▶ valid
+///      ▲                   │      refused, and none is newer
+///      └──────failed───────┘
+/// ```
+struct TokenStateMachine<Waiter: Sendable>: Sendable {
+    enum State: Sendable {
+        case missing
+        case valid(BearerToken)
+        /// A new one is being fetched; those with these tickets wait for it.
+        case refreshing(round: Int, waiters: [UInt64: Waiter])
+    }
+
+    enum Action {
+        case use(BearerToken)
+        /// Wait for the refresh under way.
+        case wait
+        /// Begin a refresh, and wait for it.
+        case refresh(round: Int)
+    }
+
+    private(set) var state: State
+    private var tokenCount: Int
+    private var round = 0
+    private var lastTicket: UInt64 = 0
+
+    /// - Parameter token: What to begin with.
+    init(_ token: String?) {
+        state = token.map { .valid(BearerToken(value: $0, number: 1)) } ?? .missing
+        tokenCount = 1
+    }
+
+    /// A ticket for `wanted`.
+    mutating func makeTicket() -> UInt64 {
+        lastTicket += 1
+        return lastTicket
+    }
+
+    /// - Parameter refused: The token that the server refused; `nil` if none was tried.
+    mutating func wanted(_ waiter: Waiter, ticket: UInt64, refused: BearerToken?) -> Action {
+        switch state {
+        case .valid(let token) where token != refused:
+            return .use(token)
+        case .missing, .valid:
+            return beginRefresh(for: [ticket: waiter])
+        case .refreshing(let round, var waiters):
+            waiters[ticket] = waiter
+            state = .refreshing(round: round, waiters: waiters)
+            return .wait
+        }
+    }
+
+    /// - Returns: Whether it waited, and doesn't any more.
+    mutating func cancelled(_ ticket: UInt64) -> Bool {
+        guard case .refreshing(let round, var waiters) = state, waiters.removeValue(forKey: ticket) != nil
+        else { return false }
+        state = .refreshing(round: round, waiters: waiters)
+        return true
+    }
+
+    /// The refresh has ended.
+    ///
+    /// - Parameter token: The new one; `nil` if it failed.
+    /// - Returns: Who waited, in order, and the token for them. Nobody, if there was a reset since the refresh began.
+    mutating func refreshed(_ token: String?, round: Int) -> (waiters: [Waiter], token: BearerToken?) {
+        guard case .refreshing(round, let waiters) = state else { return ([], nil) }
+        tokenCount += 1
+        let new = token.map { BearerToken(value: $0, number: tokenCount) }
+        state = new.map { .valid($0) } ?? .missing
+        return (waiters.sorted { $0.key < $1.key }.map(\.value), new)
+    }
+
+    /// Forgets the token, and what a refresh under way will bring.
+    ///
+    /// - Returns: Another refresh, if somebody waits.
+    mutating func reset() -> Action? {
+        if case .refreshing(_, let waiters) = state, !waiters.isEmpty { return beginRefresh(for: waiters) }
+        state = .missing
+        return nil
+    }
+
+    private mutating func beginRefresh(for waiters: [UInt64: Waiter]) -> Action {
+        round += 1
+        state = .refreshing(round: round, waiters: waiters)
+        return .refresh(round: round)
+    }
+}
+
+/// A token, and which of all that there were it is.
+struct BearerToken: Hashable, Sendable {
+    let value: String
+    let number: Int
+}

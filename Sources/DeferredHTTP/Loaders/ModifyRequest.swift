@@ -1,0 +1,32 @@
+/// Changes requests on their way.
+///
+/// ```swift
+/// let chain = ModifyRequest { $0.headers["X-Request-ID"] = $0.id.uuidString } --> URLSessionLoader()
+/// ```
+///
+/// What the closure throws fails the task with ``HTTPError/Code/invalidRequest`` and the error as its cause; the next
+/// loader doesn't see it.
+public struct ModifyRequest: HTTPLink {
+    /// The next loader, set by `-->`.
+    public var next: (any HTTPLoader)?
+    private let change: @Sendable (inout HTTPRequest) throws -> Void
+
+    /// Creates the loader.
+    ///
+    /// - Parameter change: Called for each request, on the thread that loads it. Kept as long as the loader.
+    public init(_ change: @escaping @Sendable (inout HTTPRequest) throws -> Void) {
+        self.change = change
+    }
+
+    /// Passes the changed request on.
+    public func load(_ task: HTTPTask) {
+        var request = task.request
+        do {
+            try change(&request)
+        } catch {
+            task.fail(.invalidRequest, underlying: error)
+            return
+        }
+        task.pass(request, to: next)
+    }
+}

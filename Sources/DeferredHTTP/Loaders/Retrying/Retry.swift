@@ -1,0 +1,77 @@
+internal import DeferredCore
+internal import DeferredTask
+
+/// Loads again what has failed, after a pause, as a strategy says.
+///
+/// ```swift
+/// let chain = Retry(.backoff(attempts: 5)) --> URLSessionLoader()
+/// request.retryStrategy = .never  // for one request
+/// ```
+///
+/// A task that is cancelled in a pause completes at once with ``HTTPError/Code/cancelled``, and the next loader sees no
+/// further attempt. Otherwise the result is that of the last attempt.
+public struct Retry: HTTPLink {
+    /// The next loader, set by `-->`.
+    public var next: (any HTTPLoader)?
+    private let strategy: RetryStrategy
+    private let clock: any Clock<Duration>
+
+    /// Creates the loader.
+    ///
+    /// - Parameters:
+    ///   - strategy: For requests that have none of their own.
+    ///   - clock: What measures the pauses; a manual one in tests.
+    public init(_ strategy: RetryStrategy = .backoff(), clock: any Clock<Duration> = ContinuousClock()) {
+        self.strategy = strategy
+        self.clock = clock
+    }
+
+    /// Passes the task on, as often as the strategy says.
+    public func load(_ task: HTTPTask) {
+        attempt(1, task, task.request.retryStrategy ?? strategy)
+    }
+
+    private func attempt(_ number: Int, _ task: HTTPTask, _ strategy: RetryStrategy) {
+        task.pass(task.request, to: next) { result in
+            let attempt = RetryStrategy.Attempt(number: number, request: task.request, result: result)
+            guard !task.isCancelled, attempt.error?.code != .cancelled, let pause = strategy.pause(attempt) else {
+                task.complete(with: result)
+                return
+            }
+            task.wait(for: pause, clock) { self.attempt(number + 1, task, strategy) }
+        }
+    }
+}
+
+extension HTTPTask {
+    /// Calls `body` after a pause, unless the task is cancelled before: then it is completed as such.
+    fileprivate func wait(for pause: Duration, _ clock: any Clock<Duration>, then body: @escaping @Sendable () -> Void)
+    {
+        let registration = Deferred<Registration>()
+        let timer = ClockTimer(after: pause, clock: clock) {
+            registration.upon(.immediate) { registration in
+                registration.cancel()
+                // Otherwise the cancellation came first.
+                if registration.isCancelled { body() }
+            }
+        }
+        registration.fill(
+            with: addCancellationHandler { [weak self] in
+                timer.cancel()
+                self?.fail(.cancelled)
+            }
+        )
+    }
+}
+
+extension HTTPRequest {
+    /// How ``Retry`` tries this request again; `nil` for the loader's own strategy.
+    public var retryStrategy: RetryStrategy? {
+        get { self[RetryStrategyOption.self] }
+        set { self[RetryStrategyOption.self] = newValue }
+    }
+}
+
+private enum RetryStrategyOption: HTTPRequestOption {
+    static let defaultValue: RetryStrategy? = nil
+}

@@ -1,0 +1,96 @@
+internal import DeferredNetworking
+import Foundation
+
+/// Which results are worth another attempt, and after which pause. See ``Retry``.
+///
+/// ```swift
+/// request.retryStrategy = .never
+/// request.retryStrategy = .custom { attempt in
+///     attempt.number < 3 && attempt.response?.status == .conflict ? .seconds(1) : nil
+/// }
+/// ```
+public struct RetryStrategy: Sendable {
+    /// What an attempt came to.
+    public struct Attempt: Sendable {
+        /// Counts the attempts, from 1.
+        public let number: Int
+
+        /// What was to be loaded.
+        public let request: HTTPRequest
+
+        /// What came.
+        public let result: HTTPResult
+
+        /// The response, if one came.
+        public var response: HTTPResponse? { try? result.get() }
+
+        /// The failure, if there was no response.
+        public var error: HTTPError? {
+            if case .failure(let error) = result { error } else { nil }
+        }
+    }
+
+    let pause: @Sendable (Attempt) -> Duration?
+
+    /// No request is tried again.
+    public static let never = RetryStrategy { _ in nil }
+
+    /// Asks a closure after each attempt but those that were cancelled.
+    ///
+    /// - Parameter pause: Gives the pause before the next attempt, or `nil` if there is to be none.
+    public static func custom(_ pause: @escaping @Sendable (Attempt) -> Duration?) -> RetryStrategy {
+        RetryStrategy(pause: pause)
+    }
+
+    /// Tries again what may be sent twice and may do better: failures to connect, lost connections, time-outs, and the
+    /// statuses 408, 429, 502, 503 and 504.
+    ///
+    /// A request may be sent twice if its method is idempotent, or if it has an `Idempotency-Key`.
+    ///
+    /// - Parameters:
+    ///   - attempts: How many there are, the first included.
+    ///   - base: The longest pause after the first attempt. It doubles with each further one.
+    ///   - cap: The longest pause that isn't asked for by the server. Of both, a random part is taken.
+    ///   - longestRetryAfter: The longest pause that a server may ask for with `Retry-After`, in seconds or as a date. It is
+    ///     kept to exactly; if it is longer, the response is the result.
+    ///   - random: Gives numbers from 0 to 1, by which pauses are shortened.
+    public static func backoff(
+        attempts: Int = 3,
+        base: Duration = .milliseconds(200),
+        cap: Duration = .seconds(10),
+        longestRetryAfter: Duration = .seconds(60),
+        random: @escaping @Sendable () -> Double = { Double.random(in: 0...1) }
+    ) -> RetryStrategy {
+        var policy = URLClient.RetryPolicy()
+        (policy.base, policy.cap, policy.longestRetryAfter, policy.random) = (base, cap, longestRetryAfter, random)
+        return RetryStrategy { [policy] attempt in
+            guard attempt.number < attempts, attempt.request.mayBeRepeated else { return nil }
+            guard let response = attempt.response else {
+                return attempt.isPassingFailure ? policy.pause(after: attempt.number) : nil
+            }
+            guard policy.statuses.contains(response.status.code) else { return nil }
+            return policy.pause(after: attempt.number, retryAfter: response.retryAfter)
+        }
+    }
+}
+
+extension RetryStrategy.Attempt {
+    fileprivate var isPassingFailure: Bool {
+        switch error?.code {
+        case .cannotConnect: !(error?.underlying is MissingTerminalLoader)
+        case .connectionLost, .timedOut: true
+        default: false
+        }
+    }
+}
+
+extension HTTPRequest {
+    /// Whether sending it twice does no harm.
+    var mayBeRepeated: Bool { method.isIdempotent || headers["Idempotency-Key"] != nil }
+}
+
+extension HTTPResponse {
+    fileprivate var retryAfter: Duration? {
+        RetryAfter.pause(field: headers["Retry-After"], date: headers["Date"], now: Date())
+    }
+}

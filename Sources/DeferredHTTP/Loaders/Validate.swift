@@ -1,0 +1,48 @@
+/// Turns responses whose status isn't accepted into failures.
+///
+/// Without it, any response is a success, whatever its status. With it, the others fail with
+/// ``HTTPError/Code/unacceptableStatus``, and the error has the response. Put it before ``Retry`` and the like, which are
+/// to see responses.
+///
+/// ```swift
+/// let chain = Validate() --> Retry() --> URLSessionLoader()
+/// request.acceptsStatus = { $0.isSuccess || $0 == .notFound }
+/// ```
+public struct Validate: HTTPLink {
+    /// The next loader, set by `-->`.
+    public var next: (any HTTPLoader)?
+    private let accepts: @Sendable (HTTPStatus) -> Bool
+
+    /// Creates the loader.
+    ///
+    /// - Parameter accepts: For requests that don't say it; by default, 200 to 299.
+    public init(accepting accepts: @escaping @Sendable (HTTPStatus) -> Bool = \.isSuccess) {
+        self.accepts = accepts
+    }
+
+    /// Passes the task on, and looks at the status of what comes back.
+    public func load(_ task: HTTPTask) {
+        let accepts = task.request.acceptsStatus ?? accepts
+        task.pass(task.request, to: next) { result in
+            if case .success(let response) = result, !accepts(response.status) {
+                task.complete(
+                    with: .failure(HTTPError(.unacceptableStatus, request: response.request, response: response))
+                )
+            } else {
+                task.complete(with: result)
+            }
+        }
+    }
+}
+
+extension HTTPRequest {
+    /// Which statuses are successes to ``Validate``; `nil` for those that the loader accepts.
+    public var acceptsStatus: (@Sendable (HTTPStatus) -> Bool)? {
+        get { self[AcceptsStatusOption.self] }
+        set { self[AcceptsStatusOption.self] = newValue }
+    }
+}
+
+private enum AcceptsStatusOption: HTTPRequestOption {
+    static let defaultValue: (@Sendable (HTTPStatus) -> Bool)? = nil
+}

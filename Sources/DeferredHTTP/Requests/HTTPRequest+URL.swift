@@ -1,0 +1,73 @@
+public import Foundation
+
+extension HTTPRequest {
+    /// `http` or `https`; `nil` for `https`, or that of the environment.
+    public var scheme: String? {
+        get { parts.scheme }
+        set { parts.scheme = newValue }
+    }
+
+    /// A name or an address; `nil` for that of the environment.
+    public var host: String? {
+        get { parts.host }
+        set { parts.host = newValue }
+    }
+
+    /// `nil` for that of the scheme, or of the environment.
+    public var port: Int? {
+        get { parts.port }
+        set { parts.port = newValue }
+    }
+
+    /// The path, decoded. Setting it encodes what a path can't hold.
+    public var path: String {
+        get { parts.path.removingPercentEncoding ?? parts.path }
+        set { parts.path = PercentEncoding.encode(newValue, allowing: PercentEncoding.path) }
+    }
+
+    /// The path as it is sent.
+    public var percentEncodedPath: String { parts.path }
+
+    /// Adds segments to the path. A slash in one of them is encoded.
+    public mutating func appendPathSegments(_ segments: String...) {
+        for segment in segments {
+            if !parts.path.hasSuffix("/") { parts.path += "/" }
+            parts.path += PercentEncoding.encode(segment, allowing: PercentEncoding.segment)
+        }
+    }
+
+    /// The items of the query, decoded, in order. Setting them encodes each; an empty array removes the query.
+    public var query: [URLQueryItem] {
+        get {
+            guard let query = parts.query, !query.isEmpty else { return [] }
+            return query.split(separator: "&", omittingEmptySubsequences: false).map { pair in
+                let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                let decoded = parts.map { $0.removingPercentEncoding ?? String($0) }
+                return URLQueryItem(name: decoded[0], value: decoded.count > 1 ? decoded[1] : nil)
+            }
+        }
+        set {
+            parts.query = newValue.isEmpty ? nil : Self.encoded(newValue)
+        }
+    }
+
+    /// Adds an item to the query. The rest of it stays as it is.
+    public mutating func addQueryItem(name: String, value: String?) {
+        let item = Self.encoded([URLQueryItem(name: name, value: value)])
+        parts.query = parts.query.map { $0.isEmpty ? item : $0 + "&" + item } ?? item
+    }
+
+    /// The query as it is sent; `nil` for none.
+    public var percentEncodedQuery: String? { parts.query }
+
+    /// The whole URL; `nil` unless it has a host and all of it is valid.
+    public var url: URL? { try? parts.makeURL() }
+
+    private static func encoded(_ items: [URLQueryItem]) -> String {
+        let allowed = PercentEncoding.queryItem
+        return items.map { item in
+            let name = PercentEncoding.encode(item.name, allowing: allowed)
+            return item.value.map { name + "=" + PercentEncoding.encode($0, allowing: allowed) } ?? name
+        }.joined(separator: "&")
+    }
+}

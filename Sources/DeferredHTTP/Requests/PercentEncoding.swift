@@ -1,0 +1,37 @@
+/// Percent-encoding for the parts of a URL: RFC 3986, section 2.
+enum PercentEncoding {
+    /// Bytes that stand for themselves in a path, the slash between its segments included.
+    static let path = unreserved.union("!$&'()*+,;=:@/".utf8)
+
+    /// The same within one segment of a path.
+    static let segment = path.subtracting("/".utf8)
+
+    /// Bytes that stand for themselves in a name or a value of a query. Plus is not among them: many servers read it as a
+    /// space.
+    static let queryItem = unreserved.union("!$'()*,:@/?".utf8)
+
+    /// Bytes that stand for themselves in a user name or a password.
+    static let credential = unreserved.union("!$&'()*+,;=".utf8)
+
+    /// Bytes that stand for themselves in a form: the WHATWG URL standard, section 5.2.
+    static let form = unreserved.subtracting("~".utf8).union("*".utf8)
+
+    private static let unreserved = Set(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".utf8
+    )
+    private static let digits = Array("0123456789ABCDEF".utf8)
+
+    /// `text` in UTF-8, with all bytes but those in `allowed` encoded.
+    static func encode(_ text: String, allowing allowed: Set<UInt8>) -> String {
+        guard !text.utf8.allSatisfy(allowed.contains) else { return text }
+        var bytes: [UInt8] = []
+        for byte in text.utf8 {
+            if allowed.contains(byte) {
+                bytes.append(byte)
+            } else {
+                bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

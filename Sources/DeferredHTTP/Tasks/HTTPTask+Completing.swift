@@ -1,0 +1,34 @@
+internal import DeferredCore
+public import Foundation
+
+extension HTTPTask {
+    /// Completes the task with an error about its request, unless it is completed.
+    ///
+    /// - Returns: True for exactly one caller, ever.
+    @discardableResult
+    public func fail(
+        _ code: HTTPError.Code,
+        response: HTTPResponse? = nil,
+        underlying: (any Error)? = nil
+    ) -> Bool {
+        complete(with: .failure(HTTPError(code, request: request, response: response, underlying: underlying)))
+    }
+
+    /// Completes the task with a response to its request, unless it is completed.
+    ///
+    /// - Returns: True for exactly one caller, ever.
+    @discardableResult
+    public func succeed(_ status: HTTPStatus, headers: HTTPHeaders = [:], body: Data = Data(), url: URL? = nil) -> Bool
+    {
+        complete(with: .success(.init(request: request, status: status, headers: headers, body: body, url: url)))
+    }
+
+    /// Whether there is nothing left to do: the task is completed, or was cancelled and is failed herewith.
+    ///
+    /// What a terminal loader asks first, since a task can be cancelled before it is loaded.
+    public func failIfCancelled() -> Bool {
+        guard isCancelled else { return isFilled }
+        fail(.cancelled)
+        return true
+    }
+}

@@ -1,0 +1,163 @@
+import DeferredCore
+import DeferredHTTP
+import DeferredTask
+import DeferredTesting
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(2)))
+struct BearerAuthenticationTests {
+    private enum Failure: Error { case refused }
+
+    /// Accepts `new` only.
+    private let stub = StubLoader { request in
+        request.headers["Authorization"] == "Bearer new" ? .response(200) : .response(401)
+    }
+
+    @Test func `many refused requests share one refresh`() {
+        let (stub, promise, refused) = (StubLoader(), Task<String>.Promise(), Journal<String?>())
+        let chain =
+            BearerAuthentication(token: "old") { old in
+                refused.add(old)
+                return Task(promise)
+            } --> stub
+        let tasks = (0..<10).map { _ in chain.load(.example) }
+        for task in stub.tasksInFlight { task.succeed(.unauthorized) }
+        let late = chain.load(.example)
+        #expect(refused.entries == ["old"] && stub.tasksInFlight.isEmpty && tasks.allSatisfy { $0.peek() == nil })
+        promise.succeed(with: "new")
+        #expect(stub.tasksInFlight.count == 11)
+        #expect(
+            stub.requests.map { $0.headers["Authorization"] }
+                == Array(repeating: "Bearer old", count: 10) + Array(repeating: "Bearer new", count: 11)
+        )
+        for task in stub.tasksInFlight { task.succeed(.ok) }
+        #expect((tasks + [late]).allSatisfy { $0.statusNow == .ok } && refused.entries.count == 1)
+    }
+
+    @Test func `a request that was refused late uses the token that is there by then`() {
+        let (stub, refreshes) = (StubLoader(), Journal<String?>())
+        let chain =
+            BearerAuthentication(token: "old") { old in
+                refreshes.add(old)
+                return .success("new")
+            } --> stub
+        chain.load(.example)
+        chain.load(.example)
+        stub.tasksInFlight[0].succeed(.unauthorized)
+        stub.tasksInFlight[0].succeed(.unauthorized)
+        #expect(stub.requests.suffix(2).map { $0.headers["Authorization"] } == ["Bearer new", "Bearer new"])
+        #expect(refreshes.entries == ["old"])
+    }
+
+    @Test func `without a token the first request fetches one`() {
+        let chain = BearerAuthentication { old in .success(old == nil ? "new" : "wrong") } --> stub
+        #expect(chain.load(.example).statusNow == .ok)
+        #expect(stub.requests.count == 1)
+    }
+
+    @Test func `a fresh token that is refused ends with the response`() {
+        let refreshes = Journal<String?>()
+        let chain =
+            BearerAuthentication(token: "old") { old in
+                refreshes.add(old)
+                return .success("wrong \(refreshes.entries.count)")
+            } --> stub
+        #expect(chain.load(.example).statusNow == .unauthorized)
+        #expect(stub.requests.count == 2 && refreshes.entries.count == 1)
+    }
+
+    @Test func `a failed refresh fails all that wait, and the next request begins another`() throws {
+        let results = Journal<Task<String>.Promise>()
+        let chain =
+            BearerAuthentication(token: "old") { _ in
+                let promise = Task<String>.Promise()
+                results.add(promise)
+                return Task(promise)
+            } --> stub
+        let tasks = (0..<3).map { _ in chain.load(.example) }
+        results.entries[0].fail(with: Failure.refused)
+        for task in tasks {
+            guard case .failure(let error) = try #require(task.peek()) else { continue }
+            #expect(error.code == .authenticationFailed && error.underlying is Failure)
+        }
+        let next = chain.load(.example)
+        #expect(results.entries.count == 2)
+        results.entries[1].succeed(with: "new")
+        #expect(next.statusNow == .ok)
+    }
+
+    @Test func `a request with a credential, or that wants none, is left alone`() {
+        let chain = BearerAuthentication { _ in .never } --> stub
+        var (own, none) = (HTTPRequest.example, HTTPRequest.example)
+        own.headers["Authorization"] = "Bearer new"
+        none.isAuthenticated = false
+        #expect(chain.load(own).statusNow == .ok)
+        #expect(chain.load(none).statusNow == .unauthorized)
+    }
+
+    @Test func `a refresh may use the same chain`() {
+        let chain = Deferred<any HTTPLoader>()
+        let loader = StubLoader { request in
+            request.path == "/token"
+                ? .response(body: "new")
+                : request.headers["Authorization"] == "Bearer new" ? .response() : .response(401)
+        }
+        chain.fill(
+            with: Throttle(maximum: 2)
+                --> BearerAuthentication { _ in
+                    var request = HTTPRequest(host: "example.com", path: "/token")
+                    request.isAuthenticated = false
+                    return chain.peek()?.load(request).task.map(\.text) ?? .never
+                } --> loader
+        )
+        #expect(chain.peek()?.load(.example).statusNow == .ok)
+    }
+
+    @Test func `a reset forgets the token`() {
+        let refreshes = Journal<String?>()
+        let chain =
+            BearerAuthentication(token: "new") { old in
+                refreshes.add(old)
+                return .success("new")
+            } --> stub
+        #expect(chain.load(.example).statusNow == .ok && refreshes.entries.isEmpty)
+        #expect(chain.reset().isFilled)
+        #expect(chain.load(.example).statusNow == .ok && refreshes.entries == [nil])
+    }
+
+    @Test func `after the end nothing is kept`() {
+        let lifetimes = Lifetimes()
+        weak var kept: HTTPTask?
+        do {
+            let chain =
+                BearerAuthentication(token: "old") { [token = lifetimes.make()] _ in
+                    token.touch()
+                    return .success("new")
+                } --> stub
+            let task = chain.load(.example)
+            kept = task
+            task.addCompletionHandler { [token = lifetimes.make()] _ in token.touch() }
+            #expect(task.statusNow == .ok)
+        }
+        #expect(kept == nil && lifetimes.count == 0)
+    }
+
+    @Test func `requests, refusals and cancellations from many threads end once each`() {
+        for _ in 0..<(isSanitized ? 50 : 300) {
+            let tasks = Journal<HTTPTask>()
+            let chain = BearerAuthentication(token: "old") { _ in Task { "new" } } --> stub
+            race(6) { index in
+                for _ in 0..<5 {
+                    let task = chain.load(.example)
+                    tasks.add(task)
+                    if index < 2 { task.cancel() }
+                }
+            }
+            for task in tasks.entries {
+                _ = task.wait()
+                #expect(task.statusNow == .ok || task.codeNow == .cancelled)
+            }
+        }
+    }
+}

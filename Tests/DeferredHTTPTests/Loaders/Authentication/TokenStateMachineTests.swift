@@ -1,0 +1,86 @@
+import Testing
+
+@testable import DeferredHTTP
+
+/// Every state × every event.
+@Suite(.timeLimit(.minutes(1)))
+struct TokenStateMachineTests {
+    private typealias Machine = TokenStateMachine<String>
+
+    private static let first = BearerToken(value: "one", number: 1)
+
+    private enum Start: CaseIterable {
+        case missing, valid, refreshing
+
+        var machine: Machine {
+            var machine = Machine(self == .missing ? nil : "one")
+            if self == .refreshing { _ = machine.wanted("w", ticket: machine.makeTicket(), refused: first) }
+            return machine
+        }
+    }
+
+    private func text(_ action: Machine.Action?) -> String {
+        switch action {
+        case .use(let token): "use \(token.value)"
+        case .wait: "wait"
+        case .refresh(let round): "refresh \(round)"
+        case nil: "nothing"
+        }
+    }
+
+    @Test(arguments: [nil, first, BearerToken(value: "zero", number: 0)])
+    func `who wants a token gets one that was not refused, or waits`(refused: BearerToken?) {
+        for start in Start.allCases {
+            var machine = start.machine
+            let action = text(machine.wanted("x", ticket: 9, refused: refused))
+            switch start {
+            case .missing: #expect(action == "refresh 1")
+            case .valid: #expect(action == (refused == Self.first ? "refresh 1" : "use one"))
+            case .refreshing: #expect(action == "wait")
+            }
+        }
+    }
+
+    @Test func `a refresh serves all that wait, in order, once`() {
+        for start in Start.allCases {
+            var machine = start.machine
+            for ticket in 10..<13 as Range<UInt64> {
+                _ = machine.wanted("\(ticket)", ticket: ticket, refused: Self.first)
+            }
+            let (waiters, token) = machine.refreshed("two", round: 1)
+            #expect(waiters == (start == .refreshing ? ["w"] : []) + ["10", "11", "12"], "\(start)")
+            #expect(token?.value == "two")
+            #expect(machine.refreshed("three", round: 1).waiters.isEmpty)
+            #expect(text(machine.wanted("x", ticket: 9, refused: Self.first)) == "use two")
+        }
+    }
+
+    @Test func `after a failed refresh the next one begins another`() {
+        var machine = Start.refreshing.machine
+        let (waiters, token) = machine.refreshed(nil, round: 1)
+        #expect(waiters == ["w"] && token == nil)
+        #expect(text(machine.wanted("x", ticket: 9, refused: nil)) == "refresh 2")
+    }
+
+    @Test func `only who waits can be cancelled, and once`() {
+        for start in Start.allCases {
+            var machine = start.machine
+            #expect(machine.cancelled(1) == (start == .refreshing) && !machine.cancelled(1), "\(start)")
+        }
+    }
+
+    @Test func `a reset forgets the token and what a refresh brings, and refreshes for who waits`() {
+        for start in Start.allCases {
+            var machine = start.machine
+            #expect(text(machine.reset()) == (start == .refreshing ? "refresh 2" : "nothing"), "\(start)")
+            #expect(machine.refreshed("old", round: 1).waiters.isEmpty)
+            let action = text(machine.wanted("x", ticket: 9, refused: nil))
+            #expect(action == (start == .refreshing ? "wait" : "refresh 1"), "\(start)")
+        }
+        var machine = Start.refreshing.machine
+        _ = machine.cancelled(1)
+        #expect(text(machine.reset()) == "nothing")
+        #expect(machine.refreshed("old", round: 1).token == nil)
+        #expect(text(machine.wanted("x", ticket: 9, refused: nil)) == "refresh 2")
+    }
+}

@@ -1,0 +1,21 @@
+import DeferredHTTP
+import DeferredTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct ModifyRequestTests {
+    private enum Failure: Error { case thrown }
+
+    @Test func `the changed request is loaded, and the response tells of it`() throws {
+        let task = (ModifyRequest { $0.headers["X"] = "1" } --> StubLoader(.response())).load(.example)
+        let response = try #require(try task.peek()?.get())
+        #expect(response.request.headers["X"] == "1" && task.request.headers["X"] == nil)
+    }
+
+    @Test func `what the closure throws fails the request, and nothing is sent`() throws {
+        let stub = StubLoader(.response())
+        let task = (ModifyRequest { _ in throw Failure.thrown } --> stub).load(.example)
+        guard case .failure(let error) = try #require(task.peek()) else { return }
+        #expect(error.code == .invalidRequest && error.underlying is Failure && stub.requests.isEmpty)
+    }
+}

@@ -1,0 +1,70 @@
+import Testing
+
+@testable import DeferredHTTP
+
+/// Every state × every event.
+@Suite(.timeLimit(.minutes(1)))
+struct AutocancelStateMachineTests {
+    private typealias Machine = AutocancelStateMachine<String>
+
+    private enum Start: CaseIterable {
+        case openIdle, open, draining, resettingNext
+
+        /// With "a" and "b" in flight where there is anything.
+        var machine: Machine {
+            var machine = Machine()
+            if self == .open || self == .draining {
+                _ = machine.arrived("a")
+                _ = machine.arrived("b")
+            }
+            if self == .draining || self == .resettingNext { _ = machine.reset() }
+            return machine
+        }
+    }
+
+    private func text(_ action: Machine.Action) -> String {
+        switch action {
+        case .nothing: "nothing"
+        case .cancel(let items): "cancel \(items.sorted())"
+        case .resetNext: "reset next"
+        }
+    }
+
+    @Test func `what arrives is taken in, unless a reset is under way`() {
+        for start in Start.allCases {
+            var machine = start.machine
+            #expect((machine.arrived("x") != nil) == [.openIdle, .open].contains(start), "\(start)")
+        }
+    }
+
+    @Test func `a reset cancels what is in flight, or goes on to the next loader, and is one`() {
+        for start in Start.allCases {
+            var machine = start.machine
+            let expected = [Start.openIdle: "reset next", .open: "cancel [\"a\", \"b\"]"][start] ?? "nothing"
+            #expect(text(machine.reset()) == expected, "\(start)")
+            #expect(text(machine.reset()) == "nothing", "\(start)")
+        }
+    }
+
+    @Test func `the last to leave lets a reset go on`() {
+        for start in Start.allCases {
+            var machine = start.machine
+            #expect(text(machine.left(1)) == "nothing", "\(start)")
+            #expect(text(machine.left(2)) == (start == .draining ? "reset next" : "nothing"), "\(start)")
+            #expect(text(machine.left(2)) == "nothing", "\(start)")
+        }
+    }
+
+    @Test func `when the next loader was reset, it is open again`() {
+        var machine = Start.resettingNext.machine
+        machine.nextWasReset()
+        #expect(machine.state == .open && machine.arrived("x") != nil)
+    }
+
+    @Test func `to be told so in another state is an error`() async {
+        await #expect(processExitsWith: .failure) {
+            var machine = AutocancelStateMachine<String>()
+            machine.nextWasReset()
+        }
+    }
+}

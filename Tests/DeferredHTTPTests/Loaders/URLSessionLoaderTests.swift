@@ -1,0 +1,125 @@
+import DeferredCore
+import DeferredHTTP
+import DeferredNetworking
+import DeferredTask
+import DeferredTesting
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct URLSessionLoaderTests {
+    @Test func `a request goes out as it is, and the response comes back`() async throws {
+        let server = try LoopbackServer { request in
+            .response(
+                status: 201,
+                headers: ["X-B": "2", "X-A": "1"],
+                body: .text("\(request.method) \(request.target)")
+            )
+        }
+        defer { server.stop() }
+        let request = HTTPRequest(
+            "PURGE",
+            url: server.url("/a%2Fb?x=%2B&y"),
+            headers: ["X-One": "1", "Cookie": "a=1", "x-one": "2", "cookie": "b=2"]
+        )
+        let response = try await URLSessionLoader().load(request).task.get()
+        #expect(response.status == .created && response.text == "PURGE /a%2Fb?x=%2B&y")
+        #expect(response.headers["x-a"] == "1" && response.url == server.url("/a%2Fb?x=%2B&y"))
+        let sent = try #require(server.requests.first).headers
+        #expect(sent.values(for: "X-One") == ["1,2"] && sent.values(for: "Cookie") == ["a=1; b=2"])
+    }
+
+    @Test(arguments: [400, 401, 404, 429, 500, 503])
+    func `every status is a response, after one attempt`(status: Int) async throws {
+        let server = try LoopbackServer { _ in
+            .response(status: status, headers: ["WWW-Authenticate": "Basic realm=\"r\""], body: "no")
+        }
+        defer { server.stop() }
+        var configuration = URLClient.Configuration()
+        configuration.authentication = .basic(user: "me", password: "secret")
+        let loader = URLSessionLoader(configuration: configuration)
+        let response = try await loader.load(HTTPRequest(url: server.url("/"))).task.get()
+        #expect(response.status.code == status && response.text == "no" && server.requestCount == 1)
+    }
+
+    @Test func `a client of one's own does all that it is configured for`() async throws {
+        let server = try LoopbackServer { .response(status: $0.number == 1 ? 503 : 404, body: "no") }
+        defer { server.stop() }
+        var configuration = URLClient.Configuration()
+        configuration.retries.clock = ImpatientClock()
+        let client = URLClient(configuration: configuration)
+        let result = await URLSessionLoader(client: client).load(HTTPRequest(url: server.url("/"))).value
+        guard case .failure(let error) = result else {
+            Issue.record("\(result)")
+            return
+        }
+        #expect(error.code == .unacceptableStatus && error.response?.status == .notFound && server.requestCount == 2)
+        client.shutdown()
+        #expect(URLSessionLoader(client: client).load(HTTPRequest(url: server.url("/"))).codeNow == .shutDown)
+    }
+
+    @Test func `failures have the code that says most`() async throws {
+        let server = try LoopbackServer { request in
+            switch request.path {
+            case "/loop": .redirect(to: "/loop")
+            case "/short": .response(body: "12345", contentLength: 10) + [.close]
+            case "/large": .response(body: .pattern(count: 2_000))
+            case "/stall": [.stall]
+            default: [.reset]
+            }
+        }
+        defer { server.stop() }
+        var configuration = URLClient.Configuration()
+        configuration.maximumBodySize = 1_000
+        let loader = URLSessionLoader(configuration: configuration)
+        let expected: [String: HTTPError.Code] = [
+            "/loop": .tooManyRedirects, "/short": .connectionLost, "/large": .bodyTooLarge, "/stall": .timedOut,
+            "/reset": .connectionLost,
+        ]
+        for (path, code) in expected {
+            var request = HTTPRequest(url: server.url(path))
+            if path == "/stall" { request.timeout = .milliseconds(50) }
+            let task = loader.load(request)
+            _ = await task.value
+            #expect(task.codeNow == code, "\(path): \(String(describing: task.peek()))")
+        }
+        let nobody = LoopbackServer.unusedURL
+        let task = loader.load(HTTPRequest(url: try nobody()))
+        _ = await task.value
+        #expect(task.codeNow == .cannotConnect)
+    }
+
+    @Test func `progress counts the bytes of the body`() async throws {
+        let server = try LoopbackServer { _ in .response(body: .pattern(count: 100_000)) }
+        defer { server.stop() }
+        let task = URLSessionLoader().load(HTTPRequest(url: server.url("/"))).task
+        let snapshots = Journal<ProgressSnapshot>()
+        task.uponProgress(on: .immediate) { snapshots.add($0) }
+        _ = try await task.get()
+        #expect(snapshots.entries.last?.completed == 100_000 && snapshots.entries.last?.total == 100_000)
+    }
+
+    @Test func `after the end nothing is kept, and the connections are closed with the loader`() async throws {
+        let server = try LoopbackServer { _ in .response(body: "hello") }
+        defer { server.stop() }
+        let lifetimes = Lifetimes()
+        weak var kept: HTTPTask?
+        do {
+            let task = URLSessionLoader().load(HTTPRequest(url: server.url("/")))
+            kept = task
+            task.addCompletionHandler { [token = lifetimes.make()] _ in token.touch() }
+            _ = await task.value
+        }
+        try await eventually { kept == nil && lifetimes.count == 0 && server.openConnectionCount == 0 }
+    }
+}
+
+extension LoopbackServer {
+    /// A URL at which nobody listens.
+    fileprivate static func unusedURL() throws -> URL {
+        let server = try LoopbackServer { _ in .status(200) }
+        defer { server.stop() }
+        return server.url("/")
+    }
+}

@@ -1,0 +1,129 @@
+import DeferredCore
+import DeferredHTTP
+import DeferredTask
+import DeferredTesting
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(2)))
+struct HTTPTaskTests {
+    @Test func `cancellation handlers run newest first, completion handlers oldest first`() {
+        let (task, journal) = (HTTPTask(.example), Journal<String>())
+        for number in 1...3 {
+            task.addCancellationHandler { journal.add("cancel \(number)") }
+            task.addCompletionHandler { _ in journal.add("complete \(number)") }
+        }
+        task.cancel()
+        #expect(journal.entries == ["cancel 3", "cancel 2", "cancel 1"])
+        task.succeed(.ok)
+        #expect(journal.entries.dropFirst(3) == ["complete 1", "complete 2", "complete 3"])
+    }
+
+    @Test func `handlers that come late run at once, or never`() {
+        let (task, journal) = (HTTPTask(.example), Journal<String>())
+        task.cancel()
+        task.addCancellationHandler { journal.add("cancel") }
+        #expect(journal.entries == ["cancel"])
+        task.succeed(.ok)
+        task.addCancellationHandler { journal.add("never") }
+        task.addCompletionHandler { _ in journal.add("complete") }
+        #expect(journal.entries == ["cancel", "complete"])
+    }
+
+    @Test func `a handler that was taken back never runs`() {
+        let (task, lifetimes) = (HTTPTask(.example), Lifetimes())
+        let cancellation = task.addCancellationHandler { [token = lifetimes.make()] in token.touch() }
+        let completion = task.addCompletionHandler { [token = lifetimes.make()] _ in token.touch() }
+        #expect(lifetimes.count == 2)
+        cancellation.cancel()
+        completion.cancel()
+        #expect(lifetimes.count == 0)
+        #expect(cancellation.isCancelled && completion.isCancelled)
+    }
+
+    @Test func `after the completion no handler is kept`() {
+        let (task, lifetimes) = (HTTPTask(.example), Lifetimes())
+        task.addCancellationHandler { [token = lifetimes.make()] in token.touch() }
+        task.addCompletionHandler { [token = lifetimes.make()] _ in token.touch() }
+        task.succeed(.ok)
+        #expect(lifetimes.count == 0)
+        #expect(task.statusNow == .ok)
+    }
+
+    @Test func `a task that everybody lets go of completes as abandoned`() {
+        let journal = Journal<HTTPResult>()
+        var task: HTTPTask? = HTTPTask(.example)
+        let id = task?.request.id
+        task?.addCompletionHandler { journal.add($0) }
+        task = nil
+        guard case .failure(let error) = journal.entries.first else {
+            Issue.record("\(journal.entries)")
+            return
+        }
+        #expect(error.code == .abandoned && error.request.id == id && journal.entries.count == 1)
+    }
+
+    @Test func `a loader that lets go of a part of a task completes the task`() {
+        struct Forgetful: HTTPLoader {
+            func load(_ task: HTTPTask) {}
+        }
+        let chain = ModifyRequest { $0.headers["X"] = "1" } --> Forgetful()
+        #expect(chain.load(.example).codeNow == .abandoned)
+    }
+
+    @Test func `its task has its result, and cancels it`() async throws {
+        let task = HTTPTask(.example)
+        task.addCancellationHandler { [weak task] in task?.fail(.cancelled) }
+        let composed = task.task.map { $0.body.count }
+        composed.cancel()
+        #expect(task.codeNow == .cancelled)
+        let response = try await StubLoader(.response(201)).load(.example).task.get()
+        #expect(response.status == .created)
+        let failure = try #require(StubLoader(.failure(.timedOut)).load(.example).task.failureNow as? HTTPError)
+        #expect(failure.code == .timedOut)
+    }
+
+    @Test func `a cancelled error is a cancellation, the others are not`() {
+        for code in HTTPError.Code.allCases {
+            let error: any Error = HTTPError(code, request: .example)
+            #expect(error.isCancellation == (code == .cancelled))
+        }
+    }
+
+    @Test func `progress passes through parts of the task`() {
+        let stub = StubLoader()
+        let chain = Retry() --> ModifyRequest { $0.headers["X"] = "1" } --> Validate() --> stub
+        let progress = chain.load(.example).task.progress
+        stub.tasksInFlight[0].report(completed: 1, of: 4)
+        #expect(abs(progress.fractionCompleted - 0.25) < 1e-6)
+        stub.tasksInFlight[0].succeed(.ok)
+        #expect(progress.fractionCompleted == 1)
+    }
+
+    @Test func `cancellations and completions from many threads come to one result`() {
+        for _ in 0..<(isSanitized ? 300 : 2_000) {
+            let (task, completions, cancellations) = (HTTPTask(.example), Journal<HTTPResult>(), Journal<Int>())
+            let wins = Journal<Int>()
+            race(6) { index in
+                switch index {
+                case 0, 1: task.cancel()
+                case 2: if task.succeed(.ok) { wins.add(2) }
+                case 3: if task.fail(.timedOut) { wins.add(3) }
+                case 4: task.addCompletionHandler { completions.add($0) }
+                default: task.addCancellationHandler { cancellations.add(5) }
+                }
+            }
+            #expect(completions.entries.count == 1 && wins.entries.count == 1)
+            #expect((task.statusNow == .ok) == (wins.entries == [2]))
+            #expect(cancellations.entries.count <= 1)
+        }
+    }
+}
+
+extension DeferredTask.Task {
+    /// The error, if the task has failed by now.
+    fileprivate var failureNow: (any Error)? {
+        if case .failure(let error) = peek() { error } else { nil }
+    }
+}

@@ -22,15 +22,20 @@ def undocumented(graphs):
 
 
 def uncurated(site):
-    """Pages that DocC put into a group by itself, having found them in none."""
+    """Pages that DocC has put into groups of its own making only."""
+    curated, generated = set(), {}
     for file in sorted((site / "data").rglob("*.json")):
         page = json.loads(file.read_text())
         for group in page.get("topicSections", []):
-            # Default implementations are listed below what they implement, which is a better place than any other.
-            if group.get("generated") and group["title"] not in ("Default Implementations", "Extended Modules"):
+            if not group.get("generated"):
+                curated.update(group["identifiers"])
+            # These two hold nothing but such groups.
+            elif group["title"] not in ("Default Implementations", "Extended Modules"):
                 for identifier in group["identifiers"]:
-                    title = page["metadata"]["title"]
-                    yield f"{identifier.removeprefix('doc://Deferred')} is in no topic group of {title}"
+                    generated[identifier] = page["metadata"]["title"]
+    for identifier, title in generated.items():
+        if identifier not in curated:
+            yield f"{identifier.removeprefix('doc://Deferred')} is in no topic group; DocC lists it below {title}"
 
 
 def main():

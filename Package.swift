@@ -32,6 +32,7 @@ let package = Package(
             dependencies: ["DeferredCore", "DeferredTask", "DeferredNetworking", "DeferredTesting", "TestSupport"]
         ),
         .testTarget(name: "DeferredTestingTests", dependencies: ["DeferredCore", "DeferredTesting", "TestSupport"]),
+        .testTarget(name: "SnippetTests", dependencies: ["Deferred", "DeferredTesting", "TestSupport"]),
         .testTarget(name: "DeferredTests", dependencies: ["Deferred", "DeferredTesting", "TestSupport"]),
         .testTarget(name: "fetchTests", dependencies: ["fetch", "Deferred", "DeferredTesting", "TestSupport"]),
     ],

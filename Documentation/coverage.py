@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
-"""Fails if a public symbol has no doc comment, or a page of the site is in no topic group.
+"""Fails if something is missing from the documentation.
+
+That is a public symbol without a doc comment, a page of the site that is in no topic group, or a test that an article
+names and that is not there.
 
     Documentation/coverage.py SYMBOL-GRAPHS SITE
 """
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -38,9 +42,23 @@ def uncurated(site):
             yield f"{identifier.removeprefix('doc://Deferred')} is in no topic group; DocC lists it below {title}"
 
 
+def missing_tests(root):
+    """Tests that stand in the last column of a table with the heading "test", and in no test file."""
+    tests = "\n".join(file.read_text() for file in (root / "Tests").rglob("*.swift"))
+    for article in sorted((root / "Documentation").rglob("*.md")):
+        is_table = False
+        for number, line in enumerate(article.read_text().split("\n"), start=1):
+            is_table = line.startswith("|") and (is_table or line.endswith("| test |"))
+            if is_table:
+                for code in re.findall("`([^`]+)`", line.split(" | ")[-1]):
+                    is_there = (root / code).is_file() if code.startswith("Tests/") else f"func `{code}`(" in tests
+                    if not is_there:
+                        yield f"{article.relative_to(root)}:{number}: there is no such test: {code}"
+
+
 def main():
     graphs, site = map(Path, sys.argv[1:])
-    problems = [*undocumented(graphs), *uncurated(site)]
+    problems = [*undocumented(graphs), *uncurated(site), *missing_tests(Path(__file__).resolve().parent.parent)]
     for problem in problems:
         print(f"error: {problem}")
     count = sum(len(json.loads(file.read_text())["symbols"]) for file in graphs.rglob("*.symbols.json"))

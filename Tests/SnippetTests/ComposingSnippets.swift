@@ -39,7 +39,7 @@ struct ComposingSnippets {
         print(try await name.value, try await friend.value.name)  // Ada Grace
 #sourceLocation()
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 44)
-        #expect(try await countdown(from: 100_000).value == "lift-off")
+        #expect(try await countdown(from: 10_000).value == "lift-off")
 #sourceLocation()
     }
 

@@ -15,6 +15,7 @@ DocC nor GitHub shows:
     <!-- swift: compile -->              the test below is compiled and not run
     <!-- swift: file -->                 the next block, or the code in the comment itself, stands outside of any test
 
+In a comment, a line that begins with an attribute takes a backslash before it, or DocC would see a directive of its own.
 Imports are left out, since each test file has all of them. Blocks that are no Swift of ours, or no whole statements, are
 not marked as `swift`.
 """
@@ -104,7 +105,8 @@ def parse(document):
                     test.is_run &= option != "compile"
             else:
                 end = lines.index("-->", index)
-                add(index + 1, lines[index:end], match[1] == "file")
+                code = [text.removeprefix("\\") if text.startswith("\\@") else text for text in lines[index:end]]
+                add(index + 1, code, match[1] == "file")
                 index = end + 1
         elif match := re.match(r"( *)```(\w*)$", line):
             fence = match[1] + "```"

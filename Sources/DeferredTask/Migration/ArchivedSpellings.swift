@@ -21,8 +21,8 @@ extension Task {
         map(eachSuccessTransform)
     }
 
-    /// See ``recover(upon:_:)``, which this is.
     // Disfavoured, or a trailing closure would do for both.
+    /// See ``recover(upon:_:)``, which this is.
     @_disfavoredOverload
     @available(*, deprecated, renamed: "recover(upon:_:)")
     public func recover(

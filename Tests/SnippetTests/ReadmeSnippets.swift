@@ -14,7 +14,7 @@ import FoundationNetworking
 @Suite(.timeLimit(.minutes(1)))
 struct ReadmeSnippets {
     @Test func `Futures`() async throws {
-#sourceLocation(file: "README.md", line: 24)
+#sourceLocation(file: "README.md", line: 33)
 
 
         let answer = Deferred<Int>()
@@ -28,14 +28,14 @@ struct ReadmeSnippets {
         answer.fill(with: 43)  // false: nothing happens
         print(answer.peek() ?? 0, await text.value)
 #sourceLocation()
-#sourceLocation(file: "README.md", line: 38)
+#sourceLocation(file: "README.md", line: 47)
         #expect(registration.isCancelled)
         #expect(text.peek() == "The answer is 42")
 #sourceLocation()
     }
 
     @Test func `Tasks`() async throws {
-#sourceLocation(file: "README.md", line: 48)
+#sourceLocation(file: "README.md", line: 57)
         enum Failure: Error { case noSuchUser }
 
         func name(of user: Int) -> Task<String> {
@@ -55,21 +55,21 @@ struct ReadmeSnippets {
         greeting.uponSuccess(on: .main) { print($0) }
         print(try await greeting.value, greeting.progress.fractionCompleted)
 #sourceLocation()
-#sourceLocation(file: "README.md", line: 68)
+#sourceLocation(file: "README.md", line: 77)
         #expect(try await greeting.value == "Hello, Ada")
         await #expect(throws: Failure.noSuchUser) { try await name(of: 2).value }
 #sourceLocation()
     }
 
     @Test func `Requests`() async throws {
-#sourceLocation(file: "README.md", line: 78)
+#sourceLocation(file: "README.md", line: 87)
         let server = try LoopbackServer { _ in .response(body: "hello") }
         defer { server.stop() }
         let url = server.url("/greeting.txt")
         let destination = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).txt")
         defer { try? FileManager.default.removeItem(at: destination) }
 #sourceLocation()
-#sourceLocation(file: "README.md", line: 85)
+#sourceLocation(file: "README.md", line: 94)
         let request = URLSession.shared.beginDataTask(with: url)
         let length = request.map { data, _ in data.count }
 
@@ -82,20 +82,20 @@ struct ReadmeSnippets {
         let (file, response) = try await download.get()  // cancels the download if this Swift task is cancelled
         print(file.lastPathComponent, response.expectedContentLength)
 #sourceLocation()
-#sourceLocation(file: "README.md", line: 98)
+#sourceLocation(file: "README.md", line: 107)
         #expect(try await length.value == 5)
         #expect(try Data(contentsOf: file) == Data("hello".utf8))
 #sourceLocation()
     }
 
     @Test func `Requests, 2`() async throws {
-#sourceLocation(file: "README.md", line: 111)
+#sourceLocation(file: "README.md", line: 120)
         struct User: Decodable { let name: String }
         let server = try LoopbackServer { _ in .json(#"{"name": "Ada"}"#) }
         defer { server.stop() }
         let url = server.url("/user")
 #sourceLocation()
-#sourceLocation(file: "README.md", line: 117)
+#sourceLocation(file: "README.md", line: 126)
         var configuration = URLClient.Configuration()
         configuration.deadlines.total = .seconds(5)
         configuration.maximumRequestsInFlight = 64
@@ -111,7 +111,7 @@ struct ReadmeSnippets {
         }
         await client.shutdown().value  // lets end what runs, refuses what comes
 #sourceLocation()
-#sourceLocation(file: "README.md", line: 133)
+#sourceLocation(file: "README.md", line: 142)
         #expect(try await user.value.name == "Ada")
 #sourceLocation()
     }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes a test of every Swift block in the README and the articles.
+"""Writes a test of every Swift block in the README, the articles and the guide for contributors.
 
     Documentation/snippets.py            # writes Tests/SnippetTests
     Documentation/snippets.py --check    # fails if that would change anything
@@ -16,8 +16,8 @@ DocC nor GitHub shows:
     <!-- swift: file -->                 the next block, or the code in the comment itself, stands outside of any test
 
 In a comment, a line that begins with an attribute takes a backslash before it, or DocC would see a directive of its own.
-Imports are left out, since each test file has all of them. Blocks that are no Swift of ours, or no whole statements, are
-not marked as `swift`.
+Imports are left out, since each test file has all of them, and so is `public`, which would ask for public imports. Blocks
+that are no Swift of ours, or no whole statements, are not marked as `swift`.
 """
 
 import re
@@ -26,7 +26,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 OUTPUT = ROOT / "Tests/SnippetTests"
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "Documentation/Deferred.docc").rglob("*.md"))]
+DOCUMENTS = [ROOT / "README.md", ROOT / ".github/CONTRIBUTING.md", *sorted((ROOT / "Documentation/Deferred.docc").rglob("*.md"))]
 
 HEADER = """\
 // swift-format-ignore-file
@@ -36,6 +36,7 @@ import Deferred
 import DeferredTesting
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -57,8 +58,8 @@ def located(path, number, lines, indentation):
     """Code that the compiler and the test runner find at its place in the document."""
     code = []
     for line in lines:
-        is_import = re.match(r"import \w+$", line)
-        code.append(indentation + line if line and not is_import else "")
+        is_import = re.match(r"(public )?import \w+$", line)
+        code.append(indentation + re.sub(r"^( *)public ", r"\1", line) if line and not is_import else "")
     return [f'#sourceLocation(file: "{path}", line: {number})', *code, "#sourceLocation()"]
 
 
@@ -89,7 +90,7 @@ def parse(document):
         index += 1
         if match := re.match(r"#+ (.*)", line):
             heading, test = match[1], None
-        elif match := re.match(r"<!-- swift(?:: (\w+))?( -->)?$", line):
+        elif match := re.match(r" *<!-- swift(?:: (\w+))?( -->)?$", line):
             if match[2]:
                 option = match[1]
                 if option == "file":
@@ -122,14 +123,15 @@ def generate(document):
     outside, tests = parse(document)
     if not outside and not tests:
         return None
-    suite = "".join(part[:1].upper() + part[1:] for part in re.split(r"\W+", document.stem)) + "Snippets"
-    if document.stem == "README":
-        suite = "ReadmeSnippets"
-    lines = [HEADER.format(path=document.relative_to(ROOT)).rstrip("\n"), *outside, ""]
-    lines += ["@Suite(.timeLimit(.minutes(1)))", f"struct {suite} {{"]
-    for number, test in enumerate(tests):
-        lines += ([""] if number else []) + test.source()
-    return suite, "\n".join([*lines, "}", ""])
+    name = document.stem.capitalize() if document.stem.isupper() else document.stem
+    suite = name + "Snippets"
+    lines = [HEADER.format(path=document.relative_to(ROOT)).rstrip("\n"), *outside]
+    if tests:
+        lines += ["", "@Suite(.timeLimit(.minutes(1)))", f"struct {suite} {{"]
+        for number, test in enumerate(tests):
+            lines += ([""] if number else []) + test.source()
+        lines.append("}")
+    return suite, "\n".join([*lines, ""])
 
 
 def main():

@@ -5,6 +5,7 @@ import Deferred
 import DeferredTesting
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)

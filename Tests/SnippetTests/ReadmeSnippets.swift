@@ -15,7 +15,7 @@ import FoundationNetworking
 @Suite(.timeLimit(.minutes(1)))
 struct ReadmeSnippets {
     @Test func `Futures`() async throws {
-#sourceLocation(file: "README.md", line: 33)
+#sourceLocation(file: "README.md", line: 16)
 
 
         let answer = Deferred<Int>()
@@ -29,14 +29,14 @@ struct ReadmeSnippets {
         answer.fill(with: 43)  // false: nothing happens
         print(answer.peek() ?? 0, await text.value)
 #sourceLocation()
-#sourceLocation(file: "README.md", line: 47)
+#sourceLocation(file: "README.md", line: 30)
         #expect(registration.isCancelled)
         #expect(text.peek() == "The answer is 42")
 #sourceLocation()
     }
 
     @Test func `Tasks`() async throws {
-#sourceLocation(file: "README.md", line: 57)
+#sourceLocation(file: "README.md", line: 40)
         enum Failure: Error { case noSuchUser }
 
         func name(of user: Int) -> Task<String> {
@@ -56,21 +56,21 @@ struct ReadmeSnippets {
         greeting.uponSuccess(on: .main) { print($0) }
         print(try await greeting.value, greeting.progress.fractionCompleted)
 #sourceLocation()
-#sourceLocation(file: "README.md", line: 77)
+#sourceLocation(file: "README.md", line: 60)
         #expect(try await greeting.value == "Hello, Ada")
         await #expect(throws: Failure.noSuchUser) { try await name(of: 2).value }
 #sourceLocation()
     }
 
     @Test func `Requests`() async throws {
-#sourceLocation(file: "README.md", line: 87)
+#sourceLocation(file: "README.md", line: 70)
         let server = try LoopbackServer { _ in .response(body: "hello") }
         defer { server.stop() }
         let url = server.url("/greeting.txt")
         let destination = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).txt")
         defer { try? FileManager.default.removeItem(at: destination) }
 #sourceLocation()
-#sourceLocation(file: "README.md", line: 94)
+#sourceLocation(file: "README.md", line: 77)
         let request = URLSession.shared.beginDataTask(with: url)
         let length = request.map { data, _ in data.count }
 
@@ -83,20 +83,20 @@ struct ReadmeSnippets {
         let (file, response) = try await download.get()  // cancels the download if this Swift task is cancelled
         print(file.lastPathComponent, response.expectedContentLength)
 #sourceLocation()
-#sourceLocation(file: "README.md", line: 107)
+#sourceLocation(file: "README.md", line: 90)
         #expect(try await length.value == 5)
         #expect(try Data(contentsOf: file) == Data("hello".utf8))
 #sourceLocation()
     }
 
     @Test func `Requests, 2`() async throws {
-#sourceLocation(file: "README.md", line: 120)
+#sourceLocation(file: "README.md", line: 103)
         struct User: Decodable { let name: String }
         let server = try LoopbackServer { _ in .json(#"{"name": "Ada"}"#) }
         defer { server.stop() }
         let url = server.url("/user")
 #sourceLocation()
-#sourceLocation(file: "README.md", line: 126)
+#sourceLocation(file: "README.md", line: 109)
         var configuration = URLClient.Configuration()
         configuration.deadlines.total = .seconds(5)
         configuration.maximumRequestsInFlight = 64
@@ -112,7 +112,7 @@ struct ReadmeSnippets {
         }
         await client.shutdown().value  // lets end what runs, refuses what comes
 #sourceLocation()
-#sourceLocation(file: "README.md", line: 142)
+#sourceLocation(file: "README.md", line: 125)
         #expect(try await user.value.name == "Ada")
 #sourceLocation()
     }

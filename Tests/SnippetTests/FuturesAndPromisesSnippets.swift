@@ -12,7 +12,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 129)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 134)
 enum ReadError: Error { case noSuchFile }
 #sourceLocation()
 
@@ -34,19 +34,24 @@ struct FuturesAndPromisesSnippets {
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 41)
         let answer = Deferred<Int>()
 
-        let registration = answer.upon(.any()) { print("the answer is \($0)") }  // a handler
-        print(answer.peek() ?? 0)                                               // now, or nil
+        // A handler.
+        let registration = answer.upon(.any()) { print("the answer is \($0)") }
+        // The value now, or nil.
+        print(answer.peek() ?? 0)
+
         answer.fill(with: 42)
-        print(await answer.value)                                               // waits
-        print(try await answer.get())                                           // waits, unless the awaiting task is cancelled
+        // Waits.
+        print(await answer.value)
+        // Waits, unless the awaiting task is cancelled.
+        print(try await answer.get())
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 50)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 55)
         registration.cancel()
 #sourceLocation()
     }
 
     @Test func `Executors`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 77)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 82)
         struct Tracing<Base: Executor>: Executor {
             let base: Base
 
@@ -62,7 +67,7 @@ struct FuturesAndPromisesSnippets {
     }
 
     @Test func `Take a handler back`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 97)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 102)
         let settings = Deferred<String>()
 
         func show() -> Registration {
@@ -74,13 +79,13 @@ struct FuturesAndPromisesSnippets {
         settings.fill(with: "dark")
         print(view.isCancelled)  // true: it never ran
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 109)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 114)
         #expect(view.isCancelled)
 #sourceLocation()
     }
 
     @Test func `Hand out the right end`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 117)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 122)
         func loadText() -> Future<String> {
             let text = Deferred<String>()
             DispatchQueue.global().async { text.fill(with: "hello") }
@@ -88,7 +93,7 @@ struct FuturesAndPromisesSnippets {
         }
         print(await loadText().value)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 132)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 137)
         func read(_ path: String) -> Task<String> {
             let promise = Task<String>.Promise()
             let work = DispatchWorkItem {
@@ -102,13 +107,13 @@ struct FuturesAndPromisesSnippets {
             return Task(promise, uponCancel: { promise.fail(with: CancellationError()) })
         }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 146)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 151)
         await #expect(throws: ReadError.noSuchFile) { try await read("/no/such/file").value }
 #sourceLocation()
     }
 
     @Test func `When nobody fills`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 161)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 166)
         func lose(_ completion: @escaping @Sendable (Int) -> Void) {}  // never calls it
 
         func number() -> Task<Int> {
@@ -123,7 +128,7 @@ struct FuturesAndPromisesSnippets {
             print(error)  // get/main.swift:4: the promise was dropped before anybody filled it
         }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 176)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 181)
         await #expect(throws: BrokenPromise.self) { try await number().value }
 #sourceLocation()
     }

@@ -12,11 +12,14 @@ import Testing
 import FoundationNetworking
 #endif
 
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/GettingStarted.md", line: 95)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/GettingStarted.md", line: 102)
 /// Downloads files into a folder, four at a time.
-func download(_ urls: [URL], to folder: URL, with client: URLClient) -> Task<[URL]> {
+func download(
+    _ urls: [URL], to folder: URL, with client: URLClient
+) -> Task<[URL]> {
     urls.mapTasks(maxConcurrent: 4) { url in
-        client.download(URLRequest(url: url), to: folder.appending(path: url.lastPathComponent))
+        let file = folder.appending(path: url.lastPathComponent)
+        return client.download(URLRequest(url: url), to: file)
             .map { file, _ in file }
     }
 }
@@ -25,24 +28,26 @@ func download(_ urls: [URL], to folder: URL, with client: URLClient) -> Task<[UR
 @Suite(.timeLimit(.minutes(1)))
 struct GettingStartedSnippets {
     @Test func `A value that comes later`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/GettingStarted.md", line: 44)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/GettingStarted.md", line: 49)
         let greeting = Deferred<String>()
 
-        greeting.upon(.immediate) { print("it is there: \($0)") }  // a handler: runs once, when the value is there
-        let length = greeting.map { $0.count }                     // a future of something that is made from it
+        // A handler: runs once, when the value is there.
+        greeting.upon(.immediate) { print("it is there: \($0)") }
+        // A future of something that is made from the value.
+        let length = greeting.map { $0.count }
 
-        greeting.fill(with: "hello")                               // prints "it is there: hello"
-        print(await length.value)                                  // prints 5
+        greeting.fill(with: "hello")  // prints "it is there: hello"
+        print(await length.value)     // prints 5
 #sourceLocation()
     }
 
     @Test func `Work that can fail`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/GettingStarted.md", line: 62)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/GettingStarted.md", line: 69)
         let server = try LoopbackServer { _ in .json(#"{"name": "Ada"}"#) }
         defer { server.stop() }
         let url = server.url("/user")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/GettingStarted.md", line: 67)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/GettingStarted.md", line: 74)
         struct User: Decodable { let name: String }
 
         let request = URLSession.shared.beginDataTask(with: url)  // already running
@@ -53,13 +58,13 @@ struct GettingStartedSnippets {
         user.uponSuccess(on: .main) { print("Hello, \($0.name)") }
         user.uponFailure(on: .main) { print("failed: \($0)") }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/GettingStarted.md", line: 78)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/GettingStarted.md", line: 85)
         #expect(try await user.value.name == "Ada")
 #sourceLocation()
     }
 
     @Test func `The program`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/GettingStarted.md", line: 105)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/GettingStarted.md", line: 115)
         let server = try LoopbackServer { request in .response(body: .text(request.path)) }
         defer { server.stop() }
         let folder = FileManager.default.temporaryDirectory.appending(path: "\(UUID())")
@@ -75,7 +80,7 @@ struct GettingStartedSnippets {
     }
 
     func `The program, 2`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/GettingStarted.md", line: 124)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/GettingStarted.md", line: 134)
         let urls = CommandLine.arguments.dropFirst().compactMap { URL(string: $0) }
         let client = URLClient()
         let downloads = download(urls, to: .currentDirectory(), with: client)
@@ -86,8 +91,10 @@ struct GettingStartedSnippets {
         interrupts.setEventHandler { downloads.cancel() }
         interrupts.resume()
 
+        // 45 %, 1.20 MB of 2.70 MB, 300 kB/s, 0:05 left
         for await snapshot in downloads.progressUpdates {
-            FileHandle.standardError.write(Data("\r\(snapshot)\u{1B}[K".utf8))  // 45 %, 1.20 MB of 2.70 MB, 300 kB/s, 0:05 left
+            let line = "\r\(snapshot)\u{1B}[K"
+            FileHandle.standardError.write(Data(line.utf8))
         }
         print()
 

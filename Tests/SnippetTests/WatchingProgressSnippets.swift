@@ -12,14 +12,14 @@ import Testing
 import FoundationNetworking
 #endif
 
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/WatchingProgress.md", line: 81)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/WatchingProgress.md", line: 84)
 func bar(_ snapshot: ProgressSnapshot, width: Int = 30) -> String {
     let filled = Int(snapshot.fraction * Double(width))
     return "[" + String(repeating: "#", count: filled) + String(repeating: ".", count: width - filled) + "] \(snapshot)"
 }
 #sourceLocation()
 
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/WatchingProgress.md", line: 110)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/WatchingProgress.md", line: 113)
 #if canImport(SwiftUI)
 
 
@@ -62,18 +62,21 @@ struct WatchingProgressSnippets {
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/WatchingProgress.md", line: 18)
         let download = URLSession.shared.beginDataTask(with: url).map { data, _ in data.count }
 
-        let registration = download.uponProgress(on: .main) { print($0.fraction) }  // a handler
-        for await snapshot in download.progressUpdates { print(snapshot) }          // a loop, which ends with the task
-        print(download.progress.fractionCompleted)                                  // a Foundation Progress
+        // A handler.
+        let registration = download.uponProgress(on: .main) { print($0.fraction) }
+        // A loop, which ends with the task.
+        for await snapshot in download.progressUpdates { print(snapshot) }
+        // A Foundation Progress.
+        print(download.progress.fractionCompleted)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/WatchingProgress.md", line: 25)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/WatchingProgress.md", line: 28)
         registration.cancel()
         #expect(download.progress.fractionCompleted == 1)
 #sourceLocation()
     }
 
     @Test func `Report your own`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/WatchingProgress.md", line: 53)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/WatchingProgress.md", line: 56)
         func checksum(of parts: [Data]) -> Task<Int> {
             let promise = Task<Int>.Promise()
             let reporter = ProgressReporter(total: Int64(parts.count))
@@ -91,13 +94,13 @@ struct WatchingProgressSnippets {
         let sum = checksum(of: [Data([1, 2]), Data([3])])
         print(try await sum.value, sum.progress.fractionCompleted)  // 6 1.0
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/WatchingProgress.md", line: 71)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/WatchingProgress.md", line: 74)
         #expect(try await sum.value == 6)
 #sourceLocation()
     }
 
     @Test func `A bar in a terminal`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/WatchingProgress.md", line: 90)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/WatchingProgress.md", line: 93)
         let promise = Task<Void>.Promise()
         let reporter = ProgressReporter(unit: .bytes)
         let task = Task(promise, reporter: reporter)
@@ -108,19 +111,19 @@ struct WatchingProgressSnippets {
         reporter.report(completed: 512, of: 1024)
         promise.succeed(with: ())
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/WatchingProgress.md", line: 101)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/WatchingProgress.md", line: 104)
         #expect(task.isFilled)
 #sourceLocation()
     }
 
     @Test func `The Foundation tree`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/WatchingProgress.md", line: 149)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/WatchingProgress.md", line: 152)
         let task = Task<Int>.success(1)
         let whole = Progress(totalUnitCount: 4)
         whole.addChild(task.progress, withPendingUnitCount: 3)
         print(whole.fractionCompleted)  // 0.75
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/WatchingProgress.md", line: 155)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/WatchingProgress.md", line: 158)
         #expect(whole.fractionCompleted == 0.75)
 #sourceLocation()
     }

@@ -45,6 +45,7 @@ let package = Package(
             name: "DeferredTestingTests",
             dependencies: ["DeferredCore", "DeferredTask", "DeferredHTTP", "DeferredTesting", "TestSupport"]
         ),
+        .testTarget(name: "SnippetTests", dependencies: ["Deferred", "DeferredTesting", "TestSupport"]),
         .testTarget(name: "DeferredTests", dependencies: ["Deferred", "DeferredTesting", "TestSupport"]),
         .testTarget(name: "fetchTests", dependencies: ["fetch", "Deferred", "DeferredTesting", "TestSupport"]),
     ],

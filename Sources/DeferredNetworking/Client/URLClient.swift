@@ -9,7 +9,7 @@ public import FoundationNetworking
 /// An HTTP client for services: one long-lived session of its own, with limits, deadlines, retries and credentials.
 ///
 /// Reach for it where a process makes many requests over a long time. For a request now and then,
-/// ``Foundation/URLSession/beginDataTask(with:configure:)-(URLRequest,_)`` on a session of yours is enough.
+/// ``DeferredNetworking/Foundation/URLSession/beginDataTask(with:configure:)-(URLRequest,_)`` on a session of yours is enough.
 ///
 /// ```swift
 /// var configuration = URLClient.Configuration()

@@ -4,7 +4,7 @@ public import Foundation
 /// Runs closures in a run loop, on its thread, in order.
 ///
 /// For threads that live in a `RunLoop` of their own, with its timers and streams. For the main thread, use `.main` or
-/// `.mainActor`: these are served by the main run loop, too. `RunLoop` itself is not `Sendable`, and so no ``Executor``;
+/// `.mainActor`: these are served by the main run loop, too. `RunLoop` itself is not `Sendable`, and so no ``DeferredCore/Executor``;
 /// of this one, nothing can be reached but what is safe from other threads.
 ///
 /// ```swift

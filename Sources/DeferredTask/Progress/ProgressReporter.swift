@@ -29,7 +29,9 @@ public final class ProgressReporter: Sendable {
 
     /// Creates a reporter of which nothing is completed.
     ///
-    /// - Parameter total: How many units there are, if that is known.
+    /// - Parameters:
+    ///   - total: How many units there are, if that is known.
+    ///   - unit: What the numbers count.
     public init(total: Int64? = nil, unit: Unit = .count) {
         self.unit = unit
         state = Lock((0, total))

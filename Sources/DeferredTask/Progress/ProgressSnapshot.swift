@@ -1,6 +1,6 @@
 internal import DeferredCore
 
-/// How far a task is at one moment. See ``Task/uponProgress(on:execute:)`` and ``Task/progressUpdates``.
+/// How far a task is at one moment. See ``Task/uponProgress(on:execute:)-(Executor,_)`` and ``Task/progressUpdates``.
 ///
 /// ```swift
 /// task.uponProgress(on: .main) { snapshot in

@@ -12,7 +12,7 @@ extension Task {
     /// }
     /// ```
     ///
-    /// Each loop over it starts anew. See ``uponProgress(on:execute:)`` for what is kept.
+    /// Each loop over it starts anew. See ``uponProgress(on:execute:)-(Executor,_)`` for what is kept.
     public var progressUpdates: some AsyncSequence<ProgressSnapshot, Never> & Sendable {
         ProgressUpdates(task: self)
     }

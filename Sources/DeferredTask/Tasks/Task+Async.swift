@@ -46,7 +46,7 @@ extension Task {
     /// - Parameters:
     ///   - queue: Where `work` runs.
     ///   - flags: As for `DispatchQueue.async(flags:)`.
-    ///   - onCancel: The error of a task that is cancelled before `work` starts; `work` is not called then. Later
+    ///   - error: The error of a task that is cancelled before `work` starts; `work` is not called then. Later
     ///     cancellations are for `work` itself to notice.
     ///   - work: May throw, and fails the task then. Kept until it has run.
     public static func async(

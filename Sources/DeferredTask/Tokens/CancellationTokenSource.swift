@@ -53,7 +53,9 @@ public final class CancellationTokenSource: Cancellable {
 
     /// Cancels after `duration`, unless it happens before. Does not keep the source alive.
     ///
-    /// - Parameter clock: Measures the time.
+    /// - Parameters:
+    ///   - duration: From now.
+    ///   - clock: Measures the time.
     public func cancel<C: Clock>(after duration: C.Duration, clock: C = .continuous) {
         let timer = Timer(
             _Concurrency.Task { [weak self] in

@@ -36,7 +36,9 @@ extension LoopbackServer.Script {
 
     /// A redirect.
     ///
-    /// - Parameter location: The value of `Location`, sent as it is.
+    /// - Parameters:
+    ///   - location: The value of `Location`, sent as it is.
+    ///   - status: The status code: 301, 302, 303, 307 or 308.
     public static func redirect(to location: String, status: Int = 302) -> Self {
         .response(status: status, headers: ["Location": location])
     }

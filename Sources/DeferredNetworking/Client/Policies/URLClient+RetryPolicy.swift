@@ -52,7 +52,9 @@ extension URLClient {
         ///
         /// Without `Retry-After`, this is a random part of ``base`` doubled with each attempt, at most ``cap``: "full jitter".
         ///
-        /// - Parameter retryAfter: What the server asked for. It is kept to exactly.
+        /// - Parameters:
+        ///   - attempt: The number of the attempt that failed, the first being 1.
+        ///   - retryAfter: What the server asked for. It is kept to exactly.
         public func pause(after attempt: Int, retryAfter: Duration? = nil) -> Duration? {
             if let retryAfter {
                 return retryAfter <= longestRetryAfter ? max(retryAfter, .zero) : nil

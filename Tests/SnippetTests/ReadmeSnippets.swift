@@ -1,16 +1,23 @@
+// swift-format-ignore-file
+// Written by Documentation/snippets.py from README.md.
+
 import Deferred
 import DeferredTesting
 import Foundation
+import Synchronization
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-/// The README's Swift, compiled and run. The last test makes sure that it is the same text.
 @Suite(.timeLimit(.minutes(1)))
-struct ReadmeTests {
-    @Test func futures() async {
+struct ReadmeSnippets {
+    @Test func `Futures`() async throws {
+#sourceLocation(file: "README.md", line: 16)
+
+
         let answer = Deferred<Int>()
         let text = answer.map { "The answer is \($0)" }
 
@@ -21,12 +28,15 @@ struct ReadmeTests {
         answer.fill(with: 42)  // true: the first one wins, and runs the handlers
         answer.fill(with: 43)  // false: nothing happens
         print(answer.peek() ?? 0, await text.value)
-
+#sourceLocation()
+#sourceLocation(file: "README.md", line: 30)
         #expect(registration.isCancelled)
         #expect(text.peek() == "The answer is 42")
+#sourceLocation()
     }
 
-    @Test func tasks() async throws {
+    @Test func `Tasks`() async throws {
+#sourceLocation(file: "README.md", line: 40)
         enum Failure: Error { case noSuchUser }
 
         func name(of user: Int) -> Task<String> {
@@ -45,18 +55,22 @@ struct ReadmeTests {
             }
         greeting.uponSuccess(on: .main) { print($0) }
         print(try await greeting.value, greeting.progress.fractionCompleted)
-
+#sourceLocation()
+#sourceLocation(file: "README.md", line: 60)
         #expect(try await greeting.value == "Hello, Ada")
         await #expect(throws: Failure.noSuchUser) { try await name(of: 2).value }
+#sourceLocation()
     }
 
-    @Test func requests() async throws {
+    @Test func `Requests`() async throws {
+#sourceLocation(file: "README.md", line: 70)
         let server = try LoopbackServer { _ in .response(body: "hello") }
         defer { server.stop() }
         let url = server.url("/greeting.txt")
         let destination = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).txt")
         defer { try? FileManager.default.removeItem(at: destination) }
-
+#sourceLocation()
+#sourceLocation(file: "README.md", line: 77)
         let request = URLSession.shared.beginDataTask(with: url)
         let length = request.map { data, _ in data.count }
 
@@ -68,17 +82,21 @@ struct ReadmeTests {
         let download = URLSession.shared.beginDownloadTask(with: url, to: destination)
         let (file, response) = try await download.get()  // cancels the download if this Swift task is cancelled
         print(file.lastPathComponent, response.expectedContentLength)
-
+#sourceLocation()
+#sourceLocation(file: "README.md", line: 90)
         #expect(try await length.value == 5)
         #expect(try Data(contentsOf: file) == Data("hello".utf8))
+#sourceLocation()
     }
 
-    @Test func clients() async throws {
+    @Test func `Requests, 2`() async throws {
+#sourceLocation(file: "README.md", line: 103)
         struct User: Decodable { let name: String }
         let server = try LoopbackServer { _ in .json(#"{"name": "Ada"}"#) }
         defer { server.stop() }
         let url = server.url("/user")
-
+#sourceLocation()
+#sourceLocation(file: "README.md", line: 109)
         var configuration = URLClient.Configuration()
         configuration.deadlines.total = .seconds(5)
         configuration.maximumRequestsInFlight = 64
@@ -93,28 +111,9 @@ struct ReadmeTests {
             print("\(bytes.count) bytes of \(response.head.expectedContentLength)")
         }
         await client.shutdown().value  // lets end what runs, refuses what comes
-
+#sourceLocation()
+#sourceLocation(file: "README.md", line: 125)
         #expect(try await user.value.name == "Ada")
-    }
-
-    @Test func `every block of the README stands in this file`() throws {
-        let here = URL(filePath: #filePath)
-        let readme = here.appending(path: "../../../README.md").standardizedFileURL
-        let blocks = try String(contentsOf: readme, encoding: .utf8)
-            .components(separatedBy: "```swift\n").dropFirst()
-            .compactMap { $0.components(separatedBy: "\n```").first }
-            .filter { !$0.hasPrefix(".package") }
-        #expect(blocks.count == 4)
-        let source = lines(of: try String(contentsOf: here, encoding: .utf8))
-        for block in blocks {
-            let wanted = lines(of: block).filter { $0 != "import Deferred" }
-            let found = source.indices.contains { source[$0...].starts(with: wanted) }
-            #expect(found, "not compiled:\n\(block)")
-        }
-    }
-
-    /// Without indentation and empty lines.
-    private func lines(of text: String) -> [Substring] {
-        text.split(separator: "\n").map { $0.drop { $0 == " " } }.filter { !$0.isEmpty }
+#sourceLocation()
     }
 }

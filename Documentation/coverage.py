@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""Fails if something is missing from the documentation.
+
+That is a public symbol without a doc comment, a page of the site that is in no topic group, or a test that an article
+names and that is not there.
+
+    Documentation/coverage.py SYMBOL-GRAPHS SITE
+"""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+
+def undocumented(graphs):
+    """Public symbols without a doc comment. What is inherited is not in the graphs."""
+    for file in sorted(graphs.rglob("*.symbols.json")):
+        for symbol in json.loads(file.read_text())["symbols"]:
+            # An extension of another module's type is a page, but nothing that could be commented on.
+            if symbol["kind"]["identifier"] != "swift.extension" and "docComment" not in symbol:
+                location = symbol.get("location", {})
+                path = location.get("uri", file.name).removeprefix("file://")
+                line = location.get("position", {}).get("line", -1) + 1
+                yield f"{path}:{line}: {'.'.join(symbol['pathComponents'])} has no doc comment"
+
+
+def uncurated(site):
+    """Pages that DocC has put into groups of its own making only."""
+    curated, generated = set(), {}
+    for file in sorted((site / "data").rglob("*.json")):
+        page = json.loads(file.read_text())
+        for group in page.get("topicSections", []):
+            if not group.get("generated"):
+                curated.update(group["identifiers"])
+            # These two hold nothing but such groups.
+            elif group["title"] not in ("Default Implementations", "Extended Modules"):
+                for identifier in group["identifiers"]:
+                    generated[identifier] = page["metadata"]["title"]
+    for identifier, title in generated.items():
+        if identifier not in curated:
+            yield f"{identifier.removeprefix('doc://Deferred')} is in no topic group; DocC lists it below {title}"
+
+
+def missing_tests(root):
+    """Tests that stand in the last column of a table with the heading "test", and in no test file."""
+    tests = "\n".join(file.read_text() for file in (root / "Tests").rglob("*.swift"))
+    for article in sorted((root / "Documentation").rglob("*.md")):
+        is_table = False
+        for number, line in enumerate(article.read_text().split("\n"), start=1):
+            is_table = line.startswith("|") and (is_table or line.endswith("| test |"))
+            if is_table:
+                for code in re.findall("`([^`]+)`", line.split(" | ")[-1]):
+                    is_there = (root / code).is_file() if code.startswith("Tests/") else f"func `{code}`(" in tests
+                    if not is_there:
+                        yield f"{article.relative_to(root)}:{number}: there is no such test: {code}"
+
+
+def main():
+    graphs, site = map(Path, sys.argv[1:])
+    problems = [*undocumented(graphs), *uncurated(site), *missing_tests(Path(__file__).resolve().parent.parent)]
+    for problem in problems:
+        print(f"error: {problem}")
+    count = sum(len(json.loads(file.read_text())["symbols"]) for file in graphs.rglob("*.symbols.json"))
+    print(f"{len(problems)} problems in the documentation of {count} public symbols")
+    sys.exit(bool(problems))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+"""Writes a test of every Swift block in the README, the articles and the guide for contributors.
+
+    Documentation/snippets.py            # writes Tests/SnippetTests
+    Documentation/snippets.py --check    # fails if that would change anything
+
+All blocks below one heading make one test, in order. What a block needs around it stands in HTML comments, which neither
+DocC nor GitHub shows:
+
+    <!-- swift                           code of the same test: set-up before a block, or expectations behind it
+    let url = server.url("/")
+    -->
+    <!-- swift: new -->                  begins another test below the same heading
+    <!-- swift: main -->                 the test below runs on the main actor
+    <!-- swift: compile -->              the test below is compiled and not run
+    <!-- swift: file -->                 the next block, or the code in the comment itself, stands outside of any test
+
+In a comment, a line that begins with an attribute takes a backslash before it, or DocC would see a directive of its own.
+Imports are left out, since each test file has all of them, and so is `public`, which would ask for public imports. Blocks
+that are no Swift of ours, or no whole statements, are not marked as `swift`.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+OUTPUT = ROOT / "Tests/SnippetTests"
+DOCUMENTS = [ROOT / "README.md", ROOT / ".github/CONTRIBUTING.md", *sorted((ROOT / "Documentation/Deferred.docc").rglob("*.md"))]
+
+HEADER = """\
+// swift-format-ignore-file
+// Written by Documentation/snippets.py from {path}.
+
+import Deferred
+import DeferredTesting
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+"""
+
+
+class Test:
+    def __init__(self, name):
+        self.name, self.lines, self.is_run, self.is_main = name, [], True, False
+
+    def source(self):
+        attributes = ("@Test " if self.is_run else "") + ("@MainActor " if self.is_main else "")
+        return [f"    {attributes}func `{self.name}`() async throws {{", *self.lines, "    }"]
+
+
+def located(path, number, lines, indentation):
+    """Code that the compiler and the test runner find at its place in the document."""
+    code = []
+    for line in lines:
+        is_import = re.match(r"(public )?import \w+$", line)
+        code.append(indentation + re.sub(r"^( *)public ", r"\1", line) if line and not is_import else "")
+    return [f'#sourceLocation(file: "{path}", line: {number})', *code, "#sourceLocation()"]
+
+
+def parse(document):
+    path = document.relative_to(ROOT)
+    lines = document.read_text().split("\n")
+    outside, tests, names = [], [], {}
+    heading, test, to_file = document.stem, None, False
+
+    def begin():
+        nonlocal test
+        name = re.sub(r"[^\w ,-]", "", heading).strip()
+        names[name] = names.get(name, 0) + 1
+        test = Test(name if names[name] == 1 else f"{name}, {names[name]}")
+        tests.append(test)
+
+    def add(number, code, is_file):
+        if is_file:
+            outside.extend(["", *located(path, number, code, "")])
+            return
+        if test is None:
+            begin()
+        test.lines += located(path, number, code, "        ")
+
+    index = 0
+    while index < len(lines):
+        line = lines[index]
+        index += 1
+        if match := re.match(r"#+ (.*)", line):
+            heading, test = match[1], None
+        elif match := re.match(r" *<!-- swift(?:: (\w+))?( -->)?$", line):
+            if match[2]:
+                option = match[1]
+                if option == "file":
+                    to_file = True
+                elif option == "new":
+                    test = None
+                else:
+                    if option not in ("main", "compile"):
+                        sys.exit(f"{path}:{index}: no such option: {option}")
+                    if test is None:
+                        begin()
+                    test.is_main |= option == "main"
+                    test.is_run &= option != "compile"
+            else:
+                end = lines.index("-->", index)
+                code = [text.removeprefix("\\") if text.startswith("\\@") else text for text in lines[index:end]]
+                add(index + 1, code, match[1] == "file")
+                index = end + 1
+        elif match := re.match(r"( *)```(\w*)$", line):
+            fence = match[1] + "```"
+            end = lines.index(fence, index)
+            if match[2] == "swift":
+                add(index + 1, [text.removeprefix(match[1]) for text in lines[index:end]], to_file)
+                to_file = False
+            index = end + 1
+    return outside, tests
+
+
+def generate(document):
+    outside, tests = parse(document)
+    if not outside and not tests:
+        return None
+    name = document.stem.capitalize() if document.stem.isupper() else document.stem
+    suite = name + "Snippets"
+    lines = [HEADER.format(path=document.relative_to(ROOT)).rstrip("\n"), *outside]
+    if tests:
+        lines += ["", "@Suite(.timeLimit(.minutes(1)))", f"struct {suite} {{"]
+        for number, test in enumerate(tests):
+            lines += ([""] if number else []) + test.source()
+        lines.append("}")
+    return suite, "\n".join([*lines, ""])
+
+
+def main():
+    wanted = {f"{suite}.swift": text for suite, text in filter(None, map(generate, DOCUMENTS))}
+    OUTPUT.mkdir(exist_ok=True)
+    existing = {file.name: file.read_text() for file in OUTPUT.glob("*.swift")}
+    if sys.argv[1:] == ["--check"]:
+        stale = sorted(name for name in wanted.keys() | existing.keys() if wanted.get(name) != existing.get(name))
+        if stale:
+            sys.exit(f"error: run Documentation/snippets.py; not what the documents say: {', '.join(stale)}")
+        return
+    for name in existing.keys() - wanted.keys():
+        (OUTPUT / name).unlink()
+    for name, text in wanted.items():
+        # Written only when it has changed, so that the rest need not be compiled again.
+        if existing.get(name) != text:
+            (OUTPUT / name).write_text(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,145 @@
+// swift-format-ignore-file
+// Written by Documentation/snippets.py from Documentation/Deferred.docc/Articles/AClientForServices.md.
+
+import Deferred
+import DeferredTesting
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite(.timeLimit(.minutes(1)))
+struct AClientForServicesSnippets {
+    @Test func `Configure it`() async throws {
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 13)
+        let token = "secret"
+        let server = try LoopbackServer { _ in .json(#"{"name": "Ada"}"#) }
+        defer { server.stop() }
+        let url = server.url("/users/1")
+        struct User: Decodable { let name: String }
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 20)
+        var configuration = URLClient.Configuration()
+        configuration.deadlines = .init(idle: .seconds(10), connectToHead: .seconds(5), total: .seconds(30))
+        configuration.maximumRequestsInFlight = 64
+        configuration.maximumBodySize = 16 << 20
+        configuration.redirects = .sameOrigin()
+        configuration.retries.attempts = 5
+        configuration.authentication = .bearer(token)
+
+        let client = URLClient(configuration: configuration)
+        let user = try await client.decode(User.self, from: URLRequest(url: url)).get()
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 32)
+        #expect(user.name == "Ada")
+        await client.shutdown().value
+#sourceLocation()
+    }
+
+    @Test func `Limits and memory`() async throws {
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 65)
+        let server = try LoopbackServer { _ in .response(body: .pattern(count: 1_000_000)) }
+        defer { server.stop() }
+        let url = server.url("/export.csv")
+        let client = URLClient()
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 71)
+        let export = try await client.stream(URLRequest(url: url)).get()  // when the head is there
+        var count = 0
+        for try await bytes in export.body { count += bytes.count }
+        print(count, export.head.statusCode)
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 77)
+        #expect(count == 1_000_000)
+        await client.shutdown().value
+#sourceLocation()
+    }
+
+    @Test func `Uploads and downloads`() async throws {
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 84)
+        let server = try LoopbackServer { request in
+            request.method == "PUT" ? .status(204) : .response(body: .pattern(count: 1000))
+        }
+        defer { server.stop() }
+        let url = server.url("/backup")
+        let folder = FileManager.default.temporaryDirectory.appending(path: "\(UUID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let client = URLClient()
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 95)
+        let file = folder.appending(path: "backup.tar")
+        let restored = try await client.download(URLRequest(url: url), to: file).get()
+
+        var request = URLRequest(url: url)
+        request.httpMethod = "PUT"
+        let saved = try await client.upload(request, from: .file(file)).get()
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 103)
+        #expect(restored.0 == file && saved.1.statusCode == 204)
+        await client.shutdown().value
+#sourceLocation()
+    }
+
+    @Test func `Credentials`() async throws {
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 123)
+        let server = try LoopbackServer { request in
+            request.headers["Authorization"] == "Bearer fresh" ? .json("[]") : .status(401, headers: ["WWW-Authenticate": "Bearer"])
+        }
+        defer { server.stop() }
+        let url = server.url("/orders")
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 130)
+        @Sendable func freshToken() -> Task<String> { .success("fresh") }
+
+        var configuration = URLClient.Configuration()
+        configuration.authentication = .custom(preemptive: .bearer(token: "stale")) { challenge in
+            guard challenge.refused.count < 2 else { return .success(nil) }  // take the 401
+            return freshToken().map { .bearer(token: $0) }
+        }
+        let client = URLClient(configuration: configuration)
+        let (orders, _) = try await client.begin(url).get()
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 141)
+        #expect(orders == Data("[]".utf8))
+        await client.shutdown().value
+#sourceLocation()
+    }
+
+    @Test func `Watch it`() async throws {
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 148)
+        let server = try LoopbackServer { _ in .status(204) }
+        defer { server.stop() }
+        let url = server.url("/health")
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 153)
+        var configuration = URLClient.Configuration()
+        configuration.monitor = { event in
+            switch event.kind {
+            case .retried(let attempt, let pause): print("attempt \(attempt) failed, next in \(pause)")
+            case .finished(let error): print(event.original.url?.path ?? "", error.map { "\($0)" } ?? "ok", event.elapsed)
+            default: break
+            }
+        }
+        let client = URLClient(configuration: configuration)
+        _ = try await client.begin(url).get()
+        await client.shutdown().value
+#sourceLocation()
+    }
+
+    @Test func `Shut down`() async throws {
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 180)
+        let client = URLClient()
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 183)
+        let drained = client.shutdown()
+        let tooLate = Deferred<Void>(filledWith: ()).delay(for: .seconds(10))
+        await [drained, tooLate].firstFilled().value
+        await client.invalidateAndCancel().value
+#sourceLocation()
+    }
+}

@@ -1,0 +1,60 @@
+// swift-format-ignore-file
+// Written by Documentation/snippets.py from .github/CONTRIBUTING.md.
+
+import Deferred
+import DeferredTesting
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+#sourceLocation(file: ".github/CONTRIBUTING.md", line: 50)
+
+
+extension Task {
+    /// This task, whose value `body` sees before anybody who derives from the result.
+    ///
+    /// - Parameters:
+    ///   - executor: Where `body` runs; by default on the thread that ends this task. Failures pass by directly.
+    ///   - body: May throw, and fails the new task then. Kept until it has run, or the new task is cancelled.
+    /// - Returns: A task whose cancellation cancels this one too. `body` does not run if that comes first.
+    func tap(
+        upon executor: some Executor = .immediate,
+        _ body: @escaping @Sendable (Success) throws -> Void
+    ) -> Task {
+        map(upon: executor) { value in
+            try body(value)
+            return value
+        }
+    }
+}
+#sourceLocation()
+
+#sourceLocation(file: ".github/CONTRIBUTING.md", line: 78)
+
+
+
+
+
+@Suite(.timeLimit(.minutes(1)))
+struct TaskTapTests {
+    @Test func `the closure sees the value, and the value passes`() throws {
+        let log = Log<Int>()
+        let task = Task.success(1).tap { log.add($0) }
+        #expect(try task.peek()?.get() == 1)
+        #expect(log.entries == [1])
+    }
+
+    @Test func `what the closure captured goes with the end`() {
+        let lifetimes = Lifetimes()
+        let promise = Task<Int>.Promise()
+        let task = Task(promise).tap { [token = lifetimes.make()] _ in token.touch() }
+        promise.succeed(with: 1)
+        withExtendedLifetime(task) { #expect(lifetimes.count == 0) }
+    }
+}
+#sourceLocation()

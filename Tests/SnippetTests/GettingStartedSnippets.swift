@@ -1,0 +1,111 @@
+// swift-format-ignore-file
+// Written by Documentation/snippets.py from Documentation/Deferred.docc/Articles/GettingStarted.md.
+
+import Deferred
+import DeferredTesting
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/GettingStarted.md", line: 102)
+/// Downloads files into a folder, four at a time.
+func download(
+    _ urls: [URL], to folder: URL, with client: URLClient
+) -> Task<[URL]> {
+    urls.mapTasks(maxConcurrent: 4) { url in
+        let file = folder.appending(path: url.lastPathComponent)
+        return client.download(URLRequest(url: url), to: file)
+            .map { file, _ in file }
+    }
+}
+#sourceLocation()
+
+@Suite(.timeLimit(.minutes(1)))
+struct GettingStartedSnippets {
+    @Test func `A value that comes later`() async throws {
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/GettingStarted.md", line: 49)
+        let greeting = Deferred<String>()
+
+        // A handler: runs once, when the value is there.
+        greeting.upon(.immediate) { print("it is there: \($0)") }
+        // A future of something that is made from the value.
+        let length = greeting.map { $0.count }
+
+        greeting.fill(with: "hello")  // prints "it is there: hello"
+        print(await length.value)     // prints 5
+#sourceLocation()
+    }
+
+    @Test func `Work that can fail`() async throws {
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/GettingStarted.md", line: 69)
+        let server = try LoopbackServer { _ in .json(#"{"name": "Ada"}"#) }
+        defer { server.stop() }
+        let url = server.url("/user")
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/GettingStarted.md", line: 74)
+        struct User: Decodable { let name: String }
+
+        let request = URLSession.shared.beginDataTask(with: url)  // already running
+        let user = request.map { data, _ in
+            try JSONDecoder().decode(User.self, from: data)
+        }
+
+        user.uponSuccess(on: .main) { print("Hello, \($0.name)") }
+        user.uponFailure(on: .main) { print("failed: \($0)") }
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/GettingStarted.md", line: 85)
+        #expect(try await user.value.name == "Ada")
+#sourceLocation()
+    }
+
+    @Test func `The program`() async throws {
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/GettingStarted.md", line: 115)
+        let server = try LoopbackServer { request in .response(body: .text(request.path)) }
+        defer { server.stop() }
+        let folder = FileManager.default.temporaryDirectory.appending(path: "\(UUID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let names = (1...9).map { "\($0).txt" }
+        let client = URLClient()
+        let files = try await download(names.map { server.url("/\($0)") }, to: folder, with: client).value
+        await client.shutdown().value
+        #expect(files.map(\.lastPathComponent) == names)
+        #expect(try String(contentsOf: files[8], encoding: .utf8) == "/9.txt")
+#sourceLocation()
+    }
+
+    func `The program, 2`() async throws {
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/GettingStarted.md", line: 134)
+        let urls = CommandLine.arguments.dropFirst().compactMap { URL(string: $0) }
+        let client = URLClient()
+        let downloads = download(urls, to: .currentDirectory(), with: client)
+
+        // Ctrl-C cancels, and the program ends in its own time.
+        signal(SIGINT, SIG_IGN)
+        let interrupts = DispatchSource.makeSignalSource(signal: SIGINT)
+        interrupts.setEventHandler { downloads.cancel() }
+        interrupts.resume()
+
+        // 45 %, 1.20 MB of 2.70 MB, 300 kB/s, 0:05 left
+        for await snapshot in downloads.progressUpdates {
+            let line = "\r\(snapshot)\u{1B}[K"
+            FileHandle.standardError.write(Data(line.utf8))
+        }
+        print()
+
+        do {
+            for file in try await downloads.value { print(file.path) }
+        } catch where error.isCancellation {
+            print("stopped; the next run goes on from here")
+        } catch {
+            print("failed: \(error)")
+            exit(1)
+        }
+#sourceLocation()
+    }
+}

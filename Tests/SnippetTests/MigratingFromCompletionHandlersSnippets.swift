@@ -1,0 +1,112 @@
+// swift-format-ignore-file
+// Written by Documentation/snippets.py from Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md.
+
+import Deferred
+import DeferredTesting
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 15)
+struct Picture: Sendable, Equatable { let name: String }
+
+final class PictureStore: Sendable {
+    final class Request: Sendable {
+        func stop() {}
+    }
+
+    func load(_ name: String, completion: @escaping @Sendable (Picture?, (any Error)?) -> Void) -> Request {
+        DispatchQueue.global().async { completion(Picture(name: name), nil) }
+        return Request()
+    }
+}
+#sourceLocation()
+
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 30)
+extension PictureStore {
+    func picture(_ name: String) -> Task<Picture> {
+        let promise = Task<Picture>.Promise()
+        let request = load(name) { picture, error in
+            if let picture {
+                promise.succeed(with: picture)
+            } else {
+                promise.fail(with: error ?? CocoaError(.fileReadUnknown))
+            }
+        }
+        return Task(promise, uponCancel: { request.stop() })
+    }
+}
+#sourceLocation()
+
+@Suite(.timeLimit(.minutes(1)))
+struct MigratingFromCompletionHandlersSnippets {
+    @Test func `Wrap what you cant change`() async throws {
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 45)
+        let store = PictureStore()
+        #expect(try await store.picture("moon").value == Picture(name: "moon"))
+#sourceLocation()
+    }
+
+    @Test func `Replace the pyramid`() async throws {
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 62)
+        let store = PictureStore()
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 65)
+        let pair = store.picture("moon").flatMap { moon in
+            store.picture("sun").map { sun in [moon, sun] }
+        }
+        pair.uponSuccess(on: .main) { print($0) }
+        pair.uponFailure(on: .main) { print("failed: \($0)") }
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 72)
+        #expect(try await pair.value.map(\.name) == ["moon", "sun"])
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 78)
+        let album = ["moon", "sun", "star"].mapTasks(maxConcurrent: 2) { store.picture($0) }
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 81)
+        #expect(try await album.value.count == 3)
+#sourceLocation()
+    }
+
+    @Test func `Keep the old callers`() async throws {
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 89)
+        let store = PictureStore()
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 92)
+        func loadPicture(_ name: String, completion: @escaping @Sendable (Picture?) -> Void) -> RequestToken {
+            let task = store.picture(name)
+            task.upon(.main) { completion(try? $0.get()) }
+            return RequestToken(task)
+        }
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 99)
+        let loaded = Deferred<Picture?>()
+        let token = loadPicture("moon") { loaded.fill(with: $0) }
+        #expect(await loaded.value == Picture(name: "moon"))
+        token.cancel()
+#sourceLocation()
+    }
+
+    @Test func `Or go to await`() async throws {
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 110)
+        let store = PictureStore()
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 113)
+        func names() async throws -> [String] {
+            let moon = store.picture("moon")
+            let sun = store.picture("sun")  // both are running
+            return try await [moon.get().name, sun.get().name]
+        }
+        print(try await names())
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 121)
+        #expect(try await names() == ["moon", "sun"])
+#sourceLocation()
+    }
+}

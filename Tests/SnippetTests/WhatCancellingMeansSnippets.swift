@@ -1,0 +1,62 @@
+// swift-format-ignore-file
+// Written by Documentation/snippets.py from Documentation/Deferred.docc/Articles/WhatCancellingMeans.md.
+
+import Deferred
+import DeferredTesting
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite(.timeLimit(.minutes(1)))
+struct WhatCancellingMeansSnippets {
+    @Test func `Overview`() async throws {
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/WhatCancellingMeans.md", line: 15)
+        let promise = Task<Int>.Promise()
+        let work = Task(promise, uponCancel: {
+            promise.fail(with: CancellationError())
+        })
+        let text = work.map { "never called with \($0)" }
+
+        text.cancel()
+        print(work.isCancelled)  // true: it went up
+        print(text.isFilled)     // true: it has failed with CancellationError
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/WhatCancellingMeans.md", line: 26)
+        #expect(work.isCancelled && text.isFilled && work.isFilled)
+#sourceLocation()
+    }
+
+    @Test func `One signal for many`() async throws {
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/WhatCancellingMeans.md", line: 97)
+        let source = CancellationTokenSource()
+        let first = Task<Int>.never.cancelled(by: source.token)
+        let second = Task { try await Task.sleep(for: .seconds(60)) }.cancelled(by: source.token)
+
+        let registration = source.token.register { print("closing the file") }
+        source.cancel()
+        print(first.isCancelled, second.isCancelled)  // true true
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/WhatCancellingMeans.md", line: 106)
+        #expect(first.isCancelled && second.isCancelled)
+        registration.cancel()
+#sourceLocation()
+    }
+
+    @Test func `Tell a cancellation from a failure`() async throws {
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/WhatCancellingMeans.md", line: 121)
+        let task = Task<Int>.failure(URLError(.cancelled))
+        task.uponFailure(on: .immediate) { error in
+            if error.isCancellation { return }  // somebody wanted that
+            print("sorry: \(error)")
+        }
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/WhatCancellingMeans.md", line: 128)
+        #expect(URLError(.cancelled).isCancellation && CancellationError().isCancellation)
+#sourceLocation()
+    }
+}

@@ -119,22 +119,20 @@ package final class ChildTasks: Sendable {
     ///
     /// - Parameter cancelling: Whether to take back what waits for them, and to cancel them.
     func end(cancelling: Bool = false) {
-        let running = state.withLock { state in
-            state.isEnded = true
-            return state.running.take()
-        }
-        for child in running.values {
-            if cancelling {
-                child.registration?.cancel()
-                child.control.cancel()
-            }
-        }
         // What they have reported stays, where somebody follows it. Otherwise it isn't worth the look, which takes as long
         // as children are nested deeply.
-        guard watchers.withLock({ $0 }) != nil else { return }
+        let isFollowed = watchers.withLock { $0 } != nil
+        let shares = isFollowed ? state.withLock { $0.running }.mapValues(\.control.share) : [:]
+        let running = state.withLock { state in
+            state.isEnded = true
+            // Together with their leaving, so that nobody finds neither.
+            for (key, share) in shares where state.running[key] != nil { state.ended.add(share, isEnded: true) }
+            return state.running.take()
+        }
+        guard cancelling else { return }
         for child in running.values {
-            let share = child.control.share
-            state.withLock { $0.ended.add(share, isEnded: true) }
+            child.registration?.cancel()
+            child.control.cancel()
         }
     }
 }

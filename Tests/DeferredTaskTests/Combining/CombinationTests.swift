@@ -1,8 +1,9 @@
 import DeferredCore
-import DeferredTask
 import Foundation
 import TestSupport
 import Testing
+
+@testable import DeferredTask
 
 /// What the combining operators have in common, and each by itself.
 @Suite(.timeLimit(.minutes(2)))
@@ -43,6 +44,23 @@ struct CombinationTests {
             #expect(children.cancelled.entries.sorted() == [0, 1, 2], "\(name)")
             #expect(task.peek() != nil && task.isCancelled, "\(name)")
         }
+    }
+
+    @Test func `what a child has reported is not missing while it is cancelled`() {
+        let (failing, reporting) = (Producer(), Producer())
+        let reporter = ProgressReporter(unit: .bytes)
+        let counted = Log<Int64>()
+        nonisolated(unsafe) var tree: Task<[Int]>?
+        let child = Task(reporting, reporter: reporter) {
+            if let control = tree?.control { counted.add(control.share.bytes.completed) }
+        }
+        tree = [Task(failing), child].allSucceeded()
+        let watching = tree?.uponProgress(on: .immediate) { _ in }
+        reporter.report(completed: 40, of: 100)
+        failing.fail(with: CancellationError())
+        #expect(counted.entries == [40])
+        watching?.cancel()
+        tree = nil
     }
 
     @Test func `after the end nothing is cancelled, and nothing is kept`() {

@@ -1,4 +1,5 @@
 import Foundation
+import Tables
 
 /// `benchmarks [--quick] [--only <text>]` prints the table;
 /// `benchmarks --once <operation> <subject> [<times>]` does one operation for a profiler to watch.
@@ -38,7 +39,7 @@ struct Benchmarks {
         print(tables.joined(separator: "\n\n"))
 
         let footprint = try Footprint.report()
-        var targets = Table("operation", "target", "measured", "")
+        var targets = Table(["operation", "target", "measured", ""])
         for row in Target.all.compactMap({ $0.row(medians) }) { targets.add(row) }
         for row in footprint?.targets ?? [] { targets.add(row) }
         print("\n" + targets.lines.joined(separator: "\n"))

@@ -1,4 +1,5 @@
 import Foundation
+import Tables
 
 /// What pending futures take of memory, as the `footprint` executable finds it in a process of its own.
 struct Footprint: Decodable {
@@ -14,7 +15,7 @@ struct Footprint: Decodable {
 
     /// Prints a table, and returns our own.
     static func report() throws -> Footprint? {
-        var table = Table("memory, bytes (allocations)", "Deferred", "EventLoopFuture", "OpenCombine")
+        var table = Table(["memory, bytes (allocations)", "Deferred", "EventLoopFuture", "OpenCombine"])
         let all = try subjects.map { try run($0, "heap", as: Footprint.self) }
         let peaks = try subjects.map { try run($0, "peak", as: Peak.self).peak }
         func row(_ name: String, _ bytes: KeyPath<Footprint, Double>, _ blocks: KeyPath<Footprint, Double>) {

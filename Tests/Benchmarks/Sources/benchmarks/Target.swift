@@ -1,3 +1,5 @@
+import Tables
+
 /// What the library promises of an operation.
 struct Target {
     let operation: Operation

@@ -1,0 +1,46 @@
+import Foundation
+
+/// One way to make requests.
+protocol Engine: Sendable {
+    /// - Parameter connections: How many there may be to a host.
+    init(connections: Int)
+
+    /// Makes all of `requests`, as many at a time as they say.
+    func run(_ requests: Requests) async
+
+    /// Reads a body piece by piece, and lets go of each piece; `nil` where the engine has no such way.
+    func stream(_ url: URL) async throws -> Int?
+
+    func stop() async
+}
+
+extension Engine {
+    func stream(_ url: URL) async throws -> Int? { nil }
+
+    func stop() async {}
+}
+
+enum EngineName: String, CaseIterable {
+    case client = "URLClient"
+    case chain = "HTTP chain"
+    case handler = "dataTask(with:completionHandler:)"
+    case delegate = "delegate session"
+    case async = "data(for:)"
+    case asyncHTTPClient = "async-http-client"
+    case asyncHTTPClientChain = "HTTP chain over async-http-client"
+
+    /// The ways to use a bare URLSession.
+    static let bare: [EngineName] = [.handler, .delegate, .async]
+
+    func make(connections: Int) -> any Engine {
+        switch self {
+        case .client: ClientEngine(connections: connections)
+        case .chain: ChainEngine(connections: connections)
+        case .handler: HandlerEngine(connections: connections)
+        case .delegate: DelegateEngine(connections: connections)
+        case .async: AsyncEngine(connections: connections)
+        case .asyncHTTPClient: AsyncHTTPClientEngine(connections: connections)
+        case .asyncHTTPClientChain: AsyncHTTPClientChainEngine(connections: connections)
+        }
+    }
+}

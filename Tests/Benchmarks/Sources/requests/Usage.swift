@@ -1,0 +1,48 @@
+import Foundation
+
+/// What this process has used so far.
+struct Usage {
+    let time = ContinuousClock.now
+    let processorSeconds: Double
+
+    init() {
+        var time = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        processorSeconds = Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
+    /// The most memory that was resident at a time, in MiB.
+    static var peak: Double { status("VmHWM") }
+
+    /// The memory that is resident, in MiB.
+    static var resident: Double { status("VmRSS") }
+
+    private static func status(_ name: String) -> Double {
+        let lines = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8))?.split(separator: "\n") ?? []
+        let line = lines.first { $0.hasPrefix(name + ":") } ?? ""
+        return line.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Double($0) }.map { $0 / 1_024 }
+            ?? 0
+    }
+}
+
+/// What came of a measurement, as a child process prints it.
+struct Sample: Codable {
+    /// Of requests: how many were made in a second. Of a stream: how many MiB came in a second.
+    var rate: Double
+    /// Of a request, or of a MiB.
+    var processorMicroseconds: Double
+    /// In MiB.
+    var peak: Double
+    /// In MiB, at the end.
+    var resident: Double
+    var failures: Int
+
+    init(_ count: Double, failures: Int, since start: Usage) {
+        let now = Usage()
+        rate = count / ((now.time - start.time) / .seconds(1))
+        processorMicroseconds = (now.processorSeconds - start.processorSeconds) / count * 1e6
+        peak = Usage.peak
+        resident = Usage.resident
+        self.failures = failures
+    }
+}

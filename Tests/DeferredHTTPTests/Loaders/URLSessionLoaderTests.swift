@@ -97,6 +97,7 @@ struct URLSessionLoaderTests {
         let snapshots = Journal<ProgressSnapshot>()
         task.uponProgress(on: .immediate) { snapshots.add($0) }
         _ = try await task.get()
+        try await eventually { snapshots.entries.last?.fraction == 1 }
         #expect(snapshots.entries.last?.completed == 100_000 && snapshots.entries.last?.total == 100_000)
     }
 

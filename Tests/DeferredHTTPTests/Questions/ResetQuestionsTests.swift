@@ -96,6 +96,8 @@ struct ResetQuestionsTests {
         #expect(!reset.isFilled && completions.entries.isEmpty)
         clock.advance(by: .seconds(1))
         await reset.value
+        // The reset is told before handlers that were added later.
+        try await eventually { !completions.entries.isEmpty }
         #expect(completions.entries.count == 1 && task.codeNow == .cancelled && stub.resetCount == 1)
     }
 

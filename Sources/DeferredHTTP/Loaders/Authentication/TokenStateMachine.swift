@@ -10,8 +10,8 @@ struct TokenStateMachine<Waiter: Sendable>: Sendable {
     enum State: Sendable {
         case missing
         case valid(BearerToken)
-        /// A new one is being fetched; those with these tickets wait for it.
-        case refreshing(round: Int, waiters: [UInt64: Waiter])
+        /// A new one is being fetched; the waiters wait for it.
+        case refreshing(round: Int)
     }
 
     enum Action {
@@ -23,6 +23,8 @@ struct TokenStateMachine<Waiter: Sendable>: Sendable {
     }
 
     private(set) var state: State
+    /// By their tickets. Beside the state, so that adding one copies no other.
+    private var waiters: [UInt64: Waiter] = [:]
     private var tokenCount: Int
     private var round = 0
     private var lastTicket: UInt64 = 0
@@ -45,28 +47,24 @@ struct TokenStateMachine<Waiter: Sendable>: Sendable {
         case .valid(let token) where token != refused:
             return .use(token)
         case .missing, .valid:
-            return beginRefresh(for: [ticket: waiter])
-        case .refreshing(let round, var waiters):
             waiters[ticket] = waiter
-            state = .refreshing(round: round, waiters: waiters)
+            return beginRefresh()
+        case .refreshing:
+            waiters[ticket] = waiter
             return .wait
         }
     }
 
-    /// - Returns: Whether it waited, and doesn't any more.
-    mutating func cancelled(_ ticket: UInt64) -> Bool {
-        guard case .refreshing(let round, var waiters) = state, waiters.removeValue(forKey: ticket) != nil
-        else { return false }
-        state = .refreshing(round: round, waiters: waiters)
-        return true
-    }
+    /// - Returns: What waited, and doesn't any more.
+    mutating func cancelled(_ ticket: UInt64) -> Waiter? { waiters.removeValue(forKey: ticket) }
 
     /// The refresh has ended.
     ///
     /// - Parameter token: The new one; `nil` if it failed.
     /// - Returns: Who waited, in order, and the token for them. Nobody, if there was a reset since the refresh began.
     mutating func refreshed(_ token: String?, round: Int) -> (waiters: [Waiter], token: BearerToken?) {
-        guard case .refreshing(round, let waiters) = state else { return ([], nil) }
+        guard case .refreshing(round) = state else { return ([], nil) }
+        defer { waiters = [:] }
         tokenCount += 1
         let new = token.map { BearerToken(value: $0, number: tokenCount) }
         state = new.map { .valid($0) } ?? .missing
@@ -77,14 +75,14 @@ struct TokenStateMachine<Waiter: Sendable>: Sendable {
     ///
     /// - Returns: Another refresh, if somebody waits.
     mutating func reset() -> Action? {
-        if case .refreshing(_, let waiters) = state, !waiters.isEmpty { return beginRefresh(for: waiters) }
+        if !waiters.isEmpty { return beginRefresh() }
         state = .missing
         return nil
     }
 
-    private mutating func beginRefresh(for waiters: [UInt64: Waiter]) -> Action {
+    private mutating func beginRefresh() -> Action {
         round += 1
-        state = .refreshing(round: round, waiters: waiters)
+        state = .refreshing(round: round)
         return .refresh(round: round)
     }
 }

@@ -26,9 +26,8 @@ final class TokenStore: Sendable {
             return (ticket, machine.wanted(Waiter(task: task, goOn: goOn), ticket: ticket, refused: refused))
         }
         if case .use(let token) = action { return goOn(token) }
-        task.addCancellationHandler { [weak self, weak task] in
-            guard let self, machine.withLock({ $0.cancelled(ticket) }) else { return }
-            task?.fail(.cancelled)
+        task.addCancellationHandler { [weak self] in
+            self?.machine.withLock { $0.cancelled(ticket) }?.task.fail(.cancelled)
         }
         perform(action, refused: refused?.value)
     }

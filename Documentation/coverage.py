@@ -17,11 +17,12 @@ def undocumented(graphs):
     """Public symbols without a doc comment. What is inherited is not in the graphs."""
     for file in sorted(graphs.rglob("*.symbols.json")):
         for symbol in json.loads(file.read_text())["symbols"]:
-            # An extension of another module's type is a page, but nothing that could be commented on.
-            if symbol["kind"]["identifier"] != "swift.extension" and "docComment" not in symbol:
-                location = symbol.get("location", {})
-                path = location.get("uri", file.name).removeprefix("file://")
-                line = location.get("position", {}).get("line", -1) + 1
+            # An extension of another module's type is a page, but nothing that could be commented on. Nor is what has no
+            # location, which the compiler has written: the initialiser of an enumeration with raw values.
+            is_written = symbol["kind"]["identifier"] != "swift.extension" and "location" in symbol
+            if is_written and "docComment" not in symbol:
+                path = symbol["location"]["uri"].removeprefix("file://")
+                line = symbol["location"]["position"]["line"] + 1
                 yield f"{path}:{line}: {'.'.join(symbol['pathComponents'])} has no doc comment"
 
 

@@ -15,7 +15,8 @@ DocC nor GitHub shows:
     <!-- swift: compile -->              the test below is compiled and not run
     <!-- swift: file -->                 the next block, or the code in the comment itself, stands outside of any test
 
-In a comment, a line that begins with an attribute takes a backslash before it, or DocC would see a directive of its own.
+In a comment, a line that begins with an attribute takes a backslash before it, or DocC would see a directive of its own, and
+`-->`, which joins HTTP chains, cannot occur, since it ends the comment.
 Imports are left out, since each test file has all of them, and so is `public`, which would ask for public imports. Blocks
 that are no Swift of ours, or no whole statements, are not marked as `swift`.
 """
@@ -106,6 +107,8 @@ def parse(document):
                     test.is_run &= option != "compile"
             else:
                 end = lines.index("-->", index)
+                if early := next((number for number in range(index, end) if "-->" in lines[number]), None):
+                    sys.exit(f"{path}:{early + 1}: --> ends the comment; show this line, or set `next` instead")
                 code = [text.removeprefix("\\") if text.startswith("\\@") else text for text in lines[index:end]]
                 add(index + 1, code, match[1] == "file")
                 index = end + 1

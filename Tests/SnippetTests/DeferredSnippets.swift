@@ -15,7 +15,7 @@ import FoundationNetworking
 @Suite(.timeLimit(.minutes(1)))
 struct DeferredSnippets {
     @Test func `Overview`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Deferred.md", line: 16)
+#sourceLocation(file: "Documentation/Deferred.docc/Deferred.md", line: 17)
 
 
         let answer = Deferred<Int>()

@@ -15,7 +15,7 @@ import FoundationNetworking
 @Suite(.timeLimit(.minutes(1)))
 struct ReadmeSnippets {
     @Test func `Futures`() async throws {
-#sourceLocation(file: "README.md", line: 16)
+#sourceLocation(file: "README.md", line: 17)
 
 
         let answer = Deferred<Int>()
@@ -29,14 +29,14 @@ struct ReadmeSnippets {
         answer.fill(with: 43)  // false: nothing happens
         print(answer.peek() ?? 0, await text.value)
 #sourceLocation()
-#sourceLocation(file: "README.md", line: 30)
+#sourceLocation(file: "README.md", line: 31)
         #expect(registration.isCancelled)
         #expect(text.peek() == "The answer is 42")
 #sourceLocation()
     }
 
     @Test func `Tasks`() async throws {
-#sourceLocation(file: "README.md", line: 40)
+#sourceLocation(file: "README.md", line: 41)
         enum Failure: Error { case noSuchUser }
 
         func name(of user: Int) -> Task<String> {
@@ -56,21 +56,21 @@ struct ReadmeSnippets {
         greeting.uponSuccess(on: .main) { print($0) }
         print(try await greeting.value, greeting.progress.fractionCompleted)
 #sourceLocation()
-#sourceLocation(file: "README.md", line: 60)
+#sourceLocation(file: "README.md", line: 61)
         #expect(try await greeting.value == "Hello, Ada")
         await #expect(throws: Failure.noSuchUser) { try await name(of: 2).value }
 #sourceLocation()
     }
 
     @Test func `Requests`() async throws {
-#sourceLocation(file: "README.md", line: 70)
+#sourceLocation(file: "README.md", line: 71)
         let server = try LoopbackServer { _ in .response(body: "hello") }
         defer { server.stop() }
         let url = server.url("/greeting.txt")
         let destination = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).txt")
         defer { try? FileManager.default.removeItem(at: destination) }
 #sourceLocation()
-#sourceLocation(file: "README.md", line: 77)
+#sourceLocation(file: "README.md", line: 78)
         let request = URLSession.shared.beginDataTask(with: url)
         let length = request.map { data, _ in data.count }
 
@@ -83,20 +83,20 @@ struct ReadmeSnippets {
         let (file, response) = try await download.get()  // cancels the download if this Swift task is cancelled
         print(file.lastPathComponent, response.expectedContentLength)
 #sourceLocation()
-#sourceLocation(file: "README.md", line: 90)
+#sourceLocation(file: "README.md", line: 91)
         #expect(try await length.value == 5)
         #expect(try Data(contentsOf: file) == Data("hello".utf8))
 #sourceLocation()
     }
 
     @Test func `Requests, 2`() async throws {
-#sourceLocation(file: "README.md", line: 103)
+#sourceLocation(file: "README.md", line: 104)
         struct User: Decodable { let name: String }
         let server = try LoopbackServer { _ in .json(#"{"name": "Ada"}"#) }
         defer { server.stop() }
         let url = server.url("/user")
 #sourceLocation()
-#sourceLocation(file: "README.md", line: 109)
+#sourceLocation(file: "README.md", line: 110)
         var configuration = URLClient.Configuration()
         configuration.deadlines.total = .seconds(5)
         configuration.maximumRequestsInFlight = 64
@@ -112,8 +112,45 @@ struct ReadmeSnippets {
         }
         await client.shutdown().value  // lets end what runs, refuses what comes
 #sourceLocation()
-#sourceLocation(file: "README.md", line: 125)
+#sourceLocation(file: "README.md", line: 126)
         #expect(try await user.value.name == "Ada")
+#sourceLocation()
+    }
+
+    @Test func `Chains`() async throws {
+#sourceLocation(file: "README.md", line: 135)
+        struct User: Decodable { let name: String }
+        let server = try LoopbackServer { request in
+            request.headers["Authorization"] == "Bearer fresh" ? .json(#"{"name": "Ada"}"#) : .status(401)
+        }
+        defer { server.stop() }
+        let environment = HTTPEnvironment(scheme: "http", host: "127.0.0.1", port: Int(server.port), pathPrefix: "/v2")
+        @Sendable func signIn() -> Task<String> { .success("fresh") }
+#sourceLocation()
+#sourceLocation(file: "README.md", line: 144)
+        let throttle = Throttle(maximum: 8)
+        let chain =
+            ResetGuard() --> Autocancel() --> Validate() --> Retry()
+            --> BearerAuthentication { refused in signIn() }   // one refresh, however many requests get a 401
+            --> throttle --> ApplyEnvironment(environment)    // https://api.example.com/v2
+            --> URLSessionLoader()
+
+        var request = HTTPRequest(path: "/users", query: [.init(name: "name", value: "Ada & Grace")])
+        request.timeout = .seconds(5)  // options are typed, and belong to the request
+        let loading = chain.load(request)
+        loading.upon(.main) { print($0) }  // once, also when it is cancelled
+        let user = try await loading.task.get().decode(User.self)
+
+        throttle.maximum = 2  // at once
+        await chain.reset().value  // cancels what is in flight, waits for it, forgets the token
+
+        let stub = StubLoader(.response(401), .json(#"{"name": "Ada"}"#))
+        let tested = chain --> stub  // the same chain without a network, for a test
+#sourceLocation()
+#sourceLocation(file: "README.md", line: 164)
+        #expect(user.name == "Ada")
+        #expect(try await tested.load(request).task.get().decode(User.self).name == "Ada" && stub.requests.count == 2)
+        #expect(server.requests.map(\.path) == ["/v2/users"])
 #sourceLocation()
     }
 }

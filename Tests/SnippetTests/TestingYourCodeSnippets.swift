@@ -123,8 +123,20 @@ struct TestingYourCodeSnippets {
 #sourceLocation()
     }
 
-    @Test func `Futures of your own`() async throws {
+    @Test func `HTTP chains`() async throws {
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/TestingYourCode.md", line: 147)
+        let chain = Validate() --> Retry() --> URLSessionLoader()
+        let stub = StubLoader(.response(404))
+
+        let task = (chain --> stub).load(HTTPRequest(host: "example.com", path: "/user"))
+        let error = await #expect(throws: HTTPError.self) { try await task.task.value }
+        #expect(error?.code == .unacceptableStatus && error?.response?.status == .notFound)
+        #expect(stub.requests.map(\.path) == ["/user"])
+#sourceLocation()
+    }
+
+    @Test func `Futures of your own`() async throws {
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/TestingYourCode.md", line: 164)
         func greeting(for name: Task<String>) -> Task<String> {
             name.map { "Hello, \($0)" }.recover { _ in "Hello, stranger" }
         }

@@ -22,7 +22,7 @@ import FoundationNetworking
 /// there is one, and otherwise those of the response's.
 ///
 /// **Lifetime:** the session goes when the last copy of the loader, and of the chains it is in, has gone, and what was
-/// begun has ended. ``reset()`` leaves it alone.
+/// begun has ended. ``HTTPLoader/reset()`` leaves it alone.
 public struct URLSessionLoader: HTTPLoader {
     private let client: URLClient
 

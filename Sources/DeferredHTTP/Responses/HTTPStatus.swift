@@ -18,40 +18,40 @@ public struct HTTPStatus: Sendable, Hashable, ExpressibleByIntegerLiteral, Custo
         self.code = code
     }
 
-    /// 200.
+    /// 200: the request has succeeded.
     public static let ok: Self = 200
 
-    /// 201.
+    /// 201: the request has made something new.
     public static let created: Self = 201
 
-    /// 204.
+    /// 204: the request has succeeded, and there is no body.
     public static let noContent: Self = 204
 
-    /// 304.
+    /// 304: what the sender has is up to date.
     public static let notModified: Self = 304
 
-    /// 400.
+    /// 400: the server takes the request for malformed.
     public static let badRequest: Self = 400
 
     /// 401: a credential is missing, or was refused.
     public static let unauthorized: Self = 401
 
-    /// 403.
+    /// 403: the server has understood, and refuses.
     public static let forbidden: Self = 403
 
-    /// 404.
+    /// 404: there is nothing at this URL.
     public static let notFound: Self = 404
 
-    /// 409.
+    /// 409: the request does not fit the state of what it names.
     public static let conflict: Self = 409
 
-    /// 429: RFC 6585.
+    /// 429: the sender is to slow down: RFC 6585.
     public static let tooManyRequests: Self = 429
 
-    /// 500.
+    /// 500: something went wrong in the server.
     public static let internalServerError: Self = 500
 
-    /// 503.
+    /// 503: the server cannot answer for the moment.
     public static let serviceUnavailable: Self = 503
 
     /// 200 to 299.

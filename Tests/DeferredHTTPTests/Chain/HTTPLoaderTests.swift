@@ -33,9 +33,14 @@ struct HTTPLoaderTests {
             .standardizedFileURL
         let documented = try lines(of: sources).compactMap { $0.hasPrefix("/// ") ? $0.dropFirst(4) : nil }
             .map { $0.drop { $0 == " " } }
+        let article = here.appending(
+            path: "../../../../Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md"
+        ).standardizedFileURL
         let example = try lines(of: here).drop { $0 != "struct Language: HTTPLink {" }.prefix(9)
         #expect(example.count == 9)
-        #expect(documented.indices.contains { documented[$0...].starts(with: example) })
+        for text in [documented, try lines(of: article)] {
+            #expect(text.indices.contains { text[$0...].starts(with: example) })
+        }
     }
 
     @Test func `a closure is called with the result, once`() {

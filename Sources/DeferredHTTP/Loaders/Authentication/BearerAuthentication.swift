@@ -25,7 +25,8 @@ public struct BearerAuthentication: HTTPLink {
     ///   - token: What to begin with; `nil` to fetch one for the first request.
     ///   - refresh: Fetches a token; it is given the one that was refused, `nil` if there was none. It is called on internal
     ///     threads and must not block. If it uses the same chain, its request has to set ``HTTPRequest/isAuthenticated`` to
-    ///     false, or it waits for itself. Kept as long as the loader.
+    ///     false, or it waits for itself; and, where a ``Throttle`` comes before this loader, ``HTTPRequest/isThrottled``, or
+    ///     those that wait for it may leave it no place. Kept as long as the loader.
     public init(token: String? = nil, refresh: @escaping @Sendable (_ refused: String?) -> Task<String>) {
         tokens = TokenStore(token, refresh: refresh)
     }

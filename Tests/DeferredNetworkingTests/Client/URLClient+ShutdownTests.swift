@@ -120,7 +120,9 @@ extension URLClientTests {
         @Test func `requests in flight are limited, and hosts take turns`() async throws {
             let running = Lock<(now: Int, most: Int)>((0, 0))
             let order = Log<String>()
+            let allBegan = Deferred<Void>()
             let server = try LoopbackServer { request in
+                allBegan.wait()
                 running.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
                 order.add(request.path)
                 defer { running.withLock { $0.now -= 1 } }
@@ -131,6 +133,7 @@ extension URLClientTests {
             let near = (0..<10).map { _ in client.begin(server.url("/near")) }
             let far = try #require(URL(string: "http://localhost:\(server.port)/far"))
             let last = client.begin(far)
+            allBegan.fill()
             #expect(await last.ending() == .status(200))
             for task in near {
                 #expect(await task.ending() == .status(200))

@@ -71,10 +71,15 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
     @inlinable
     package final func fulfil(with value: consuming Value) {
         slot.put(value)
-        let handlers = word.publish()
+        runHandlers(word.publish().reversed())
+    }
+
+    /// Runs what `publish` took, and all that comes of it.
+    @inlinable
+    final func runHandlers(_ handlers: consuming FutureNode.List) {
         if handlers.isEmpty { return }
         var drain = Drain()
-        drain.run(handlers.reversed(), of: self)
+        drain.run(handlers, of: self)
         drain.run()
     }
 
@@ -85,9 +90,7 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
             return false
         }
         slot.put(value)
-        var drain = Drain()
-        drain.run(word.publish(), of: self)
-        drain.run()
+        runHandlers(word.publish())
         return true
     }
 
@@ -110,7 +113,7 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
 
     /// Adds a node that waits for this future; false if it is filled.
     @inlinable
-    final func add(_ node: FutureNode) -> Bool {
+    package final func add(_ node: FutureNode) -> Bool {
         let reference = Unmanaged.passRetained(node)
         if word.push(reference) { return true }
         reference.release()

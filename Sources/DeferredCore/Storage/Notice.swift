@@ -6,18 +6,24 @@
 @usableFromInline
 package final class Notice: FutureNode, @unchecked Sendable {
     @exclusivity(unchecked)
-    private var body: (@Sendable () -> Void)?
+    @usableFromInline var body: (@Sendable () -> Void)?
 
-    @usableFromInline
-    init(waitingFor future: FutureNode, _ body: @escaping @Sendable () -> Void) {
+    @inlinable
+    init(_ membership: consuming Membership, _ body: @escaping @Sendable () -> Void) {
         self.body = body
-        super.init(.waiting(for: future))
+        super.init(membership)
     }
 
     @usableFromInline
     override func run(_ upstream: FutureNode, isSole: Bool, _ drain: inout Drain) -> Bool {
-        if membership.take() { body.take().unsafelyUnwrapped() }
+        call()
         return false
+    }
+
+    /// Runs the closure, unless it has run or was taken back.
+    @usableFromInline
+    package func call() {
+        if membership.take() { body.take().unsafelyUnwrapped() }
     }
 
     @usableFromInline
@@ -31,8 +37,14 @@ extension FutureStorage {
     @inlinable
     package final func notify(_ body: @escaping @Sendable () -> Void) -> Registration? {
         guard !word.isFilled else { return nil }
-        let notice = Notice(waitingFor: self, body)
+        let notice = makeNotice(body)
         return add(notice) ? Registration(notice) : nil
+    }
+
+    /// A closure that can be added to this future.
+    @inlinable
+    package final func makeNotice(_ body: @escaping @Sendable () -> Void) -> Notice {
+        Notice(.waiting(for: self), body)
     }
 
     /// Fills unless somebody did, and frees the handlers without running them.

@@ -133,10 +133,8 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
         slot.put(T.cancelled())
         let handlers = word.publish()
         noteEnd()
-        // Not by appending this to the drain: it may still be linked in the list of an upstream that was just filled.
-        var drain = Drain()
-        drain.run(handlers.reversed(), of: self)
-        drain.run()
+        // Not by appending this to a drain: it may still be linked in the list of an upstream that was just filled.
+        runHandlers(handlers.reversed())
     }
 }
 

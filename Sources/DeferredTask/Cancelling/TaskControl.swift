@@ -21,6 +21,14 @@ package final class TaskControl: @unchecked Sendable {
         self.work = work
     }
 
+    /// For the result of a Swift task.
+    @usableFromInline
+    init(_ storage: FutureNode, _ task: _Concurrency.Task<Void, Never>) {
+        work = .running(task)
+        // Now, for what is made later would have to keep the storage, and with it the result.
+        future = .root(.attached(to: storage, .root(storage), work))
+    }
+
     /// For the result of an operator.
     @inlinable
     init(stage: FutureNode, _ work: TaskWork, upstream: TaskControl?) {
@@ -46,12 +54,7 @@ package final class TaskControl: @unchecked Sendable {
         case .root(let state):
             return state
         case .stage(let stage):
-            let state = stage.attach { isEnded in
-                let state = TaskState(.stage(stage), work)
-                if isEnded { state.letGo() }
-                return state
-            }
-            return unsafeDowncast(state, to: TaskState.self)
+            return .attached(to: stage, .stage(stage), work)
         }
     }
 

@@ -38,7 +38,17 @@ package final class TaskState: Sendable {
         state = Lock(State(machine: CancellationStateMachine(target), contents: contents))
     }
 
-    /// What an operator's stage calls at its end, with what is attached to it.
+    /// What is attached to `future`, made now if nothing is.
+    static func attached(to future: FutureNode, _ target: TaskTarget, _ work: TaskWork) -> TaskState {
+        let state = future.attach { isEnded in
+            let state = TaskState(target, work)
+            if isEnded { state.letGo() }
+            return state
+        }
+        return unsafeDowncast(state, to: TaskState.self)
+    }
+
+    /// What a future calls at its end, with what is attached to it.
     @usableFromInline
     static func end(_ attached: AnyObject) {
         unsafeDowncast(attached, to: TaskState.self).end()

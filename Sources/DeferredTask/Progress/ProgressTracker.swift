@@ -76,7 +76,7 @@ final class ProgressTracker: Sendable {
         var part = Part(control: control)
         if let watch = control.state.watch(onNewShape) { part.watches.append(watch) }
         switch control.work {
-        case .opaque, .shared: break
+        case .opaque, .running, .shared: break
         case .reporting(let source): part.watches.append(source.watch(onChange))
         case .children(let children): part.watches.append(children.watch(onNewShape))
         }

@@ -11,7 +11,7 @@ extension TaskControl {
                 sums[top].remaining = .chain(control.upstream)
                 switch control.work {
                 case .shared: break
-                case .opaque: sums[top].share.add(weight: 1, fraction: control.isEnded ? 1 : 0)
+                case .opaque, .running: sums[top].share.add(weight: 1, fraction: control.isEnded ? 1 : 0)
                 case .reporting(let source): sums[top].share.add(source, isEnded: control.isEnded)
                 case .children(let children):
                     let (share, running) = children.parts

@@ -3,6 +3,8 @@
 package enum TaskWork: Sendable {
     /// Reports nothing; counts 1.
     case opaque
+    /// A Swift task; counts 1.
+    case running(_Concurrency.Task<Void, Never>)
     /// Counts 10.
     case reporting(any FractionSource)
     /// What the stage starts, or was made of; counts 10 if any of that reports, otherwise 1.
@@ -14,6 +16,9 @@ package enum TaskWork: Sendable {
     func cancel() -> [TaskControl] {
         switch self {
         case .opaque, .shared:
+            return []
+        case .running(let task):
+            task.cancel()
             return []
         case .reporting(let source):
             source.cancel()

@@ -1,10 +1,14 @@
-internal import DeferredCore
+public import DeferredCore
 
 /// An asynchronous closure that belongs to an actor, or to none.
+@usableFromInline
 struct IsolatedOperation<Success: Sendable>: @unchecked Sendable {
-    // SAFETY: sent here, and called once.
-    private let body: @isolated(any) () async throws -> Success
+    @usableFromInline typealias Storage = ProducerStorage<Task<Success>.Result>
 
+    // SAFETY: sent here, and called once.
+    @usableFromInline let body: @isolated(any) () async throws -> Success
+
+    @inlinable
     init(_ body: sending @escaping @isolated(any) () async throws -> Success) {
         self.body = body
     }
@@ -13,28 +17,36 @@ struct IsolatedOperation<Success: Sendable>: @unchecked Sendable {
     ///
     /// By way of the global pool, tasks that an actor makes one after another would begin in any order; Swift's own keep
     /// theirs.
-    func start(
-        name: String?,
-        priority: TaskPriority?,
-        filling storage: FutureStorage<Task<Success>.Result>
-    ) -> _Concurrency.Task<Void, Never> {
-        let start: (isolated (any Actor)?) -> _Concurrency.Task<Void, Never> = { actor in
-            _Concurrency.Task(name: name, priority: priority) {
-                // Being captured makes it the actor of the new task.
-                _ = actor
-                await run(filling: storage)
-            }
-        }
-        // SAFETY: `start` touches no state of the actor, and so may be called from anywhere.
-        return unsafeBitCast(start, to: (((any Actor)?) -> _Concurrency.Task<Void, Never>).self)(body.isolation)
+    @inlinable
+    func start(name: String?, priority: TaskPriority?, filling storage: Storage) -> _Concurrency.Task<Void, Never> {
+        typealias Start = ((any Actor)?, Self, String?, TaskPriority?, Storage) -> _Concurrency.Task<Void, Never>
+        // SAFETY: it touches no state of the actor, and so may be called from anywhere.
+        let start = unsafeBitCast(Self.start, to: Start.self)
+        return start(body.isolation, self, name, priority, storage)
     }
 
-    func run(filling storage: FutureStorage<Task<Success>.Result>) async {
+    @usableFromInline
+    static func start(
+        on actor: isolated (any Actor)?,
+        _ operation: Self,
+        name: String?,
+        priority: TaskPriority?,
+        filling storage: Storage
+    ) -> _Concurrency.Task<Void, Never> {
+        _Concurrency.Task(name: name, priority: priority) {
+            // Being captured makes it the actor of the new task.
+            _ = actor
+            await operation.run(filling: storage)
+        }
+    }
+
+    @inlinable
+    func run(filling storage: Storage) async {
         do {
             let value = try await body()
-            _ = storage.fill(with: .success(value))
+            storage.end(with: .success(value), tell: TaskState.end)
         } catch {
-            _ = storage.fill(with: .failure(error))
+            storage.end(with: .failure(error), tell: TaskState.end)
         }
     }
 }

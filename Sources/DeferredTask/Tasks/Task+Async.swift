@@ -1,4 +1,4 @@
-internal import DeferredCore
+public import DeferredCore
 public import Dispatch
 
 extension Task {
@@ -12,6 +12,7 @@ extension Task {
     ///   - name: As in Swift: what debuggers show.
     ///   - priority: As in Swift; by default that of the caller. Waiting for this task does not raise it.
     ///   - operation: Kept until it returns.
+    @inlinable
     @discardableResult
     public init(
         name: String? = nil,
@@ -19,26 +20,27 @@ extension Task {
         @_inheritActorContext @_implicitSelfCapture
         operation: sending @escaping @isolated(any) () async throws -> Success
     ) {
-        let storage = FutureStorage<Result>()
+        let storage = ProducerStorage<Result>()
         let running = IsolatedOperation(operation).start(name: name, priority: priority, filling: storage)
-        self.init(storage, .opaque) { running.cancel() }
+        self.init(storage, TaskControl(storage, running))
     }
 
     /// Runs `operation` in Swift's concurrency, without the caller's actor, priority and task-local values.
     ///
     /// As Swift's own `Task.detached`; the parameters and cancelling are as for ``init(name:priority:operation:)``.
+    @inlinable
     @discardableResult
     public static func detached(
         name: String? = nil,
         priority: TaskPriority? = nil,
         operation: sending @escaping @isolated(any) () async throws -> Success
     ) -> Task {
-        let storage = FutureStorage<Result>()
+        let storage = ProducerStorage<Result>()
         let operation = IsolatedOperation(operation)
         let running = _Concurrency.Task.detached(name: name, priority: priority) {
             await operation.run(filling: storage)
         }
-        return Task(storage, .opaque) { running.cancel() }
+        return Task(storage, TaskControl(storage, running))
     }
 
     /// Runs `work` on a queue.

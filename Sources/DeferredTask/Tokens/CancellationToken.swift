@@ -4,6 +4,7 @@ public import DeferredCore
 ///
 /// A token is a reference of one word; pass it by value. All members are safe to use from any thread.
 public struct CancellationToken: Sendable {
+    @usableFromInline
     enum Ending: Sendable {
         case cancelled
         /// The source has gone; nobody can cancel any more.
@@ -11,8 +12,9 @@ public struct CancellationToken: Sendable {
     }
 
     /// `nil` for the token that is never cancelled.
-    private let state: FutureStorage<Ending>?
+    @usableFromInline let state: FutureStorage<Ending>?
 
+    @inlinable
     init(_ state: FutureStorage<Ending>?) {
         self.state = state
     }
@@ -23,6 +25,7 @@ public struct CancellationToken: Sendable {
     /// Whether the source was cancelled.
     ///
     /// - Complexity: O(1): one load.
+    @inlinable
     public var isCancelling: Bool { state?.peek() == .cancelled }
 
     /// Throws if the source was cancelled.
@@ -38,10 +41,13 @@ public struct CancellationToken: Sendable {
     /// - Returns: What takes the handler back. Do so when the operation ends, so that a source of long life does not gather
     ///   the handlers of operations that are long over.
     /// - Complexity: O(1), and taking back amortised so. Takes no lock.
+    @inlinable
     @discardableResult
     public func register(_ handler: @escaping @Sendable () -> Void) -> Registration {
-        if let registration = state?.notify(handler) { return registration }
-        if isCancelling { handler() }
+        guard let state else { return Registration(nil) }
+        let notice = state.makeNotice(handler)
+        if state.add(notice) { return Registration(notice) }
+        if isCancelling { notice.call() }
         return Registration(nil)
     }
 }

@@ -15,7 +15,7 @@ public import DeferredCore
 /// Registering, taking back and cancelling take no lock. When the source goes without having cancelled, its handlers are
 /// freed, and its tokens can never be cancelled.
 public final class CancellationTokenSource: Cancellable {
-    let state: FutureStorage<CancellationToken.Ending>
+    @usableFromInline let state: FutureStorage<CancellationToken.Ending>
     private let links: [Registration]
 
     /// Creates a source that nothing but ``cancel()`` cancels.
@@ -41,6 +41,7 @@ public final class CancellationTokenSource: Cancellable {
     }
 
     /// What to hand to those who can be cancelled.
+    @inlinable
     public var token: CancellationToken { CancellationToken(state) }
 
     /// Whether ``cancel()`` was called, here or where this source is linked to.

@@ -38,4 +38,20 @@ struct TaskControlTests {
         }
         #expect(rounds.allSatisfy { $0.promise.isFilled })
     }
+
+    @Test func `a task that is held keeps neither the value nor the work of the one it was derived from`() async throws {
+        let lifetimes = Lifetimes()
+        let promise = Task<Lifetimes.Token>.Promise()
+        let captured = lifetimes.make()
+        let tasks = [
+            Task(promise, uponCancel: { captured.touch() }).map { _ in 1 },
+            Task { [made = lifetimes.make()] in made }.map { _ in 1 },
+            Task<Lifetimes.Token>.detached { lifetimes.make() }.map { _ in 1 },
+        ]
+        promise.succeed(with: lifetimes.make())
+        for task in tasks { #expect(try await task.value == 1) }
+        // What Swift's own task keeps, it lets go of a moment after it has told its result.
+        try await eventually { lifetimes.count == 2 }
+        withExtendedLifetime((tasks, captured, promise)) {}
+    }
 }

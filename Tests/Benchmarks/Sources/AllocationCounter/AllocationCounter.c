@@ -1,9 +1,14 @@
 #include "AllocationCounter.h"
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 
 static atomic_long blocks, bytes;
+// Whoever links this gets the allocator below. What only measures time must not pay for the counting.
+static atomic_bool is_counting;
+
+void count_heap_use(void) { atomic_store(&is_counting, true); }
 
 HeapUse heap_use(void) {
     return (HeapUse){.blocks = atomic_load(&blocks), .bytes = atomic_load(&bytes)};
@@ -20,8 +25,12 @@ void *__libc_realloc(void *block, size_t size);
 void *__libc_memalign(size_t alignment, size_t size);
 void __libc_free(void *block);
 
+static bool counts(void *block) {
+    return __builtin_expect(atomic_load_explicit(&is_counting, memory_order_relaxed), false) && block;
+}
+
 static void *added(void *block) {
-    if (block) {
+    if (counts(block)) {
         atomic_fetch_add_explicit(&blocks, 1, memory_order_relaxed);
         atomic_fetch_add_explicit(&bytes, (long)malloc_usable_size(block), memory_order_relaxed);
     }
@@ -29,7 +38,7 @@ static void *added(void *block) {
 }
 
 static void *removed(void *block) {
-    if (block) {
+    if (counts(block)) {
         atomic_fetch_sub_explicit(&blocks, 1, memory_order_relaxed);
         atomic_fetch_sub_explicit(&bytes, (long)malloc_usable_size(block), memory_order_relaxed);
     }
@@ -39,10 +48,10 @@ static void *removed(void *block) {
 void *malloc(size_t size) { return added(__libc_malloc(size)); }
 void *calloc(size_t count, size_t size) { return added(__libc_calloc(count, size)); }
 void *realloc(void *block, size_t size) {
-    long old = block ? (long)malloc_usable_size(block) : 0;
+    long old = counts(block) ? (long)malloc_usable_size(block) : 0;
     void *result = __libc_realloc(block, size);
     if (result || size == 0) {
-        if (block) {
+        if (counts(block)) {
             atomic_fetch_sub_explicit(&blocks, 1, memory_order_relaxed);
             atomic_fetch_sub_explicit(&bytes, old, memory_order_relaxed);
         }

@@ -21,6 +21,7 @@ let report = arguments[2] == "heap" ? heap(of: subject) : ["peak": peak(of: subj
 print(String(decoding: try JSONSerialization.data(withJSONObject: report), as: UTF8.self))
 
 func heap(of subject: any Pending.Type) -> [String: Double] {
+    count_heap_use()
     let count = 100_000
     var report: [String: Double] = [:]
     func measure(_ name: String, _ make: () -> Any) {

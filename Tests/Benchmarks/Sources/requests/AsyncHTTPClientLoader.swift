@@ -12,17 +12,10 @@ struct AsyncHTTPClientLoader: HTTPLoader {
 
     func load(_ task: HTTPTask) {
         if task.failIfCancelled() { return }
-        let request: HTTPClientRequest
-        do {
-            request = try Self.request(task.request)
-        } catch {
-            task.fail(.invalidRequest, underlying: error)
-            return
-        }
         let timeout = task.request.timeout.map { TimeAmount.nanoseconds(Int64($0 / .nanoseconds(1))) } ?? .seconds(60)
         let transfer = Task {
             do {
-                let response = try await client.execute(request, timeout: timeout)
+                let response = try await client.execute(Self.request(task.request), timeout: timeout)
                 let body = Data(buffer: try await response.body.collect(upTo: 64 << 20))
                 let status = HTTPStatus(Int(response.status.code))
                 task.succeed(status, headers: .init(response.headers.map { .init(name: $0, value: $1) }), body: body)
@@ -41,10 +34,13 @@ struct AsyncHTTPClientLoader: HTTPLoader {
         // SAFETY: read by one consumer, chunk after chunk.
         nonisolated(unsafe) let stream = request.body.makeStream()
         stream.open()
-        let chunks = AsyncStream(unfolding: { () -> ByteBuffer? in
+        let chunks = AsyncThrowingStream(unfolding: { () -> ByteBuffer? in
             var chunk = [UInt8](repeating: 0, count: 64 << 10)
             let count = stream.read(&chunk, maxLength: chunk.count)
-            return count > 0 ? ByteBuffer(bytes: chunk[..<count]) : nil
+            guard count <= 0 else { return ByteBuffer(bytes: chunk[..<count]) }
+            defer { stream.close() }
+            if count < 0 { throw stream.streamError ?? CocoaError(.fileReadUnknown) }
+            return nil
         })
         result.body = .stream(chunks, length: request.body.length.map { .known($0) } ?? .unknown)
         return result
@@ -52,6 +48,7 @@ struct AsyncHTTPClientLoader: HTTPLoader {
 
     private static func code(_ error: any Error) -> HTTPError.Code {
         let known = error as? HTTPClientError
+        if error is URLClientError { return .invalidRequest }
         if error is CancellationError || known == .cancelled { return .cancelled }
         if [.deadlineExceeded, .readTimeout, .connectTimeout].contains(known) { return .timedOut }
         if error is IOError || known == .remoteConnectionClosed { return .connectionLost }

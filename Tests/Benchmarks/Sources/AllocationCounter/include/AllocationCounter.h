@@ -4,5 +4,8 @@ typedef struct {
     long bytes;
 } HeapUse;
 
-/// Zero everywhere but with glibc.
+/// Begins to count.
+void count_heap_use(void);
+
+/// Since `count_heap_use`. Zero everywhere but with glibc.
 HeapUse heap_use(void);

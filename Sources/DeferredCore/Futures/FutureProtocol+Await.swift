@@ -21,9 +21,16 @@ extension FutureProtocol {
     ///   affected, and nothing stays registered with it.
     public func get() async throws(CancellationError) -> Value {
         if let value = peek() { return value }
+        guard let value = await valueUnlessCancelled(on: #isolation) else { throw CancellationError() }
+        return value
+    }
+
+    private func valueUnlessCancelled(on actor: isolated (any Actor)?) async -> Value? {
         let waiter = Waiter<Value>()
         let value = await withTaskCancellationHandler {
-            await withUnsafeContinuation { continuation in
+            // Being captured keeps the closure on the caller's actor, which spares two hops.
+            _ = actor
+            return await withUnsafeContinuation { continuation in
                 waiter.suspend(continuation)
                 waiter.register(upon(.immediate) { waiter.resume(with: $0) })
             }
@@ -31,7 +38,6 @@ extension FutureProtocol {
             waiter.resume(with: nil)
         }
         withExtendedLifetime(self) {}
-        guard let value else { throw CancellationError() }
         return value
     }
 }

@@ -25,7 +25,7 @@ struct IsolatedOperation<Success: Sendable>: @unchecked Sendable {
         return start(body.isolation, self, name, priority, storage)
     }
 
-    @usableFromInline
+    @inlinable
     static func start(
         on actor: isolated (any Actor)?,
         _ operation: Self,
@@ -41,6 +41,7 @@ struct IsolatedOperation<Success: Sendable>: @unchecked Sendable {
     }
 
     @inlinable
+    @inline(__always)
     func run(filling storage: Storage) async {
         do {
             let value = try await body()

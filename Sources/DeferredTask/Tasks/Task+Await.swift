@@ -24,9 +24,17 @@ extension Task {
     /// For structured concurrency: the wait ends when this task does, which decides what a cancellation comes to.
     ///
     /// - Throws: What the task fails with.
+    @inlinable
     public func get() async throws -> Success {
+        try await get(on: #isolation)
+    }
+
+    @inlinable
+    func get(on actor: isolated (any Actor)?) async throws -> Success {
         try await withTaskCancellationHandler {
-            try await value
+            // Being captured keeps the closure on the caller's actor, which spares two hops.
+            _ = actor
+            return try await value
         } onCancel: {
             cancel()
         }

@@ -6,10 +6,10 @@
 /// SAFETY: used from one thread.
 final class DrivenExecutor: TaskExecutor, @unchecked Sendable {
     @exclusivity(unchecked)
-    private var jobs = DrivenJobs()
+    private var jobs = DrivenJobs<UnownedJob>()
 
     func enqueue(_ job: consuming ExecutorJob) {
-        jobs.append(job)
+        jobs.append(UnownedJob(job))
     }
 
     /// Runs jobs, first come first served, until all tasks are suspended or have ended.

@@ -15,7 +15,7 @@ import FoundationNetworking
 @Suite(.timeLimit(.minutes(1)))
 struct ReadmeSnippets {
     @Test func `Futures`() async throws {
-#sourceLocation(file: "README.md", line: 17)
+#sourceLocation(file: "README.md", line: 20)
 
 
         let answer = Deferred<Int>()
@@ -29,14 +29,14 @@ struct ReadmeSnippets {
         answer.fill(with: 43)  // false: nothing happens
         print(answer.peek() ?? 0, await text.value)
 #sourceLocation()
-#sourceLocation(file: "README.md", line: 31)
+#sourceLocation(file: "README.md", line: 34)
         #expect(registration.isCancelled)
         #expect(text.peek() == "The answer is 42")
 #sourceLocation()
     }
 
     @Test func `Tasks`() async throws {
-#sourceLocation(file: "README.md", line: 41)
+#sourceLocation(file: "README.md", line: 44)
         enum Failure: Error { case noSuchUser }
 
         func name(of user: Int) -> Task<String> {
@@ -56,21 +56,21 @@ struct ReadmeSnippets {
         greeting.uponSuccess(on: .main) { print($0) }
         print(try await greeting.value, greeting.progress.fractionCompleted)
 #sourceLocation()
-#sourceLocation(file: "README.md", line: 61)
+#sourceLocation(file: "README.md", line: 64)
         #expect(try await greeting.value == "Hello, Ada")
         await #expect(throws: Failure.noSuchUser) { try await name(of: 2).value }
 #sourceLocation()
     }
 
     @Test func `Requests`() async throws {
-#sourceLocation(file: "README.md", line: 71)
+#sourceLocation(file: "README.md", line: 74)
         let server = try LoopbackServer { _ in .response(body: "hello") }
         defer { server.stop() }
         let url = server.url("/greeting.txt")
         let destination = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).txt")
         defer { try? FileManager.default.removeItem(at: destination) }
 #sourceLocation()
-#sourceLocation(file: "README.md", line: 78)
+#sourceLocation(file: "README.md", line: 81)
         let request = URLSession.shared.beginDataTask(with: url)
         let length = request.map { data, _ in data.count }
 
@@ -83,20 +83,20 @@ struct ReadmeSnippets {
         let (file, response) = try await download.get()  // cancels the download if this Swift task is cancelled
         print(file.lastPathComponent, response.expectedContentLength)
 #sourceLocation()
-#sourceLocation(file: "README.md", line: 91)
+#sourceLocation(file: "README.md", line: 94)
         #expect(try await length.value == 5)
         #expect(try Data(contentsOf: file) == Data("hello".utf8))
 #sourceLocation()
     }
 
     @Test func `Requests, 2`() async throws {
-#sourceLocation(file: "README.md", line: 104)
+#sourceLocation(file: "README.md", line: 107)
         struct User: Decodable { let name: String }
         let server = try LoopbackServer { _ in .json(#"{"name": "Ada"}"#) }
         defer { server.stop() }
         let url = server.url("/user")
 #sourceLocation()
-#sourceLocation(file: "README.md", line: 110)
+#sourceLocation(file: "README.md", line: 113)
         var configuration = URLClient.Configuration()
         configuration.deadlines.total = .seconds(5)
         configuration.maximumRequestsInFlight = 64
@@ -112,13 +112,13 @@ struct ReadmeSnippets {
         }
         await client.shutdown().value  // lets end what runs, refuses what comes
 #sourceLocation()
-#sourceLocation(file: "README.md", line: 126)
+#sourceLocation(file: "README.md", line: 129)
         #expect(try await user.value.name == "Ada")
 #sourceLocation()
     }
 
     @Test func `Chains`() async throws {
-#sourceLocation(file: "README.md", line: 135)
+#sourceLocation(file: "README.md", line: 138)
         struct User: Decodable { let name: String }
         let server = try LoopbackServer { request in
             request.headers["Authorization"] == "Bearer fresh" ? .json(#"{"name": "Ada"}"#) : .status(401)
@@ -127,7 +127,7 @@ struct ReadmeSnippets {
         let environment = HTTPEnvironment(scheme: "http", host: "127.0.0.1", port: Int(server.port), pathPrefix: "/v2")
         @Sendable func signIn() -> Task<String> { .success("fresh") }
 #sourceLocation()
-#sourceLocation(file: "README.md", line: 144)
+#sourceLocation(file: "README.md", line: 147)
         let throttle = Throttle(maximum: 8)
         let chain =
             ResetGuard() --> Autocancel() --> Validate() --> Retry()
@@ -147,7 +147,7 @@ struct ReadmeSnippets {
         let stub = StubLoader(.response(401), .json(#"{"name": "Ada"}"#))
         let tested = chain --> stub  // the same chain without a network, for a test
 #sourceLocation()
-#sourceLocation(file: "README.md", line: 164)
+#sourceLocation(file: "README.md", line: 167)
         #expect(user.name == "Ada")
         #expect(try await tested.load(request).task.get().decode(User.self).name == "Ada" && stub.requests.count == 2)
         #expect(server.requests.map(\.path) == ["/v2/users"])

@@ -39,7 +39,7 @@ struct TaskControlTests {
         #expect(rounds.allSatisfy { $0.promise.isFilled })
     }
 
-    @Test func `a task that is held keeps neither the value nor the work of the one it was derived from`() async throws {
+    @Test func `a task that is held keeps neither value nor work of the one it was derived from`() async throws {
         let lifetimes = Lifetimes()
         let promise = Task<Lifetimes.Token>.Promise()
         let captured = lifetimes.make()

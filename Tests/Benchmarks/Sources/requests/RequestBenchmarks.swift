@@ -13,7 +13,7 @@ struct RequestBenchmarks {
             print("no server: run this by Tests/RealServers/run, see Tests/Benchmarks/README.md")
             return
         }
-        let report = Report(server: server, isQuick: arguments.contains("--quick"))
+        var report = Report(server: server, isQuick: arguments.contains("--quick"))
         try report.printRequests()
         try report.printStreams()
         try report.printTargets()

@@ -37,6 +37,16 @@ struct Sample: Codable {
     var resident: Double
     var failures: Int
 
+    /// The median of each figure.
+    init(medianOf samples: [Sample]) {
+        func median(_ figure: (Sample) -> Double) -> Double { samples.map(figure).sorted()[samples.count / 2] }
+        rate = median(\.rate)
+        processorMicroseconds = median(\.processorMicroseconds)
+        peak = median(\.peak)
+        resident = median(\.resident)
+        failures = samples.reduce(0) { $0 + $1.failures }
+    }
+
     init(_ count: Double, failures: Int, since start: Usage) {
         let now = Usage()
         rate = count / ((now.time - start.time) / .seconds(1))

@@ -29,10 +29,10 @@ extension URLClientTests {
         }
 
         @Test func `bytes now and then are no silence`() async throws {
-            let drip = LoopbackServer.Script.Step.drip("1234567890", size: 1, every: .milliseconds(60))
+            let drip = LoopbackServer.Script.Step.drip("1234567890", size: 1, every: .milliseconds(120))
             let server = try LoopbackServer { _ in [.send(Self.head), drip] }
             defer { server.stop() }
-            let client = URLClient.fresh { $0.deadlines.idle = .milliseconds(400) }
+            let client = URLClient.fresh { $0.deadlines.idle = .seconds(1) }
             #expect(try await client.begin(server.url("/")).text() == "1234567890")
         }
 
@@ -46,10 +46,10 @@ extension URLClientTests {
         @Test func `a head that comes too late ends an attempt, and a late body does not`() async throws {
             let server = try LoopbackServer { request in
                 request.path == "/head"
-                    ? [.stall] : [.send(Self.head), .pause(.milliseconds(300)), .send("1234567890")]
+                    ? [.stall] : [.send(Self.head), .pause(.milliseconds(700)), .send("1234567890")]
             }
             defer { server.stop() }
-            let client = URLClient.fresh { $0.deadlines.connectToHead = .milliseconds(150) }
+            let client = URLClient.fresh { $0.deadlines.connectToHead = .milliseconds(500) }
             #expect(await client.begin(server.url("/head")).ending() == .url(.timedOut))
             #expect(await client.begin(server.url("/body")).ending() == .status(200))
         }

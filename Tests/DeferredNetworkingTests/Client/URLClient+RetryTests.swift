@@ -45,7 +45,7 @@ extension URLClientTests {
                 $0.retries = URLClient.RetryPolicy()
                 $0.retries.clock = clock
                 $0.retries.random = { 1 }
-                $0.deadlines.idle = .milliseconds(300)
+                $0.deadlines.idle = .seconds(1)
                 change(&$0)
             }
         }

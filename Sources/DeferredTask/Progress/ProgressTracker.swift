@@ -17,7 +17,7 @@ final class ProgressTracker: Sendable {
 
     let control: TaskControl?
     private let onChange: @Sendable () -> Void
-    /// Whether tasks may have started or ended that are not known here.
+    /// Whether children may have started or ended that are not known here.
     private let isOutdated = Atomic(true)
     /// `nil` once stopped.
     private let parts = Lock<[ObjectIdentifier: Part]?>([:])
@@ -74,12 +74,16 @@ final class ProgressTracker: Sendable {
             onChange()
         }
         var part = Part(control: control)
-        if let watch = control.state.watch(onNewShape) { part.watches.append(watch) }
+        // An end changes what is to be watched only where there are children, which go with it.
+        var onEnd = onChange
         switch control.work {
         case .opaque, .running, .shared: break
         case .reporting(let source): part.watches.append(source.watch(onChange))
-        case .children(let children): part.watches.append(children.watch(onNewShape))
+        case .children(let children):
+            part.watches.append(children.watch(onNewShape))
+            onEnd = onNewShape
         }
+        if let watch = control.state.watch(onEnd) { part.watches.append(watch) }
         return part
     }
 }

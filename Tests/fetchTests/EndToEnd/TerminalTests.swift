@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("fetch: on a terminal", .timeLimit(.minutes(2)))
+@Suite("fetch: on a terminal", .timeLimit(.minutes(5)))
 struct TerminalTests {
     private let directory: TemporaryDirectory
 

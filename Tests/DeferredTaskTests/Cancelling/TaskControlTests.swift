@@ -54,4 +54,26 @@ struct TaskControlTests {
         try await eventually { lifetimes.count == 2 }
         withExtendedLifetime((tasks, captured, promise)) {}
     }
+
+    @Test func `a Swift task that ends while it is cancelled calls its handler once or never`() async throws {
+        let lifetimes = Lifetimes()
+        for round in 0..<5_000 {
+            let calls = Log<Int>()
+            let task = Task.detached { [token = lifetimes.make()] in
+                token.touch()
+                return round
+            }
+            task.uponCancel { [token = lifetimes.make()] in
+                token.touch()
+                calls.add(round)
+            }
+            if !round.isMultiple(of: 3) { await Task.yield() }
+            task.cancel()
+            task.cancel()
+            #expect(calls.entries == (task.isCancelled ? [round] : []))
+            #expect(try await task.value == round)
+            #expect(calls.entries == (task.isCancelled ? [round] : []))
+        }
+        try await eventually { lifetimes.count == 0 }
+    }
 }

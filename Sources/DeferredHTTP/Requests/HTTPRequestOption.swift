@@ -12,7 +12,8 @@
 /// }
 /// ```
 ///
-/// Make the value `Hashable` where you can: ``Deduplicate`` leaves alone requests whose options it can't compare.
+/// Make the value `Hashable` where you can: ``Deduplicate`` leaves alone requests whose options it can't compare. It compares
+/// them under its lock, so that comparing and hashing a value must not load a request.
 public protocol HTTPRequestOption {
     /// What a request says.
     associatedtype Value: Sendable

@@ -1,4 +1,5 @@
 public import DeferredCore
+internal import DeferredTask
 
 extension HTTPTask {
     /// Calls `handler` when the task is cancelled before its completion: once, on the thread that cancels, the newest
@@ -11,10 +12,7 @@ extension HTTPTask {
     /// - Returns: What takes the handler back. Do so when passing the task on.
     @discardableResult
     public func addCancellationHandler(_ handler: @escaping @Sendable () -> Void) -> Registration {
-        if isFilled { return Registration(nil) }
-        return cancellation.upon(.immediate) { ending in
-            if case .cancelled = ending { handler() }
-        }
+        isFilled ? Registration(nil) : token.register(handler)
     }
 
     /// Calls `handler` with the result, once, on the thread that completes the task, the oldest first; now if there is one.

@@ -21,11 +21,6 @@ public import Foundation
 /// **Lifetime:** all handlers are let go at the completion. A task whose last reference goes before that completes with
 /// ``HTTPError/Code/abandoned``.
 public final class HTTPTask: FutureProtocol, Cancellable, Identifiable {
-    enum Ending: Sendable {
-        case cancelled
-        case completed
-    }
-
     /// Tells this execution from others, also of the same request.
     public let id = UUID()
 
@@ -33,7 +28,7 @@ public final class HTTPTask: FutureProtocol, Cancellable, Identifiable {
     public let request: HTTPRequest
 
     let reporter: ProgressReporter
-    let cancellation = FutureStorage<Ending>()
+    private let cancellation = FutureStorage<CancellationToken.Ending>()
     let completion = FutureStorage<HTTPResult>()
     private let machine = Lock(HTTPTaskStateMachine())
 
@@ -50,6 +45,9 @@ public final class HTTPTask: FutureProtocol, Cancellable, Identifiable {
     deinit {
         perform(machine.withLock { $0.complete() }, .failure(HTTPError(.abandoned, request: request)))
     }
+
+    /// Cancelled with the task, before its completion.
+    var token: CancellationToken { CancellationToken(cancellation) }
 
     /// Asks whoever holds the task to stop: calls the cancellation handlers, newest first, before it returns.
     ///
@@ -79,7 +77,7 @@ public final class HTTPTask: FutureProtocol, Cancellable, Identifiable {
         case .stop:
             _ = cancellation.fillNewestFirst(with: .cancelled)
         case .deliver:
-            _ = cancellation.fill(with: .completed)
+            cancellation.fillDroppingHandlers(with: .abandoned)
             if let result { completion.fulfil(with: result) }
         }
     }

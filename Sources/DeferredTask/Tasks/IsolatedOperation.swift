@@ -1,11 +1,12 @@
 public import DeferredCore
 
 /// An asynchronous closure that belongs to an actor, or to none.
+///
+/// SAFETY: `body` is sent here, and called once.
 @usableFromInline
 struct IsolatedOperation<Success: Sendable>: @unchecked Sendable {
     @usableFromInline typealias Storage = ProducerStorage<Task<Success>.Result>
 
-    // SAFETY: sent here, and called once.
     @usableFromInline let body: @isolated(any) () async throws -> Success
 
     @inlinable

@@ -5,7 +5,7 @@ public import DeferredCore
 /// A token is a reference of one word; pass it by value. All members are safe to use from any thread.
 public struct CancellationToken: Sendable {
     @usableFromInline
-    enum Ending: Sendable {
+    package enum Ending: Sendable {
         case cancelled
         /// The source has gone; nobody can cancel any more.
         case abandoned
@@ -15,7 +15,7 @@ public struct CancellationToken: Sendable {
     @usableFromInline let state: FutureStorage<Ending>?
 
     @inlinable
-    init(_ state: FutureStorage<Ending>?) {
+    package init(_ state: FutureStorage<Ending>?) {
         self.state = state
     }
 

@@ -41,18 +41,33 @@ struct TaskControlTests {
 
     @Test func `a task that is held keeps neither value nor work of the one it was derived from`() async throws {
         let lifetimes = Lifetimes()
-        let promise = Task<Lifetimes.Token>.Promise()
-        let captured = lifetimes.make()
+        func promised() -> Task<Int> {
+            let promise = Task<Lifetimes.Token>.Promise()
+            let task = Task(promise, uponCancel: { [token = lifetimes.make()] in token.touch() }).map { _ in 1 }
+            promise.succeed(with: lifetimes.make())
+            return task
+        }
         let tasks = [
-            Task(promise, uponCancel: { captured.touch() }).map { _ in 1 },
+            promised(),
             Task { [made = lifetimes.make()] in made }.map { _ in 1 },
             Task<Lifetimes.Token>.detached { lifetimes.make() }.map { _ in 1 },
         ]
-        promise.succeed(with: lifetimes.make())
         for task in tasks { #expect(try await task.value == 1) }
         // What Swift's own task keeps, it lets go of a moment after it has told its result.
-        try await eventually { lifetimes.count == 2 }
-        withExtendedLifetime((tasks, captured, promise)) {}
+        try await eventually { lifetimes.count == 0 }
+        withExtendedLifetime(tasks) {}
+    }
+
+    @Test func `a task that is held keeps what the operators before it made, and its future does not`() {
+        let lifetimes = Lifetimes()
+        func derived() -> Task<Int> {
+            let promise = Task<Int>.Promise()
+            let task = Task(promise).map { _ in lifetimes.make() }.map { _ in 1 }
+            promise.succeed(with: 0)
+            return task
+        }
+        withExtendedLifetime(derived()) { #expect(lifetimes.count == 1) }
+        withExtendedLifetime(derived().future) { #expect(lifetimes.count == 0) }
     }
 
     @Test func `a Swift task that ends while it is cancelled calls its handler once or never`() async throws {

@@ -30,6 +30,9 @@ public struct Registration: Cancellable {
         node?.cancel()
     }
 
+    /// Whether the handler may still be run or taken back.
+    package var isPending: Bool { node?.membership.isPending ?? false }
+
     /// Whether the handler was taken back in time: it has not run and never will.
     public var isCancelled: Bool {
         node?.isCancelled ?? false

@@ -21,7 +21,15 @@ public enum DeferredDiagnostics {
     /// May be set at any time, from any thread. It must not trap, for that thread has done nothing wrong.
     public static var unfilledHandler: @Sendable (Unfilled) -> Void {
         get { handler.withLock { $0 } }
-        set { handler.withLock { $0 = newValue } }
+        set {
+            let old = handler.withLock { handler in
+                let old = handler
+                handler = newValue
+                return old
+            }
+            // Let go outside of the lock: what it captured may ask for the handler while it goes.
+            withExtendedLifetime(old) {}
+        }
     }
 
     private static let handler = Lock<@Sendable (Unfilled) -> Void> { unfilled in

@@ -74,13 +74,13 @@ public struct Deferred<Value: Sendable>: FutureProtocol {
     ///
     /// - Complexity: O(1): one acquiring load.
     @inlinable
-    public func peek() -> Value? { storage.peek() }
+    public func peek() -> Value? { storage.look() }
 
     /// Whether the value is there.
     ///
     /// - Complexity: O(1): one load.
     @inlinable
-    public var isFilled: Bool { storage.word.isFilled }
+    public var isFilled: Bool { storage.isFilledForAll }
 }
 
 extension Deferred where Value == Void {

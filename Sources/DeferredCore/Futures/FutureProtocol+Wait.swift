@@ -11,6 +11,8 @@ extension FutureProtocol {
     @available(*, noasync, message: "blocks the thread; use 'await value' or 'try await get()'")
     public func wait(until deadline: DispatchTime = .distantFuture) -> Value? {
         if let value = peek() { return value }
+        // Nobody else could run what this thread has put off while it sleeps.
+        Trampoline.catchUp()
         let isFilled = DispatchSemaphore(value: 0)
         let registration = upon(.immediate) { _ in isFilled.signal() }
         if isFilled.wait(timeout: deadline) == .timedOut { registration.cancel() }

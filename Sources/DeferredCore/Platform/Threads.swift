@@ -28,12 +28,13 @@ package struct ThreadLocal<Content: AnyObject>: Sendable {
         self.make = make
     }
 
-    package var value: Content {
-        if let content = pthread_getspecific(key) {
-            return Unmanaged<Content>.fromOpaque(content).takeUnretainedValue()
-        }
-        let content = make()
-        pthread_setspecific(key, Unmanaged.passRetained(content).toOpaque())
+    package var value: Content { unretained.takeUnretainedValue() }
+
+    /// The value without a reference to be counted: it stays as long as this thread.
+    package var unretained: Unmanaged<Content> {
+        if let content = pthread_getspecific(key) { return Unmanaged.fromOpaque(content) }
+        let content = Unmanaged.passRetained(make())
+        pthread_setspecific(key, content.toOpaque())
         return content
     }
 }

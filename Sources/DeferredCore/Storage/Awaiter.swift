@@ -8,10 +8,10 @@ final class Awaiter<Value: Sendable>: Receiver, @unchecked Sendable {
     @inlinable
     init(_ continuation: UnsafeContinuation<Value, Never>) {
         self.continuation = continuation
-        super.init(.permanent()) { node, upstream, _, _ in
+        super.init(.permanent()) { node, upstream, _ in
             let storage = unsafeDowncast(upstream, to: FutureStorage<Value>.self)
             unsafeDowncast(node, to: Awaiter.self).continuation.resume(returning: storage.value)
-            return false
+            return .done
         }
     }
 }

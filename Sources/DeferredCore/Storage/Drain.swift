@@ -26,10 +26,31 @@ struct Drain {
     /// Runs one handler with the value of `future`, and takes over the caller's reference to it.
     @inlinable
     mutating func run(_ handler: Unmanaged<FutureNode>, with future: FutureNode) {
-        // Asked before the call, which may itself hold a reference.
-        let isSole = handler.isPermanentAndSole
-        let isPassedOn = handler._withUnsafeGuaranteedRef { $0.run(future, isSole: isSole, &self) }
-        if !isPassedOn { handler.release() }
+        complete(handler, handler._withUnsafeGuaranteedRef { $0.run(future, &self) })
+    }
+
+    /// Does what is left to do for a handler that was run, and takes over the caller's reference to it.
+    @inlinable
+    mutating func complete(_ handler: Unmanaged<FutureNode>, _ delivered: FutureNode.Delivered) {
+        switch delivered {
+        case .done: handler.release()
+        case .queued: break
+        case .waits(let inner): wait(handler, for: inner)
+        }
+    }
+
+    /// Lets `stage` wait for `inner`.
+    ///
+    /// Where nobody else can reach the stage, whoever waits for it is made to wait for `inner` itself. So of a recursive
+    /// `flatMap`, whose futures wait for one another, only the two ends are left.
+    @usableFromInline
+    mutating func wait(_ stage: Unmanaged<FutureNode>, for inner: FutureNode) {
+        // Asked here, since a method of the stage may itself hold a reference.
+        if stage.isSole, stage._withUnsafeGuaranteedRef({ $0.moveHandlers(to: inner, &self) }) {
+            stage.release()
+        } else if !inner.enlist(stage) {
+            run(stage, with: inner)
+        }
     }
 
     /// Runs `handlers`, oldest first, with the value of `future`.
@@ -50,5 +71,14 @@ struct Drain {
             future._withUnsafeGuaranteedRef { run(FutureNode.List(head: $0.previous), of: $0) }
             future.release()
         }
+    }
+
+    /// Runs everything that is queued, one level deeper on this thread.
+    @usableFromInline
+    consuming func runNested() {
+        if first == nil { return }
+        var drain = self
+        func run() { drain.run() }
+        if Trampoline.nest(run) == nil { Trampoline.putOff(run) }
     }
 }

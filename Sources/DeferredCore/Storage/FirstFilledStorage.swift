@@ -21,12 +21,12 @@ final class FirstFilledStorage<Value: Sendable>: FutureStorage<Value>, @unchecke
     @inlinable
     func add<Input: FutureProtocol<Value>>(_ future: Input) -> Bool {
         if word.isFilled { return false }
+        if Input.self == Future<Value>.self || Input.self == Deferred<Value>.self {
+            return add(to: future.future.storage)
+        }
         if let value = future.peek() {
             win(with: value)
             return false
-        }
-        if Input.self == Future<Value>.self || Input.self == Deferred<Value>.self {
-            return add(to: future.future.storage)
         }
         // Only its own `upon` can take the handler back again.
         registrations.append(future.upon(.immediate) { self.win(with: $0) })
@@ -35,10 +35,12 @@ final class FirstFilledStorage<Value: Sendable>: FutureStorage<Value>, @unchecke
 
     @inlinable
     func add(to input: FutureStorage<Value>) -> Bool {
-        let candidate = Candidate(for: self, in: input)
-        if input.add(candidate) {
-            registrations.append(Registration(candidate))
-            return true
+        if !input.word.isFilled {
+            let candidate = Candidate(for: self, in: input)
+            if input.add(candidate) {
+                registrations.append(Registration(candidate))
+                return true
+            }
         }
         win(with: input.value)
         return false
@@ -54,7 +56,7 @@ final class FirstFilledStorage<Value: Sendable>: FutureStorage<Value>, @unchecke
     func win(with value: Value) {
         var drain = Drain()
         win(with: value, &drain)
-        drain.run()
+        drain.runNested()
     }
 
     /// Fills with `value`, unless another came first. No loser's handler is left by the time the value can be seen,
@@ -87,13 +89,13 @@ final class Candidate<Value: Sendable>: Receiver, @unchecked Sendable {
     @inlinable
     init(for contest: FirstFilledStorage<Value>, in input: FutureStorage<Value>) {
         self.contest = contest
-        super.init(.waiting(for: input)) { node, upstream, _, drain in
+        super.init(.waiting(for: input)) { node, upstream, drain in
             let candidate = unsafeDowncast(node, to: Candidate.self)
-            guard candidate.membership.take() else { return false }
+            guard candidate.membership.take() else { return .done }
             let contest = candidate.contest.unsafelyUnwrapped
             candidate.contest = nil
             contest.win(with: unsafeDowncast(upstream, to: FutureStorage<Value>.self).value, &drain)
-            return false
+            return .done
         }
     }
 

@@ -77,6 +77,18 @@ extension FutureNode {
             Trampoline.free(others, isDismissing: false)
         }
 
+        /// Whether none of them can be taken back: each is permanent, or a stage that waits for its inner future.
+        var canMove: Bool {
+            var node = head
+            while let current = node {
+                guard current._withUnsafeGuaranteedRef({ $0.membership.isPermanent || $0.membership.isTaken }) else {
+                    return false
+                }
+                node = current._withUnsafeGuaranteedRef { $0.next }
+            }
+            return true
+        }
+
         private mutating func add(_ node: Unmanaged<FutureNode>) {
             node._withUnsafeGuaranteedRef { $0.next = head }
             head = node

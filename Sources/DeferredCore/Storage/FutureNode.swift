@@ -21,18 +21,34 @@ package class FutureNode: @unchecked Sendable {
         self.membership = membership
     }
 
-    /// Delivers the value of `upstream`, which is filled.
-    ///
-    /// - Parameter isSole: Whether nobody but the caller has a reference to this node.
-    /// - Returns: Whether the caller's reference was passed on; otherwise it is the caller's to release.
+    /// The outcome of `run`.
     @usableFromInline
-    func run(_ upstream: FutureNode, isSole: Bool, _ drain: inout Drain) -> Bool {
+    enum Delivered {
+        /// The node has done its part.
+        case done
+        /// The node was filled, and is in the drain with the caller's reference to it.
+        case queued
+        /// The node now has to wait for this future.
+        case waits(FutureNode)
+    }
+
+    /// Delivers the value of `upstream`, which is filled.
+    @usableFromInline
+    func run(_ upstream: FutureNode, _ drain: inout Drain) -> Delivered {
         preconditionFailure("\(type(of: self)) takes no value")
     }
 
     /// Lets go of all that the handler captured. Called at most once, and never together with `run`.
     @usableFromInline
     func dismiss() {}
+
+    /// Notes that the future it waited for goes unfilled.
+    ///
+    /// - Parameter isDismissing: Whether the caller has taken the handler.
+    @usableFromInline
+    func goUnfilled(isDismissing: Bool) {
+        if isDismissing { dismiss() }
+    }
 
     /// In its role as a future: ends at once, if it is an operator's result whose closure has not begun.
     @usableFromInline
@@ -47,6 +63,10 @@ package class FutureNode: @unchecked Sendable {
     package func attach(_ make: (_ isEnded: Bool) -> AnyObject) -> AnyObject {
         preconditionFailure("\(type(of: self)) takes no attachment")
     }
+
+    /// In its role as a future: whether a handler waits for it.
+    @usableFromInline
+    package var hasWaiting: Bool { false }
 
     /// In its role as a future: whether it is filled.
     @usableFromInline
@@ -66,16 +86,26 @@ package class FutureNode: @unchecked Sendable {
     /// Whether `cancel` came in time.
     final var isCancelled: Bool { membership.isCancelled }
 
-    /// Takes `node` out of the list of this future; false when the list was taken.
+    /// In its role as a future: adds `node` to the list, with the caller's reference; false if it is filled.
+    @usableFromInline
+    func enlist(_ node: Unmanaged<FutureNode>) -> Bool {
+        preconditionFailure("\(type(of: self)) has no handlers")
+    }
+
+    /// In its role as a future: takes `node` out of the list; false when the list was taken.
     @usableFromInline
     func unlist(_ node: Unmanaged<FutureNode>) -> Bool { false }
+
+    /// In its role as a future that nobody but the caller can reach: lets those that wait for it wait for `inner`, unless
+    /// one of them can be taken back.
+    @usableFromInline
+    func moveHandlers(to inner: FutureNode, _ drain: inout Drain) -> Bool { false }
 }
 
 extension Unmanaged<FutureNode> {
-    /// Whether the node can never be taken back, and the caller's is the only reference to it.
+    /// Whether the caller's is the only reference to the node.
     @inlinable
-    var isPermanentAndSole: Bool {
-        guard _withUnsafeGuaranteedRef({ $0.membership.isPermanent }) else { return false }
+    var isSole: Bool {
         var reference = self
         return withUnsafeMutablePointer(to: &reference) {
             // The same bits seen as a strong reference, without the retain that would falsify the answer.

@@ -46,6 +46,25 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
         word.isFilled ? value : nil
     }
 
+    /// Whether the value is there, for a caller outside of the package: none shall see that something was put off.
+    @inlinable
+    package final var isFilledForAll: Bool {
+        if word.isFilled { return true }
+        return Trampoline.isBehind && isFilledAfterCatchingUp
+    }
+
+    @usableFromInline
+    final var isFilledAfterCatchingUp: Bool {
+        Trampoline.catchUp { word.isFilled }
+        return word.isFilled
+    }
+
+    /// The value, once filled, for a caller outside of the package.
+    @inlinable
+    package final func look() -> Value? {
+        isFilledForAll ? value : nil
+    }
+
     /// The value of a future known to be filled.
     @inlinable
     final var value: Value {
@@ -78,9 +97,11 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
     @inlinable
     final func runHandlers(_ handlers: consuming FutureNode.List) {
         if handlers.isEmpty { return }
+        guard let level = Trampoline.enter() else { return Trampoline.putOff(handlers, of: self) }
         var drain = Drain()
         drain.run(handlers, of: self)
         drain.run()
+        level._withUnsafeGuaranteedRef { $0.leave() }
     }
 
     /// Fills unless somebody did, and runs the handlers in reverse order of registration.
@@ -121,12 +142,37 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
     }
 
     @usableFromInline
+    final override func enlist(_ node: Unmanaged<FutureNode>) -> Bool {
+        word.push(node)
+    }
+
+    @usableFromInline
     final override func unlist(_ node: Unmanaged<FutureNode>) -> Bool {
         word.remove(node)
     }
 
     @usableFromInline
+    final override func moveHandlers(to inner: FutureNode, _ drain: inout Drain) -> Bool {
+        let (handlers, flags) = word.close()
+        guard handlers.canMove else {
+            // A registration knows this future as its handler's owner.
+            word.reopen(with: handlers, flags)
+            return false
+        }
+        var list = handlers.reversed()
+        while let handler = list.pop() {
+            if !inner.enlist(handler) { drain.run(handler, with: inner) }
+        }
+        // There is no value for the deinitialiser to drop.
+        word.reopen(with: FutureNode.List(), flags)
+        return true
+    }
+
+    @usableFromInline
     package final override var isFinished: Bool { word.isFilled }
+
+    @usableFromInline
+    package final override var hasWaiting: Bool { word.hasHandlers }
 
     @usableFromInline
     final func dropHandlers() {
@@ -134,5 +180,11 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
         if let origin { DeferredDiagnostics.report(origin) }
         #endif
         word.publish().drop()
+    }
+
+    /// Frees the handlers, and those to come, since there will be no value.
+    @usableFromInline
+    final func dropHandlersForEver() {
+        word.orphan(evenIfClaimed: false).drop()
     }
 }

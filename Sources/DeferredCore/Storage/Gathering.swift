@@ -76,17 +76,18 @@ final class GatheredInput<Value: Sendable, Slots: GatheringSlots>: Receiver, @un
     init(_ slot: UnsafeMutablePointer<Value?>, _ gathering: Gathering<Slots>) {
         self.slot = slot
         self.gathering = gathering
-        super.init(.permanent()) { node, upstream, _, drain in
+        super.init(.permanent()) { node, upstream, drain in
             let input = unsafeDowncast(node, to: GatheredInput.self)
             let gathering = input.gathering.unsafelyUnwrapped
             input.slot.pointee = unsafeDowncast(upstream, to: FutureStorage<Value>.self).value
             if gathering.countOut(1) { gathering.pass(gathering.collect(), to: &drain) }
-            return false
+            return .done
         }
     }
 
     @usableFromInline
     override func dismiss() {
-        gathering = nil
+        // Without this value there will be no tuple or array, whoever holds its future.
+        gathering.take()?.dropHandlersForEver()
     }
 }

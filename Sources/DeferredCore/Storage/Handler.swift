@@ -11,10 +11,10 @@ final class Handler<Value: Sendable, E: Executor>: Receiver, @unchecked Sendable
     init(_ membership: consuming Membership, _ executor: E, _ body: @escaping @Sendable (Value) -> Void) {
         self.executor = executor
         self.body = Body(call: body)
-        super.init(membership) { node, upstream, _, _ in
+        super.init(membership) { node, upstream, _ in
             let storage = unsafeDowncast(upstream, to: FutureStorage<Value>.self)
             unsafeDowncast(node, to: Handler.self).receive(storage.value)
-            return false
+            return .done
         }
     }
 

@@ -44,6 +44,12 @@ struct Membership: ~Copyable {
     @inlinable
     var isPermanent: Bool { state.load(ordering: .relaxed) == Self.permanentState }
 
+    /// Whether the handler may still be run or taken back.
+    var isPending: Bool {
+        let state = state.load(ordering: .relaxed)
+        return state > Self.removingState || state == Self.submittedState
+    }
+
     @inlinable
     var isTaken: Bool { state.load(ordering: .relaxed) == Self.takenState }
 

@@ -15,9 +15,9 @@ package final class Notice: FutureNode, @unchecked Sendable {
     }
 
     @usableFromInline
-    override func run(_ upstream: FutureNode, isSole: Bool, _ drain: inout Drain) -> Bool {
+    override func run(_ upstream: FutureNode, _ drain: inout Drain) -> Delivered {
         call()
-        return false
+        return .done
     }
 
     /// Runs the closure, unless it has run or was taken back.

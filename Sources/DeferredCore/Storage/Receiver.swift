@@ -2,8 +2,8 @@
 @usableFromInline
 typealias Delivery =
     @Sendable (
-        _ node: FutureNode, _ upstream: FutureNode, _ isSole: Bool, _ drain: inout Drain
-    ) -> Bool
+        _ node: FutureNode, _ upstream: FutureNode, _ drain: inout Drain
+    ) -> FutureNode.Delivered
 
 /// A node that is no future, and delivers by a function made where its type parameters are known.
 ///
@@ -22,7 +22,7 @@ class Receiver: FutureNode, @unchecked Sendable {
     }
 
     @usableFromInline
-    final override func run(_ upstream: FutureNode, isSole: Bool, _ drain: inout Drain) -> Bool {
-        deliver(self, upstream, isSole, &drain)
+    final override func run(_ upstream: FutureNode, _ drain: inout Drain) -> Delivered {
+        deliver(self, upstream, &drain)
     }
 }

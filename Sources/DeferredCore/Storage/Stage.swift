@@ -3,11 +3,11 @@
 /// ```
 ///   waiting ──input──▶ applying ──value──▶ filled
 ///      │                   └───future──▶ adopting ──its value──▶ filled
-///      └──cancel(with:)──▶ filled
+///      └──abandon──▶ filled
 /// ```
 ///
-/// Where the transform can be cancelled, the claim of the word decides between applying and `cancel(with:)`; otherwise,
-/// and afterwards, there is one writer.
+/// Where the transform can be cancelled, the claim of the word decides between applying and `abandon`; otherwise, and
+/// afterwards, there is one writer.
 ///
 /// SAFETY: `transform` and `hasTransform` belong to the winner of `membership`, who leaves them by the list of the adopted
 /// future.
@@ -26,8 +26,8 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
     @inlinable
     package init(_ executor: E, _ transform: T, upstream: FutureStorage<T.Input>) {
         self.executor = executor
-        deliver = { node, upstream, isSole, drain in
-            unsafeDowncast(node, to: Stage.self).receive(upstream, isSole: isSole, &drain)
+        deliver = { node, upstream, drain in
+            unsafeDowncast(node, to: Stage.self).receive(upstream, &drain)
         }
         super.init(T.isCancellable ? .waiting(for: upstream) : .permanent())
         self.transform.put(transform)
@@ -39,8 +39,8 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
     }
 
     @usableFromInline
-    override func run(_ upstream: FutureNode, isSole: Bool, _ drain: inout Drain) -> Bool {
-        deliver(self, upstream, isSole, &drain)
+    override func run(_ upstream: FutureNode, _ drain: inout Drain) -> Delivered {
+        deliver(self, upstream, &drain)
     }
 
     /// Whether this waits for the future that its transform gave.
@@ -51,46 +51,50 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
     var isAdopting: Bool { T.isCancellable ? membership.isTaken : !hasTransform }
 
     @inlinable
-    func receive(_ upstream: FutureNode, isSole: Bool, _ drain: inout Drain) -> Bool {
+    func receive(_ upstream: FutureNode, _ drain: inout Drain) -> Delivered {
         if isAdopting {
             return finish(with: unsafeDowncast(upstream, to: FutureStorage<T.Output>.self).value, &drain)
         }
         let input = unsafeDowncast(upstream, to: FutureStorage<T.Input>.self).value
         if E.self == ImmediateExecutor.self {
-            return apply(input, isSole: isSole, &drain)
+            return apply(input, &drain)
         }
         if let output = T.shortcut(input) {
-            guard membership.take() else { return false }
+            guard membership.take() else { return .done }
             dismiss()
-            return begin() ? finish(with: output, &drain) : false
+            return begin() ? finish(with: output, &drain) : .done
         }
         if membership.submit() { submit(input) }
-        return false
+        return .done
     }
 
     @inlinable
     func submit(_ input: T.Input) {
-        executor.submit { [self] in
-            let reference = Unmanaged<FutureNode>.passUnretained(self)
-            // Asked while there is only the closure's own reference, if there is no other.
-            let isSole = reference.isPermanentAndSole
+        let turn = Turn(of: self)
+        executor.submit {
+            guard let stage = turn.begin() else { return }
             var drain = Drain()
-            _ = reference.retain()
-            if !apply(input, isSole: isSole, &drain) { reference.release() }
-            drain.run()
+            drain.complete(
+                stage,
+                stage._withUnsafeGuaranteedRef { unsafeDowncast($0, to: Stage.self).apply(input, &drain) }
+            )
+            drain.runNested()
         }
     }
 
-    /// Runs the transform, unless cancelled; true if a reference went to `drain` or to an adopted future.
+    /// Runs the transform, unless cancelled.
     @inlinable
-    func apply(_ input: T.Input, isSole: Bool, _ drain: inout Drain) -> Bool {
-        guard membership.take() else { return false }
+    func apply(_ input: T.Input, _ drain: inout Drain) -> Delivered {
+        guard membership.take() else { return .done }
         hasTransform = false
         let transform = transform.take(T.self)
-        guard begin() else { return false }
+        guard begin() else { return .done }
         switch transform.apply(input) {
-        case .value(let value): return finish(with: value, &drain)
-        case .future(let future): return adopt(future.storage, isSole: isSole, &drain)
+        case .value(let value):
+            return finish(with: value, &drain)
+        case .future(let future):
+            let inner = future.storage
+            return inner.word.isFilled ? finish(with: inner.value, &drain) : .waits(inner)
         }
     }
 
@@ -106,12 +110,20 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
         transform.drop(T.self)
     }
 
+    @usableFromInline
+    override func goUnfilled(isDismissing: Bool) {
+        // Only a stage in the list of its inner future was taken by itself, or is permanent and has no transform.
+        let isAdopting = isAdopting && !(T.isCancellable && isDismissing)
+        if isDismissing, !isAdopting { dismiss() }
+        if isDismissing || isAdopting { word.orphan(evenIfClaimed: isAdopting).drop() }
+    }
+
     /// Fills, and tells what is attached.
     @inlinable
-    func finish(with output: consuming T.Output, _ drain: inout Drain) -> Bool {
+    func finish(with output: consuming T.Output, _ drain: inout Drain) -> Delivered {
         let isQueued = fulfil(with: output, &drain)
         noteEnd()
-        return isQueued
+        return isQueued ? .queued : .done
     }
 
     @inlinable

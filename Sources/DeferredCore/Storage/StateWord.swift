@@ -6,8 +6,11 @@ public import Synchronization
 ///             claim               publish
 ///   pending ─────────▶ claimed ─────────────▶ filled
 ///      │  push, remove    │  push, remove       (for ever)
-///      └──────────────────┴─ publish ──────────▶
+///      ├──────────────────┴─ publish ──────────▶  ▲
+///      └─orphan─▶ orphaned ───────publish─────────┘
 /// ```
+///
+/// An orphaned future has lost what it waits for: it keeps no handlers any more, and only a cancellation can fill it.
 ///
 /// The bits above the flags are the address of the newest waiting handler, the head of a list that runs from the newest
 /// to the oldest. Handlers come by compare-and-swap; whoever publishes takes them all. Only taking a single handler out
@@ -19,8 +22,9 @@ struct StateWord: ~Copyable {
     @usableFromInline static var filled: UInt { 0b001 }
     @usableFromInline static var claimed: UInt { 0b010 }
     @usableFromInline static var removing: UInt { 0b100 }
+    @usableFromInline static var orphaned: UInt { 0b1000 }
     /// Objects are aligned to 16 bytes, so that their addresses leave these bits free.
-    @usableFromInline static var flags: UInt { 0b111 }
+    @usableFromInline static var flags: UInt { 0b1111 }
 
     @inlinable
     init(filled: Bool) {
@@ -69,10 +73,40 @@ struct StateWord: ~Copyable {
         }
     }
 
-    /// Puts `publish` back, for a future that nobody else can reach.
-    @usableFromInline
-    func reopen(with handlers: FutureNode.List) {
-        bits.store(handlers.bits, ordering: .releasing)
+    /// Takes the handlers, for a future that nobody else can reach. Until it is reopened, it looks filled to registrations,
+    /// so that they leave their nodes to the taker.
+    func close() -> (handlers: FutureNode.List, flags: UInt) {
+        let flags = bits.load(ordering: .relaxed) & (Self.claimed | Self.orphaned)
+        return (publish(), flags)
+    }
+
+    /// Puts `close` back.
+    func reopen(with handlers: FutureNode.List, _ flags: UInt) {
+        bits.store(handlers.bits | flags, ordering: .releasing)
+    }
+
+    /// Notes that what the future waited for is gone, and takes the handlers; none if it is filled.
+    ///
+    /// - Parameter evenIfClaimed: Whether the claim is known to be that of the stage itself, and not of a cancellation that
+    ///   is about to publish.
+    func orphan(evenIfClaimed: Bool) -> FutureNode.List {
+        var old = bits.load(ordering: .relaxed)
+        while old & Self.filled == 0, evenIfClaimed || old & Self.claimed == 0 {
+            if old & Self.removing != 0 {
+                old = waitForRemoval()
+                continue
+            }
+            // Acquires the nodes from `push`.
+            let (exchanged, current) = bits.weakCompareExchange(
+                expected: old,
+                desired: old & Self.claimed | Self.orphaned,
+                successOrdering: .acquiringAndReleasing,
+                failureOrdering: .relaxed
+            )
+            if exchanged { return FutureNode.List(bits: old & ~Self.flags) }
+            old = current
+        }
+        return FutureNode.List()
     }
 
     /// Adds a handler, unless the future is filled. Takes over one reference to `node` when it returns true.
@@ -81,8 +115,10 @@ struct StateWord: ~Copyable {
     @inlinable
     func push(_ node: Unmanaged<FutureNode>) -> Bool {
         let address = UInt(bitPattern: node.toOpaque())
+        // Of the list that the node may have been in before.
+        node._withUnsafeGuaranteedRef { $0.previous = nil }
         var old = bits.load(ordering: .acquiring)
-        while old & Self.filled == 0 {
+        while old & (Self.filled | Self.orphaned) == 0 {
             // The head is only stored here, never looked into: it may be freed before the exchange. Should another
             // node get its address meanwhile and become the head, then the exchange is right all the same.
             node._withUnsafeGuaranteedRef { $0.next = FutureNode.List(bits: old & ~Self.flags).head }
@@ -95,7 +131,16 @@ struct StateWord: ~Copyable {
             if exchanged { return true }
             old = current
         }
-        return false
+        if old & Self.filled != 0 { return false }
+        Self.drop(node)
+        return true
+    }
+
+    /// Frees a handler that comes too late for an orphaned future.
+    @usableFromInline
+    static func drop(_ node: Unmanaged<FutureNode>) {
+        node._withUnsafeGuaranteedRef { $0.next = nil }
+        FutureNode.List(head: node).drop()
     }
 
     /// Takes one handler out. False when the list was taken as a whole before; then `node` is in the taker's hands.
@@ -129,10 +174,10 @@ struct StateWord: ~Copyable {
         while !isFilled { backoff.wait(for: bits) }
     }
 
-    /// Holds the `removing` bit, or finds the future filled. Acquires the links from the last holder and from pushes.
+    /// Holds the `removing` bit, or finds that the list was taken. Acquires the links from the last holder and from pushes.
     private func lock() -> UInt? {
         var old = bits.load(ordering: .relaxed)
-        while old & Self.filled == 0 {
+        while old & (Self.filled | Self.orphaned) == 0 {
             if old & Self.removing != 0 {
                 old = waitForRemoval()
                 continue

@@ -1,88 +1,167 @@
-/// Bounds how deeply filled futures nest when they run transforms inline, and how deeply dropped ones nest.
+internal import Synchronization
+
+/// Bounds how deeply work nests on a thread.
 ///
-/// `flatMap` on a filled future runs its closure at once. If that closure does the same, and so on, then the stack grows
-/// with each turn. From a certain depth on, the turn is put off until the outermost one returns.
-///
-/// Likewise, freeing a handler can end the life of the future behind it, and so free the handlers of that. These are put
-/// off until the outermost handler is free: a chain of a million would overflow the stack otherwise.
+/// A handler may fill a future whose handler fills another, a `flatMap` on a filled future runs its closure at once, a
+/// cancellation handler may cancel. The first `limit` levels nest as they are written. A deeper one is put off until the
+/// outermost returns, so that no composition overflows the stack. Looking at a future that is not filled runs what this
+/// thread has put off first: nobody can see that it was.
 @usableFromInline
-final class Trampoline {
+package final class Trampoline {
     private static let current = ThreadLocal { Trampoline() }
     private static let limit = 32
 
-    private var depth = 0
-    /// Nodes, with a reference to each, and the futures they take their values from.
-    private var deferred: [(node: Unmanaged<FutureNode>, upstream: FutureNode)] = []
+    /// The threads that have put something off. Most of the time there are none, and looking at an unfilled future costs
+    /// this one load more.
+    private static let threadsBehind = Atomic(0)
 
-    /// Handlers that wait to be freed.
-    private var dropped: [(nodes: FutureNode.List, isDismissing: Bool)] = []
+    private var depth = 0
+    private var putOff = Queue()
+
+    /// What waits to be freed.
+    private var dropped: [Dropped] = []
     private var isFreeing = false
 
-    /// Runs `node` with the value of `upstream`, inline unless that is too deep.
+    private enum Dropped {
+        /// - isDismissing: Whether what they captured is theirs to be freed.
+        case nodes(FutureNode.List, isDismissing: Bool)
+        case object(AnyObject)
+    }
+
+    // MARK: - Nesting
+
+    /// One level deeper, to be left with `leave`; `nil` if that would be too deep.
     @usableFromInline
-    static func run(_ node: FutureNode, with upstream: FutureNode) {
-        let trampoline = current.value
-        let node = Unmanaged.passRetained(node)
-        if trampoline.depth < limit {
-            trampoline.depth += 1
-            trampoline.run(node, with: upstream)
-            trampoline.leave()
-        } else {
-            trampoline.deferred.append((node, upstream))
+    package static func enter() -> Unmanaged<Trampoline>? {
+        let trampoline = current.unretained
+        return trampoline._withUnsafeGuaranteedRef {
+            guard $0.depth < limit else { return nil }
+            $0.depth += 1
+            return trampoline
         }
+    }
+
+    /// Ends a level. The outermost runs what was put off.
+    @usableFromInline
+    package func leave() {
+        // Still one deep, so that what was put off does not come here again.
+        if depth == 1, !putOff.isEmpty { catchUp() }
+        depth -= 1
+    }
+
+    /// Runs `body` when the outermost level is left, or when somebody on this thread looks at an unfilled future.
+    package static func putOff(_ body: @escaping () -> Void) {
+        let trampoline = current.value
+        if trampoline.putOff.isEmpty { threadsBehind.add(1, ordering: .relaxed) }
+        trampoline.putOff.append(body)
     }
 
     /// Returns what `body` makes, or `nil` if that would be too deep.
     @inlinable
-    static func nest<Value>(_ body: () -> Value) -> Value? {
-        guard let trampoline = enter() else { return nil }
-        defer { trampoline.leave() }
+    package static func nest<Value>(_ body: () -> Value) -> Value? {
+        guard let level = enter() else { return nil }
+        defer { level._withUnsafeGuaranteedRef { $0.leave() } }
         return body()
     }
 
+    /// Runs `node` with the value of `upstream`, now unless that would be too deep.
     @usableFromInline
-    static func enter() -> Trampoline? {
-        let trampoline = current.value
-        guard trampoline.depth < limit else { return nil }
-        trampoline.depth += 1
-        return trampoline
-    }
-
-    @usableFromInline
-    func leave() {
-        if depth == 1 {
-            // Still one deep, so that the turns that were put off do not come here again.
-            while !deferred.isEmpty {
-                let turns = deferred
-                deferred = []
-                for turn in turns { run(turn.node, with: turn.upstream) }
-            }
+    static func run(_ node: FutureNode, with upstream: FutureNode) {
+        let node = Unmanaged.passRetained(node)
+        func run() {
+            var drain = Drain()
+            drain.run(node, with: upstream)
+            drain.run()
         }
-        depth -= 1
+        if nest(run) == nil { putOff(run) }
     }
 
-    /// Frees nodes.
+    /// Runs handlers, oldest first, with the value of `future`, later.
+    @usableFromInline
+    static func putOff(_ handlers: FutureNode.List, of future: FutureNode) {
+        putOff {
+            var drain = Drain()
+            drain.run(handlers, of: future)
+            drain.run()
+        }
+    }
+
+    /// Whether this thread may have put something off.
+    @usableFromInline
+    package static var isBehind: Bool {
+        // Relaxed: what matters is what this thread itself has written.
+        threadsBehind.load(ordering: .relaxed) > 0
+    }
+
+    /// Runs what this thread has put off, up to where `isDone`.
+    @usableFromInline
+    package static func catchUp(until isDone: () -> Bool = { false }) {
+        current.unretained._withUnsafeGuaranteedRef { trampoline in
+            while !trampoline.putOff.isEmpty, !isDone() { trampoline.runNext() }
+        }
+    }
+
+    private func catchUp() {
+        while !putOff.isEmpty { runNext() }
+    }
+
+    private func runNext() {
+        let body = putOff.removeFirst()
+        if putOff.isEmpty { Self.threadsBehind.subtract(1, ordering: .relaxed) }
+        body()
+    }
+
+    /// First in, first out.
+    private struct Queue {
+        private var bodies: [(() -> Void)?] = []
+        private var next = 0
+
+        var isEmpty: Bool { next == bodies.count }
+
+        mutating func append(_ body: @escaping () -> Void) { bodies.append(body) }
+
+        mutating func removeFirst() -> () -> Void {
+            guard let body = bodies[next].take() else { preconditionFailure("nothing was put off") }
+            next += 1
+            if next > 32, 2 * next >= bodies.count {
+                bodies.removeFirst(next)
+                next = 0
+            } else if isEmpty {
+                bodies.removeAll(keepingCapacity: true)
+                next = 0
+            }
+            return body
+        }
+    }
+
+    // MARK: - Freeing
+
+    /// Frees nodes whose future goes unfilled.
     ///
     /// - Parameter isDismissing: Whether they have been taken, and so what they captured is to be freed before.
     static func free(_ nodes: FutureNode.List, isDismissing: Bool) {
-        if nodes.isEmpty { return }
+        if !nodes.isEmpty { free(.nodes(nodes, isDismissing: isDismissing)) }
+    }
+
+    /// Takes over a reference that may be the last, and with it the last one to more of its kind.
+    package static func free(_ object: consuming AnyObject) {
+        free(.object(object))
+    }
+
+    /// In a loop: freeing a handler can end the life of the future behind it, and so free the handlers of that. A chain
+    /// of a million would overflow the stack otherwise.
+    private static func free(_ first: consuming Dropped) {
         let trampoline = current.value
-        trampoline.dropped.append((nodes, isDismissing))
+        trampoline.dropped.append(first)
         guard !trampoline.isFreeing else { return }
         trampoline.isFreeing = true
-        while let (first, isDismissing) = trampoline.dropped.popLast() {
-            var nodes = first
+        while let dropped = trampoline.dropped.popLast() {
+            guard case .nodes(var nodes, let isDismissing) = dropped else { continue }
             while let node = nodes.pop() {
-                if isDismissing { node._withUnsafeGuaranteedRef { $0.dismiss() } }
+                node._withUnsafeGuaranteedRef { $0.goUnfilled(isDismissing: isDismissing) }
                 node.release()
             }
         }
         trampoline.isFreeing = false
-    }
-
-    private func run(_ node: Unmanaged<FutureNode>, with upstream: FutureNode) {
-        var drain = Drain()
-        drain.run(node, with: upstream)
-        drain.run()
     }
 }

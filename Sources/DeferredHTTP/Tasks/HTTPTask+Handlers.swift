@@ -38,7 +38,7 @@ extension HTTPTask {
     /// The result, or `nil` if there is none yet.
     ///
     /// - Complexity: O(1): one load.
-    public func peek() -> HTTPResult? { completion.peek() }
+    public func peek() -> HTTPResult? { completion.look() }
 
     /// The result as a plain future, which doesn't keep the task.
     public var future: Future<HTTPResult> { Future(completion) }

@@ -6,7 +6,7 @@ internal import DeferredCore
 @usableFromInline
 package final class ChildTasks: Sendable {
     private struct Child: Sendable {
-        let control: TaskControl
+        var control: TaskControl
         /// What the parent waits with.
         var registration: Registration?
     }
@@ -20,20 +20,39 @@ package final class ChildTasks: Sendable {
         var ended = Share()
         var isCancelled = false
         var isEnded = false
+        var place = Place.none
+    }
+
+    /// Where the task whose children these are is itself a child.
+    private enum Place: Sendable {
+        case none
+        case one(Weak, key: Int)
+        /// It has several parents.
+        case several
+    }
+
+    private struct Weak: Sendable {
+        weak var parent: ChildTasks?
     }
 
     private let state: Lock<State>
     private let watchers = Lock<Watchers?>(nil)
+    /// Whether these are the one child of a stage, as which it ends.
+    private let isCollapsible: Bool
 
-    /// - Parameter expected: How many children there will be.
+    /// - Parameters:
+    ///   - expected: The number of children to come.
+    ///   - isCollapsible: Whether these are the one child of a stage, as which it ends.
     @usableFromInline
-    init(expected: Int = 1) {
+    init(expected: Int, isCollapsible: Bool = false) {
         state = Lock(State(expected: expected))
+        self.isCollapsible = isCollapsible
     }
 
     deinit {
-        var running = state.withLock { $0.running.take() }.values.map(\.control)
-        DroppedTasks.free(&running)
+        var controls = state.withLock { $0.running.take() }.values.map(\.control)
+        // Handed over one by one, so that the end of one within the end of another doesn't nest.
+        while !controls.isEmpty { Trampoline.free(controls.removeLast()) }
     }
 
     /// The children that run.
@@ -69,8 +88,67 @@ package final class ChildTasks: Sendable {
             return (state.nextKey, state.isCancelled)
         }
         if mustCancel { control?.cancel() }
+        control?.children?.place(in: self, key)
         watchers.withLock { $0 }?.notify()
         return key
+    }
+
+    /// Puts the one child of a stage in the stage's own place among its parent's children, if nobody but the parent keeps
+    /// the stage.
+    ///
+    /// Of a recursive `flatMap`, whose turns are children of one another, this leaves only the turn that runs. Goes on with
+    /// the parent, which its caller may still have kept at the turn before.
+    @usableFromInline
+    func collapse() {
+        var current: ChildTasks? = self
+        while let children = current { current = children.collapseOnce() }
+    }
+
+    /// - Returns: The children among which the child is now.
+    private func collapseOnce() -> ChildTasks? {
+        let (place, running, ended) = state.withLock { state in
+            (state.place, state.running.count == 1 ? state.running.first : nil, state.ended)
+        }
+        guard isCollapsible, case .one(let reference, let key) = place, let parent = reference.parent,
+            let (oldKey, child) = running, let stage = parent.unsharedChild(key), stage.isPlain
+        else { return nil }
+        var share = stage.upstream?.share ?? Share()
+        share.add(ended, isEnded: true)
+        let (isReplaced, mustCancel) = parent.state.withLock { [share] state in
+            guard !state.isEnded, state.running[key]?.control === stage else { return (false, false) }
+            state.running[key]?.control = child.control
+            state.ended.add(share, isEnded: true)
+            return (true, state.isCancelled)
+        }
+        guard isReplaced else { return nil }
+        let removed = state.withLock { $0.running.removeValue(forKey: oldKey) }
+        withExtendedLifetime(removed) {}
+        child.control.children?.place(in: parent, key, insteadOf: self)
+        if mustCancel { child.control.cancel() }
+        parent.watchers.withLock { $0 }?.notify()
+        return parent
+    }
+
+    /// A child that nobody else keeps.
+    private func unsharedChild(_ key: Int) -> TaskControl? {
+        state.withLock { state in
+            guard let index = state.running.index(forKey: key),
+                isKnownUniquelyReferenced(&state.running.values[index].control)
+            else { return nil }
+            return state.running.values[index].control
+        }
+    }
+
+    /// Notes where the stage whose children these are is a child.
+    private func place(in parent: ChildTasks, _ key: Int, insteadOf old: ChildTasks? = nil) {
+        guard isCollapsible else { return }
+        state.withLock { state in
+            switch state.place {
+            case .one(let reference, _) where old != nil && reference.parent === old: fallthrough
+            case .none: state.place = .one(Weak(parent: parent), key: key)
+            case .one, .several: state.place = .several
+            }
+        }
     }
 
     /// Keeps what a child's end is waited for with, unless it has ended.

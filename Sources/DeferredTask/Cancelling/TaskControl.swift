@@ -15,9 +15,12 @@ package final class TaskControl: @unchecked Sendable {
     @usableFromInline let future: ControlledFuture
 
     /// For a task whose future somebody else fills, and that has to be told of the end.
+    ///
+    /// - Parameter isPromised: Whether the future is certain to be filled.
     @usableFromInline
-    init(root: FutureNode, _ work: TaskWork, _ onCancel: (@Sendable () -> Void)?) {
-        future = .root(TaskState(.root(root), work, handler: onCancel))
+    init(root: FutureNode, isPromised: Bool, _ work: TaskWork, _ onCancel: (@Sendable () -> Void)?) {
+        let target = isPromised ? TaskTarget.root(root) : .foreign(TaskTarget.Weak(future: root))
+        future = .root(TaskState(target, work, handler: onCancel))
         self.work = work
     }
 
@@ -32,14 +35,15 @@ package final class TaskControl: @unchecked Sendable {
     /// For the result of an operator.
     @inlinable
     init(stage: FutureNode, _ work: TaskWork, upstream: TaskControl?) {
-        if let upstream, work.isShared || upstream.work.isShared { upstream.state.addConsumer() }
         self.upstream = upstream
         self.work = work
         future = .stage(stage)
+        if let upstream, isConsumer(of: upstream) { upstream.state.addConsumer(self, stage) }
     }
 
     deinit {
         existingState?.letGo()
+        if let upstream, isConsumer(of: upstream), upstream.state.dropConsumer(self) { upstream.cancel() }
         // One by one, for a chain of a million tasks would overflow the stack.
         while var next = upstream.take() {
             guard isKnownUniquelyReferenced(&next) else { return }
@@ -66,7 +70,16 @@ package final class TaskControl: @unchecked Sendable {
         }
     }
 
+    /// The tasks that this one has started, or was made of.
+    var children: ChildTasks? {
+        if case .children(let children) = work { children } else { nil }
+    }
+
+    /// Whether somebody has asked the task to stop before its end.
     var isCancelled: Bool { existingState?.isCancelled ?? false }
+
+    /// Whether nobody has registered anything with the cancellation of the task.
+    var isPlain: Bool { existingState?.isPlain ?? true }
 
     /// Whether the task has ended.
     var isEnded: Bool {
@@ -78,16 +91,28 @@ package final class TaskControl: @unchecked Sendable {
 
     /// Asks this task to stop, then those it has started, and then those it was derived from.
     package func cancel() {
-        var pending = [self]
+        guard let cancellation = state.cancel() else { return }
+        func stop() { self.stop(cancellation) }
+        if Trampoline.nest(stop) == nil { Trampoline.putOff(stop) }
+    }
+
+    private func stop(_ first: TaskState.Cancellation) {
+        var (current, cancellation) = (self, first)
+        var pending: [TaskControl] = []
         // In a loop, for chains may be long and children deep.
-        while let current = pending.popLast() {
-            guard let cancellation = current.state.cancel() else { continue }
+        while true {
             // First the target, so that a stage fails by itself and not with what its upstream makes of the request.
             cancellation.target.stop()
             for handler in cancellation.handlers { handler() }
             let children = current.work.cancel()
             if let upstream = current.upstreamToCancel() { pending.append(upstream) }
             pending += children.reversed()
+            repeat {
+                guard let next = pending.popLast() else { return }
+                guard let more = next.state.cancel() else { continue }
+                (current, cancellation) = (next, more)
+                break
+            } while true
         }
     }
 
@@ -95,11 +120,12 @@ package final class TaskControl: @unchecked Sendable {
     private func upstreamToCancel() -> TaskControl? {
         guard let upstream else { return nil }
         guard isConsumer(of: upstream) else { return upstream }
-        return upstream.state.removeConsumer() ? upstream : nil
+        return upstream.state.cancelConsumer(self) ? upstream : nil
     }
 
     /// Whether this is one of several that `upstream` is shared by.
-    private func isConsumer(of upstream: TaskControl) -> Bool { work.isShared || upstream.work.isShared }
+    @usableFromInline
+    func isConsumer(of upstream: TaskControl) -> Bool { work.isShared || upstream.work.isShared }
 
     /// Lets `token` cancel this task, until it ends or nobody is left who holds it.
     func cancel(when token: CancellationToken) {

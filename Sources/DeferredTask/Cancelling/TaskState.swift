@@ -12,8 +12,6 @@ package final class TaskState: Sendable {
         var machine: CancellationStateMachine<TaskTarget>
         var contents: Contents
         weak var progress: TaskProgress?
-        /// Consumers of a shared task that have not cancelled.
-        var consumers = 0
     }
 
     /// What is let go of at the end.
@@ -28,6 +26,9 @@ package final class TaskState: Sendable {
         var notice: Registration?
         /// Where this waits for something else; taken back at the end.
         var registrations: [Registration] = []
+        /// How many registrations there may be before those that are over are let go.
+        var pruningCount = 8
+        var consumers = TaskConsumers()
     }
 
     private let state: Lock<State>
@@ -80,10 +81,20 @@ package final class TaskState: Sendable {
 
     var isCancelled: Bool { state.withLock { $0.machine.isCancelled } }
 
+    /// Whether nobody has registered anything that a cancellation calls, or that cancels.
+    var isPlain: Bool {
+        state.withLock { state in
+            state.contents.handler == nil && state.contents.cancellation == nil && state.contents.registrations.isEmpty
+        }
+    }
+
     var isEnded: Bool { state.withLock { $0.machine.target }?.isFinished ?? true }
 
-    /// Asks to stop. The first time before the end, returns what has to be stopped, and the handlers, newest first.
-    func cancel() -> (target: TaskTarget, handlers: [Handler])? {
+    /// What has to be stopped, and the handlers, newest first.
+    typealias Cancellation = (target: TaskTarget, handlers: [Handler])
+
+    /// Asks to stop. Returns what that comes to, the first time before the end.
+    func cancel() -> Cancellation? {
         state.withLock { state in
             guard let target = state.machine.cancel() else { return nil }
             var handlers: [Handler] = []
@@ -120,26 +131,47 @@ package final class TaskState: Sendable {
     }
 
     /// Keeps `registration` until the end; cancels it if that has come.
+    ///
+    /// Amortised O(1): lets go of those that are over when they may be half of all.
     func takeBackAtEnd(_ registration: Registration) {
-        let isKept = state.withLock { state in
-            guard state.machine.target != nil else { return false }
+        guard registration.isPending else { return }
+        let (isKept, old) = state.withLock { state in
+            guard state.machine.target != nil else { return (false, [Registration]()) }
+            var old: [Registration] = []
+            if state.contents.registrations.count >= state.contents.pruningCount {
+                old = state.contents.registrations
+                state.contents.registrations.removeAll { !$0.isPending }
+                state.contents.pruningCount = max(8, 2 * state.contents.registrations.count)
+            }
             state.contents.registrations.append(registration)
-            return true
+            return (true, old)
         }
+        withExtendedLifetime(old) {}
         if !isKept { registration.cancel() }
     }
 
-    /// Counts one more consumer of a shared task.
+    /// Notes one more consumer of a shared task.
     @usableFromInline
-    func addConsumer() {
-        state.withLock { $0.consumers += 1 }
+    func addConsumer(_ control: TaskControl, _ future: FutureNode) {
+        let forgotten = state.withLock { state in
+            state.machine.target == nil ? [] : state.contents.consumers.add(control, future)
+        }
+        withExtendedLifetime(forgotten) {}
     }
 
-    /// Counts out a consumer that has cancelled; true if none is left.
-    func removeConsumer() -> Bool {
+    /// Counts out a consumer that has cancelled; true if nobody wants the task any more.
+    func cancelConsumer(_ control: TaskControl) -> Bool {
+        let (consumer, areDone) = state.withLock { state in
+            (state.contents.consumers.cancel(control), state.contents.consumers.areDone)
+        }
+        return withExtendedLifetime(consumer) { areDone }
+    }
+
+    /// Notes that nobody holds a consumer any more; true if nobody wants the task, and somebody has cancelled.
+    func dropConsumer(_ control: TaskControl) -> Bool {
         state.withLock { state in
-            state.consumers -= 1
-            return state.consumers == 0
+            state.contents.consumers.drop(control)
+            return state.contents.consumers.areDone
         }
     }
 

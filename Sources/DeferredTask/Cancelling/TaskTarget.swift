@@ -2,14 +2,21 @@ internal import DeferredCore
 
 /// What the cancellation of a task stops first.
 enum TaskTarget: CancellationTarget {
-    /// A future that somebody else fills; how it ends is up to the cancellation handlers.
+    /// A future that its producer fills for certain; how it ends is up to the cancellation handlers.
     case root(FutureNode)
+    /// A future that its producer may drop unfilled. It isn't kept: handlers behind it may keep this.
+    case foreign(Weak)
     /// An operator's result, which ends at once if its closure has not begun.
     case stage(FutureNode)
+
+    struct Weak: Sendable {
+        weak var future: FutureNode?
+    }
 
     var isFinished: Bool {
         switch self {
         case .root(let future), .stage(let future): future.isFinished
+        case .foreign(let reference): reference.future?.isFinished ?? false
         }
     }
 

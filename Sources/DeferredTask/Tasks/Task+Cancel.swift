@@ -27,6 +27,9 @@ extension Task {
 
     /// Whether the task was cancelled before it ended. It may still have succeeded.
     public var isCancelled: Bool {
-        control?.isCancelled ?? false
+        guard let control else { return false }
+        // What this thread has put off may be what cancels it.
+        if !control.isCancelled, Trampoline.isBehind { Trampoline.catchUp { control.isCancelled } }
+        return control.isCancelled
     }
 }

@@ -12,9 +12,22 @@ extension Task {
         upon executor: some Executor = .immediate,
         _ transform: @escaping @Sendable (Success) throws -> Task<NewSuccess>
     ) -> Task<NewSuccess> {
-        let children = ChildTasks()
-        let task = derive(executor, TaskFlatMap(body: transform, children: children), .children(children))
-        return task
+        if executor is ImmediateExecutor, let result = storage.peek() {
+            switch result {
+            case .failure(let error): return .failure(error)
+            case .success(let value): if let task = Task<NewSuccess>.starting({ try transform(value) }) { return task }
+            }
+        }
+        let children = ChildTasks(expected: 1, isCollapsible: true)
+        return derive(executor, TaskFlatMap(body: transform, children: children), .children(children))
+    }
+
+    /// The task that `body` starts, or failed with what it throws; `nil` if that would nest too deeply.
+    @inlinable
+    static func starting(_ body: () throws -> Task) -> Task? {
+        Trampoline.nest {
+            do { return try body() } catch { return .failure(error) }
+        }
     }
 }
 
@@ -48,6 +61,7 @@ extension ChildTasks {
     @inlinable
     func start<Success>(_ task: Task<Success>) -> Outcome<Task<Success>.Result> {
         started(task.control)
+        collapse()
         return .future(task.future)
     }
 }

@@ -66,7 +66,7 @@ extension Task {
 
         /// The result, or `nil` if there is none yet.
         @inlinable
-        public func peek() -> Result? { storage.peek() }
+        public func peek() -> Result? { storage.look() }
 
         /// The result as a plain future. It does not keep the promise.
         @inlinable

@@ -27,7 +27,13 @@ extension Task {
         upon executor: some Executor = .immediate,
         to substitute: @escaping @Sendable (any Error) throws -> Task
     ) -> Task {
-        let children = ChildTasks()
+        if executor is ImmediateExecutor, let result = storage.peek() {
+            switch result {
+            case .success: return self
+            case .failure(let error): if let task = Task.starting({ try substitute(error) }) { return task }
+            }
+        }
+        let children = ChildTasks(expected: 1, isCollapsible: true)
         return derive(executor, TaskFallback(body: substitute, children: children), .children(children))
     }
 }

@@ -18,7 +18,7 @@ extension Task {
     /// - Returns: A task that ends as this one does, or with `CancellationError` when it is cancelled. Its progress is that
     ///   of this task. Dropping it without cancelling leaves it counted.
     public func shared() -> Task {
-        isFilled ? self : derive(.immediate, TaskPassing(), .shared)
+        storage.isFinished ? self : derive(.immediate, TaskPassing(), .shared)
     }
 }
 

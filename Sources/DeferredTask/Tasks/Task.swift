@@ -71,14 +71,20 @@ public struct Task<Success: Sendable>: FutureProtocol, Cancellable {
         self.init(future.map { .success($0) }, uponCancel: onCancel)
     }
 
+    /// - Parameter isPromised: Whether the future is certain to be filled; see `TaskTarget`.
     @inlinable
-    init(_ storage: FutureStorage<Result>, _ work: TaskWork, _ onCancel: (@Sendable () -> Void)?) {
+    init(
+        _ storage: FutureStorage<Result>,
+        isPromised: Bool = false,
+        _ work: TaskWork,
+        _ onCancel: (@Sendable () -> Void)?
+    ) {
         // One that has ended has nothing to cancel, but counts in the progress of those derived from it if it reports.
         if case .opaque = work, storage.isFinished {
             self.init(storage, nil)
             return
         }
-        let control = TaskControl(root: storage, work, onCancel)
+        let control = TaskControl(root: storage, isPromised: isPromised, work, onCancel)
         self.init(storage, control)
         let state = control.state
         state.waitForEnd(with: storage.notify { state.end() })
@@ -122,5 +128,5 @@ public struct Task<Success: Sendable>: FutureProtocol, Cancellable {
     ///
     /// - Complexity: O(1): one load.
     @inlinable
-    public func peek() -> Result? { storage.peek() }
+    public func peek() -> Result? { storage.look() }
 }

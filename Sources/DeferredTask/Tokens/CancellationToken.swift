@@ -26,7 +26,7 @@ public struct CancellationToken: Sendable {
     ///
     /// - Complexity: O(1): one load.
     @inlinable
-    public var isCancelling: Bool { state?.peek() == .cancelled }
+    public var isCancelling: Bool { state?.look() == .cancelled }
 
     /// Throws if the source was cancelled.
     ///

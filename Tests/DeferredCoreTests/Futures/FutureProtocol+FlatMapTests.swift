@@ -123,6 +123,74 @@ struct FutureProtocolFlatMapTests {
         }
     }
 
+    @Test func `handlers of a future that two flatMaps wait for can be taken back`() {
+        let (up, inner) = (Deferred<Int>(), Deferred<Int>())
+        let log = Log<String>()
+        let first = up.upon(.immediate) { _ in log.add("first") }
+        let results = (0..<2).map { index in up.flatMap { _ in inner } }
+        for (index, result) in results.enumerated() { result.upon(.immediate) { log.add("\(index) \($0)") } }
+        first.cancel()
+        let last = inner.upon(.immediate) { _ in log.add("last") }
+        up.fill(with: 0)
+        last.cancel()
+        inner.fill(with: 1)
+        #expect(log.entries == ["0 1", "1 1"])
+    }
+
+    @Test func `several handlers of a future that two flatMaps wait for can be taken back`() {
+        for (one, other) in [(0, 1), (1, 0), (0, 2), (2, 0), (1, 2), (2, 1)] {
+            let (up, inner) = (Deferred<Int>(), Deferred<Int>())
+            let log = Log<String>()
+            let first = up.upon(.immediate) { _ in log.add("first") }
+            let results = (0..<2).map { index in up.flatMap { _ in inner } }
+            first.cancel()
+            let handlers = (0..<3).map { index in inner.upon(.immediate) { _ in log.add("\(index)") } }
+            up.fill(with: 0)
+            handlers[one].cancel()
+            handlers[other].cancel()
+            inner.fill(with: 1)
+            #expect(log.entries == ["\(3 - one - other)"])
+            #expect(results.map { $0.peek() } == [1, 1])
+        }
+    }
+
+    @Test func `a closure whose inner future goes unfilled is released once`() {
+        let lifetimes = Lifetimes()
+        let up = Deferred<Int>()
+        do {
+            let result = up.flatMap { [token = lifetimes.make()] _ in
+                token.touch()
+                return Deferred<Int>()
+            }
+            result.upon(.immediate) { [token = lifetimes.make()] _ in token.touch() }
+            up.fill(with: 0)
+            #expect(result.peek() == nil)
+        }
+        #expect(lifetimes.count == 0)
+    }
+
+    @Test(arguments: 1...100)
+    func `a flatMap on a filled future is filled when somebody looks, however deeply it is nested`(depth: Int) {
+        @Sendable func nested(_ depth: Int, _ body: @escaping @Sendable () -> Void) {
+            if depth == 0 { return body() }
+            let deferred = Deferred<Int>()
+            deferred.upon(.immediate) { _ in nested(depth - 1, body) }
+            deferred.fill(with: depth)
+        }
+        let log = Log<Bool>()
+        nested(depth) {
+            @Sendable func make() -> Future<Int> { Future(value: 1).flatMap { Future(value: $0 + 1) } }
+            log.add(make().peek() == 2)
+            log.add(make().isFilled)
+            log.add(make().map { $0 }.wait(until: .now() + 60) == 2)
+            let deferred = Deferred<Int>()
+            let result = deferred.map { $0 + 1 }.flatMap { Future(value: $0) }
+            deferred.fill(with: 1)
+            log.add(result.peek() == 2)
+        }
+        #expect(log.entries == [true, true, true, true])
+    }
+
     @Test func `a loop over a queue runs in constant memory`() async {
         await #expect(processExitsWith: .success) {
             let queue = DispatchQueue(label: "loop")

@@ -87,12 +87,12 @@ struct SequenceFirstFilledTests {
         futures.removeLast()
         #expect(lifetimes.count == 1)
         futures.removeLast()
-        #expect(lifetimes.count == 1)
+        #expect(lifetimes.count == 0)
         withExtendedLifetime(first) {}
         do {
             _ = [Deferred<Int>()].firstFilled().upon(.immediate) { [token = lifetimes.make()] _ in token.touch() }
         }
-        #expect(lifetimes.count == 1)
+        #expect(lifetimes.count == 0)
     }
 
     @Test func `a result that nobody holds is filled all the same`() {

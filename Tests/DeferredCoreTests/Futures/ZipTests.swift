@@ -56,7 +56,7 @@ struct ZipTests {
         #expect((lifetimes.count, futures.count) == (2, 1))
         b = nil
         #expect(futures.count == 0)
-        #expect(lifetimes.count == 2, "the values of a and the handler belong to futures that are still held")
+        #expect(lifetimes.count == 1, "the value of a belongs to a future that is still held")
         withExtendedLifetime(zipped) {}
     }
 

@@ -37,7 +37,7 @@ struct InterleavingTests {
             ),
             Scenario(
                 "fill × register, then cancel",
-                217,
+                195,
                 .init(handlers: ["a"]),
                 [.fill(1)],
                 [.register("b"), .cancel("b")]
@@ -93,21 +93,21 @@ struct InterleavingTests {
             Scenario("fill × cancel × drop", 72, .init(handlers: ["a", "b"]), [.fill(1), .drop], [.cancel("a")]),
             Scenario(
                 "cancel × drop behind a derived future",
-                35,
+                27,
                 .init(handlers: ["a", "b"], isDerived: true),
                 [.cancel("a")],
                 [.drop]
             ),
             Scenario(
                 "fill × cancel behind a derived future",
-                28,
+                27,
                 .init(handlers: ["a", "b"], isDerived: true),
                 [.cancel("a")],
                 [.fill(1), .drop]
             ),
             Scenario(
                 "fill × cancel × execute",
-                46,
+                44,
                 .init(handlers: ["a"], isHeld: true),
                 [.fill(1)],
                 [.cancel("a")],

@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct StageInterleavingTests {
     @Test(arguments: [
-        (stages: 1, abandoned: 0, atLeast: 68), (2, 0, 96), (2, 1, 68), (3, 1, 96),
+        (stages: 1, abandoned: 0, atLeast: 59), (2, 0, 87), (2, 1, 59), (3, 1, 87),
     ])
     func `fill × abandon`(stages: Int, abandoned: Int, atLeast: Int) {
         let explorer = Explorer(actors: 2)

@@ -39,14 +39,63 @@ struct StateWordTests {
         #expect(FutureNode.List().reversed().isEmpty)
     }
 
-    @Test func `a word that is reopened is pending, with its nodes`() {
+    @Test(arguments: [false, true])
+    func `a word that is reopened is as it was`(isClaimed: Bool) {
         let word = StateWord(filled: false)
         let nodes = (0..<2).map { _ in FutureNode(.permanent()) }
         for node in nodes { #expect(word.push(.passUnretained(node)) == true) }
-        word.reopen(with: word.publish())
+        if isClaimed { #expect(word.claim() == true) }
+        let (handlers, flags) = word.close()
+        #expect(word.remove(.passUnretained(nodes[0])) == false)
+        word.reopen(with: handlers, flags)
         #expect(word.isFilled == false)
         #expect(word.hasHandlers == true)
+        #expect(word.claim() == !isClaimed)
         #expect(indices(of: word.publish(), in: nodes) == [1, 0])
+    }
+
+    @Test func `an orphaned word gives its nodes away, keeps none, and can still be filled`() {
+        let word = StateWord(filled: false)
+        let nodes = (0..<3).map { _ in FutureNode(.permanent()) }
+        for node in nodes[..<2] { #expect(word.push(.passUnretained(node)) == true) }
+        #expect(indices(of: word.orphan(evenIfClaimed: false), in: nodes) == [1, 0])
+        #expect(word.hasHandlers == false)
+        #expect(word.isFilled == false)
+        #expect(word.remove(.passUnretained(nodes[0])) == false)
+        #expect(word.push(.passRetained(nodes[2])) == true)
+        #expect(word.hasHandlers == false)
+        #expect(word.orphan(evenIfClaimed: true).isEmpty)
+        #expect(word.claim() == true)
+        #expect(word.publish().isEmpty)
+        #expect(word.isFilled == true)
+        #expect(word.push(.passUnretained(nodes[0])) == false)
+    }
+
+    @Test func `a word that somebody is about to publish, or has, is orphaned by its claimant only`() {
+        let word = StateWord(filled: false)
+        let nodes = (0..<2).map { _ in FutureNode(.permanent()) }
+        for node in nodes { #expect(word.push(.passUnretained(node)) == true) }
+        #expect(word.claim() == true)
+        #expect(word.orphan(evenIfClaimed: false).isEmpty)
+        #expect(indices(of: word.orphan(evenIfClaimed: true), in: nodes) == [1, 0])
+        #expect(word.claim() == false)
+        let filled = StateWord(filled: true)
+        #expect(filled.orphan(evenIfClaimed: true).isEmpty)
+        #expect(filled.isFilled == true)
+    }
+
+    @Test func `a node that joins a second list forgets the first`() {
+        let one = StateWord(filled: false)
+        let other = StateWord(filled: false)
+        let nodes = (0..<4).map { _ in FutureNode(.permanent()) }
+        for node in nodes[..<3] { #expect(one.push(.passUnretained(node)) == true) }
+        #expect(one.remove(.passUnretained(nodes[0])) == true)
+        // Now the nodes know their neighbours of the first list.
+        var list = one.publish().reversed()
+        while let node = list.pop() { #expect(other.push(node) == true) }
+        #expect(other.push(.passUnretained(nodes[3])) == true)
+        #expect(other.remove(.passUnretained(nodes[1])) == true)
+        #expect(indices(of: other.publish(), in: nodes) == [3, 2])
     }
 
     @Test(arguments: 0..<4, [false, true])
@@ -74,7 +123,7 @@ struct StateWordTests {
     @Test func `a node that takes no value traps when it is given one`() async {
         await #expect(processExitsWith: .failure) {
             var drain = Drain()
-            _ = FutureNode(.permanent()).run(FutureStorage(filledWith: 1), isSole: true, &drain)
+            _ = FutureNode(.permanent()).run(FutureStorage(filledWith: 1), &drain)
         }
     }
 

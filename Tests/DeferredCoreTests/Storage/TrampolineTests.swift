@@ -1,0 +1,90 @@
+import DeferredCore
+import TestSupport
+import Testing
+
+/// Nothing that handlers do overflows the stack, and nobody sees that it was put off for that.
+@Suite(.timeLimit(.minutes(5)))
+struct TrampolineTests {
+    static let depth = 100_000
+
+    @Test func `handlers that fill futures nest as deeply as somebody writes`() {
+        onSmallStack {
+            let futures = (0...Self.depth).map { _ in Deferred<Int>() }
+            for index in 0..<Self.depth {
+                futures[index].upon(.immediate) { futures[index + 1].fill(with: $0 + 1) }
+            }
+            futures[0].fill(with: 0)
+            #expect(futures[Self.depth].peek() == Self.depth)
+        }
+    }
+
+    @Test func `executors that run closures inline nest as deeply as somebody writes`() {
+        onSmallStack {
+            let head = Deferred<Int>()
+            var tail = head.future
+            for _ in 0..<Self.depth { tail = tail.map(upon: Inline()) { $0 + 1 } }
+            head.fill(with: 0)
+            #expect(tail.peek() == Self.depth)
+        }
+    }
+
+    @Test(arguments: 0..<4)
+    func `nested operators of many futures are filled and dropped`(kind: Int) {
+        onSmallStack {
+            let lifetimes = Lifetimes()
+            func nest(_ head: Deferred<Int>) -> Future<Int> {
+                var tail = head.future
+                for _ in 0..<Self.depth {
+                    tail =
+                        switch kind {
+                        case 0: zip(tail, Future(value: 1)).map { $0 + $1 }
+                        case 1: [tail, Future(value: 1)].allFilled().map { $0[0] + $0[1] }
+                        case 2: [tail, Future.never].firstFilled().map { $0 + 1 }
+                        default: [tail].firstFilled().flatMap { Future(value: $0 + 1) }
+                        }
+                }
+                tail.upon(.immediate) { [token = lifetimes.make()] _ in token.touch() }
+                return tail
+            }
+            let head = Deferred<Int>()
+            let tail = nest(head)
+            head.fill(with: 0)
+            #expect(tail.peek() == Self.depth)
+            _ = nest(Deferred())
+            #expect(lifetimes.count == 0)
+        }
+    }
+
+    @Test func `deeper handlers run before the outermost fill returns, in their order`() {
+        let log = Log<Int>()
+        let futures = (0..<200).map { _ in Deferred<Int>() }
+        for index in 0..<199 {
+            futures[index].upon(.immediate) { _ in
+                log.add(index)
+                futures[index + 1].fill(with: 0)
+            }
+        }
+        futures[0].fill(with: 0)
+        #expect(log.entries == Array(0..<199))
+    }
+
+    @Test func `a handler that was put off can be taken back`() {
+        let log = Log<Int>()
+        let (first, last) = (Deferred<Int>(), Deferred<Int>())
+        let taken = last.upon(.immediate) { _ in log.add(0) }
+        last.upon(.immediate) { _ in log.add(1) }
+        let futures = [first] + (0..<31).map { _ in Deferred<Int>() }
+        for index in 0..<31 { futures[index].upon(.immediate) { futures[index + 1].fill(with: $0) } }
+        futures[31].upon(.immediate) { _ in
+            last.fill(with: 0)
+            taken.cancel()
+        }
+        first.fill(with: 0)
+        #expect(log.entries == [1])
+        #expect(taken.isCancelled)
+    }
+}
+
+private struct Inline: Executor {
+    func submit(_ body: @escaping @Sendable () -> Void) { body() }
+}

@@ -92,7 +92,7 @@ struct ComposingSnippets {
     @Test func `One task, several readers`() async throws {
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 121)
         let promise = Task<Int>.Promise()
-        let work = Task(promise, uponCancel: { promise.fail(with: CancellationError()) })
+        let work = Task(promise, uponCancel: { $0.fail(with: CancellationError()) })
         let (one, other) = (work.shared(), work.shared())
 
         one.cancel()

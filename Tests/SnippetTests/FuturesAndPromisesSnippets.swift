@@ -104,7 +104,7 @@ struct FuturesAndPromisesSnippets {
                 promise.succeed(with: String(decoding: data, as: UTF8.self))
             }
             DispatchQueue.global().async(execute: work)
-            return Task(promise, uponCancel: { promise.fail(with: CancellationError()) })
+            return Task(promise, uponCancel: { $0.fail(with: CancellationError()) })
         }
 #sourceLocation()
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 151)

@@ -38,7 +38,7 @@ extension PictureStore {
                 promise.fail(with: error ?? CocoaError(.fileReadUnknown))
             }
         }
-        return Task(promise, uponCancel: { request.stop() })
+        return Task(promise, uponCancel: { _ in request.stop() })
     }
 }
 #sourceLocation()
@@ -53,39 +53,39 @@ struct MigratingFromCompletionHandlersSnippets {
     }
 
     @Test func `Replace the pyramid`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 62)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 64)
         let store = PictureStore()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 65)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 67)
         let pair = store.picture("moon").flatMap { moon in
             store.picture("sun").map { sun in [moon, sun] }
         }
         pair.uponSuccess(on: .main) { print($0) }
         pair.uponFailure(on: .main) { print("failed: \($0)") }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 72)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 74)
         #expect(try await pair.value.map(\.name) == ["moon", "sun"])
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 78)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 80)
         let album = ["moon", "sun", "star"].mapTasks(maxConcurrent: 2) { store.picture($0) }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 81)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 83)
         #expect(try await album.value.count == 3)
 #sourceLocation()
     }
 
     @Test func `Keep the old callers`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 89)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 91)
         let store = PictureStore()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 92)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 94)
         func loadPicture(_ name: String, completion: @escaping @Sendable (Picture?) -> Void) -> RequestToken {
             let task = store.picture(name)
             task.upon(.main) { completion(try? $0.get()) }
             return RequestToken(task)
         }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 99)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 101)
         let loaded = Deferred<Picture?>()
         let token = loadPicture("moon") { loaded.fill(with: $0) }
         #expect(await loaded.value == Picture(name: "moon"))
@@ -94,10 +94,10 @@ struct MigratingFromCompletionHandlersSnippets {
     }
 
     @Test func `Or go to await`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 110)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 112)
         let store = PictureStore()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 113)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 115)
         func names() async throws -> [String] {
             let moon = store.picture("moon")
             let sun = store.picture("sun")  // both are running
@@ -105,7 +105,7 @@ struct MigratingFromCompletionHandlersSnippets {
         }
         print(try await names())
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 121)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 123)
         #expect(try await names() == ["moon", "sun"])
 #sourceLocation()
     }

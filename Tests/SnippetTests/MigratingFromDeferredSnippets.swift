@@ -31,7 +31,7 @@ struct MigratingFromDeferredSnippets {
         load { data, error in
             if let data { promise.succeed(with: data) } else { promise.fail(with: error ?? URLError(.unknown)) }
         }
-        let after = Task(promise, uponCancel: { promise.fail(with: CancellationError()) })
+        let after = Task(promise, uponCancel: { $0.fail(with: CancellationError()) })
 #sourceLocation()
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromDeferred.md", line: 80)
         #expect(try await before.value == after.value)

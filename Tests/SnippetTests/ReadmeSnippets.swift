@@ -44,7 +44,7 @@ struct ReadmeSnippets {
             DispatchQueue.global().async {
                 if user == 1 { promise.succeed(with: "Ada") } else { promise.fail(with: Failure.noSuchUser) }
             }
-            return Task(promise, uponCancel: { promise.fail(with: CancellationError()) })
+            return Task(promise, uponCancel: { $0.fail(with: CancellationError()) })
         }
 
         let greeting = name(of: 1)

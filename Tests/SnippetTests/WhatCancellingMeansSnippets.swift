@@ -17,7 +17,7 @@ struct WhatCancellingMeansSnippets {
     @Test func `Overview`() async throws {
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/WhatCancellingMeans.md", line: 15)
         let promise = Task<Int>.Promise()
-        let work = Task(promise, uponCancel: {
+        let work = Task(promise, uponCancel: { promise in
             promise.fail(with: CancellationError())
         })
         let text = work.map { "never called with \($0)" }

@@ -52,7 +52,7 @@ final class ClientCore: Sendable {
         }
         let promise = Task<Value>.Promise()
         let operation = ClientOperation(identifier, request, on: self, promise: promise, makeAttempt: attempt)
-        let task = Task(promise, reporter: reporter, uponCancel: { operation.cancel() })
+        let task = Task(promise, reporter: reporter, uponCancel: { _ in operation.cancel() })
         operation.begin()
         return task
     }

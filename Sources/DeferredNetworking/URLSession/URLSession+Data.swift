@@ -44,7 +44,7 @@ extension URLSession {
             completion: { promise.fill(with: $0) }
         )
         let transfer = Transfer.start(TransferRequest(request), on: self, configure: configure, sink: sink)
-        return Task(promise, reporter: reporter, uponCancel: { transfer.cancel() })
+        return Task(promise, reporter: reporter, uponCancel: { _ in transfer.cancel() })
     }
 
     /// Begins a `GET` request. See ``beginDataTask(with:configure:)-(URLRequest,_)``.

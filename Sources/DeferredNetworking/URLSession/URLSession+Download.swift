@@ -58,6 +58,6 @@ extension URLSession {
             start: { Transfer.start($0, on: self, configure: configure, sink: $1) },
             completion: { promise.fill(with: $0) }
         )
-        return Task(promise, reporter: reporter, uponCancel: { download.cancel() })
+        return Task(promise, reporter: reporter, uponCancel: { _ in download.cancel() })
     }
 }

@@ -74,6 +74,82 @@ extension Task {
     }
 }
 
+extension Task {
+    /// Creates a task that ends as `promise` is filled, and fails with ``BrokenPromise`` if that is lost.
+    ///
+    /// ```swift
+    /// return Task(promise, uponCancel: { $0.fail(with: CancellationError()) })
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - promise: Not kept: neither by the task, nor for the handler.
+    ///   - onCancel: Called with the promise at most once, on the thread that cancels, if that happens before the end. It
+    ///     should make the producer fill the promise soon, or fill it itself. Use the promise that it is given: one that it
+    ///     captured would be kept as long as somebody holds the task, and a lost completion handler would never end it. So
+    ///     would one in the completion handler of a request that it captures: capture that weakly, if it keeps its handler.
+    ///     Kept until the task ends, or until nobody is left who could cancel.
+    @inlinable
+    public init(_ promise: Promise, uponCancel onCancel: @escaping @Sendable (Promise) -> Void) {
+        self.init(promise.storage, isPromised: true, .opaque, promise.handler(onCancel))
+    }
+
+    /// Creates a task that ends as `promise` is filled, and takes its progress from `reporter`.
+    ///
+    /// - Parameters:
+    ///   - promise: Not kept; see ``init(_:uponCancel:)-(Promise,_)``.
+    ///   - reporter: Through which the producer reports how far it is. Kept as long as the task.
+    ///   - onCancel: See ``init(_:uponCancel:)-(Promise,_)``.
+    public init(
+        _ promise: Promise,
+        reporter: ProgressReporter,
+        uponCancel onCancel: @escaping @Sendable (Promise) -> Void
+    ) {
+        self.init(promise.storage, isPromised: true, .reporting(reporter), promise.handler(onCancel))
+    }
+
+    /// Creates a task that ends as `promise` is filled, and fails with ``BrokenPromise`` if that is lost.
+    @inlinable
+    public init(_ promise: Promise) {
+        self.init(promise.storage, isPromised: true, .opaque, nil)
+    }
+
+    /// Creates a task as ``init(_:uponCancel:)-(Promise,_)`` does, with a closure that may keep the promise.
+    @available(
+        *,
+        deprecated,
+        message:
+            "a closure that captures its promise keeps it, and then a lost one never fails the task; take the promise as a parameter: uponCancel: { promise in … }"
+    )
+    @_disfavoredOverload
+    @inlinable
+    public init(_ promise: Promise, uponCancel onCancel: @escaping @Sendable () -> Void) {
+        self.init(promise.storage, isPromised: true, .opaque, onCancel)
+    }
+
+    /// Creates a task as ``init(_:reporter:uponCancel:)-(Promise,_,_)`` does, with a closure that may keep the promise.
+    @available(
+        *,
+        deprecated,
+        message:
+            "a closure that captures its promise keeps it, and then a lost one never fails the task; take the promise as a parameter: uponCancel: { promise in … }"
+    )
+    @_disfavoredOverload
+    public init(_ promise: Promise, reporter: ProgressReporter, uponCancel onCancel: @escaping @Sendable () -> Void) {
+        self.init(promise.storage, isPromised: true, .reporting(reporter), onCancel)
+    }
+}
+
+extension Task.Promise {
+    /// A handler without a parameter, which doesn't keep the promise.
+    @inlinable
+    func handler(_ body: @escaping @Sendable (Task.Promise) -> Void) -> @Sendable () -> Void {
+        { [weak self] in
+            // Without its promise, the task has ended.
+            if let self { body(self) }
+        }
+    }
+}
+
 /// What a task fails with whose ``Task/Promise`` was dropped unfilled.
 ///
 /// It names the place of the promise, not that of the loss: look there for who was to fill it.

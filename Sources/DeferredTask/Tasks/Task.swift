@@ -40,7 +40,8 @@ public struct Task<Success: Sendable>: FutureProtocol, Cancellable {
     /// Creates a task that ends when `future` is filled.
     ///
     /// - Parameters:
-    ///   - future: A ``Promise``, a `Deferred`, or any other future of a result.
+    ///   - future: A `Deferred`, or any other future of a result. Handlers that the task adds to it do not keep it: a
+    ///     future that goes unfilled leaves the task without an end. A ``Promise`` would fail it.
     ///   - onCancel: Called at most once, on the thread that cancels, if that happens before the end. It should make the
     ///     producer fill `future` soon. Kept until the task ends, or until nobody is left who could cancel.
     @inlinable

@@ -31,6 +31,6 @@ struct DownloadStarter: Sendable {
             start: { [carrier] in Transfer.start($0, on: CarrierLease(carrier), sink: $1) },
             completion: { promise.fill(with: $0) }
         )
-        return Task(promise, uponCancel: { download.cancel() })
+        return Task(promise, uponCancel: { _ in download.cancel() })
     }
 }

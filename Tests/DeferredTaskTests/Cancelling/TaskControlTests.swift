@@ -21,7 +21,7 @@ struct TaskControlTests {
     @Test func `a task can be dropped while it ends`() {
         let rounds = (0..<50_000).map { _ in
             let promise = Task<Int>.Promise()
-            return (promise: promise, holder: Holder(Task(promise, reporter: ProgressReporter(), uponCancel: {})))
+            return (promise: promise, holder: Holder(Task(promise, reporter: ProgressReporter(), uponCancel: { _ in })))
         }
         let gate = Gate(2)
         race(2) { thread in
@@ -43,7 +43,7 @@ struct TaskControlTests {
         let lifetimes = Lifetimes()
         func promised() -> Task<Int> {
             let promise = Task<Lifetimes.Token>.Promise()
-            let task = Task(promise, uponCancel: { [token = lifetimes.make()] in token.touch() }).map { _ in 1 }
+            let task = Task(promise, uponCancel: { [token = lifetimes.make()] _ in token.touch() }).map { _ in 1 }
             promise.succeed(with: lifetimes.make())
             return task
         }

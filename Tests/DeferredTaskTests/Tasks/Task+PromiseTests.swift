@@ -35,7 +35,46 @@ struct TaskPromiseTests {
         return task
     }
 
-    @Test func `a cancellation handler that holds the promise makes no cycle`() async {
+    /// A task that is cancelled by filling its promise, which is lost.
+    private static func lostTaskWithHandler(_ lifetimes: Lifetimes) -> Task<Int> {
+        let promise = Task<Int>.Promise()
+        return Task(promise) { [token = lifetimes.make()] promise in
+            token.touch()
+            promise.fail(with: CancellationError())
+        }
+    }
+
+    @Test func `a promise is lost although its cancellation handler fills it, whoever holds the task`() async {
+        let lifetimes = Lifetimes()
+        @Sendable func lost() -> Task<Int> { Self.lostTaskWithHandler(lifetimes) }
+        let held = [
+            lost(), lost().map { $0 }, lost().flatMap { .success($0) }, Task.success(1).flatMap { _ in lost() },
+        ]
+        let waiting = Deferred<Void>()
+        let started = Task(succeedsFrom: waiting).flatMap { lost() }
+        waiting.fill()
+        for task in held + [started] {
+            #expect(task.failureNow is BrokenPromise)
+        }
+        await #expect(throws: BrokenPromise.self) { try await lost().value }
+        await #expect(throws: BrokenPromise.self) { try await lost().get() }
+        await #expect(throws: BrokenPromise.self) { try await lost().map { $0 }.get() }
+        #expect(lifetimes.count == 0)
+        withExtendedLifetime(held) {}
+    }
+
+    @Test func `a task whose promise is given to the cancellation handler is cancelled by it`() async {
+        let (promise, other) = (Task<Int>.Promise(), Task<Int>.Promise())
+        let task = Task(promise, uponCancel: { $0.fail(with: CancellationError()) })
+        let reporting = Task(other, reporter: ProgressReporter(), uponCancel: { $0.succeed(with: 3) })
+        for task in [task, reporting] { task.cancel() }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(reporting.valueNow == 3)
+        #expect(!promise.succeed(with: 1))
+    }
+
+    @available(*, deprecated)
+    @Test func `a cancellation handler without a parameter that captures the promise makes no cycle`() async {
         let lifetimes = Lifetimes()
         do {
             let promise = Task<Int>.Promise()

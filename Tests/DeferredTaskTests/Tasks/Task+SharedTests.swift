@@ -57,6 +57,47 @@ struct SharedTests {
         #expect(log.entries == ["handler"])
     }
 
+    @Test func `a consumer that is dropped counts no longer, so that the last that cancels stops the work`() {
+        for dropsFirst in [true, false] {
+            let log = Log<String>()
+            let upstream = Task(Producer()) { log.add("handler") }
+            var (gone, one, other): (Task<Int>?, Task, Task) = (upstream.shared(), upstream.shared(), upstream.shared())
+            _ = gone?.map { $0 }.isCancelled
+            if dropsFirst { gone = nil }
+            one.cancel()
+            if !dropsFirst { gone = nil }
+            #expect(log.entries.isEmpty)
+            other.cancel()
+            #expect(log.entries == ["handler"])
+            (one, other) = (.never, .never)
+        }
+    }
+
+    @Test func `the last consumer to be dropped stops the work if another has cancelled, and only then`() {
+        let log = Log<String>()
+        let upstream = Task(Producer()) { log.add("cancelled") }
+        var consumers = [upstream.shared(), upstream.shared()]
+        consumers[0].cancel()
+        consumers = []
+        #expect(log.entries == ["cancelled"])
+
+        let other = Task(Producer()) { log.add("dropped") }
+        consumers = [other.shared(), other.shared()]
+        consumers = []
+        #expect(log.entries == ["cancelled"])
+    }
+
+    @Test func `a consumer that is dropped while its handlers wait still counts`() {
+        let (producer, log) = (Producer(), Log<String>())
+        let upstream = Task(producer) { log.add("handler") }
+        upstream.shared().upon(.immediate) { _ in log.add("result") }
+        let other = upstream.shared()
+        other.cancel()
+        #expect(log.entries.isEmpty)
+        producer.succeed(with: 1)
+        #expect(log.entries == ["result"])
+    }
+
     @Test func `a derived consumer cancels nothing that others still want`() {
         let (producer, log) = (Producer(), Log<String>())
         let upstream = Task(producer) { log.add("handler") }

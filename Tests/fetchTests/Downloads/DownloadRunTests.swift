@@ -34,7 +34,7 @@ struct DownloadRunTests {
             begin: { job, _ in
                 let promise = Promise()
                 begun.add((job.name, promise))
-                return Task(promise, uponCancel: { promise.fail(with: URLError(.cancelled)) })
+                return Task(promise, uponCancel: { $0.fail(with: URLError(.cancelled)) })
             },
             completion: { finished.add($0.failureCount) }
         )

@@ -1,0 +1,51 @@
+import DeferredCore
+import DeferredTask
+import TestSupport
+import Testing
+
+/// A combination over a future that nobody fills any more is freed with it.
+@Suite(.timeLimit(.minutes(1)))
+struct UnfilledTests {
+    enum Combining: CaseIterable {
+        case delay, allSucceeded, firstSucceeded, firstCompleted, mapTasks, flatMap, retry
+
+        func callAsFunction(_ task: Task<Int>) -> Task<Int> {
+            switch self {
+            case .delay: task.delay(for: .seconds(100_000))
+            case .allSucceeded: [task, .success(0)].allSucceeded().map { $0[0] }
+            case .firstSucceeded: [task, .never].firstSucceeded()
+            case .firstCompleted: [task, .never].firstCompleted()
+            case .mapTasks: [task].mapTasks(maxConcurrent: 1) { $0 }.map { $0[0] }
+            case .flatMap: task.flatMap { .success($0) }
+            case .retry: Task.retry(RetryPolicy(attempts: 2)) { _ in task }
+            }
+        }
+    }
+
+    @Test(arguments: Combining.allCases, Combining.allCases)
+    func `a combination over a lost future is freed`(one: Combining, other: Combining) {
+        let lifetimes = Lifetimes()
+        for isDerived in [false, true] {
+            for combinesLate in [false, true] {
+                var deferred: Deferred<Task<Int>.Result>? = Deferred()
+                var task = Task(deferred!, uponCancel: { [token = lifetimes.make()] in token.touch() })
+                if isDerived { task = task.map { $0 } }
+                if combinesLate { deferred = nil }
+                task = other(one(task))
+                task.upon(.immediate) { [token = lifetimes.make()] _ in token.touch() }
+                deferred = nil
+            }
+        }
+        #expect(lifetimes.count == 0)
+    }
+
+    @Test func `a task whose future is lost is cancelled all the same`() {
+        let log = Log<Int>()
+        var deferred: Deferred<Task<Int>.Result>? = Deferred()
+        let derived = Task(deferred!, uponCancel: { log.add(1) }).map { $0 }
+        deferred = nil
+        derived.cancel()
+        #expect(log.entries == [1])
+        #expect(derived.failureNow is CancellationError)
+    }
+}

@@ -128,11 +128,27 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
     @usableFromInline
     package final override var isFinished: Bool { word.isFilled }
 
+    package final override var hasFailed: Bool {
+        guard Value.self is any FailureIndicating.Type, word.isFilled else { return false }
+        return (value as? any FailureIndicating)?.isFailure == true
+    }
+
     @usableFromInline
     final func dropHandlers() {
         #if DEBUG
         if let origin { DeferredDiagnostics.report(origin) }
         #endif
         word.publish().drop()
+    }
+}
+
+/// Lets a future tell a failure without knowing the type of its results.
+private protocol FailureIndicating {
+    var isFailure: Bool { get }
+}
+
+extension Result: FailureIndicating {
+    fileprivate var isFailure: Bool {
+        if case .failure = self { true } else { false }
     }
 }

@@ -43,7 +43,7 @@ package final class ChildTasks: Sendable {
     var parts: (share: Share, running: [TaskControl]) {
         var (share, running, expected) = state.withLock { ($0.ended, $0.running.values.map(\.control), $0.expected) }
         if expected > 0 {
-            share.add(weight: Double(expected), fraction: 0)
+            share.addStages(Double(expected), fraction: 0)
             // What they will amount to is not known.
             share.bytes.total = nil
             share.items.total = nil
@@ -64,7 +64,7 @@ package final class ChildTasks: Sendable {
             if let control {
                 state.running[state.nextKey] = Child(control: control)
             } else {
-                state.ended.add(weight: 1, fraction: 1)
+                state.ended.addStages(1, fraction: 1)
             }
             return (state.nextKey, state.isCancelled)
         }
@@ -85,10 +85,10 @@ package final class ChildTasks: Sendable {
     /// Lets go of a child that has ended.
     func ended(_ key: Int) {
         guard let control = state.withLock({ $0.running[key]?.control }) else { return }
-        let share = control.share
+        let (share, isDone) = (control.share, control.isDone)
         let child = state.withLock { state in
             let child = state.running.removeValue(forKey: key)
-            if child != nil { state.ended.add(share, isEnded: true) }
+            if child != nil { state.ended.add(share, isDone: isDone) }
             return child
         }
         // Let go outside of the lock.
@@ -126,7 +126,7 @@ package final class ChildTasks: Sendable {
         let running = state.withLock { state in
             state.isEnded = true
             // Together with their leaving, so that nobody finds neither.
-            for (key, share) in shares where state.running[key] != nil { state.ended.add(share, isEnded: true) }
+            for (key, share) in shares where state.running[key] != nil { state.ended.add(share) }
             return state.running.take()
         }
         guard cancelling else { return }

@@ -1,4 +1,5 @@
 public import DeferredCore
+internal import Synchronization
 
 /// What the two sides of a task share: its control, which cancels, and its future, which ends.
 ///
@@ -14,6 +15,8 @@ package final class TaskState: Sendable {
         weak var progress: TaskProgress?
         /// Consumers of a shared task that have not cancelled.
         var consumers = 0
+        /// Whether the end was a failure, where somebody followed the progress.
+        var hasFailed = false
     }
 
     /// What is let go of at the end.
@@ -31,6 +34,8 @@ package final class TaskState: Sendable {
     }
 
     private let state: Lock<State>
+    /// The bits of the highest fraction that anybody was told, which are in the order of the fractions.
+    private let highestFraction = Atomic(UInt64(0))
 
     init(_ target: TaskTarget, _ work: TaskWork, handler: Handler? = nil) {
         var contents = Contents(handler: handler)
@@ -67,6 +72,8 @@ package final class TaskState: Sendable {
     func letGo() -> ChildTasks? {
         let (machine, contents) = state.withLock { state in
             let contents = state.contents
+            // Asked only for those who follow, for it takes longer than the rest.
+            if contents.watchers != nil { state.hasFailed = state.machine.target?.hasFailed ?? false }
             state.contents = Contents()
             return (state.machine.end(), contents)
         }
@@ -81,6 +88,20 @@ package final class TaskState: Sendable {
     var isCancelled: Bool { state.withLock { $0.machine.isCancelled } }
 
     var isEnded: Bool { state.withLock { $0.machine.target }?.isFinished ?? true }
+
+    /// Whether the task has ended otherwise than by a failure that is known of.
+    var isDone: Bool {
+        let (target, hasFailed) = state.withLock { ($0.machine.target, $0.hasFailed) }
+        guard let target else { return !hasFailed }
+        return target.isFinished && !target.hasFailed
+    }
+
+    /// Notes a fraction, from 0 to 1, that somebody is about to be told.
+    ///
+    /// - Returns: What to tell, so that nobody sees less than was seen before: the highest so far.
+    func raise(to fraction: Double) -> Double {
+        Double(bitPattern: highestFraction.max(fraction.bitPattern, ordering: .relaxed).newValue)
+    }
 
     /// Asks to stop. The first time before the end, returns what has to be stopped, and the handlers, newest first.
     func cancel() -> (target: TaskTarget, handlers: [Handler])? {

@@ -13,6 +13,12 @@ enum TaskTarget: CancellationTarget {
         }
     }
 
+    var hasFailed: Bool {
+        switch self {
+        case .root(let future), .stage(let future): future.hasFailed
+        }
+    }
+
     func stop() {
         if case .stage(let future) = self { future.abandon() }
     }

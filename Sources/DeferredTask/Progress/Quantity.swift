@@ -19,10 +19,10 @@ package enum Quantity {
         bytes(wholeRate(bytesPerSecond)) + "/s"
     }
 
-    /// A rate without its fraction: 0 for what is no number or negative, and the largest for what is larger.
+    /// A rate without its fraction: 0 for what is negative or no finite number, and at most 9e18.
     static func wholeRate(_ unitsPerSecond: Double) -> Int64 {
-        guard unitsPerSecond > 0 else { return 0 }
-        return Int64(exactly: unitsPerSecond.rounded(.down)) ?? .max
+        guard unitsPerSecond > 0, unitsPerSecond.isFinite else { return 0 }
+        return Int64(min(unitsPerSecond, 9e18))
     }
 
     /// A time in minutes and seconds, such as `0:07`, rounded up: in at most 7 cells up to 99 hours.

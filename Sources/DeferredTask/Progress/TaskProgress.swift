@@ -9,18 +9,20 @@ internal import Synchronization
 ///
 /// It keeps the task's control, so that cancelling it works as long as somebody holds it; the control knows it weakly.
 ///
-/// SAFETY: `Progress` is Sendable; `tracker` and `end` are set before anybody else knows this, `hasShownCancellation`
+/// SAFETY: `Progress` is Sendable; `tracker` and `registration` are set before anybody else knows this, `hasShownCancellation`
 /// belongs to the one who is in the loop of `update`, and the rest is atomic.
 final class TaskProgress: Progress, @unchecked Sendable {
     private static let units: Int64 = 1_000_000_000
 
     private let control: TaskControl?
     private var tracker: ProgressTracker?
-    private var end: Registration?
+    /// Waits for the end of the task.
+    private var registration: Registration?
     /// How often somebody asked for an update since the last one began.
     private let requests = Atomic(0)
     private let hasSucceeded = Atomic(false)
-    private let hasNoMeasure = Atomic(false)
+    private let hasUnknownTotal = Atomic(false)
+    /// Whether `super` knows that the task was cancelled.
     private var hasShownCancellation = false
 
     /// - Parameters:
@@ -34,10 +36,11 @@ final class TaskProgress: Progress, @unchecked Sendable {
         isCancellable = true
         tracker = ProgressTracker(control) { [weak self] in self?.update() }
         guard control != nil else { return }
-        end = storage.upon(.immediate) { [weak self] result in self?.end(with: result) }
+        registration = storage.upon(.immediate) { [weak self] result in self?.end(with: result) }
     }
 
-    deinit { end?.cancel() }
+    // A task of long life may be polled often.
+    deinit { registration?.cancel() }
 
     /// Cancels the task, before this returns, which cancels this. Not by way of `cancellationHandler`, which runs later on
     /// some queue, and which is free for others to set.
@@ -51,8 +54,8 @@ final class TaskProgress: Progress, @unchecked Sendable {
         set { if newValue { cancel() } }
     }
 
-    /// Whether all that is known is that something is being done.
-    override var isIndeterminate: Bool { hasNoMeasure.load(ordering: .relaxed) }
+    /// Whether all that report only do so without a total, and nothing else is done yet.
+    override var isIndeterminate: Bool { hasUnknownTotal.load(ordering: .relaxed) }
 
     /// Notes the end of the task, for the first time or again.
     func end(with result: Result<some Sendable, any Error>) {
@@ -79,7 +82,7 @@ final class TaskProgress: Progress, @unchecked Sendable {
 
     private func write(_ news: (fraction: Double, share: Share)) {
         // Foundation has a fraction of 0 for what is indeterminate, so that the one excludes the other.
-        hasNoMeasure.store(news.fraction == 0 && news.share.isIndeterminate, ordering: .relaxed)
+        hasUnknownTotal.store(news.fraction == 0 && news.share.isIndeterminate, ordering: .relaxed)
         let units = Int64(news.fraction * Double(Self.units))
         if units != completedUnitCount { completedUnitCount = units }
     }

@@ -58,24 +58,6 @@ struct ProgressLifetimeTests {
             withExtendedLifetime((progress, registration, parent)) {}
         }
     }
-
-    @Test func `a reporter of long life is not watched by those who watched a task that has ended`() {
-        let (reporter, lifetimes) = (ProgressReporter(), Lifetimes())
-        let (producer, other) = (Producer(), Producer())
-        let parent = [Task(producer, reporter: reporter), Task(other)].allSucceeded()
-        let log = Log<Int64>()
-        parent.uponProgress(on: .immediate) { [token = lifetimes.make()] in
-            token.touch()
-            log.add($0.completed)
-        }
-        reporter.report(completed: 1, of: 2)
-        producer.succeed(with: 1)
-        let count = log.entries.count
-        reporter.report(completed: 2, of: 2)
-        #expect(log.entries.count == count)
-        other.succeed(with: 1)
-        #expect(lifetimes.count == 0)
-    }
 }
 
 private struct WeakControl: Sendable {

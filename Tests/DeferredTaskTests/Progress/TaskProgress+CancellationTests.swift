@@ -68,8 +68,8 @@ struct ProgressCancellationTests {
         progress.addChild(child, withPendingUnitCount: 1)
         progress.cancellationHandler = { called.mustFill(with: ()) }
         task.cancel()
-        progress.cancel()
         #expect(child.isCancelled)
+        progress.cancel()
         await called.value
     }
 

@@ -72,6 +72,9 @@ package class FutureNode: @unchecked Sendable {
     @usableFromInline
     package var isFinished: Bool { false }
 
+    /// In its role as a future: whether it is filled with the failure of a `Result`. Takes a dynamic cast.
+    package var hasFailed: Bool { false }
+
     /// Forgets the handler, and its captures at once, unless it was taken before.
     @usableFromInline
     final func cancel() {

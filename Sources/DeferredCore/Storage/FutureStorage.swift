@@ -171,6 +171,11 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
     @usableFromInline
     package final override var isFinished: Bool { word.isFilled }
 
+    package final override var hasFailed: Bool {
+        guard Value.self is any FailureIndicating.Type, word.isFilled else { return false }
+        return (value as? any FailureIndicating)?.isFailure == true
+    }
+
     @usableFromInline
     package final override var hasWaiting: Bool { word.hasHandlers }
 
@@ -186,5 +191,16 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
     @usableFromInline
     final func dropHandlersForEver() {
         word.orphan(evenIfClaimed: false).drop()
+    }
+}
+
+/// Lets a future tell a failure without knowing the type of its results.
+private protocol FailureIndicating {
+    var isFailure: Bool { get }
+}
+
+extension Result: FailureIndicating {
+    fileprivate var isFailure: Bool {
+        if case .failure = self { true } else { false }
     }
 }

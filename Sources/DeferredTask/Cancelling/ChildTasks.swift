@@ -26,7 +26,7 @@ package final class ChildTasks: Sendable {
     /// Where the task whose children these are is itself a child.
     private enum Place: Sendable {
         case none
-        case one(Weak, key: Int)
+        case one(Weak, ObjectIdentifier, key: Int)
         /// It has several parents.
         case several
     }
@@ -62,7 +62,7 @@ package final class ChildTasks: Sendable {
     var parts: (share: Share, running: [TaskControl]) {
         var (share, running, expected) = state.withLock { ($0.ended, $0.running.values.map(\.control), $0.expected) }
         if expected > 0 {
-            share.add(weight: Double(expected), fraction: 0)
+            share.addStages(Double(expected), fraction: 0)
             // What they will amount to is not known.
             share.bytes.total = nil
             share.items.total = nil
@@ -83,7 +83,7 @@ package final class ChildTasks: Sendable {
             if let control {
                 state.running[state.nextKey] = Child(control: control)
             } else {
-                state.ended.add(weight: 1, fraction: 1)
+                state.ended.addStages(1, fraction: 1)
             }
             return (state.nextKey, state.isCancelled)
         }
@@ -109,15 +109,15 @@ package final class ChildTasks: Sendable {
         let (place, running, ended) = state.withLock { state in
             (state.place, state.running.count == 1 ? state.running.first : nil, state.ended)
         }
-        guard isCollapsible, case .one(let reference, let key) = place, let parent = reference.parent,
+        guard isCollapsible, case .one(let reference, _, let key) = place, let parent = reference.parent,
             let (oldKey, child) = running, let stage = parent.unsharedChild(key), stage.isPlain
         else { return nil }
         var share = stage.upstream?.share ?? Share()
-        share.add(ended, isEnded: true)
+        share.add(ended)
         let (isReplaced, mustCancel) = parent.state.withLock { [share] state in
             guard !state.isEnded, state.running[key]?.control === stage else { return (false, false) }
             state.running[key]?.control = child.control
-            state.ended.add(share, isEnded: true)
+            state.ended.add(share)
             return (true, state.isCancelled)
         }
         guard isReplaced else { return nil }
@@ -142,10 +142,11 @@ package final class ChildTasks: Sendable {
     /// Notes where the stage whose children these are is a child.
     private func place(in parent: ChildTasks, _ key: Int, insteadOf old: ChildTasks? = nil) {
         guard isCollapsible else { return }
+        let new = Place.one(Weak(parent: parent), ObjectIdentifier(parent), key: key)
         state.withLock { state in
             switch state.place {
-            case .one(let reference, _) where old != nil && reference.parent === old: fallthrough
-            case .none: state.place = .one(Weak(parent: parent), key: key)
+            case .none: state.place = new
+            case .one(_, let parent, _) where old.map(ObjectIdentifier.init) == parent: state.place = new
             case .one, .several: state.place = .several
             }
         }
@@ -163,10 +164,10 @@ package final class ChildTasks: Sendable {
     /// Lets go of a child that has ended.
     func ended(_ key: Int) {
         guard let control = state.withLock({ $0.running[key]?.control }) else { return }
-        let share = control.share
+        let (share, isDone) = (control.share, control.isDone)
         let child = state.withLock { state in
             let child = state.running.removeValue(forKey: key)
-            if child != nil { state.ended.add(share, isEnded: true) }
+            if child != nil { state.ended.add(share, isDone: isDone) }
             return child
         }
         // Let go outside of the lock.
@@ -204,7 +205,7 @@ package final class ChildTasks: Sendable {
         let running = state.withLock { state in
             state.isEnded = true
             // Together with their leaving, so that nobody finds neither.
-            for (key, share) in shares where state.running[key] != nil { state.ended.add(share, isEnded: true) }
+            for (key, share) in shares where state.running[key] != nil { state.ended.add(share) }
             return state.running.take()
         }
         guard cancelling else { return }

@@ -89,6 +89,14 @@ package final class TaskControl: @unchecked Sendable {
         }
     }
 
+    /// Whether the task has ended otherwise than by a failure that is known of.
+    var isDone: Bool {
+        switch future {
+        case .root(let state): state.isDone
+        case .stage(let stage): stage.isFinished && !stage.hasFailed
+        }
+    }
+
     /// Asks this task to stop, then those it has started, and then those it was derived from.
     package func cancel() {
         guard let cancellation = state.cancel() else { return }
@@ -104,6 +112,7 @@ package final class TaskControl: @unchecked Sendable {
             // First the target, so that a stage fails by itself and not with what its upstream makes of the request.
             cancellation.target.stop()
             for handler in cancellation.handlers { handler() }
+            current.state.progress?.update()
             let children = current.work.cancel()
             if let upstream = current.upstreamToCancel() { pending.append(upstream) }
             pending += children.reversed()
@@ -137,13 +146,5 @@ package final class TaskControl: @unchecked Sendable {
     enum ControlledFuture {
         case root(TaskState)
         case stage(FutureNode)
-    }
-
-    /// The progress object that somebody holds, or a new one; `isNew` tells that it was just made.
-    func progress() -> (object: TaskProgress, isNew: Bool) {
-        if let progress = state.progress { return (progress, false) }
-        let new = TaskProgress(self)
-        let progress = state.share(new)
-        return (progress, progress === new)
     }
 }

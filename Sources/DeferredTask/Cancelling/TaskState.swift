@@ -1,4 +1,5 @@
 public import DeferredCore
+internal import Synchronization
 
 /// What the two sides of a task share: its control, which cancels, and its future, which ends.
 ///
@@ -12,6 +13,8 @@ package final class TaskState: Sendable {
         var machine: CancellationStateMachine<TaskTarget>
         var contents: Contents
         weak var progress: TaskProgress?
+        /// Whether the end was a failure, where somebody followed the progress.
+        var hasFailed = false
     }
 
     /// What is let go of at the end.
@@ -32,6 +35,8 @@ package final class TaskState: Sendable {
     }
 
     private let state: Lock<State>
+    /// The bits of the highest fraction that anybody was told, which are in the order of the fractions.
+    private let highestFraction = Atomic(UInt64(0))
 
     init(_ target: TaskTarget, _ work: TaskWork, handler: Handler? = nil) {
         var contents = Contents(handler: handler)
@@ -66,8 +71,10 @@ package final class TaskState: Sendable {
     /// - Returns: The children of the task.
     @discardableResult
     func letGo() -> ChildTasks? {
-        let (machine, contents) = state.withLock { state in
+        let (machine, contents) = withTarget { state in
             let contents = state.contents
+            // Asked only for those who follow, for it takes longer than the rest.
+            if contents.watchers != nil { state.hasFailed = state.machine.target?.hasFailed ?? false }
             state.contents = Contents()
             return (state.machine.end(), contents)
         }
@@ -90,12 +97,26 @@ package final class TaskState: Sendable {
 
     var isEnded: Bool { state.withLock { $0.machine.target }?.isFinished ?? true }
 
+    /// Whether the task has ended otherwise than by a failure that is known of.
+    var isDone: Bool {
+        let (target, hasFailed) = state.withLock { ($0.machine.target, $0.hasFailed) }
+        guard let target else { return !hasFailed }
+        return target.isFinished && !target.hasFailed
+    }
+
+    /// Notes a fraction, from 0 to 1, that somebody is about to be told.
+    ///
+    /// - Returns: What to tell, so that nobody sees less than was seen before: the highest so far.
+    func raise(to fraction: Double) -> Double {
+        Double(bitPattern: highestFraction.max(fraction.bitPattern, ordering: .relaxed).newValue)
+    }
+
     /// What has to be stopped, and the handlers, newest first.
     typealias Cancellation = (target: TaskTarget, handlers: [Handler])
 
     /// Asks to stop. Returns what that comes to, the first time before the end.
     func cancel() -> Cancellation? {
-        state.withLock { state in
+        withTarget { state in
             guard let target = state.machine.cancel() else { return nil }
             var handlers: [Handler] = []
             if let cancellation = state.contents.cancellation.take() {
@@ -104,6 +125,13 @@ package final class TaskState: Sendable {
             if let handler = state.contents.handler.take() { handlers.append(handler) }
             return (target, handlers)
         }
+    }
+
+    /// Locks, and keeps the future that the body may look at: were it to end under the lock, then what its handlers have
+    /// captured would, too.
+    private func withTarget<Result: Sendable>(_ body: @Sendable (inout State) -> Result) -> Result {
+        let future = state.withLock { $0.machine.target }?.future
+        return withExtendedLifetime(future) { state.withLock { body(&$0) } }
     }
 
     /// A token that is cancelled with the task, until its end.

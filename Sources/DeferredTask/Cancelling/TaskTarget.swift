@@ -13,12 +13,17 @@ enum TaskTarget: CancellationTarget {
         weak var future: FutureNode?
     }
 
-    var isFinished: Bool {
+    /// The future, if it is still there.
+    var future: FutureNode? {
         switch self {
-        case .root(let future), .stage(let future): future.isFinished
-        case .foreign(let reference): reference.future?.isFinished ?? false
+        case .root(let future), .stage(let future): future
+        case .foreign(let reference): reference.future
         }
     }
+
+    var isFinished: Bool { future?.isFinished ?? false }
+
+    var hasFailed: Bool { future?.hasFailed ?? false }
 
     func stop() {
         if case .stage(let future) = self { future.abandon() }

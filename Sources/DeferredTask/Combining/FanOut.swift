@@ -3,21 +3,22 @@ internal import DeferredCore
 /// A bounded fan-out: starts tasks while there is room.
 final class FanOut<Element: Sendable, Success: Sendable>: Sendable {
     private struct State: Sendable {
-        var next = 0
+        /// Those that have not been started, the last first: what was started is not kept.
+        var waiting: [Element]
+        var started = 0
         var running = 0
         /// Whether some thread is in `run`; others leave the work to it, so that tasks that end at once make no recursion.
         var isStarting = false
     }
 
     let combination: Combination<[Success]>
-    private let elements: [Element]
     private let limit: Int
     private let start: @Sendable (Element) throws -> Task<Success>
     private let values: Gathered<Success>
-    private let state = Lock(State())
+    private let state: Lock<State>
 
     init(_ elements: [Element], limit: Int, _ start: @escaping @Sendable (Element) throws -> Task<Success>) {
-        self.elements = elements
+        state = Lock(State(waiting: elements.reversed()))
         self.limit = limit
         self.start = start
         combination = Combination(expected: elements.count)
@@ -27,9 +28,9 @@ final class FanOut<Element: Sendable, Success: Sendable>: Sendable {
     /// Starts what there is room for.
     func run() {
         guard beginStarting() else { return }
-        while let index = nextToStart() {
+        while let (index, element) = nextToStart() {
             do {
-                combination.add(try start(elements[index])) { self.ended(index, $0) }
+                combination.add(try start(element)) { self.ended(index, $0) }
             } catch {
                 combination.end(with: .failure(error))
             }
@@ -43,16 +44,16 @@ final class FanOut<Element: Sendable, Success: Sendable>: Sendable {
         }
     }
 
-    private func nextToStart() -> Int? {
+    private func nextToStart() -> (index: Int, element: Element)? {
         let isEnded = combination.isEnded
         return state.withLock { state in
-            guard !isEnded, state.next < elements.count, state.running < limit else {
+            guard !isEnded, state.running < limit, let element = state.waiting.popLast() else {
                 state.isStarting = false
                 return nil
             }
-            defer { state.next += 1 }
+            defer { state.started += 1 }
             state.running += 1
-            return state.next
+            return (state.started, element)
         }
     }
 

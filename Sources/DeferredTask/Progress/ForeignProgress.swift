@@ -1,4 +1,6 @@
+internal import DeferredCore
 internal import Foundation
+internal import Synchronization
 
 /// A `Progress` that a producer handed in.
 ///
@@ -18,7 +20,8 @@ final class ForeignProgress: FractionSource, @unchecked Sendable {
         self.watchers = watchers
     }
 
-    var fraction: Double { progress.fractionCompleted }
+    /// Counts the children of the progress, too.
+    var fraction: Double { progress.isIndeterminate ? 0 : Fraction.clamped(progress.fractionCompleted) }
 
     var report: ProgressReport {
         ProgressReport(
@@ -34,13 +37,80 @@ final class ForeignProgress: FractionSource, @unchecked Sendable {
         if !progress.isCancelled { progress.cancel() }
     }
 
-    /// Cancels `control` when the progress is cancelled.
+    /// Cancels `control` when the progress is cancelled, until the task ends or is dropped.
     func tie(to control: TaskControl) {
-        let previous = progress.cancellationHandler
-        progress.cancellationHandler = { [weak control] in
-            previous?()
-            control?.cancel()
-        }
+        if !progress.isCancelled { control.cancel(when: ProgressCancellation.of(progress).token) }
         if progress.isCancelled { control.cancel() }
+    }
+}
+
+/// The cancellation of a `Progress`, for all tasks that were made with it.
+///
+/// Kept by the handler of that progress, and by nothing else: where the handler was replaced, this goes, and the next task
+/// installs another.
+///
+/// SAFETY: `progress` never changes; it is weak only so that it can go.
+private final class ProgressCancellation: @unchecked Sendable {
+    /// Does not keep what it knows, nor take the address of a progress that has gone for that of another.
+    private struct Entry: Sendable {
+        weak var cancellation: ProgressCancellation?
+    }
+
+    private static let all = Lock<[ObjectIdentifier: Entry]>([:])
+
+    private weak let progress: Progress?
+    private let key: ObjectIdentifier
+    private let source = CancellationTokenSource()
+    private let hasRun = Atomic(false)
+
+    private init(_ progress: Progress) {
+        self.progress = progress
+        key = ObjectIdentifier(progress)
+    }
+
+    deinit {
+        let next = Self.all.withLock { [key] all in
+            let next = all[key]?.cancellation
+            if next == nil { all[key] = nil }
+            return next
+        }
+        // Let go outside of the lock, for it may be the last reference.
+        withExtendedLifetime(next) {}
+    }
+
+    var token: CancellationToken { source.token }
+
+    /// The one that is installed, or a new one.
+    static func of(_ progress: Progress) -> ProgressCancellation {
+        let new = ProgressCancellation(progress)
+        let known = new.enter()
+        if known === new { new.install(in: progress) }
+        return known
+    }
+
+    /// Enters this, unless another one is known for the progress; returns what is known then.
+    private func enter() -> ProgressCancellation {
+        var stale: ProgressCancellation?
+        while true {
+            let known: ProgressCancellation = Self.all.withLock { [stale] all in
+                if let known = all[key]?.cancellation, known !== stale { return known }
+                all[key] = Entry(cancellation: self)
+                return self
+            }
+            // Compared outside of the lock, for it may be the last reference.
+            if known === self || known.progress === progress { return known }
+            stale = known
+        }
+    }
+
+    /// Extends the handler that is there. Only the thread that entered this does, so that it's extended once.
+    private func install(in progress: Progress) {
+        let previous = progress.cancellationHandler
+        progress.cancellationHandler = {
+            // Foundation may call it more often.
+            guard self.hasRun.exchange(true, ordering: .relaxed) == false else { return }
+            previous?()
+            self.source.cancel()
+        }
     }
 }

@@ -24,20 +24,20 @@ public final class ProgressReporter: Sendable {
     /// What the numbers count.
     public let unit: Unit
 
-    private let state: Lock<(completed: Int64, total: Int64?)>
+    private let state: Lock<ProgressReport>
     private let watchers = Watchers()
 
     /// Creates a reporter of which nothing is completed.
     ///
     /// - Parameters:
-    ///   - total: How many units there are, if that is known.
+    ///   - total: How many units there are; `nil`, or negative, if that is not known.
     ///   - unit: What the numbers count.
     public init(total: Int64? = nil, unit: Unit = .count) {
         self.unit = unit
-        state = Lock((0, total))
+        state = Lock(ProgressReport(completed: 0, total: total, unit: unit))
     }
 
-    /// How many units are done.
+    /// How many units are done: 0 or more.
     public var completed: Int64 { state.withLock { $0.completed } }
 
     /// How many units there are; `nil` if that is not known.
@@ -46,36 +46,33 @@ public final class ProgressReporter: Sendable {
     /// Sets how much is done, and of how much.
     ///
     /// - Parameters:
-    ///   - completed: Units done so far, not since the last report.
-    ///   - total: All units; `nil` if that is not known, which counts as a fraction of 0 until the end.
+    ///   - completed: Units done so far, not since the last report. Negative counts as 0, and more than `total` as all.
+    ///   - total: All units; `nil`, or negative, if that is not known, which counts as a fraction of 0 until the end.
     /// - Complexity: O(1), plus the observers, which are called before this returns.
     public func report(completed: Int64, of total: Int64?) {
-        state.withLock { $0 = (completed, total) }
+        state.withLock { $0 = ProgressReport(completed: completed, total: total, unit: unit) }
         watchers.notify()
     }
 
     /// Counts more units as done, of as many as before. From several threads, none is lost.
     ///
+    /// - Parameter units: Negative to take some back, down to 0; beyond `Int64.max`, the count stays there.
     /// - Complexity: As ``report(completed:of:)``.
     public func add(_ units: Int64) {
-        state.withLock { $0.completed += units }
+        state.withLock { state in
+            let completed = state.completed.addingSaturated(units)
+            state = ProgressReport(completed: completed, total: state.total, unit: unit)
+        }
         watchers.notify()
     }
 }
 
 extension ProgressReporter: FractionSource {
     @usableFromInline
-    package var fraction: Double {
-        let (completed, total) = state.withLock { $0 }
-        guard let total, total > 0 else { return 0 }
-        return Double(completed) / Double(total)
-    }
+    package var fraction: Double { report.fraction }
 
     @usableFromInline
-    package var report: ProgressReport {
-        let (completed, total) = state.withLock { $0 }
-        return ProgressReport(completed: completed, total: total, unit: unit)
-    }
+    package var report: ProgressReport { state.withLock { $0 } }
 
     @usableFromInline
     package func watch(_ body: @escaping @Sendable () -> Void) -> Watchers.Watch { watchers.add(body) }

@@ -28,7 +28,7 @@ public struct ProgressSnapshot: Sendable, Hashable {
     /// How long it would take at this ``throughput``; `nil` if that or the ``total`` is not known, or nothing moves.
     public var estimatedTimeRemaining: Duration? {
         guard let total, let throughput, throughput > 0 else { return nil }
-        let seconds = Double(max(total - completed, 0)) / throughput
+        let seconds = Double(max(total.subtractingSaturated(completed), 0)) / throughput
         return seconds < 1e12 ? .seconds(seconds) : nil
     }
 }
@@ -36,12 +36,12 @@ public struct ProgressSnapshot: Sendable, Hashable {
 extension ProgressSnapshot: CustomStringConvertible {
     /// One line in decimal units, with what is known: `45 %, 1.20 MB of 2.70 MB, 300 kB/s, 0:05 left`.
     public var description: String {
-        var parts = ["\(Int((fraction * 100).rounded(.down))) %"]
+        var parts = ["\(Int((Fraction.clamped(fraction) * 100).rounded(.down))) %"]
         if completed > 0 || total != nil {
             parts.append(text(of: completed) + (total.map { " of \(text(of: $0))" } ?? ""))
         }
         if let throughput {
-            parts.append(unit == .bytes ? Quantity.rate(throughput) : "\(Int64(min(throughput, 9e18)))/s")
+            parts.append(unit == .bytes ? Quantity.rate(throughput) : "\(Quantity.wholeRate(throughput))/s")
         }
         if fraction < 1, let time = estimatedTimeRemaining { parts.append("\(Quantity.duration(time)) left") }
         return parts.joined(separator: ", ")

@@ -3,12 +3,14 @@ internal import Synchronization
 
 /// Follows the tree of tasks behind a task's progress, for one reader.
 ///
-/// It keeps the task's control, so that what it follows stays there.
+/// It keeps the control of that task, and of the others no more than their states, so that those who leave the tree are
+/// freed.
 final class ProgressTracker: Sendable {
+    /// A task that has not ended.
     private struct Part: Sendable {
-        /// Kept, for its address is what it is known by.
-        let control: TaskControl
-        var watches: [Watchers.Watch] = []
+        /// Kept, for its address is what the part is known by.
+        let state: TaskState
+        let watches: [Watchers.Watch]
 
         func stop() {
             for watch in watches { watch.cancel() }
@@ -21,8 +23,6 @@ final class ProgressTracker: Sendable {
     private let isOutdated = Atomic(true)
     /// `nil` once stopped.
     private let parts = Lock<[ObjectIdentifier: Part]?>([:])
-    /// The bits of the highest fraction so far, which are in the order of the fractions.
-    private let highest = Atomic(UInt64(0))
 
     /// - Parameter onChange: Called after each change of what `read` told, from any thread.
     init(_ control: TaskControl?, onChange: @escaping @Sendable () -> Void) {
@@ -32,17 +32,18 @@ final class ProgressTracker: Sendable {
 
     deinit { stop() }
 
-    /// What the tree tells: the fraction, which never goes back and is 1 only after a success, and what it is made of.
+    /// What the tree tells: the fraction, which is 1 only after a success, and what it is made of.
     ///
-    /// For one thread at a time.
+    /// The fraction is never less than what any reader of the task was told before. For one thread at a time.
     func read(hasSucceeded: Bool) -> (fraction: Double, share: Share) {
         // First the watches, so that no change falls between. Acquires the tasks from `watch`.
         if isOutdated.exchange(false, ordering: .acquiring) { watchParts() }
-        let share = control?.share ?? Share()
+        guard let control else { return (hasSucceeded ? 1 : 0, Share()) }
+        let share = control.share
         // Asked after the share, in which what has ended is done: one that has failed stays where it was.
-        let hasFailed = !hasSucceeded && control?.isEnded != false
+        let hasFailed = !hasSucceeded && control.isEnded
         let fraction = hasSucceeded ? 1 : hasFailed ? 0 : min(share.fraction, (1.0).nextDown)
-        return (Double(bitPattern: highest.max(fraction.bitPattern, ordering: .relaxed).newValue), share)
+        return (control.state.raise(to: fraction), share)
     }
 
     /// Takes back what it watches with.
@@ -55,8 +56,8 @@ final class ProgressTracker: Sendable {
     private func watchParts() {
         guard let old = parts.withLock({ $0 }) else { return }
         var new: [ObjectIdentifier: Part] = [:]
-        for control in control?.parts ?? [] {
-            let key = ObjectIdentifier(control)
+        for control in control?.parts ?? [] where !control.isEnded {
+            let key = ObjectIdentifier(control.state)
             new[key] = old[key] ?? watch(control)
         }
         let isStopped = parts.withLock { [new] parts in
@@ -73,17 +74,31 @@ final class ProgressTracker: Sendable {
             self?.isOutdated.store(true, ordering: .releasing)
             onChange()
         }
-        var part = Part(control: control)
-        // An end changes what is to be watched only where there are children, which go with it.
-        var onEnd = onChange
+        let state = control.state
+        var watches: [Watchers.Watch] = []
+        // An end changes what is to be watched of others only where there are children, which go with it.
+        var hasChildren = false
         switch control.work {
         case .opaque, .running, .shared: break
-        case .reporting(let source): part.watches.append(source.watch(onChange))
+        case .reporting(let source): watches.append(source.watch(onChange))
         case .children(let children):
-            part.watches.append(children.watch(onNewShape))
-            onEnd = onNewShape
+            hasChildren = true
+            watches.append(children.watch(onNewShape))
         }
-        if let watch = control.state.watch(onEnd) { part.watches.append(watch) }
-        return part
+        let key = ObjectIdentifier(state)
+        let onEnd: @Sendable () -> Void = { [weak self, onChange, hasChildren] in
+            self?.ended(key, hasChildren: hasChildren)
+            onChange()
+        }
+        if let watch = state.watch(onEnd) { watches.append(watch) } else { isOutdated.store(true, ordering: .relaxed) }
+        return Part(state: state, watches: watches)
+    }
+
+    /// Lets go of a part that has ended.
+    private func ended(_ key: ObjectIdentifier, hasChildren: Bool) {
+        let part = parts.withLock { $0?.removeValue(forKey: key) }
+        part?.stop()
+        // One that is not known yet is just being watched, and has to be looked at again. Releases to `read`.
+        if hasChildren || part == nil { isOutdated.store(true, ordering: .releasing) }
     }
 }

@@ -16,14 +16,20 @@ package enum Quantity {
 
     /// A rate in bytes per second, in at most 9 cells.
     package static func rate(_ bytesPerSecond: Double) -> String {
-        let isUsable = bytesPerSecond.isFinite && bytesPerSecond > 0
-        return bytes(isUsable ? Int64(min(bytesPerSecond, 9e18)) : 0) + "/s"
+        bytes(wholeRate(bytesPerSecond)) + "/s"
+    }
+
+    /// A rate without its fraction: 0 for what is negative or no finite number, and at most 9e18.
+    static func wholeRate(_ unitsPerSecond: Double) -> Int64 {
+        guard unitsPerSecond > 0, unitsPerSecond.isFinite else { return 0 }
+        return Int64(min(unitsPerSecond, 9e18))
     }
 
     /// A time in minutes and seconds, such as `0:07`, rounded up: in at most 7 cells up to 99 hours.
     package static func duration(_ duration: Duration) -> String {
-        let (whole, fraction) = duration.components
-        let seconds = max(0, whole + (fraction > 0 ? 1 : 0))
+        // Longer ones have no components.
+        let (whole, fraction) = min(max(duration, .zero), .seconds(Int64.max)).components
+        let seconds = whole.addingSaturated(fraction > 0 ? 1 : 0)
         let (minutes, hours) = (seconds / 60, seconds / 3600)
         if hours >= 100 { return "\(hours / 24) d" }
         if hours > 0 { return "\(hours):\(twoDigits(minutes % 60)):\(twoDigits(seconds % 60))" }
@@ -32,7 +38,8 @@ package enum Quantity {
 
     /// A time that has passed: with tenths of a second while those matter.
     package static func elapsed(_ duration: Duration) -> String {
-        duration < .seconds(60) ? String(format: "%.1f s", duration / .seconds(1)) : Self.duration(duration)
+        guard duration < .seconds(60) else { return Self.duration(duration) }
+        return String(format: "%.1f s", max(duration, .zero) / .seconds(1))
     }
 
     private static func threeDigits(_ value: Double) -> String {

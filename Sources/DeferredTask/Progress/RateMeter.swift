@@ -12,8 +12,10 @@ package struct RateMeter: Sendable {
         self.window = window
     }
 
-    /// Takes in how many units there have been until `time`. Neither goes back.
+    /// Takes in how many units there have been until `time`. A time before the last one counts as that.
     package mutating func record(_ completed: Int64, at time: Duration) {
+        // Within what can be subtracted.
+        let time = min(max(time, samples.last?.time ?? .zero), .seconds(Int64.max))
         // However often it is told, it remembers no more than some 60 samples.
         if samples.count > 1, time - samples[samples.count - 2].time < window / 60 { samples.removeLast() }
         samples.append(Sample(time: time, completed: completed))
@@ -23,9 +25,10 @@ package struct RateMeter: Sendable {
         }
     }
 
-    /// Units per second between the ends of the window, or nil before there is anything to tell.
+    /// Units per second between the ends of the window, 0 or more, or nil before there is anything to tell.
     package var rate: Double? {
         guard let first = samples.first, let last = samples.last, last.time > first.time else { return nil }
-        return Double(last.completed - first.completed) / ((last.time - first.time) / .seconds(1))
+        let units = max(last.completed.subtractingSaturated(first.completed), 0)
+        return Double(units) / ((last.time - first.time) / .seconds(1))
     }
 }

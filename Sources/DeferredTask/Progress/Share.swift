@@ -12,28 +12,49 @@ struct Share: Sendable {
 
     private(set) var weight = 0.0
     private(set) var done = 0.0
+    /// The same of children by their bytes; `nil` weight once there is a child that doesn't count bytes, or not how many.
+    private var byteWeight: Double? = 0
+    private var bytesDone = 0.0
     var isReporting = false
+    /// Whether any of those that report has ended, or knows its total.
+    private(set) var isDetermined = false
     var bytes = Amount()
     var items = Amount()
 
-    var fraction: Double { weight == 0 ? 0 : min(done / weight, 1) }
-
-    mutating func add(weight: Double, fraction: Double) {
-        self.weight += weight
-        done += weight * min(max(fraction, 0), 1)
+    /// From 0 to 1.
+    var fraction: Double {
+        if let byteWeight, byteWeight > 0 { return min(bytesDone / byteWeight, 1) }
+        return weight == 0 ? 0 : min(done / weight, 1)
     }
 
-    /// Adds a part, which is done whatever it tells if it has ended.
-    mutating func add(_ part: Share, isEnded: Bool = false) {
-        add(weight: part.weight, fraction: isEnded ? 1 : part.fraction)
-        addAmounts(of: part)
+    /// Whether all that report only do so without knowing their totals.
+    var isIndeterminate: Bool { isReporting && !isDetermined }
+
+    /// Adds stages, or children, that report nothing.
+    mutating func addStages(_ count: Double, fraction: Double) {
+        add(weight: count, fraction: fraction)
+        byteWeight = nil
+    }
+
+    /// Adds a child, which is done whatever it tells if `isDone`.
+    mutating func add(_ child: Share, isDone: Bool = false) {
+        let fraction = isDone ? 1 : child.fraction
+        add(weight: child.weight, fraction: fraction)
+        if let total = child.bytes.total, total > 0, child.bytes.isReported, !child.items.isReported {
+            byteWeight = byteWeight.map { $0 + Double(total) }
+            bytesDone += Double(total) * fraction
+        } else {
+            byteWeight = nil
+        }
+        addAmounts(of: child, isDone: isDone)
     }
 
     /// Adds a stage that reports progress by itself.
-    mutating func add(_ source: some FractionSource, isEnded: Bool) {
+    mutating func add(_ source: some FractionSource, isDone: Bool) {
+        let (report, fraction) = (source.report, source.fraction)
         isReporting = true
-        add(weight: Self.reportingWeight, fraction: isEnded ? 1 : source.fraction)
-        let report = source.report
+        isDetermined = isDetermined || isDone || report.total != nil
+        add(weight: Self.reportingWeight, fraction: isDone ? 1 : fraction)
         switch report.unit {
         case .bytes: bytes.add(Amount(completed: report.completed, total: report.total, isReported: true))
         case .count: items.add(Amount(completed: report.completed, total: report.total, isReported: true))
@@ -41,13 +62,19 @@ struct Share: Sendable {
     }
 
     /// Adds a stage that is as far as its children are.
-    mutating func add(childrenOfStage children: Share, isEnded: Bool) {
-        add(weight: children.isReporting ? Self.reportingWeight : 1, fraction: isEnded ? 1 : children.fraction)
-        addAmounts(of: children)
+    mutating func add(childrenOfStage children: Share, isDone: Bool) {
+        add(weight: children.isReporting ? Self.reportingWeight : 1, fraction: isDone ? 1 : children.fraction)
+        addAmounts(of: children, isDone: isDone)
     }
 
-    private mutating func addAmounts(of part: Share) {
+    private mutating func add(weight: Double, fraction: Double) {
+        self.weight += weight
+        done += weight * Fraction.clamped(fraction)
+    }
+
+    private mutating func addAmounts(of part: Share, isDone: Bool) {
         isReporting = isReporting || part.isReporting
+        isDetermined = isDetermined || part.isReporting && (isDone || part.isDetermined)
         bytes.add(part.bytes)
         items.add(part.items)
     }
@@ -55,8 +82,8 @@ struct Share: Sendable {
 
 extension Share.Amount {
     mutating func add(_ other: Self) {
-        completed = completed.addingReportingOverflow(other.completed).partialValue
-        total = if let total, let more = other.total { total.addingReportingOverflow(more).partialValue } else { nil }
+        completed = completed.addingSaturated(other.completed)
+        total = if let total, let more = other.total { total.addingSaturated(more) } else { nil }
         isReported = isReported || other.isReported
     }
 }

@@ -1,6 +1,8 @@
 extension TaskControl {
     /// The progress of this task and those it was derived from: the mean of their fractions, weighted by 10 for a stage
     /// that reports and by 1 for one that does not.
+    ///
+    /// What has ended counts in full, and what has failed as far as it came. Keeps no control.
     var share: Share {
         // With a stack of its own, for children may be nested as deeply as a recursive `flatMap` has turns.
         var sums = [Sum(share: Share(), remaining: .chain(self))]
@@ -11,18 +13,18 @@ extension TaskControl {
                 sums[top].remaining = .chain(control.upstream)
                 switch control.work {
                 case .shared: break
-                case .opaque, .running: sums[top].share.add(weight: 1, fraction: control.isEnded ? 1 : 0)
-                case .reporting(let source): sums[top].share.add(source, isEnded: control.isEnded)
+                case .opaque, .running: sums[top].share.addStages(1, fraction: control.isDone ? 1 : 0)
+                case .reporting(let source): sums[top].share.add(source, isDone: control.isDone)
                 case .children(let children):
                     let (share, running) = children.parts
-                    sums.append(Sum(share: share, remaining: .children(running, next: 0, isEnded: control.isEnded)))
+                    sums.append(Sum(share: share, remaining: .children(running, next: 0, isDone: control.isDone)))
                 }
-            case .children(let children, let next, let isEnded) where next < children.count:
-                sums[top].remaining = .children(children, next: next + 1, isEnded: isEnded)
+            case .children(let children, let next, let isDone) where next < children.count:
+                sums[top].remaining = .children(children, next: next + 1, isDone: isDone)
                 sums.append(Sum(share: Share(), remaining: .chain(children[next])))
-            case .children(_, _, let isEnded):
+            case .children(_, _, let isDone):
                 let sum = sums.removeLast()
-                sums[top - 1].share.add(childrenOfStage: sum.share, isEnded: isEnded)
+                sums[top - 1].share.add(childrenOfStage: sum.share, isDone: isDone)
             case .chain(nil):
                 let sum = sums.removeLast()
                 if sums.isEmpty { return sum.share }
@@ -37,14 +39,14 @@ extension TaskControl {
             /// The stages of a chain, from here on upstream.
             case chain(TaskControl?)
             /// The children of one stage.
-            case children([TaskControl], next: Int, isEnded: Bool)
+            case children([TaskControl], next: Int, isDone: Bool)
         }
 
         var share: Share
         var remaining: Remaining
     }
 
-    /// This control, those upstream, and those of children.
+    /// This control, those upstream, and those of children: for the moment, not to be kept.
     var parts: [TaskControl] {
         var parts: [TaskControl] = []
         var unseen = [self]

@@ -9,48 +9,81 @@ internal import Synchronization
 ///
 /// It keeps the task's control, so that cancelling it works as long as somebody holds it; the control knows it weakly.
 ///
-/// SAFETY: `Progress` is Sendable; `tracker` is set before anybody else knows this; the rest is atomic.
+/// SAFETY: `Progress` is Sendable; `tracker` and `registration` are set before anybody else knows this, `hasShownCancellation`
+/// belongs to the one who is in the loop of `update`, and the rest is atomic.
 final class TaskProgress: Progress, @unchecked Sendable {
     private static let units: Int64 = 1_000_000_000
 
-    private let control: TaskControl
+    private let control: TaskControl?
     private var tracker: ProgressTracker?
+    /// Waits for the end of the task.
+    private var registration: Registration?
     /// How often somebody asked for an update since the last one began.
     private let requests = Atomic(0)
     private let hasSucceeded = Atomic(false)
+    private let hasUnknownTotal = Atomic(false)
+    /// Whether `super` knows that the task was cancelled.
+    private var hasShownCancellation = false
 
-    init(_ control: TaskControl) {
+    /// - Parameters:
+    ///   - control: `nil` for a task that was made with its result.
+    ///   - storage: Tells of the end.
+    init<Success: Sendable>(_ control: TaskControl?, _ storage: FutureStorage<Result<Success, any Error>>) {
         self.control = control
         super.init(parent: nil, userInfo: nil)
         totalUnitCount = Self.units
+        // As Foundation documents it; on Linux, the default is another.
+        isCancellable = true
         tracker = ProgressTracker(control) { [weak self] in self?.update() }
+        guard control != nil else { return }
+        registration = storage.upon(.immediate) { [weak self] result in self?.end(with: result) }
     }
 
-    /// Cancels the task, before this returns. Not by way of `cancellationHandler`, which runs later on some queue, and
-    /// which is free for others to set.
+    // A task of long life may be polled often.
+    deinit { registration?.cancel() }
+
+    /// Cancels the task, before this returns, which cancels this. Not by way of `cancellationHandler`, which runs later on
+    /// some queue, and which is free for others to set.
     override func cancel() {
-        super.cancel()
-        control.cancel()
+        control?.cancel()
     }
+
+    /// Whether the task was cancelled before its end. `super` is told in `update`.
+    override var isCancelled: Bool {
+        get { control?.isCancelled ?? false }
+        set { if newValue { cancel() } }
+    }
+
+    /// Whether all that report only do so without a total, and nothing else is done yet.
+    override var isIndeterminate: Bool { hasUnknownTotal.load(ordering: .relaxed) }
 
     /// Notes the end of the task, for the first time or again.
-    func end(hasSucceeded: Bool) {
+    func end(with result: Result<some Sendable, any Error>) {
         // Pairs with the load in `update`.
-        if hasSucceeded { self.hasSucceeded.store(true, ordering: .releasing) }
+        if case .success = result { hasSucceeded.store(true, ordering: .releasing) }
         update()
         tracker?.stop()
     }
 
-    /// Brings the numbers up to date.
+    /// Brings everything up to date.
     func update() {
         // Whoever comes while another thread writes leaves the work to it, and releases to it what made this necessary.
         guard requests.wrappingAdd(1, ordering: .acquiringAndReleasing).oldValue == 0 else { return }
         var served = 0
         repeat {
             served = requests.load(ordering: .acquiring)
-            let fraction = tracker?.read(hasSucceeded: hasSucceeded.load(ordering: .acquiring)).fraction ?? 0
-            let units = Int64(fraction * Double(Self.units))
-            if units != completedUnitCount { completedUnitCount = units }
+            if let tracker { write(tracker.read(hasSucceeded: hasSucceeded.load(ordering: .acquiring))) }
+            if isCancelled, !hasShownCancellation {
+                hasShownCancellation = true
+                super.cancel()
+            }
         } while requests.wrappingSubtract(served, ordering: .acquiringAndReleasing).newValue > 0
+    }
+
+    private func write(_ news: (fraction: Double, share: Share)) {
+        // Foundation has a fraction of 0 for what is indeterminate, so that the one excludes the other.
+        hasUnknownTotal.store(news.fraction == 0 && news.share.isIndeterminate, ordering: .relaxed)
+        let units = Int64(news.fraction * Double(Self.units))
+        if units != completedUnitCount { completedUnitCount = units }
     }
 }

@@ -53,8 +53,22 @@ package protocol FractionSource: AnyObject, Sendable {
 /// What a producer tells.
 @usableFromInline
 package struct ProgressReport: Sendable {
+    /// 0 or more.
     let completed: Int64
-    /// `nil` if the producer doesn't know it.
+    /// 0 or more; `nil` if the producer doesn't know it.
     let total: Int64?
     let unit: ProgressReporter.Unit
+
+    /// Takes any numbers: a negative total is one that is not known.
+    init(completed: Int64, total: Int64?, unit: ProgressReporter.Unit) {
+        self.completed = max(completed, 0)
+        self.total = if let total, total >= 0 { total } else { nil }
+        self.unit = unit
+    }
+
+    /// From 0 to 1. What is done of a total of 0 is all of it.
+    var fraction: Double {
+        guard let total, completed > 0 else { return 0 }
+        return completed >= total ? 1 : Double(completed) / Double(total)
+    }
 }

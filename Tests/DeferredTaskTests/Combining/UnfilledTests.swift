@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct UnfilledTests {
     enum Combining: CaseIterable {
-        case delay, allSucceeded, firstSucceeded, firstCompleted, mapTasks, flatMap, retry
+        case delay, allSucceeded, firstSucceeded, firstCompleted, mapTasks, flatMap
 
         func callAsFunction(_ task: Task<Int>) -> Task<Int> {
             switch self {
@@ -17,7 +17,6 @@ struct UnfilledTests {
             case .firstCompleted: [task, .never].firstCompleted()
             case .mapTasks: [task].mapTasks(maxConcurrent: 1) { $0 }.map { $0[0] }
             case .flatMap: task.flatMap { .success($0) }
-            case .retry: Task.retry(RetryPolicy(attempts: 2)) { _ in task }
             }
         }
     }

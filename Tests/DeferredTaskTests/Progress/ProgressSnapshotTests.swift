@@ -84,6 +84,32 @@ struct ProgressSnapshotTests {
         #expect((ended?.completed, ended?.total, ended?.fraction) == (8, 8, 1))
     }
 
+    @Test func `children that all count bytes are weighted by them, once all totals are known`() {
+        let producers = (0..<2).map { _ in Deferred<Task<Int>.Result>() }
+        let reporters = (0..<2).map { _ in ProgressReporter(unit: .bytes) }
+        let make: @Sendable (Int) -> Task<Int> = { Task(producers[$0], reporter: reporters[$0]) }
+        // A new task each time, since none goes back.
+        func fraction(_ tasks: [Task<Int>]) -> Double? { current(of: tasks.allSucceeded())?.fraction }
+        reporters[0].report(completed: 50, of: 100)
+        #expect(fraction([make(0), make(1)]) == 0.25)
+        reporters[1].report(completed: 0, of: 900)
+        #expect(fraction([make(0), make(1)]) == 0.05)
+        reporters[1].report(completed: 450, of: 900)
+        #expect(fraction([make(0), make(1)]) == 0.5)
+        let fanOut = (0..<2).mapTasks(maxConcurrent: 2) { make($0) }
+        #expect(current(of: fanOut)?.fraction == 0.5)
+        // One that counts nothing, or something else.
+        #expect(fraction([make(0), make(1), Task(Deferred<Task<Int>.Result>())]).map { $0 < 0.48 } == true)
+        reporters[1].report(completed: 90, of: 900)
+        let items = ProgressReporter(total: 1)
+        #expect(fraction([make(0), make(1), Task(Deferred<Task<Int>.Result>(), reporter: items)]) == 0.2)
+        // What has ended counts by its bytes, too.
+        producers[0].succeed(with: 1)
+        #expect(current(of: fanOut)?.fraction == 0.5)
+        reporters[1].report(completed: 810, of: 900)
+        #expect(current(of: fanOut).map { abs($0.fraction - 0.91) < 1e-8 } == true)
+    }
+
     private func current(of task: Task<some Sendable>) -> ProgressSnapshot? {
         let snapshots = Lock<ProgressSnapshot?>(nil)
         task.uponProgress(on: .immediate) { snapshot in snapshots.withLock { $0 = snapshot } }.cancel()

@@ -195,13 +195,6 @@ struct UponProgressTests {
             #expect(lifetimes.count == 0)
         }
     }
-
-    @Test func `100,000 observers that are taken back leave nothing with the task`() {
-        let task = Task(Producer(), reporter: ProgressReporter())
-        let before = residentMemory()
-        for _ in 0..<100_000 { task.uponProgress(on: .immediate) { _ in }.cancel() }
-        #expect(residentMemory() - before < 16 << 20)
-    }
 }
 
 private final class Counter: Sendable {

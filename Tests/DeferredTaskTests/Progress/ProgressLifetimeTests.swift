@@ -1,0 +1,85 @@
+import DeferredCore
+import DeferredTask
+import Foundation
+import TestSupport
+import Testing
+
+/// Watching a task keeps nothing that is over, neither of the watching nor of the task.
+@Suite(.timeLimit(.minutes(5)))
+struct ProgressLifetimeTests {
+    private typealias Producer = Deferred<Task<Int>.Result>
+
+    @Test func `100,000 polls leave nothing with the task`() async {
+        await #expect(processExitsWith: .success) {
+            staysFlat(100_000) { _ = $0.progress.fractionCompleted }
+        }
+    }
+
+    @Test func `100,000 observers that are taken back leave nothing with the task`() async {
+        await #expect(processExitsWith: .success) {
+            staysFlat(100_000) { $0.uponProgress(on: .immediate) { _ in }.cancel() }
+        }
+    }
+
+    @Test func `100,000 loops that are left leave nothing with the task`() async {
+        await #expect(processExitsWith: .success) {
+            for task in subjects() {
+                for _ in 0..<1_000 { for await _ in task.progressUpdates { break } }
+                let before = residentMemory()
+                for _ in 0..<100_000 { for await _ in task.progressUpdates { break } }
+                precondition(residentMemory() - before < 4 << 20)
+            }
+        }
+    }
+
+    @Test func `a child that has ended is freed while its parent is watched`() {
+        for isHeld in [false, true] {
+            let producers = (0..<3).map { _ in Producer() }
+            let reporters = (0..<3).map { _ in ProgressReporter(total: 1) }
+            let lifetimes = Lifetimes()
+            let controls = Lock<[WeakControl]>([])
+            let parent = (0..<3).mapTasks(maxConcurrent: 2) { index in
+                let root = Task(producers[index], reporter: reporters[index]) { [token = lifetimes.make()] in
+                    token.touch()
+                }
+                let task = root.map { $0 }
+                controls.withLock { $0 += [WeakControl(root.control), WeakControl(task.control)] }
+                return task
+            }
+            var alive: Int { controls.withLock { $0.count { $0.control != nil } } }
+            let progress = isHeld ? parent.progress : nil
+            let registration = isHeld ? nil : parent.uponProgress(on: .immediate) { _ in }
+            #expect(alive == 4)
+            producers[0].succeed(with: 1)
+            // The third has begun.
+            #expect(alive == 4)
+            producers[1].succeed(with: 1)
+            #expect(alive == 2 && lifetimes.count == 1)
+            withExtendedLifetime((progress, registration, parent)) {}
+        }
+    }
+}
+
+private struct WeakControl: Sendable {
+    weak var control: TaskControl?
+
+    init(_ control: TaskControl?) {
+        self.control = control
+    }
+}
+
+/// Tasks that go on for ever: without children, and with some.
+private func subjects() -> [Task<Int>] {
+    let root = Task(Deferred<Task<Int>.Result>(), reporter: ProgressReporter(total: 10)).map { $0 }
+    let children = (0..<3).map { _ in Task(Deferred<Task<Int>.Result>(), reporter: ProgressReporter()) }
+    return [root, children.allSucceeded().map { $0.count }]
+}
+
+private func staysFlat(_ rounds: Int, _ body: (Task<Int>) -> Void) {
+    for task in subjects() {
+        for _ in 0..<1_000 { body(task) }
+        let before = residentMemory()
+        for _ in 0..<rounds { body(task) }
+        precondition(residentMemory() - before < 4 << 20)
+    }
+}

@@ -190,7 +190,7 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
     /// Frees the handlers, and those to come, since there will be no value.
     @usableFromInline
     final func dropHandlersForEver() {
-        word.orphan(evenIfClaimed: false).drop()
+        word.orphan().drop()
     }
 }
 

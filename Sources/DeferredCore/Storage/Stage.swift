@@ -115,7 +115,8 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
         // Only a stage in the list of its inner future was taken by itself, or is permanent and has no transform.
         let isAdopting = isAdopting && !(T.isCancellable && isDismissing)
         if isDismissing, !isAdopting { dismiss() }
-        if isDismissing || isAdopting { word.orphan(evenIfClaimed: isAdopting).drop() }
+        // One that has not begun can still be cancelled.
+        if isAdopting || !T.isCancellable { word.orphan().drop() }
     }
 
     /// Fills, and tells what is attached.

@@ -6,11 +6,11 @@ public import Synchronization
 ///             claim               publish
 ///   pending ─────────▶ claimed ─────────────▶ filled
 ///      │  push, remove    │  push, remove       (for ever)
-///      ├──────────────────┴─ publish ──────────▶  ▲
-///      └─orphan─▶ orphaned ───────publish─────────┘
+///      ├──────────────────┴─ publish ──────────▶
+///      └─orphan─▶ orphaned                        (for ever)
 /// ```
 ///
-/// An orphaned future has lost what it waits for: it keeps no handlers any more, and only a cancellation can fill it.
+/// An orphaned future has lost what it waited for, and nobody else can fill it: it keeps no handlers any more.
 ///
 /// The bits above the flags are the address of the newest waiting handler, the head of a list that runs from the newest
 /// to the oldest. Handlers come by compare-and-swap; whoever publishes takes them all. Only taking a single handler out
@@ -85,13 +85,10 @@ struct StateWord: ~Copyable {
         bits.store(handlers.bits | flags, ordering: .releasing)
     }
 
-    /// Notes that what the future waited for is gone, and takes the handlers; none if it is filled.
-    ///
-    /// - Parameter evenIfClaimed: Whether the claim is known to be that of the stage itself, and not of a cancellation that
-    ///   is about to publish.
-    func orphan(evenIfClaimed: Bool) -> FutureNode.List {
+    /// Notes that there will be no value, and takes the handlers. For the only writer.
+    func orphan() -> FutureNode.List {
         var old = bits.load(ordering: .relaxed)
-        while old & Self.filled == 0, evenIfClaimed || old & Self.claimed == 0 {
+        while true {
             if old & Self.removing != 0 {
                 old = waitForRemoval()
                 continue
@@ -106,7 +103,6 @@ struct StateWord: ~Copyable {
             if exchanged { return FutureNode.List(bits: old & ~Self.flags) }
             old = current
         }
-        return FutureNode.List()
     }
 
     /// Adds a handler, unless the future is filled. Takes over one reference to `node` when it returns true.

@@ -3,16 +3,25 @@ public import DeferredCore
 /// The consumer's side of a task: what `cancel()` and `progress` act on.
 ///
 /// References run from consumers to producers only: a control keeps the control of the task it was derived from, and a
-/// future keeps no control. So a cancellation handler may refer to the future that it fills without making a cycle: when
-/// nobody is left who could cancel, the control goes, and the handlers with it.
+/// future keeps no control. Nor does a control keep its future: handlers behind that may keep the control. So a
+/// cancellation handler may refer to the future that it fills without making a cycle: when nobody is left who could cancel,
+/// the control goes, and the handlers with it; and when nobody is left who could fill, the future goes.
 ///
-/// SAFETY: `upstream` changes only while deinitialising; everything else is immutable.
+/// SAFETY: `upstream` changes only while deinitialising; everything else is immutable or locked.
 @usableFromInline
 package final class TaskControl: @unchecked Sendable {
     @exclusivity(unchecked)
     @usableFromInline private(set) var upstream: TaskControl?
     @usableFromInline let work: TaskWork
-    @usableFromInline let future: ControlledFuture
+    private let link: Lock<Link>
+
+    /// The way to what is shared with the future.
+    private struct Link: Sendable {
+        /// Made for the first who cancels, registers, or watches; most stages never need it.
+        var state: TaskState?
+        /// An operator's result, until there is a state.
+        weak var stage: FutureNode?
+    }
 
     /// For a task whose future somebody else fills, and that has to be told of the end.
     ///
@@ -20,7 +29,7 @@ package final class TaskControl: @unchecked Sendable {
     @usableFromInline
     init(root: FutureNode, isPromised: Bool, _ work: TaskWork, _ onCancel: (@Sendable () -> Void)?) {
         let target = isPromised ? TaskTarget.root(root) : .foreign(TaskTarget.Weak(future: root))
-        future = .root(TaskState(target, work, handler: onCancel))
+        link = Lock(Link(state: TaskState(target, work, handler: onCancel)))
         self.work = work
     }
 
@@ -29,15 +38,15 @@ package final class TaskControl: @unchecked Sendable {
     init(_ storage: FutureNode, _ task: _Concurrency.Task<Void, Never>) {
         work = .running(task)
         // Now, for what is made later would have to keep the storage, and with it the result.
-        future = .root(.attached(to: storage, .root(storage), work))
+        link = Lock(Link(state: .attached(to: storage, .root(storage), .running(task))))
     }
 
     /// For the result of an operator.
-    @inlinable
+    @usableFromInline
     init(stage: FutureNode, _ work: TaskWork, upstream: TaskControl?) {
         self.upstream = upstream
         self.work = work
-        future = .stage(stage)
+        link = Lock(Link(stage: stage))
         if let upstream, isConsumer(of: upstream) { upstream.state.addConsumer(self, stage) }
     }
 
@@ -51,23 +60,25 @@ package final class TaskControl: @unchecked Sendable {
         }
     }
 
-    /// What is shared with the future. Made for the first who cancels, registers, or watches; most stages never need it.
+    /// What is shared with the future, made now if nobody has needed it.
     @usableFromInline
     package var state: TaskState {
-        switch future {
-        case .root(let state):
+        let (state, stage) = link.withLock { ($0.state, $0.stage) }
+        if let state { return state }
+        // A stage that is gone has ended, or will never.
+        let target = TaskTarget.stage(TaskTarget.Weak(future: stage))
+        let new = stage.map { TaskState.attached(to: $0, target, work) } ?? TaskState(target, work)
+        return link.withLock { link in
+            let state = link.state ?? new
+            link.state = state
             return state
-        case .stage(let stage):
-            return .attached(to: stage, .stage(stage), work)
         }
     }
 
     /// The same, unless nobody has needed it.
     private var existingState: TaskState? {
-        switch future {
-        case .root(let state): state
-        case .stage(let stage): stage.attached.map { unsafeDowncast($0, to: TaskState.self) }
-        }
+        let (state, stage) = link.withLock { ($0.state, $0.stage) }
+        return state ?? stage?.attached.map { unsafeDowncast($0, to: TaskState.self) }
     }
 
     /// The tasks that this one has started, or was made of.
@@ -81,20 +92,17 @@ package final class TaskControl: @unchecked Sendable {
     /// Whether nobody has registered anything with the cancellation of the task.
     var isPlain: Bool { existingState?.isPlain ?? true }
 
-    /// Whether the task has ended.
+    /// Whether the task has ended. One whose future is gone has, as far as anybody can tell.
     var isEnded: Bool {
-        switch future {
-        case .root(let state): state.isEnded
-        case .stage(let stage): stage.isFinished
-        }
+        let (state, stage) = link.withLock { ($0.state, $0.stage) }
+        return state?.isEnded ?? stage?.isFinished ?? true
     }
 
     /// Whether the task has ended otherwise than by a failure that is known of.
     var isDone: Bool {
-        switch future {
-        case .root(let state): state.isDone
-        case .stage(let stage): stage.isFinished && !stage.hasFailed
-        }
+        let (state, stage) = link.withLock { ($0.state, $0.stage) }
+        if let state { return state.isDone }
+        return stage.map { $0.isFinished && !$0.hasFailed } ?? true
     }
 
     /// Asks this task to stop, then those it has started, and then those it was derived from.
@@ -139,12 +147,5 @@ package final class TaskControl: @unchecked Sendable {
     /// Lets `token` cancel this task, until it ends or nobody is left who holds it.
     func cancel(when token: CancellationToken) {
         state.takeBackAtEnd(token.register { [weak self] in self?.cancel() })
-    }
-
-    /// How the end of a task is known, and where what is shared with its future can be found.
-    @usableFromInline
-    enum ControlledFuture {
-        case root(TaskState)
-        case stage(FutureNode)
     }
 }

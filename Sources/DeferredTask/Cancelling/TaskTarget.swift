@@ -4,11 +4,12 @@ internal import DeferredCore
 enum TaskTarget: CancellationTarget {
     /// A future that its producer fills for certain; how it ends is up to the cancellation handlers.
     case root(FutureNode)
-    /// A future that its producer may drop unfilled. It isn't kept: handlers behind it may keep this.
+    /// A future that its producer may drop unfilled.
     case foreign(Weak)
     /// An operator's result, which ends at once if its closure has not begun.
-    case stage(FutureNode)
+    case stage(Weak)
 
+    /// A future that isn't kept: handlers behind it may keep this.
     struct Weak: Sendable {
         weak var future: FutureNode?
     }
@@ -16,8 +17,8 @@ enum TaskTarget: CancellationTarget {
     /// The future, if it is still there.
     var future: FutureNode? {
         switch self {
-        case .root(let future), .stage(let future): future
-        case .foreign(let reference): reference.future
+        case .root(let future): future
+        case .foreign(let reference), .stage(let reference): reference.future
         }
     }
 
@@ -26,6 +27,6 @@ enum TaskTarget: CancellationTarget {
     var hasFailed: Bool { future?.hasFailed ?? false }
 
     func stop() {
-        if case .stage(let future) = self { future.abandon() }
+        if case .stage(let reference) = self { reference.future?.abandon() }
     }
 }

@@ -19,8 +19,14 @@ final class Combination<Output: Sendable>: Sendable {
     ///
     /// - Parameter endsAtOnce: Whether cancelling ends it, rather than asking the children to.
     func task(endsAtOnce: Bool = false) -> Task<Output> {
-        let end: @Sendable () -> Void = { self.end(with: .failure(CancellationError())) }
-        return Task(storage, .children(children), endsAtOnce ? end : nil)
+        // The children keep this, and the task the storage. Without its children, nobody but a cancellation ends the task.
+        Task(storage, .children(children)) { [weak self, weak storage] in
+            if let self {
+                if endsAtOnce { end(with: .failure(CancellationError())) }
+            } else {
+                _ = storage?.fill(with: .failure(CancellationError()))
+            }
+        }
     }
 
     var isEnded: Bool { storage.isFinished }

@@ -54,34 +54,20 @@ struct StateWordTests {
         #expect(indices(of: word.publish(), in: nodes) == [1, 0])
     }
 
-    @Test func `an orphaned word gives its nodes away, keeps none, and can still be filled`() {
+    @Test(arguments: [false, true])
+    func `an orphaned word gives its nodes away, and keeps none`(isClaimed: Bool) {
         let word = StateWord(filled: false)
         let nodes = (0..<3).map { _ in FutureNode(.permanent()) }
         for node in nodes[..<2] { #expect(word.push(.passUnretained(node)) == true) }
-        #expect(indices(of: word.orphan(evenIfClaimed: false), in: nodes) == [1, 0])
+        if isClaimed { #expect(word.claim() == true) }
+        #expect(indices(of: word.orphan(), in: nodes) == [1, 0])
         #expect(word.hasHandlers == false)
         #expect(word.isFilled == false)
         #expect(word.remove(.passUnretained(nodes[0])) == false)
         #expect(word.push(.passRetained(nodes[2])) == true)
         #expect(word.hasHandlers == false)
-        #expect(word.orphan(evenIfClaimed: true).isEmpty)
-        #expect(word.claim() == true)
-        #expect(word.publish().isEmpty)
-        #expect(word.isFilled == true)
-        #expect(word.push(.passUnretained(nodes[0])) == false)
-    }
-
-    @Test func `a word that somebody is about to publish, or has, is orphaned by its claimant only`() {
-        let word = StateWord(filled: false)
-        let nodes = (0..<2).map { _ in FutureNode(.permanent()) }
-        for node in nodes { #expect(word.push(.passUnretained(node)) == true) }
-        #expect(word.claim() == true)
-        #expect(word.orphan(evenIfClaimed: false).isEmpty)
-        #expect(indices(of: word.orphan(evenIfClaimed: true), in: nodes) == [1, 0])
-        #expect(word.claim() == false)
-        let filled = StateWord(filled: true)
-        #expect(filled.orphan(evenIfClaimed: true).isEmpty)
-        #expect(filled.isFilled == true)
+        #expect(word.orphan().isEmpty)
+        #expect(word.claim() == !isClaimed)
     }
 
     @Test func `a node that joins a second list forgets the first`() {

@@ -61,15 +61,14 @@ struct SharedTests {
         for dropsFirst in [true, false] {
             let log = Log<String>()
             let upstream = Task(Producer()) { log.add("handler") }
-            var (gone, one, other): (Task<Int>?, Task, Task) = (upstream.shared(), upstream.shared(), upstream.shared())
-            _ = gone?.map { $0 }.isCancelled
-            if dropsFirst { gone = nil }
+            var gone: [Task<Int>] = [upstream.shared()]
+            let (one, other) = (upstream.shared(), upstream.shared())
+            if dropsFirst { gone = [] }
             one.cancel()
-            if !dropsFirst { gone = nil }
+            if !dropsFirst { gone = [] }
             #expect(log.entries.isEmpty)
             other.cancel()
             #expect(log.entries == ["handler"])
-            (one, other) = (.never, .never)
         }
     }
 

@@ -20,6 +20,7 @@ public struct RunLoopExecutor: Executor, @unchecked Sendable {
     // SAFETY: only used to add blocks and to wake it up, which a run loop takes from any thread.
     private let loop: RunLoop
     private let modes: [RunLoop.Mode]
+    private let alarm: RunLoopAlarm
 
     /// Creates an executor that runs closures in `loop`.
     ///
@@ -30,11 +31,12 @@ public struct RunLoopExecutor: Executor, @unchecked Sendable {
     public init(_ loop: RunLoop, modes: [RunLoop.Mode] = [.default]) {
         self.loop = loop
         self.modes = modes
+        alarm = RunLoopAlarm(loop)
     }
 
     /// Runs `body` in the next turn of the loop.
     public func submit(_ body: @escaping @Sendable () -> Void) {
         loop.perform(inModes: modes, block: body)
-        loop.wakeUp(in: modes)
+        alarm.wakeUp()
     }
 }

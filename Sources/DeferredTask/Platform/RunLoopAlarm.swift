@@ -1,0 +1,44 @@
+internal import DeferredCore
+internal import Dispatch
+internal import Foundation
+
+// `CFRunLoopWakeUp` is not exported by swift-corelibs-foundation, and `RunLoop.perform` alone leaves a waiting loop asleep.
+// Setting the date of a timer wakes the loop that the timer is in, unless that is done on the loop's own thread: "in case",
+// says `CFRunLoopTimerSetNextFireDate`. One timer is enough for a life, and has to be: swift-corelibs-foundation never
+// frees any. It is in a mode of its own, in which no loop ever runs, so that it neither fires nor keeps a loop from
+// returning. Proved by `RunLoopExecutorTests`, "a loop that waits wakes up, each time".
+
+/// Wakes a run loop up, should it wait, so that it looks for blocks. Safe from any thread.
+final class RunLoopAlarm: @unchecked Sendable {
+    // SAFETY: a run loop and its timers lock by themselves what is used of them here.
+    private let loop: RunLoop
+
+    #if canImport(Darwin)
+    init(_ loop: RunLoop) {
+        self.loop = loop
+    }
+
+    func wakeUp() {
+        CFRunLoopWakeUp(loop.getCFRunLoop())
+    }
+    #else
+    private let timer = Timer(fire: .distantFuture, interval: 0, repeats: false) { _ in }
+
+    init(_ loop: RunLoop) {
+        self.loop = loop
+        loop.add(timer, forMode: RunLoop.Mode("Deferred.alarm"))
+    }
+
+    deinit {
+        timer.invalidate()
+    }
+
+    func wakeUp() {
+        if loop === RunLoop.current {
+            DispatchQueue.global(qos: .userInitiated).async { [self] in timer.fireDate = Date() }
+        } else {
+            timer.fireDate = Date()
+        }
+    }
+    #endif
+}

@@ -88,16 +88,6 @@ struct OddDurationsTests {
         #expect(lifetimes.count == 0 && count(clock) == 0)
     }
 
-    @Test func `what never ends is let go with the task`() {
-        let lifetimes = Lifetimes()
-        do {
-            let producer = Producer()
-            let token = lifetimes.make()
-            _ = Task(producer) { token.touch() }.timeout(after: .seconds(Int64.max)).map { _ in token.touch() }
-        }
-        #expect(lifetimes.count == 0)
-    }
-
     @Test(arguments: now + never)
     func `a policy of any numbers has a pause, which is not negative`(_ duration: Duration) {
         for part in [

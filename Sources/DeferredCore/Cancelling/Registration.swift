@@ -19,6 +19,24 @@ public struct Registration: Cancellable {
         self.node = node
     }
 
+    /// Creates a registration for handlers that something other than this library keeps.
+    ///
+    /// For a type of your own that is a ``FutureProtocol``, or that lets others register closures in another way.
+    ///
+    /// ```swift
+    /// func onChange(_ handler: @escaping @Sendable () -> Void) -> Registration {
+    ///     let number = handlers.add(handler)
+    ///     return Registration { [handlers] in handlers.remove(number) }
+    /// }
+    /// ```
+    ///
+    /// - Parameter onCancel: Takes the handler back. Called by the first ``cancel()``, on its thread, and freed before that
+    ///   returns; freed without being called if the registration and its copies go before. From that call on,
+    ///   ``isCancelled`` is true, whether or not the handler had run.
+    public init(onCancel: @escaping @Sendable () -> Void) {
+        self.init(Undoing(onCancel))
+    }
+
     /// Takes the handler back: it never starts afterwards, and what it captured is released at once.
     ///
     /// Does nothing when the handler has begun, has run, or was taken back before. A handler that has begun is not
@@ -36,5 +54,21 @@ public struct Registration: Cancellable {
     /// Whether the handler was taken back in time: it has not run and never will.
     public var isCancelled: Bool {
         node?.isCancelled ?? false
+    }
+}
+
+/// A closure that runs when it is taken back.
+///
+/// SAFETY: `body` belongs to the winner of `membership`.
+private final class Undoing: FutureNode, @unchecked Sendable {
+    private var body: (@Sendable () -> Void)?
+
+    init(_ body: @escaping @Sendable () -> Void) {
+        self.body = body
+        super.init(.submitted())
+    }
+
+    override func dismiss() {
+        body.take()?()
     }
 }

@@ -4,9 +4,9 @@
 ///
 /// SAFETY: `body` belongs to the winner of `membership`.
 @usableFromInline
-package final class Notice: FutureNode, @unchecked Sendable {
+package class Notice: FutureNode, @unchecked Sendable {
     @exclusivity(unchecked)
-    @usableFromInline var body: (@Sendable () -> Void)?
+    @usableFromInline final var body: (@Sendable () -> Void)?
 
     @inlinable
     init(_ membership: consuming Membership, _ body: @escaping @Sendable () -> Void) {
@@ -22,7 +22,7 @@ package final class Notice: FutureNode, @unchecked Sendable {
 
     /// Runs the closure, unless it has run or was taken back.
     @usableFromInline
-    package func call() {
+    package final func call() {
         if membership.take() { body.take().unsafelyUnwrapped() }
     }
 

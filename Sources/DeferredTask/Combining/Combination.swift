@@ -43,11 +43,13 @@ final class Combination<Output: Sendable>: Sendable {
 
     /// Keeps a timer, to be cancelled at the end, in place of the one before.
     func keep(_ new: ClockTimer) {
-        let isEnded = timer.withLock { timer in
-            timer.running = new
-            return timer.isEnded
+        let (isEnded, old) = timer.withLock { timer in
+            defer { timer.running = timer.isEnded ? nil : new }
+            return (timer.isEnded, timer.running)
         }
         if isEnded { new.cancel() }
+        // Let go outside of the lock.
+        withExtendedLifetime(old) {}
     }
 
     /// Ends the task, unless it has ended.
@@ -55,7 +57,7 @@ final class Combination<Output: Sendable>: Sendable {
         guard storage.claim() else { return }
         let running = timer.withLock { timer in
             timer.isEnded = true
-            return timer.running
+            return timer.running.take()
         }
         running?.cancel()
         children.end(cancelling: true)

@@ -15,11 +15,12 @@ public import Foundation
 ///
 /// **Thread safety:** closures can be submitted from any thread; a loop that waits wakes up for them. **Lifetime:** this
 /// keeps the loop, and the loop keeps each closure until it has run. A loop that nobody runs, or whose thread has ended,
-/// runs none. A closure does not keep `RunLoop.run()` from returning after it: that takes a timer or a port.
+/// runs none. Neither this nor a closure that has run keeps `RunLoop.run()` from returning: that takes a timer or a port.
 public struct RunLoopExecutor: Executor, @unchecked Sendable {
-    // SAFETY: only used to add blocks and to wake it up, which a run loop takes from any thread.
+    // SAFETY: only used to add blocks, which a run loop takes from any thread.
     private let loop: RunLoop
     private let modes: [RunLoop.Mode]
+    private let alarm: RunLoopAlarm
 
     /// Creates an executor that runs closures in `loop`.
     ///
@@ -30,11 +31,16 @@ public struct RunLoopExecutor: Executor, @unchecked Sendable {
     public init(_ loop: RunLoop, modes: [RunLoop.Mode] = [.default]) {
         self.loop = loop
         self.modes = modes
+        alarm = RunLoopAlarm(loop)
     }
 
     /// Runs `body` in the next turn of the loop.
     public func submit(_ body: @escaping @Sendable () -> Void) {
-        loop.perform(inModes: modes, block: body)
-        loop.wakeUp(in: modes)
+        loop.perform(inModes: modes) { [alarm] in
+            body()
+            // A loop that has nothing left returns when it looks, which it might do never.
+            alarm.wakeUp()
+        }
+        alarm.wakeUp()
     }
 }

@@ -13,7 +13,7 @@ package struct ExponentialBackoff: Sendable, Equatable {
     /// - Complexity: O(1): the doubling ends at the cap.
     package func limit(after attempt: Int) -> Duration {
         var limit = min(base, cap)
-        var doublings = attempt - 1
+        var doublings = max(attempt, 1) - 1
         while doublings > 0, limit > .zero, limit < cap {
             // Not `limit * 2 > cap`, which might overflow.
             limit = limit > cap / 2 ? cap : limit * 2
@@ -24,9 +24,10 @@ package struct ExponentialBackoff: Sendable, Equatable {
 
     /// A part of that limit: "full jitter".
     ///
-    /// - Parameter part: From 0 to 1; what is beyond is cut.
+    /// - Parameter part: From 0 to 1; what is beyond is cut, and what is no number counts as 1.
+    /// - Returns: Zero or more.
     package func pause(after attempt: Int, part: Double) -> Duration {
-        let limit = limit(after: attempt)
+        let limit = max(limit(after: attempt), .zero)
         return part < 1 ? limit * max(part, 0) : limit
     }
 }

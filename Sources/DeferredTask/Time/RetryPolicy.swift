@@ -10,16 +10,20 @@
 /// ```
 public struct RetryPolicy: Sendable {
     /// How many attempts there are at most, the first included.
-    public var attempts: Int
-    /// What the pause after the first attempt can be at most; it doubles with each.
+    ///
+    /// At least 1: fewer trap.
+    public var attempts: Int {
+        didSet { Self.check(attempts) }
+    }
+    /// What the pause after the first attempt can be at most; it doubles with each. Zero or less for no pauses.
     public var base: Duration
-    /// What any pause can be at most.
+    /// What any pause can be at most. A pause of 2³² seconds (136 years) or more never ends.
     public var cap: Duration
     /// Which errors are worth another attempt. Cancellations never are.
     public var isRetryable: @Sendable (any Error) -> Bool
     /// Measures the pauses.
     public var clock: any Clock<Duration>
-    /// A random number from 0 up to 1, for the jitter.
+    /// A random number from 0 up to 1, for the jitter. What is beyond is cut; what is no number counts as 1.
     public var random: @Sendable () -> Double
 
     /// Creates a policy.
@@ -39,7 +43,7 @@ public struct RetryPolicy: Sendable {
         random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) },
         isRetryable: @escaping @Sendable (any Error) -> Bool = { _ in true }
     ) {
-        precondition(attempts > 0, "RetryPolicy(attempts: \(attempts)) would try nothing; use 1 or more")
+        Self.check(attempts)
         self.attempts = attempts
         self.base = base
         self.cap = cap
@@ -48,11 +52,15 @@ public struct RetryPolicy: Sendable {
         self.isRetryable = isRetryable
     }
 
-    /// The pause after an attempt, the first being 1.
+    /// The pause after an attempt, the first being 1. Never negative.
     ///
     /// - Complexity: O(1): the doubling ends at the cap.
     public func pause(after attempt: Int) -> Duration {
         ExponentialBackoff(base: base, cap: cap).pause(after: attempt, part: random())
+    }
+
+    private static func check(_ attempts: Int) {
+        precondition(attempts > 0, "RetryPolicy(attempts: \(attempts)) would try nothing; use 1 or more")
     }
 
     /// Whether there is another attempt after this one has failed.

@@ -4,7 +4,8 @@ extension Task {
     /// A task that ends as this one does, that long afterwards.
     ///
     /// - Parameters:
-    ///   - duration: From the end of this task.
+    ///   - duration: From the end of this task. Zero or less still leaves the thread; 2³² seconds (136 years) or more never
+    ///     end.
     ///   - clock: What measures it. By default, one that also runs while the machine is asleep.
     /// - Returns: A task whose cancellation cancels this one, and ends it at once with `CancellationError`.
     public func delay(for duration: Duration, clock: some Clock<Duration> = ContinuousClock()) -> Task {

@@ -6,7 +6,8 @@ extension Task {
     /// A producer that does not heed the cancellation is not waited for.
     ///
     /// - Parameters:
-    ///   - duration: From now.
+    ///   - duration: From now. Zero or less fails as soon as possible, on another thread, what has not ended; 2³² seconds
+    ///     (136 years) or more never do.
     ///   - clock: What measures it. By default, one that also runs while the machine is asleep.
     /// - Returns: A task whose cancellation cancels this one, and ends it at once with `CancellationError`.
     public func timeout(after duration: Duration, clock: some Clock<Duration> = ContinuousClock()) -> Task {

@@ -55,27 +55,13 @@ public final class CancellationTokenSource: Cancellable {
     /// Cancels after `duration`, unless it happens before. Does not keep the source alive.
     ///
     /// - Parameters:
-    ///   - duration: From now.
+    ///   - duration: From now. Zero or less cancels as soon as possible, on another thread; 2³² seconds (136 years) or more
+    ///     never do.
     ///   - clock: Measures the time.
-    public func cancel<C: Clock>(after duration: C.Duration, clock: C = .continuous) {
-        let timer = Timer(
-            _Concurrency.Task { [weak self] in
-                try await clock.sleep(until: clock.now.advanced(by: duration), tolerance: nil)
-                self?.cancel()
-            }
-        )
-        token.register { withExtendedLifetime(timer) {} }
-    }
-
-    /// What sleeps for a source that keeps this as long as it may be cancelled.
-    private final class Timer: Sendable {
-        private let task: _Concurrency.Task<Void, any Error>
-
-        init(_ task: _Concurrency.Task<Void, any Error>) {
-            self.task = task
-        }
-
-        // However the source ends, nothing sleeps on for it.
-        deinit { task.cancel() }
+    /// - Returns: What takes the timer back, so that it never cancels. Ignore it if that is never necessary: when the source
+    ///   is cancelled otherwise, or goes, the timer goes at once.
+    @discardableResult
+    public func cancel<C: Clock>(after duration: C.Duration, clock: C = .continuous) -> Registration {
+        ClockTimer(after: duration, clock: clock, unless: state) { [weak self] in self?.cancel() }.registration
     }
 }

@@ -25,15 +25,7 @@ public final class LatestTask<Success: Sendable>: Cancellable {
         }
     }
 
-    private struct State: Sendable {
-        /// Counts starts, and cancellations.
-        var number: UInt64 = 0
-        var running: Current?
-        /// The last start whose result was delivered.
-        var delivered: UInt64?
-    }
-
-    private let state = Lock(State())
+    private let machine = Lock(LatestTaskStateMachine<Current>())
 
     /// Creates one that runs nothing.
     public init() {}
@@ -50,19 +42,13 @@ public final class LatestTask<Success: Sendable>: Cancellable {
         on executor: some Executor,
         deliver: @escaping @Sendable (Task<Success>.Result) -> Void
     ) {
-        let (number, previous) = supersede()
+        let (number, previous) = machine.withLock { $0.start() }
         previous?.stop()
         let delivery = task.upon(executor) { [weak self] result in
-            self?.ended(number)
-            deliver(result)
+            // Nothing supersedes what has outlived this.
+            if self?.mayDeliver(number) ?? true { deliver(result) }
         }
-        let new = Current(task: task, delivery: delivery)
-        let isLatest = state.withLock { state in
-            guard state.number == number else { return false }
-            if state.delivered != number { state.running = new }
-            return true
-        }
-        if !isLatest { new.stop() }
+        machine.withLock { $0.started(number, Current(task: task, delivery: delivery)) }?.stop()
     }
 
     /// Cancels the task before, and delivers the result of this one on the main actor. See ``start(_:on:deliver:)``.
@@ -77,24 +63,13 @@ public final class LatestTask<Success: Sendable>: Cancellable {
 
     /// Cancels the task that runs. Its result is not delivered.
     public func cancel() {
-        supersede().previous?.stop()
+        machine.withLock { $0.cancel() }?.stop()
     }
 
-    private func supersede() -> (number: UInt64, previous: Current?) {
-        state.withLock { state in
-            state.number += 1
-            return (state.number, state.running.take())
-        }
-    }
-
-    /// Lets go of the task that was delivered.
-    private func ended(_ number: UInt64) {
-        let delivered: Current? = state.withLock { state in
-            guard state.number == number else { return nil }
-            state.delivered = number
-            return state.running.take()
-        }
-        // Let go outside of the lock.
-        withExtendedLifetime(delivered) {}
+    /// Whether a result is to be delivered, which is decided at the beginning of its delivery. Lets go of its task.
+    private func mayDeliver(_ number: UInt64) -> Bool {
+        // The task that ended is let go outside of the lock.
+        let (mayDeliver, _) = machine.withLock { $0.deliver(number) }
+        return mayDeliver
     }
 }

@@ -27,6 +27,44 @@ struct RegistrationTests {
         #expect(registration.isCancelled)
     }
 
+    @Test func `a registration made from a closure calls it once, and frees it`() {
+        let (lifetimes, log) = (Lifetimes(), Log<Bool>())
+        let inside = Lock<Registration?>(nil)
+        let registration = Registration { [token = lifetimes.make()] in
+            token.touch()
+            log.add(inside.withLock { $0 }?.isCancelled == true)
+        }
+        inside.withLock { $0 = registration }
+        #expect(!registration.isCancelled && lifetimes.count == 1)
+        registration.cancel()
+        registration.cancel()
+        #expect(log.entries == [true])
+        #expect(registration.isCancelled && lifetimes.count == 0)
+        #expect(MemoryLayout<Registration>.size == MemoryLayout<Int>.size)
+    }
+
+    @Test func `a registration made from a closure that goes uncancelled frees it, and does not call it`() {
+        let lifetimes = Lifetimes()
+        do {
+            let registration = Registration { [token = lifetimes.make()] in
+                token.touch()
+                Issue.record("called")
+            }
+            #expect(lifetimes.count == 1)
+            withExtendedLifetime(registration) {}
+        }
+        #expect(lifetimes.count == 0)
+    }
+
+    @Test func `of 4 threads that cancel a registration made from a closure, one calls it`() {
+        for _ in 0..<2_000 {
+            let calls = Atomic(0)
+            let registration = Registration { calls.add(1, ordering: .relaxed) }
+            race(4) { _ in registration.cancel() }
+            #expect(calls.load(ordering: .relaxed) == 1)
+        }
+    }
+
     @Test func `cancelling after the handler ran does nothing`() {
         let log = Log<Int>()
         let deferred = Deferred<Int>()

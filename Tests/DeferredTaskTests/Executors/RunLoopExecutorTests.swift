@@ -87,4 +87,42 @@ struct RunLoopExecutorTests {
         }
         try await eventually { lifetimes.count == 0 }
     }
+
+    @Test func `200,000 closures leave nothing behind`() async {
+        await #expect(processExitsWith: .success) {
+            let loop = try await LoopThread.start()
+            func rounds(_ count: Int) async throws {
+                for _ in 0..<count {
+                    let done = Deferred<Void>()
+                    // One from another thread, and one from the loop's own.
+                    loop.executor.submit { loop.executor.submit { done.fill() } }
+                    try await done.get()
+                }
+            }
+            try await rounds(5_000)
+            let before = residentMemory()
+            try await rounds(isSanitized ? 10_000 : 100_000)
+            let growth = residentMemory() - before
+            precondition(isSanitized || growth < 8 << 20, "\(growth) bytes more than before")
+            try await loop.stop()
+        }
+    }
+
+    @Test func `an executor that nobody keeps still runs its closures, and does not keep the loop from returning`()
+        async throws
+    {
+        let (log, returned) = (Log<Int>(), Deferred<Void>())
+        let thread = Thread {
+            RunLoopExecutor(.current).submit { log.add(1) }
+            let kept = RunLoopExecutor(.current)
+            kept.submit { log.add(2) }
+            // Without timers and ports of its own, a loop runs what was submitted, and returns.
+            RunLoop.current.run()
+            returned.fill()
+            withExtendedLifetime(kept) {}
+        }
+        thread.start()
+        try await returned.get()
+        #expect(log.entries == [1, 2])
+    }
 }

@@ -33,6 +33,18 @@ struct RetryPolicyTests {
     }
 
     @Test func `no attempt at all is refused`() async {
-        await #expect(processExitsWith: .failure) { _ = RetryPolicy(attempts: 0) }
+        let results = [
+            await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                _ = RetryPolicy(attempts: 0)
+            },
+            await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                var policy = RetryPolicy(attempts: 1)
+                policy.attempts = 0
+            },
+        ]
+        for result in results {
+            let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+            #expect(text.contains("RetryPolicy(attempts: 0) would try nothing; use 1 or more"))
+        }
     }
 }

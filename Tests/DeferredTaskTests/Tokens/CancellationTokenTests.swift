@@ -1,4 +1,5 @@
 import DeferredCore
+import DeferredTesting
 import Synchronization
 import TestSupport
 import Testing
@@ -150,6 +151,54 @@ struct CancellationTokenTests {
         source.token.register { cancelled.fill() }
         await cancelled.value
         #expect(source.isCancelling)
+    }
+
+    @Test func `the timer of cancel(after:) can be taken back`() async throws {
+        let (source, clock) = (CancellationTokenSource(), ManualClock())
+        let registrations = [
+            source.cancel(after: .seconds(5), clock: clock), source.cancel(after: .seconds(3_600)),
+        ]
+        try await clock.waitForSleepers()
+        for registration in registrations {
+            #expect(!registration.isCancelled)
+            registration.cancel()
+            #expect(registration.isCancelled)
+        }
+        #expect(!source.hasHandlers)
+        clock.advance(by: .seconds(5))
+        try await eventually { clock.sleeperCount == 0 }
+        #expect(!source.isCancelling)
+    }
+
+    @Test func `a timer that has cancelled was not taken back`() async throws {
+        let (source, clock, cancelled) = (CancellationTokenSource(), ManualClock(), Deferred<Void>())
+        source.token.register { cancelled.fill() }
+        let late = source.cancel(after: .seconds(3_600))
+        let registration = source.cancel(after: .seconds(5), clock: clock)
+        try await clock.waitForSleepers()
+        clock.advance(by: .seconds(5))
+        await cancelled.value
+        registration.cancel()
+        #expect(!registration.isCancelled)
+        late.cancel()
+        #expect(!source.hasHandlers && source.isCancelling)
+    }
+
+    @Test func `a source that goes, or is cancelled, takes its timers with it`() async throws {
+        let clock = ManualClock()
+        do {
+            let source = CancellationTokenSource()
+            source.cancel(after: .seconds(5), clock: clock)
+            try await clock.waitForSleepers()
+        }
+        try await eventually { clock.sleeperCount == 0 }
+        let source = CancellationTokenSource()
+        source.cancel(after: .seconds(5), clock: clock)
+        try await clock.waitForSleepers()
+        source.cancel()
+        try await eventually { clock.sleeperCount == 0 }
+        source.cancel(after: .seconds(5), clock: clock)
+        #expect(clock.sleeperCount == 0)
     }
 }
 

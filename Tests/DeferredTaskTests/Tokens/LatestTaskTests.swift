@@ -83,6 +83,45 @@ struct LatestTaskTests {
         }
     }
 
+    @Test func `what is superseded while it is handed to its executor is not delivered`() {
+        let (latest, log) = (LatestTask<Int>(), Log<String>())
+        let executor = Superseding { body in
+            latest.start(.success(2), on: .immediate) { log.add("\($0)") }
+            body()
+        }
+        latest.start(.success(1), on: executor) { log.add("\($0)") }
+        #expect(log.entries == ["success(2)"])
+    }
+
+    @Test func `what is cancelled while it is handed to its executor is not delivered`() {
+        let (latest, log) = (LatestTask<Int>(), Log<String>())
+        let executor = Superseding { body in
+            latest.cancel()
+            body()
+        }
+        latest.start(.success(1), on: executor) { log.add("\($0)") }
+        #expect(log.entries.isEmpty)
+    }
+
+    @Test func `what has outlived it is delivered`() {
+        let (log, producer) = (Log<String>(), Producer())
+        LatestTask<Int>().start(Task(producer), on: .immediate) { log.add("\($0)") }
+        producer.succeed(with: 1)
+        #expect(log.entries == ["success(1)"])
+    }
+
+    @Test func `of ended tasks that race to be started, the latest is delivered, none twice, and none is kept`() {
+        let lifetimes = Lifetimes()
+        for _ in 0..<3_000 {
+            let (latest, log) = (LatestTask<Lifetimes.Token>(), Log<Int>())
+            race(3) { thread in
+                latest.start(.success(lifetimes.make()), on: .immediate) { _ in log.add(thread) }
+            }
+            #expect(!log.entries.isEmpty && Set(log.entries).count == log.entries.count)
+            #expect(lifetimes.count == 0)
+        }
+    }
+
     @Test func `a request token cancels once, and then keeps nothing`() {
         let (producer, log, lifetimes) = (Producer(), Log<String>(), Lifetimes())
         let token = RequestToken(
@@ -97,4 +136,10 @@ struct LatestTaskTests {
         #expect(log.entries == ["cancelled"])
         #expect(lifetimes.count == 0)
     }
+}
+
+private struct Superseding: Executor {
+    let run: @Sendable (_ body: () -> Void) -> Void
+
+    func submit(_ body: @escaping @Sendable () -> Void) { run(body) }
 }

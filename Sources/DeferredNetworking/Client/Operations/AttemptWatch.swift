@@ -10,9 +10,9 @@ import FoundationNetworking
 /// Activity moves no timer, it only notes the time. A timer that fires too early looks at that and waits for the rest.
 final class AttemptWatch: Sendable {
     private struct State {
-        var lastActivity: UInt64
-        var headDeadline: UInt64?
-        var timer: UInt64?
+        var lastActivity: ContinuousClock.Instant
+        var headDeadline: ContinuousClock.Instant?
+        var timer: ClockTimer?
         var expire: (@Sendable (any Error) -> Void)?
         var hasEnded = false
     }
@@ -27,71 +27,68 @@ final class AttemptWatch: Sendable {
     init(_ deadlines: URLClient.Deadlines, _ request: URLRequest) {
         url = request.url
         let timeout = request.timeoutInterval
-        idle = timeout == Self.defaultTimeout ? deadlines.idle : .seconds(timeout)
+        // A duration can't hold what a `Double` can.
+        idle = timeout == Self.defaultTimeout ? deadlines.idle : timeout < 0x1p32 ? .seconds(timeout) : .forever
+        let now = ContinuousClock.now
         state = Lock(
-            State(
-                lastActivity: DeadlineTimer.now,
-                headDeadline: deadlines.connectToHead.map(DeadlineTimer.time(after:))
-            )
+            State(lastActivity: now, headDeadline: deadlines.connectToHead.flatMap { now.deadline(after: $0) })
         )
     }
 
     /// - Parameter expire: takes the error that ends the attempt. A second call replaces it.
     func begin(_ expire: @escaping @Sendable (any Error) -> Void) {
+        // What was there is let go outside of the lock.
+        var replaced: (@Sendable (any Error) -> Void)?
         state.withLock { state in
             guard !state.hasEnded else { return }
+            swap(&replaced, &state.expire)
             state.expire = expire
-            state.lastActivity = DeadlineTimer.now
+            state.lastActivity = ContinuousClock.now
         }
         arm()
     }
 
     func noteActivity() {
-        state.withLock { $0.lastActivity = DeadlineTimer.now }
+        state.withLock { $0.lastActivity = ContinuousClock.now }
     }
 
     func noteHead() {
         state.withLock { state in
             state.headDeadline = nil
-            state.lastActivity = DeadlineTimer.now
+            state.lastActivity = ContinuousClock.now
         }
     }
 
     func end() {
-        let timer = state.withLock { state in
+        let (timer, _) = state.withLock { state in
             state.hasEnded = true
-            state.expire = nil
-            return state.timer.take()
+            return (state.timer.take(), state.expire.take())
         }
-        if let timer {
-            DeadlineTimer.shared.cancel(timer)
-        }
+        timer?.cancel()
     }
 
     private func arm() {
         let old = state.withLock { state in
             let old = state.timer.take()
             guard !state.hasEnded, let (time, _) = nextDeadline(state) else { return old }
-            state.timer = DeadlineTimer.shared.schedule(at: time) { [weak self] in self?.check() }
+            state.timer = ClockTimer(at: time) { [weak self] in self?.check() }
             return old
         }
-        if let old {
-            DeadlineTimer.shared.cancel(old)
-        }
+        old?.cancel()
     }
 
     private func check() {
         let verdict = state.withLock { state -> (expire: (@Sendable (any Error) -> Void)?, reason: String)? in
-            guard let (time, reason) = nextDeadline(state), time <= DeadlineTimer.now else { return nil }
+            guard let (time, reason) = nextDeadline(state), time <= ContinuousClock.now else { return nil }
             return (state.expire, reason)
         }
         guard let verdict else { return arm() }
         verdict.expire?(URLError(.timedOut, failing: url, description: verdict.reason))
     }
 
-    private func nextDeadline(_ state: State) -> (time: UInt64, reason: String)? {
-        let silence = idle.map { DeadlineTimer.time($0, after: state.lastActivity) }
-        if let head = state.headDeadline, head <= silence ?? .max {
+    private func nextDeadline(_ state: State) -> (time: ContinuousClock.Instant, reason: String)? {
+        let silence = idle.flatMap { state.lastActivity.deadline(after: $0) }
+        if let head = state.headDeadline, silence.map({ head <= $0 }) ?? true {
             return (head, "The head of the response did not come in time")
         }
         return silence.map { ($0, "Nothing was sent or received for \(idle ?? .zero)") }

@@ -16,7 +16,7 @@ final class ClientOperation<Value: Sendable>: ClientWork {
         /// Given up with the result: a stream's would otherwise never be known to be dropped.
         var promise: Task<Value>.Promise?
         var running: (round: Int, stop: @Sendable (any Error) -> Void)?
-        var deadline: UInt64?
+        var deadline: ClockTimer?
     }
 
     let identifier: UInt64
@@ -60,7 +60,7 @@ final class ClientOperation<Value: Sendable>: ClientWork {
             return abort(with: error)
         }
         if let total = core.configuration.deadlines.total {
-            let deadline = DeadlineTimer.shared.schedule(at: DeadlineTimer.time(after: total)) { [weak self] in
+            let deadline = ClockTimer(after: total, clock: ContinuousClock()) { [weak self] in
                 self?.abort(with: URLClientError.deadlineExceeded)
             }
             state.withLock { $0.deadline = deadline }
@@ -115,7 +115,8 @@ final class ClientOperation<Value: Sendable>: ClientWork {
         case .streamed(let error):
             conclude(error)
         case .leave:
-            state.withLock { $0.running = nil }
+            // Let go outside of the lock.
+            _ = state.withLock { $0.running.take() }
             core.left(identifier)
         }
     }
@@ -138,19 +139,20 @@ final class ClientOperation<Value: Sendable>: ClientWork {
     }
 
     private func pause(_ duration: Duration, round: Int) {
-        let clock = core.configuration.retries.clock
-        let sleep = _Concurrency.Task {
-            try? await clock.sleep(for: duration)
+        let timer = ClockTimer(after: duration, clock: core.configuration.retries.clock) {
             self.handle { $0.pauseEnded(round: round) }
         }
-        remember({ _ in sleep.cancel() }, round: round)
+        remember({ _ in timer.cancel() }, round: round)
     }
 
     /// Keeps what stops the work of this round, or stops it, when the operation has gone on or ended meanwhile.
     private func remember(_ stop: @escaping @Sendable (any Error) -> Void, round: Int) {
+        var replaced: (round: Int, stop: @Sendable (any Error) -> Void)?
         let isOver = state.withLock { state in
             if case .ended = state.machine.state { return true }
             guard state.machine.round == round else { return false }
+            // Let go outside of the lock.
+            swap(&replaced, &state.running)
             state.running = (round, stop)
             return false
         }
@@ -161,9 +163,7 @@ final class ClientOperation<Value: Sendable>: ClientWork {
     }
 
     private func conclude(_ error: (any Error)?) {
-        if let deadline = state.withLock({ $0.deadline.take() }) {
-            DeadlineTimer.shared.cancel(deadline)
-        }
+        state.withLock { $0.deadline.take() }?.cancel()
         journal.note(.finished(error))
     }
 }

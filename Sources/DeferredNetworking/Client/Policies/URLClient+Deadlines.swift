@@ -3,7 +3,8 @@ import Foundation
 extension URLClient {
     /// How long a request may take: three limits of the client's own, of any length, also below a second.
     ///
-    /// They count by the machine's clock while it is awake, and hold also when the session is busy or frozen.
+    /// They count by a clock that also runs while the machine is asleep, and hold also when the session is busy or frozen.
+    /// Zero and negative durations have passed at once; 2³² seconds (136 years) and more never do.
     public struct Deadlines: Sendable, Hashable {
         /// The longest silence, in either direction, before an attempt fails with `URLError.timedOut`; `nil` for any.
         ///

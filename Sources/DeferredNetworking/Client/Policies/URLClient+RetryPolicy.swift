@@ -35,7 +35,8 @@ extension URLClient {
         /// What measures the pauses.
         public var clock: any Clock<Duration> = ContinuousClock()
 
-        /// Gives numbers from 0 to 1, by which pauses are shortened so that clients don't come back all at once.
+        /// Gives numbers from 0 to 1, by which pauses are shortened so that clients don't come back all at once. What is
+        /// beyond is cut; what is no number counts as 1.
         public var random: @Sendable () -> Double = { Double.random(in: 0...1) }
 
         /// Creates a policy with the defaults.

@@ -1,0 +1,110 @@
+import TestSupport
+import Testing
+
+@testable import DeferredCore
+
+@Suite(.timeLimit(.minutes(1)))
+struct TimerHeapTests {
+    /// An element that knows who it is.
+    private final class Element: TimerHeapElement {
+        let number: Int
+        let deadline: ContinuousClock.Instant
+        var position: Int?
+
+        init(_ number: Int, due seconds: Int) {
+            self.number = number
+            deadline = Self.start.advanced(by: .seconds(seconds))
+        }
+
+        static let start = ContinuousClock.now
+        static func instant(_ seconds: Int) -> ContinuousClock.Instant { start.advanced(by: .seconds(seconds)) }
+    }
+
+    @Test func `what is due comes out, the earliest first`() {
+        var heap = TimerHeap<Element>()
+        let elements = [50, 10, 30, 20, 40].enumerated().map { Element($0, due: $1) }
+        for element in elements { heap.insert(element) }
+        #expect(heap.earliest == Element.instant(10))
+        let due = (heap.removeDue(at: Element.instant(9)), heap.removeDue(at: Element.instant(30)))
+        #expect(due.0.isEmpty && due.1.map(\.number) == [1, 3, 2])
+        let removed = (heap.remove(elements[4]), heap.remove(elements[4]), heap.remove(elements[1]))
+        #expect(removed == (true, false, false))
+        #expect(heap.earliest == Element.instant(50) && heap.count == 1)
+        let last = heap.removeDue(at: Element.instant(1_000))
+        #expect(last.map(\.number) == [0])
+        #expect(heap.earliest == nil && heap.count == 0)
+        #expect(elements.allSatisfy { $0.position == nil })
+    }
+
+    @Test func `every element can be taken out of every heap of up to six`() {
+        for count in 1...6 {
+            for deadlines in permutations(of: Array(0..<count)) {
+                for gone in 0..<count {
+                    var heap = TimerHeap<Element>()
+                    let elements = deadlines.enumerated().map { Element($0, due: $1) }
+                    for element in elements { heap.insert(element) }
+                    let wasThere = heap.remove(elements[gone])
+                    #expect(wasThere && heap.count == count - 1)
+                    let rest = heap.removeDue(at: Element.instant(count)).map { deadlines[$0.number] }
+                    #expect(rest == (0..<count).filter { $0 != deadlines[gone] })
+                }
+            }
+        }
+    }
+
+    @Test func `it agrees with a sorted array`() {
+        for seed in 0..<100 {
+            var random = SeededGenerator(seed: UInt64(seed))
+            var heap = TimerHeap<Element>()
+            var all: [Element] = []
+            var model: [Element] = []
+            for number in 0..<500 {
+                switch Int.random(in: 0..<8, using: &random) {
+                case 0:
+                    let now = Element.instant(Int.random(in: 0..<300, using: &random))
+                    let due = heap.removeDue(at: now)
+                    #expect(Set(due.map(\.number)) == Set(model.filter { $0.deadline <= now }.map(\.number)))
+                    #expect(due.map(\.deadline) == due.map(\.deadline).sorted())
+                    model.removeAll { $0.deadline <= now }
+                case 1...3:
+                    guard let gone = all.randomElement(using: &random) else { continue }
+                    let wasThere = heap.remove(gone)
+                    #expect(wasThere == model.contains { $0 === gone })
+                    model.removeAll { $0 === gone }
+                default:
+                    let element = Element(number, due: Int.random(in: 0..<300, using: &random))
+                    heap.insert(element)
+                    all.append(element)
+                    model.append(element)
+                    model.sort { $0.deadline < $1.deadline }
+                }
+                #expect(heap.count == model.count && heap.earliest == model.first?.deadline)
+                #expect(Set(model.map(\.position)) == Set(0..<model.count))
+            }
+        }
+    }
+
+    @Test func `what was taken out is not kept`() {
+        var heap = TimerHeap<Element>()
+        let last = Element(0, due: 0)
+        weak var gone: Element?
+        do {
+            let element = Element(1, due: 1)
+            heap.insert(element)
+            heap.insert(last)
+            gone = element
+            let wasThere = heap.remove(element)
+            #expect(wasThere)
+        }
+        #expect(gone == nil && heap.count == 1)
+    }
+}
+
+private func permutations(of elements: [Int]) -> [[Int]] {
+    guard elements.count > 1 else { return [elements] }
+    return elements.indices.flatMap { index in
+        var rest = elements
+        let element = rest.remove(at: index)
+        return permutations(of: rest).map { [element] + $0 }
+    }
+}

@@ -3,7 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.ownThread, .timeLimit(.minutes(5)))
 struct DeferredFillTests {
     @Test func `the first fill wins, the others change nothing`() {
         let deferred = Deferred<Int>()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import DeferredCore
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.ownThread, .timeLimit(.minutes(5)))
 struct FutureProtocolAwaitTests {
     @Test func `value is there before and after the fill`() async throws {
         let deferred = Deferred<Int>()

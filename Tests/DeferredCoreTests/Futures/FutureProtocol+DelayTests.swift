@@ -5,7 +5,7 @@ import Testing
 
 @testable import DeferredCore
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(1)))
 struct FutureProtocolDelayTests {
     @Test func `the value comes that long after the future is filled`() async throws {
         let clock = ManualClock()

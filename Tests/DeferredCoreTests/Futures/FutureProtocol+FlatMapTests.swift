@@ -3,7 +3,7 @@ import Dispatch
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.ownThread, .timeLimit(.minutes(5)))
 struct FutureProtocolFlatMapTests {
     @Test func `flatMap waits for both futures, whichever comes first`() {
         for innerFirst in [false, true] {

@@ -3,7 +3,7 @@ import Dispatch
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.ownThread, .timeLimit(.minutes(5)))
 struct FutureProtocolMapTests {
     @Test func `map transforms the value, before and after the fill`() {
         let deferred = Deferred<Int>()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DeferredCore
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.ownThread, .timeLimit(.minutes(5)))
 struct SequenceFirstFilledTests {
     @Test func `the first to be filled wins, and the handlers of the others are gone before anybody sees it`() {
         let futures = (0..<5).map { _ in Deferred<Int>() }

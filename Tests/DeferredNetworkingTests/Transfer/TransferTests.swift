@@ -1,5 +1,6 @@
 import DeferredCore
 import Foundation
+import TestSupport
 import Testing
 
 @testable import DeferredNetworking
@@ -8,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Transfer", .timeLimit(.minutes(1)))
+@Suite("Transfer", .ownThread, .timeLimit(.minutes(1)))
 struct TransferTests {
     typealias Outcome = Result<(Data, URLResponse), any Error>
 

@@ -19,7 +19,7 @@ import Testing
 /// | after the task ended | `cancel after the end: nothing happens, and handlers were released` |
 /// | a handler registered after cancelling | `a handler registered after cancelling runs at once` |
 /// | a handler registered after the end | `a handler registered after the end is dropped` |
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.ownThread, .timeLimit(.minutes(5)))
 struct TaskCancelTests {
     private typealias Producer = Deferred<Task<Int>.Result>
 

@@ -6,7 +6,7 @@ import Testing
 @testable import DeferredTask
 
 /// What the combining operators have in common, and each by itself.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.ownThread, .timeLimit(.minutes(5)))
 struct CombinationTests {
     typealias Producer = Deferred<Task<Int>.Result>
 

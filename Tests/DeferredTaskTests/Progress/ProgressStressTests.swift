@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// One tree, many threads: what crashes a bare `Progress` on Linux.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.ownThread, .timeLimit(.minutes(5)))
 struct ProgressStressTests {
     private typealias Producer = Deferred<Task<Int>.Result>
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import DeferredTask
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.ownThread, .timeLimit(.minutes(5)))
 struct CancellationTokenTests {
     @Test func `handlers are called once, newest first, and let go`() {
         let (lifetimes, log) = (Lifetimes(), Log<Int>())

@@ -1,8 +1,9 @@
 import DeferredTesting
 import Foundation
+import TestSupport
 import Testing
 
-@Suite("LoopbackServer.Script", .timeLimit(.minutes(1)))
+@Suite("LoopbackServer.Script", .ownThread, .timeLimit(.minutes(1)))
 struct LoopbackServerScriptTests {
     typealias Script = LoopbackServer.Script
 

@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import fetch
 
-@Suite("Progress lines", .timeLimit(.minutes(1)))
+@Suite("Progress lines", .ownThread, .timeLimit(.minutes(1)))
 struct ProgressLineTests {
     private static let halfway = FileProgress(
         name: "film.mp4",

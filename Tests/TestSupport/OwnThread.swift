@@ -51,10 +51,10 @@ package struct OwnThread: SuiteTrait, TestTrait, TestScoping {
     }
 }
 
-package extension Trait where Self == OwnThread {
+extension Trait where Self == OwnThread {
     /// Runs each test on a thread of its own, which it may block.
-    static var ownThread: Self { OwnThread(isAlone: false) }
+    package static var ownThread: Self { OwnThread(isAlone: false) }
 
     /// As `ownThread`, and no other test runs meanwhile: for what the whole process shares.
-    static var alone: Self { OwnThread(isAlone: true) }
+    package static var alone: Self { OwnThread(isAlone: true) }
 }

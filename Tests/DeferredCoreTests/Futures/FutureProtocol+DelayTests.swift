@@ -62,6 +62,6 @@ struct FutureProtocolDelayTests {
         clock.advance(by: .seconds(5))
         await handled.value
         // The task that waited ends a moment after it has filled.
-        while lifetimes.count > 0 { await Task.yield() }
+        try await eventually { lifetimes.count == 0 }
     }
 }

@@ -132,9 +132,7 @@ struct TransferTests {
             started.cancel()
         }
         // The platform's last word on the cancelled task comes after the end.
-        while weakCaptured != nil || weakSink != nil {
-            await Task.yield()
-        }
+        try await eventually { weakCaptured == nil && weakSink == nil }
         #expect(transfer.withLock { $0 } != nil)
     }
 

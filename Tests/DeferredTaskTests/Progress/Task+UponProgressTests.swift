@@ -196,11 +196,19 @@ struct UponProgressTests {
         }
     }
 
-    @Test func `100,000 observers that are taken back leave nothing with the task`() {
-        let task = Task(Producer(), reporter: ProgressReporter())
-        let before = residentMemory()
-        for _ in 0..<100_000 { task.uponProgress(on: .immediate) { _ in }.cancel() }
-        #expect(residentMemory() - before < 16 << 20)
+    @Test func `100,000 observers that are taken back leave nothing with the task`() async {
+        await #expect(processExitsWith: .success) {
+            let task = Task(Deferred<Task<Int>.Result>(), reporter: ProgressReporter())
+            func observers(_ count: Int) {
+                for _ in 0..<count { task.uponProgress(on: .immediate) { _ in }.cancel() }
+            }
+            observers(2_000)
+            let before = residentMemory()
+            observers(100_000)
+            let growth = residentMemory() - before
+            // A sanitizer keeps a history of its own, as large as it likes.
+            precondition(growth < 4 << 20 || isSanitized, "\(growth) bytes more than before")
+        }
     }
 }
 

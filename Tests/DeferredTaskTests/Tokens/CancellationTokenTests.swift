@@ -89,9 +89,9 @@ struct CancellationTokenTests {
         #expect(!root.hasHandlers)
     }
 
-    @Test func `a million short operations leave nothing with a token of long life`() {
+    @Test func `100,000 short operations leave nothing with a token of long life`() {
         let source = CancellationTokenSource()
-        for _ in 0..<1_000_000 { source.token.register {}.cancel() }
+        for _ in 0..<100_000 { source.token.register {}.cancel() }
         #expect(!source.hasHandlers)
     }
 

@@ -64,7 +64,10 @@ struct ProgressLineTests {
         }
     }
 
-    @Test("No line is wider than the terminal less one cell, whatever is shown", arguments: 1...200)
+    @Test(
+        "No line is wider than the terminal less one cell, whatever is shown",
+        arguments: Array(1...90) + [100, 199, 200]
+    )
     func neverWrapping(columns: Int) {
         let names = [
             "a", "日本語のファイル名日本語のファイル名.txt", "👨‍👩‍👧 family.jpg", "e\u{301}\u{1B}[2J.txt", String(repeating: "x", count: 300),

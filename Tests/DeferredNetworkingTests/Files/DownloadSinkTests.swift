@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Download sink", .ownThread, .timeLimit(.minutes(1)))
+@Suite("Download sink", .ownThread, .timeLimit(.minutes(5)))
 final class DownloadSinkTests {
     private let directory: URL
     private var destination: URL { directory.appending(path: "file") }

@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Transfer", .ownThread, .timeLimit(.minutes(1)))
+@Suite("Transfer", .ownThread, .timeLimit(.minutes(5)))
 struct TransferTests {
     typealias Outcome = Result<(Data, URLResponse), any Error>
 

@@ -80,7 +80,7 @@ extension URLSessionTests {
             #expect(await half.failure() is CancellationError)
 
             let gate = DispatchSemaphore(value: 0)
-            let whole = session.beginDataTask(with: server.url("/")).map(upon: .any()) { data, _ in
+            let whole = session.beginDataTask(with: server.url("/")).map(upon: DispatchQueue(label: "blocked")) { data, _ in
                 gate.wait()
                 return data.count
             }

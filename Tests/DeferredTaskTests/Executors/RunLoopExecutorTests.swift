@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.ownThread, .timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(5)))
 struct RunLoopExecutorTests {
     @Test func `closures run on the thread of the loop`() async throws {
         let loop = try await LoopThread.start()

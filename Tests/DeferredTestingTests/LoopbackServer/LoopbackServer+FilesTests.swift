@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("LoopbackServer, serving files", .ownThread, .timeLimit(.minutes(1)))
+@Suite("LoopbackServer, serving files", .ownThread, .timeLimit(.minutes(5)))
 struct LoopbackServerFilesTests {
     private let directory: TemporaryDirectory
     private let server: LoopbackServer

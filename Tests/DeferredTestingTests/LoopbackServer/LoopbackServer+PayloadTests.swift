@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("LoopbackServer.Payload", .ownThread, .timeLimit(.minutes(1)))
+@Suite("LoopbackServer.Payload", .ownThread, .timeLimit(.minutes(5)))
 struct LoopbackServerPayloadTests {
     typealias Payload = LoopbackServer.Payload
 

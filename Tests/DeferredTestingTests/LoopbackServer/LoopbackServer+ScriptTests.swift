@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("LoopbackServer.Script", .ownThread, .timeLimit(.minutes(1)))
+@Suite("LoopbackServer.Script", .ownThread, .timeLimit(.minutes(5)))
 struct LoopbackServerScriptTests {
     typealias Script = LoopbackServer.Script
 

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("LoopbackServer", .ownThread, .timeLimit(.minutes(1)))
+@Suite("LoopbackServer", .ownThread, .timeLimit(.minutes(5)))
 struct LoopbackServerTests {
     @Test("The example in the documentation works")
     func example() throws {

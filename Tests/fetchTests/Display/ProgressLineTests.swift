@@ -3,7 +3,7 @@ import Testing
 
 @testable import fetch
 
-@Suite("Progress lines", .ownThread, .timeLimit(.minutes(1)))
+@Suite("Progress lines", .ownThread, .timeLimit(.minutes(5)))
 struct ProgressLineTests {
     private static let halfway = FileProgress(
         name: "film.mp4",

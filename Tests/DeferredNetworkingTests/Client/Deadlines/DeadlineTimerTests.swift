@@ -4,7 +4,7 @@ import Testing
 
 @testable import DeferredNetworking
 
-@Suite("Deadline heap", .ownThread, .timeLimit(.minutes(1)))
+@Suite("Deadline heap", .ownThread, .timeLimit(.minutes(5)))
 struct DeadlineHeapTests {
     @Test func `what is due comes out, the earliest first`() {
         var heap = DeadlineHeap()
@@ -48,7 +48,7 @@ struct DeadlineHeapTests {
     }
 }
 
-@Suite("Deadline timer", .ownThread, .timeLimit(.minutes(1)))
+@Suite("Deadline timer", .ownThread, .timeLimit(.minutes(5)))
 struct DeadlineTimerTests {
     @Test func `bodies run at their times, and cancelled ones don't`() async {
         let timer = DeadlineTimer.shared

@@ -13,7 +13,7 @@ import FoundationNetworking
 #endif
 
 extension URLClientTests {
-    @Suite("Storms")
+    @Suite("Storms", .alone)
     struct Storm {
         private static let paths = ["/ok", "/redirect", "/loop", "/basic", "/big", "/reset", "/stall", "/busy"]
 

@@ -130,7 +130,7 @@ def generate(document):
     suite = name + "Snippets"
     lines = [HEADER.format(path=document.relative_to(ROOT)).rstrip("\n"), *outside]
     if tests:
-        lines += ["", "@Suite(.timeLimit(.minutes(1)))", f"struct {suite} {{"]
+        lines += ["", "@Suite(.ownThread, .timeLimit(.minutes(1)))", f"struct {suite} {{"]
         for number, test in enumerate(tests):
             lines += ([""] if number else []) + test.source()
         lines.append("}")

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Code for the archived library, as it was written. The tests are deprecated as well, so that nobody is told in here.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(1)))
 struct ArchivedSpellingsTests {
     enum Failure: Error { case expected, unexpected }
 

@@ -1,8 +1,9 @@
 import Deferred
 import Foundation
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(1)))
 struct BesideSwiftConcurrencyActorsTests {
     @MainActor
     @Test func `in a class on the main actor, a task changes state without self and without await`() async throws {

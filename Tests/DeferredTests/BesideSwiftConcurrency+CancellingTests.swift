@@ -1,8 +1,9 @@
 import Deferred
 import Foundation
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(1)))
 struct BesideSwiftConcurrencyCancellingTests {
     @Test func `cancelling tells the closure`() async throws {
         let spinning = Task {

@@ -1,5 +1,6 @@
 import Deferred
 import Foundation
+import TestSupport
 import Testing
 
 // What programs do with Swift's own tasks, in a file in which `Task` is the library's.
@@ -7,7 +8,7 @@ import Testing
 /// With `import Deferred`, the name of Swift's own type takes a module, or an alias.
 private typealias SwiftTask = _Concurrency.Task
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(1)))
 struct BesideSwiftConcurrencyTests {
     @Test func `a task succeeds with what its closure returns`() async throws {
         let task: Task<Int> = Task { 1 }

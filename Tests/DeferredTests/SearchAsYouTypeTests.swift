@@ -31,7 +31,7 @@ final class SearchModel {
     }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(5)))
 struct SearchAsYouTypeTests {
     @Test @MainActor func `older queries that are answered later are never shown`() async throws {
         let gates = ["s": Deferred<Void>(), "sw": Deferred<Void>(), "swift": Deferred<Void>()]

@@ -1,6 +1,7 @@
 import Deferred
 import DeferredTesting
 import Foundation
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -21,7 +22,7 @@ private func fetch(_ url: URL, with session: URLSession) -> Task<(Data, URLRespo
     return Task(deferred, progress: task.progress)
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(1)))
 struct WikiTests {
     @Test func `the archived library's bridge from URLSession works as it stands`() async throws {
         let server = try LoopbackServer { _ in .response(body: "hello") }

@@ -12,7 +12,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(1)))
 struct AClientForServicesSnippets {
     @Test func `Configure it`() async throws {
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 13)

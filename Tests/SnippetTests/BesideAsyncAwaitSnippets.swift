@@ -24,7 +24,7 @@ actor Account {
 }
 #sourceLocation()
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(1)))
 struct BesideAsyncAwaitSnippets {
     @Test func `From a task to await`() async throws {
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/BesideAsyncAwait.md", line: 22)

@@ -84,7 +84,7 @@ struct Files: HTTPLoader {
 }
 #sourceLocation()
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(1)))
 struct BuildingAnHTTPChainSnippets {
     @Test func `Overview`() async throws {
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 11)

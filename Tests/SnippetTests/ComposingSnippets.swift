@@ -30,7 +30,7 @@ func countdown(from number: Int) -> Task<String> {
 }
 #sourceLocation()
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(1)))
 struct ComposingSnippets {
     @Test func `One after the other`() async throws {
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 26)

@@ -40,7 +40,7 @@ extension Task {
 
 
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(1)))
 struct TaskTapTests {
     @Test func `the closure sees the value, and the value passes`() throws {
         let log = Log<Int>()

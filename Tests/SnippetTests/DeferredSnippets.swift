@@ -12,7 +12,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(1)))
 struct DeferredSnippets {
     @Test func `Overview`() async throws {
 #sourceLocation(file: "Documentation/Deferred.docc/Deferred.md", line: 17)

@@ -16,7 +16,7 @@ import FoundationNetworking
 enum ReadError: Error { case noSuchFile }
 #sourceLocation()
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(1)))
 struct FuturesAndPromisesSnippets {
     @Test func `Fill once`() async throws {
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 23)

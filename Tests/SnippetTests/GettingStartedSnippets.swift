@@ -25,7 +25,7 @@ func download(
 }
 #sourceLocation()
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(1)))
 struct GettingStartedSnippets {
     @Test func `A value that comes later`() async throws {
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/GettingStarted.md", line: 49)

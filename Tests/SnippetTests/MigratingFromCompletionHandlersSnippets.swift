@@ -43,7 +43,7 @@ extension PictureStore {
 }
 #sourceLocation()
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(1)))
 struct MigratingFromCompletionHandlersSnippets {
     @Test func `Wrap what you cant change`() async throws {
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 45)

@@ -12,7 +12,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(1)))
 struct MigratingFromDeferredSnippets {
     @Test func `Before and after`() async throws {
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromDeferred.md", line: 62)

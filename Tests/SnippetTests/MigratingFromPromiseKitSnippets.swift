@@ -20,7 +20,7 @@ private func fetchAvatar(of user: User) -> Task<String> { .success("a picture of
 @MainActor private func show(_ error: any Error) { print(error) }
 #sourceLocation()
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(1)))
 struct MigratingFromPromiseKitSnippets {
     @Test @MainActor func `Before and after`() async throws {
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 82)

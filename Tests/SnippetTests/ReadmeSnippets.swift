@@ -12,7 +12,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(1)))
 struct ReadmeSnippets {
     @Test func `Futures`() async throws {
 #sourceLocation(file: "README.md", line: 20)

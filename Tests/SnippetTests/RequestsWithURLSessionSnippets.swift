@@ -12,7 +12,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(1)))
 struct RequestsWithURLSessionSnippets {
     @Test func `Get a body`() async throws {
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/RequestsWithURLSession.md", line: 14)

@@ -12,7 +12,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(1)))
 struct TestingYourCodeSnippets {
     @Test func `Time`() async throws {
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/TestingYourCode.md", line: 23)

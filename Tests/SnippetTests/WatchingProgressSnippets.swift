@@ -51,7 +51,7 @@ struct DownloadView: View {
 #endif
 #sourceLocation()
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(1)))
 struct WatchingProgressSnippets {
     @Test func `Overview`() async throws {
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/WatchingProgress.md", line: 13)

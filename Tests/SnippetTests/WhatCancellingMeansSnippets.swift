@@ -12,7 +12,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(1)))
 struct WhatCancellingMeansSnippets {
     @Test func `Overview`() async throws {
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/WhatCancellingMeans.md", line: 15)

@@ -1,24 +1,38 @@
 import Dispatch
 import Foundation
 import Synchronization
+import Testing
 
 /// Runs `body` on `count` threads of their own, started together, and returns when all have ended.
 ///
-/// Real threads, unlike `concurrentPerform`, which makes no more of them than there are processors.
+/// Real threads, unlike `concurrentPerform`, which makes no more of them than there are processors. It blocks the caller,
+/// whose suite therefore has the trait `.ownThread`.
 package func race(_ count: Int, _ body: @escaping @Sendable (_ index: Int) -> Void) {
+    // In the process of an exit test there is no trait, and nothing else.
+    if Test.current != nil && !isTestThread { Issue.record("race() blocks a thread; the suite needs .ownThread") }
     let group = DispatchGroup()
     let gate = Gate(count)
     for index in 0..<count {
         group.enter()
-        let thread = Thread {
+        startThread {
             gate.pass()
             body(index)
             group.leave()
         }
-        thread.stackSize = 1 << 20
-        thread.start()
     }
     group.wait()
+}
+
+/// Runs `body` on a thread of its own, with a stack of so many bytes, and returns what it returns.
+///
+/// For what depends on the size of the stack. Checks belong behind it: on that thread they belong to no test.
+package func onThread<Result: Sendable>(
+    stackSize: Int = 1 << 20,
+    _ body: @escaping @Sendable () -> Result
+) async -> Result {
+    await withCheckedContinuation { continuation in
+        startThread(stackSize: stackSize) { continuation.resume(returning: body()) }
+    }
 }
 
 /// Lets threads go on only when all of them have come; any number of times.

@@ -5,10 +5,10 @@ class TimerNotice: Notice, @unchecked Sendable {
     /// Stops waiting for the time.
     func stop() {}
 
-    override func run(_ upstream: FutureNode, isSole: Bool, _ drain: inout Drain) -> Bool {
+    override func run(_ upstream: FutureNode, _ drain: inout Drain) -> Delivered {
         // The future came first.
         if membership.take() { dismiss() }
-        return false
+        return .done
     }
 
     override func dismiss() {

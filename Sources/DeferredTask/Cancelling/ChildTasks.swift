@@ -164,7 +164,14 @@ package final class ChildTasks: Sendable {
     /// Lets go of a child that has ended.
     func ended(_ key: Int) {
         guard let control = state.withLock({ $0.running[key]?.control }) else { return }
-        let (share, isDone) = (control.share, control.isDone)
+        let isDone = control.isDone
+        var share = Share()
+        if isDone || watchers.withLock({ $0 }) != nil {
+            share = control.share
+        } else {
+            // One that was cancelled has ended before those below it, and may be nested deeply.
+            share.addStages(1, fraction: 0)
+        }
         let child = state.withLock { state in
             let child = state.running.removeValue(forKey: key)
             if child != nil { state.ended.add(share, isDone: isDone) }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import DeferredCore
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.ownThread, .timeLimit(.minutes(5)))
 struct RegistrationTests {
     @Test func `a cancelled handler does not run, and lets go at once`() {
         let lifetimes = Lifetimes()

@@ -1,8 +1,9 @@
 #if DEBUG
 import DeferredCore
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(5)))
 struct DeferredDiagnosticsTests {
     @Test func `a Deferred dropped while handlers wait is reported with its file and line`() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DeferredCore
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.ownThread, .timeLimit(.minutes(5)))
 struct CollectionAllFilledTests {
     @Test func `all values come in the order of the collection, whatever the order of filling`() {
         let futures = (0..<100).map { _ in Deferred<Int>() }

@@ -3,7 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.ownThread, .timeLimit(.minutes(5)))
 struct DeferredFillTests {
     @Test func `the first fill wins, the others change nothing`() {
         let deferred = Deferred<Int>()
@@ -65,13 +65,13 @@ struct DeferredFillTests {
         raceToFill((0..<8).map(Wide.init)) { $0 == $1 }
     }
 
-    /// 200,000 futures, each filled by 8 threads with a value each: as soon as their own calls have returned, all threads
+    /// 100,000 futures, each filled by 8 threads with a value each: as soon as their own calls have returned, all threads
     /// see the same of the 8 values, and the one it belongs to is the one whose call returned true.
     func raceToFill<Value: Sendable>(
         _ values: [Value],
         areEqual: @escaping @Sendable (Value, Value) -> Bool
     ) {
-        let (rounds, batch) = (200_000, 10_000)
+        let (rounds, batch) = (100_000, 10_000)
         let futures = Lock<[Deferred<Value>]>([])
         let winners = Lock<[Int?]>([])
         let gate = Gate(values.count)

@@ -3,7 +3,7 @@ import Dispatch
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(1)))
 struct FutureAsyncTests {
     @Test func `async runs its closure once on its executor, and fills with what that returns`() async {
         let queue = DispatchQueue(label: "async")

@@ -2,7 +2,7 @@ import DeferredCore
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(1)))
 struct FutureProtocolConformanceTests {
     @Test func `a type of one's own gets every operator`() async throws {
         let base = Deferred<Int>()

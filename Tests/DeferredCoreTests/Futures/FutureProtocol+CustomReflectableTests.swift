@@ -1,9 +1,10 @@
 import DeferredCore
+import TestSupport
 import Testing
 
 @testable import DeferredCore
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(1)))
 struct FutureProtocolCustomReflectableTests {
     @Test func `a description says whether a future is filled, and with what`() {
         let deferred = Deferred<String>()

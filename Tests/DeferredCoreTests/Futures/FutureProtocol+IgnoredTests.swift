@@ -2,7 +2,7 @@ import DeferredCore
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(1)))
 struct FutureProtocolIgnoredTests {
     @Test func `ignored is filled with the future, before and after, and keeps no value`() {
         let lifetimes = Lifetimes()

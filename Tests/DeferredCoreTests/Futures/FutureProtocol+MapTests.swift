@@ -3,7 +3,7 @@ import Dispatch
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.ownThread, .timeLimit(.minutes(5)))
 struct FutureProtocolMapTests {
     @Test func `map transforms the value, before and after the fill`() {
         let deferred = Deferred<Int>()
@@ -60,22 +60,22 @@ struct FutureProtocolMapTests {
         #expect(log.entries == ["direct", "mapped"])
     }
 
-    @Test func `a chain of a million maps is filled`() {
+    @Test func `a chain of 200,000 maps is filled`() {
         let head = Deferred<Int>()
         var tail = head.future
-        for _ in 0..<1_000_000 { tail = tail.map { $0 + 1 } }
+        for _ in 0..<200_000 { tail = tail.map { $0 + 1 } }
         head.fill(with: 0)
-        #expect(tail.peek() == 1_000_000)
+        #expect(tail.peek() == 200_000)
     }
 
-    @Test func `a chain of a million maps is dropped from its head`() {
+    @Test func `a chain of 200,000 maps is dropped from its head`() {
         let lifetimes = Lifetimes()
         var head: Deferred<Int>? = Deferred()
         var tail = head?.map { [token = lifetimes.make()] value in
             token.touch()
             return value
         }
-        for _ in 0..<1_000_000 { tail = tail?.map { $0 + 1 } }
+        for _ in 0..<200_000 { tail = tail?.map { $0 + 1 } }
         tail = tail?.map { [token = lifetimes.make()] value in
             token.touch()
             return value

@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.ownThread, .timeLimit(.minutes(5)))
 struct FutureProtocolUponTests {
     @Test func `handlers run once, in order of registration`() {
         let deferred = Deferred<Int>()

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// An executor that breaks its word breaks nothing else.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(1)))
 struct OddExecutorTests {
     @Test func `an executor that runs closures twice has no effect the second time`() {
         let log = Log<Int>()

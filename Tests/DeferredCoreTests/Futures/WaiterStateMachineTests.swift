@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import DeferredCore
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(1)))
 struct WaiterStateMachineTests {
     private enum Event: CaseIterable { case suspend, register, fill, cancel }
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DeferredCore
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.ownThread, .timeLimit(.minutes(5)))
 struct ZipTests {
     @Test func `zip of futures of different types is filled when the last of them is`() {
         let (a, b, c) = (Deferred<Int>(), Deferred<String>(), Deferred<[Bool]>())

@@ -8,7 +8,7 @@ import Testing
 private typealias Attachment = DeferredCore.Attachment
 
 /// No interleaving of those who attach with the end may make two objects, or one that never hears of the end.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.ownThread, .timeLimit(.minutes(5)))
 struct AttachmentInterleavingTests {
     @Test(arguments: [(attachers: 1, atLeast: 3), (2, 30)])
     func `attach × end`(attachers: Int, atLeast: Int) {

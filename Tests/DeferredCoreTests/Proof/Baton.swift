@@ -12,8 +12,9 @@ final class Baton: @unchecked Sendable {
     func pass() {
         condition.lock()
         isHere = true
-        condition.signal()
         condition.unlock()
+        // Not under the lock, at which the thread that wakes up would have to stop again.
+        condition.signal()
     }
 
     func wait() {

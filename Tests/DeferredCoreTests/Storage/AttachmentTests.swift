@@ -5,7 +5,7 @@ import Testing
 
 private typealias Attachment = DeferredCore.Attachment
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(1)))
 struct AttachmentTests {
     /// An object that knows whether it was made after the end.
     private final class Object: Sendable {

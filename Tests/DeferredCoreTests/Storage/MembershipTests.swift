@@ -1,9 +1,10 @@
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import DeferredCore
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(1)))
 struct MembershipTests {
     enum State: CaseIterable { case permanent, waiting, submitted, taken, removing, cancelled }
 

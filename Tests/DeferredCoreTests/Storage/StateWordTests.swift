@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import DeferredCore
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(1)))
 struct StateWordTests {
     @Test func `a word is claimed once, and filled when it is published`() {
         let word = StateWord(filled: false)

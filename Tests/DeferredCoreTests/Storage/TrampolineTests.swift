@@ -3,12 +3,12 @@ import TestSupport
 import Testing
 
 /// Nothing that handlers do overflows the stack, and nobody sees that it was put off for that.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.ownThread, .timeLimit(.minutes(5)))
 struct TrampolineTests {
     static let depth = 100_000
 
-    @Test func `handlers that fill futures nest as deeply as somebody writes`() {
-        onSmallStack {
+    @Test func `handlers that fill futures nest as deeply as somebody writes`() async {
+        await onThread(stackSize: 512 << 10) {
             let futures = (0...Self.depth).map { _ in Deferred<Int>() }
             for index in 0..<Self.depth {
                 futures[index].upon(.immediate) { futures[index + 1].fill(with: $0 + 1) }
@@ -18,8 +18,8 @@ struct TrampolineTests {
         }
     }
 
-    @Test func `executors that run closures inline nest as deeply as somebody writes`() {
-        onSmallStack {
+    @Test func `executors that run closures inline nest as deeply as somebody writes`() async {
+        await onThread(stackSize: 512 << 10) {
             let head = Deferred<Int>()
             var tail = head.future
             for _ in 0..<Self.depth { tail = tail.map(upon: Inline()) { $0 + 1 } }
@@ -29,8 +29,8 @@ struct TrampolineTests {
     }
 
     @Test(arguments: 0..<4)
-    func `nested operators of many futures are filled and dropped`(kind: Int) {
-        onSmallStack {
+    func `nested operators of many futures are filled and dropped`(kind: Int) async {
+        await onThread(stackSize: 512 << 10) {
             let lifetimes = Lifetimes()
             func nest(_ head: Deferred<Int>) -> Future<Int> {
                 var tail = head.future

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DeferredCore
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.ownThread, .timeLimit(.minutes(5)))
 struct ClockTimerTests {
     @Test func `durations of any size have a deadline, or mean never`() {
         let now = ContinuousClock.now

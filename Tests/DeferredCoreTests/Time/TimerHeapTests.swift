@@ -3,7 +3,7 @@ import Testing
 
 @testable import DeferredCore
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(1)))
 struct TimerHeapTests {
     /// An element that knows who it is.
     private final class Element: TimerHeapElement {

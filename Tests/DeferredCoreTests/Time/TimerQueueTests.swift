@@ -5,7 +5,7 @@ import Testing
 
 @testable import DeferredCore
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(1)))
 struct TimerQueueTests {
     @discardableResult
     private func add(

@@ -5,7 +5,7 @@ import DeferredTesting
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(1)))
 struct HTTPLinkTests {
     private func noting(_ name: String, in journal: Journal<String>) -> ModifyRequest {
         ModifyRequest { _ in journal.add(name) }

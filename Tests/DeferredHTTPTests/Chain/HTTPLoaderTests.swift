@@ -18,7 +18,7 @@ struct Language: HTTPLink {
     }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(1)))
 struct HTTPLoaderTests {
     @Test func `adding a loader of one's own`() {
         let stub = StubLoader(.response(200))

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// Everything at once: a chain of seven loaders, a server at its worst, and callers who change their minds.
-@Suite("End to end", .serialized, .timeLimit(.minutes(10)))
+@Suite("End to end", .serialized, .alone, .timeLimit(.minutes(10)))
 struct EndToEndTests {
     /// Fewer where each takes many times as long.
     private static let count = isSanitized ? 500 : 5_000

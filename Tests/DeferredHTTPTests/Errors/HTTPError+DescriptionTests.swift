@@ -1,13 +1,14 @@
 import DeferredHTTP
 import DeferredTesting
 import Foundation
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(1)))
 struct HTTPErrorDescriptionTests {
     private let secrets = ["hunter2", "c2VjcmV0", "tok123", "s3ss10n"]
 

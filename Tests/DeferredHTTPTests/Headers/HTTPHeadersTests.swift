@@ -1,7 +1,8 @@
 import DeferredHTTP
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(1)))
 struct HTTPHeadersTests {
     private let headers: HTTPHeaders = ["Accept": "a", "X-Tag": "1", "Host": "h", "x-tag": "2"]
 

@@ -1,9 +1,10 @@
 import DeferredHTTP
 import DeferredTesting
 import Foundation
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(1)))
 struct ApplyEnvironmentTests {
     private let environment = HTTPEnvironment(
         scheme: "http",

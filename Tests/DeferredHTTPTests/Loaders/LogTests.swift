@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(1)))
 struct LogTests {
     @Test func `each request is one line, with its time`() throws {
         let (lines, clock, stub) = (Journal<String>(), ManualClock(), StubLoader())

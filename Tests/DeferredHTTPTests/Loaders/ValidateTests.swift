@@ -1,8 +1,9 @@
 import DeferredHTTP
 import DeferredTesting
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(1)))
 struct ValidateTests {
     @Test(arguments: [(200, true), (299, true), (199, false), (304, false), (404, false), (503, false)])
     func `statuses beside 200 to 299 are failures`(code: Int, isAccepted: Bool) throws {

@@ -26,7 +26,7 @@ import Testing
 /// | reset during a reset? | is the same reset | `reset during reset` (there) |
 /// | what does a reset wait for? | until all that was in flight has completed | `a reset waits for what is in flight` (there) |
 /// | a loader never completes, and is reset? | completes with `.cancelled` after the grace; the reset ends | `a loader that never completes and is reset` (there) |
-@Suite("Questions", .timeLimit(.minutes(5)))
+@Suite("Questions", .ownThread, .timeLimit(.minutes(5)))
 struct QuestionsTests {
     @Test func `cancel before load`() {
         let stub = StubLoader(.response())

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The questions about resets. The table stands at ``QuestionsTests``.
-@Suite("Questions about resets", .timeLimit(.minutes(5)))
+@Suite("Questions about resets", .ownThread, .timeLimit(.minutes(5)))
 struct ResetQuestionsTests {
     private let stub = StubLoader(.pending.ignoringCancellation())
     private let clock = ManualClock()

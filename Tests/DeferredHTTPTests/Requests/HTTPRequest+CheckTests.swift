@@ -2,9 +2,10 @@ import DeferredHTTP
 import DeferredNetworking
 import DeferredTesting
 import Foundation
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(1)))
 struct HTTPRequestCheckTests {
     private func reason(_ change: (inout HTTPRequest) -> Void) -> String? {
         var request = HTTPRequest(host: "host", path: "/")

@@ -1,8 +1,9 @@
 import DeferredHTTP
 import Foundation
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(1)))
 struct HTTPRequestTests {
     @Test(arguments: [
         "http://host", "https://host/", "http://host:8080/a/b", "http://user:p%40ss@host/path",

@@ -1,8 +1,9 @@
 import DeferredHTTP
 import DeferredTesting
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(1)))
 struct HTTPResponseJSONTests {
     private struct User: Decodable, Equatable { let name: String }
 

@@ -6,7 +6,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.ownThread, .timeLimit(.minutes(5)))
 struct HTTPTaskTests {
     @Test func `cancellation handlers run newest first, completion handlers oldest first`() {
         let (task, journal) = (HTTPTask(.example), Journal<String>())

@@ -74,7 +74,7 @@ extension URLClientTests {
             }
             defer { server.stop() }
             let folder = try TemporaryDirectory()
-            let client = URLClient.fresh { $0.deadlines.idle = .milliseconds(500) }
+            let client = URLClient.fresh { $0.deadlines.idle = .seconds(2) }
             let task = client.download(URLRequest(url: server.url("/")), to: folder.file, resuming: isResuming)
             #expect(await task.ending() == .url(.timedOut))
             #expect(try folder.contents() == (isResuming ? ["file.partial", "file.partial.validator"] : []))

@@ -13,7 +13,7 @@ import FoundationNetworking
 #endif
 
 extension URLClientTests {
-    @Suite("Storms")
+    @Suite("Storms", .alone)
     struct Storm {
         private static let paths = ["/ok", "/redirect", "/loop", "/basic", "/big", "/reset", "/stall", "/busy"]
 
@@ -52,11 +52,7 @@ extension URLClientTests {
         /// Waits until some more requests have arrived, or for some turns when all of them stall.
         private func waitForOthers(_ server: LoopbackServer, using random: inout SeededGenerator) async {
             let target = server.requestCount + Int.random(in: 0..<6, using: &random)
-            var turns = 0
-            while turns < 800, server.requestCount < target {
-                await _Concurrency.Task.yield()
-                turns += 1
-            }
+            await giveWay(turns: 800) { server.requestCount < target }
         }
 
         /// Counts ends, and those that a cancellation brought.

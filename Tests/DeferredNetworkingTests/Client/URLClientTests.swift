@@ -14,7 +14,7 @@ import FoundationNetworking
 /// A client's requests over real connections to a `LoopbackServer`.
 ///
 /// One after the other: all sessions of a process share a queue, and a storm would delay the deadlines of its neighbours.
-@Suite("URLClient", .serialized, .timeLimit(.minutes(5)))
+@Suite("URLClient", .serialized, .ownThread, .timeLimit(.minutes(5)))
 enum URLClientTests {}
 
 extension URLClient {

@@ -1,5 +1,6 @@
 import DeferredCore
 import Foundation
+import TestSupport
 import Testing
 
 @testable import DeferredNetworking
@@ -8,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Download sink", .timeLimit(.minutes(1)))
+@Suite("Download sink", .ownThread, .timeLimit(.minutes(5)))
 final class DownloadSinkTests {
     private let directory: URL
     private var destination: URL { directory.appending(path: "file") }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import DeferredNetworking
@@ -7,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Partial file", .timeLimit(.minutes(1)))
+@Suite("Partial file", .ownThread, .timeLimit(.minutes(1)))
 final class PartialFileTests {
     private let directory: URL
     private var destination: URL { directory.appending(path: "file") }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import DeferredNetworking
@@ -7,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Headers for resuming", .timeLimit(.minutes(1)))
+@Suite("Headers for resuming", .ownThread, .timeLimit(.minutes(1)))
 struct ResumeHeadersTests {
     private func response(_ status: Int, _ headers: [String: String]) throws -> HTTPURLResponse {
         let url = try #require(URL(string: "http://host/"))

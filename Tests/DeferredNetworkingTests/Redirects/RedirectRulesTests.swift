@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import DeferredNetworking
@@ -7,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Redirect rules", .timeLimit(.minutes(1)))
+@Suite("Redirect rules", .ownThread, .timeLimit(.minutes(1)))
 struct RedirectRulesTests {
     private func response(_ status: Int, location: String?) throws -> HTTPURLResponse {
         let url = try #require(URL(string: "http://host/"))

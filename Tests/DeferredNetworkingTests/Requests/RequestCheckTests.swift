@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import DeferredNetworking
@@ -7,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Request check", .timeLimit(.minutes(1)))
+@Suite("Request check", .ownThread, .timeLimit(.minutes(1)))
 struct RequestCheckTests {
     struct Refusal: Sendable, CustomTestStringConvertible {
         let request: URLRequest

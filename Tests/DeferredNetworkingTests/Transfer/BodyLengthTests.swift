@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import DeferredNetworking
@@ -7,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Body length", .timeLimit(.minutes(1)))
+@Suite("Body length", .ownThread, .timeLimit(.minutes(1)))
 struct BodyLengthTests {
     @Test(
         "A length is expected where the response tells it",

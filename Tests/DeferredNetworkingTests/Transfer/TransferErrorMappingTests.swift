@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import DeferredNetworking
@@ -7,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Error mapping", .timeLimit(.minutes(1)))
+@Suite("Error mapping", .ownThread, .timeLimit(.minutes(1)))
 struct TransferErrorMappingTests {
     private let url = URL(string: "http://host/path")
 

@@ -62,7 +62,7 @@ private struct Invariants {
     }
 }
 
-@Suite("Transfer state machine, random events", .timeLimit(.minutes(5)))
+@Suite("Transfer state machine, random events", .ownThread, .timeLimit(.minutes(5)))
 struct TransferStateMachineRandomTests {
     @Test("In 100,000 random sequences of events a transfer ends once and cleanly", arguments: 0..<4)
     func randomSequences(part: Int) {

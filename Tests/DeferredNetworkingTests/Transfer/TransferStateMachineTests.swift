@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import DeferredNetworking
@@ -7,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Transfer state machine", .timeLimit(.minutes(5)))
+@Suite("Transfer state machine", .ownThread, .timeLimit(.minutes(5)))
 struct TransferStateMachineTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let state: String

@@ -1,5 +1,6 @@
 import DeferredCore
 import Foundation
+import TestSupport
 import Testing
 
 @testable import DeferredNetworking
@@ -8,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Transfer", .timeLimit(.minutes(1)))
+@Suite("Transfer", .ownThread, .timeLimit(.minutes(5)))
 struct TransferTests {
     typealias Outcome = Result<(Data, URLResponse), any Error>
 
@@ -131,9 +132,7 @@ struct TransferTests {
             started.cancel()
         }
         // The platform's last word on the cancelled task comes after the end.
-        while weakCaptured != nil || weakSink != nil {
-            await Task.yield()
-        }
+        try await eventually { weakCaptured == nil && weakSink == nil }
         #expect(transfer.withLock { $0 } != nil)
     }
 

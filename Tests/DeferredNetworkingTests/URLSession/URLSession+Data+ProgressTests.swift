@@ -79,8 +79,8 @@ extension URLSessionTests {
             half.progress.cancel()
             #expect(await half.failure() is CancellationError)
 
-            let gate = DispatchSemaphore(value: 0)
-            let whole = session.beginDataTask(with: server.url("/")).map(upon: .any()) { data, _ in
+            let (gate, blocked) = (DispatchSemaphore(value: 0), DispatchQueue(label: "blocked"))
+            let whole = session.beginDataTask(with: server.url("/")).map(upon: blocked) { data, _ in
                 gate.wait()
                 return data.count
             }

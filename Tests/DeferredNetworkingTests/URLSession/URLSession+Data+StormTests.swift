@@ -11,7 +11,7 @@ import FoundationNetworking
 #endif
 
 extension URLSessionTests {
-    @Suite("Storms")
+    @Suite("Storms", .alone)
     struct Storm {
         private static let paths = ["/ok", "/redirect", "/loop", "/basic", "/big", "/reset", "/stall"]
 

@@ -13,7 +13,7 @@ import FoundationNetworking
 /// Requests over real connections to a `LoopbackServer`.
 ///
 /// One after the other: all sessions of a process share a queue, and a storm would delay the time-outs of its neighbours.
-@Suite("URLSession", .serialized, .timeLimit(.minutes(1)))
+@Suite("URLSession", .serialized, .ownThread, .timeLimit(.minutes(5)))
 enum URLSessionTests {}
 
 /// How a task ended, in a form that can be compared.

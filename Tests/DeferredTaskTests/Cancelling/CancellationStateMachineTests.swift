@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 
 @testable import DeferredTask
 
 /// Every state × every event.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(1)))
 struct CancellationStateMachineTests {
     private struct Work: CancellationTarget, Equatable {
         var isFinished = false

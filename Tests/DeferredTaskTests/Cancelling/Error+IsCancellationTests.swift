@@ -1,12 +1,13 @@
 import DeferredTask
 import Foundation
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(1)))
 struct ErrorIsCancellationTests {
     @Test func `what says that somebody cancelled is a cancellation, and nothing else`() {
         let cancellations: [any Error] = [

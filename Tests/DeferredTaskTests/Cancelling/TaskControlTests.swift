@@ -3,7 +3,7 @@ import DeferredTask
 import TestSupport
 import Testing
 
-@Suite("Task control", .timeLimit(.minutes(1)))
+@Suite("Task control", .ownThread, .timeLimit(.minutes(5)))
 struct TaskControlTests {
     /// The last reference to a task.
     private final class Holder: Sendable {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// However deeply operators are nested, they are filled, cancelled and dropped on a small stack.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.ownThread, .timeLimit(.minutes(10)))
 struct NestingTests {
     enum Operator: CaseIterable {
         case map, flatMap, recover, fallback, timeout, delay, allSucceeded, firstSucceeded, firstCompleted, mapTasks,
@@ -32,8 +32,8 @@ struct NestingTests {
     private static let depth = 100_000
 
     @Test(arguments: Operator.allCases, End.allCases)
-    func `operators nest as deeply as somebody writes`(nested: Operator, end: End) {
-        onSmallStack {
+    func `operators nest as deeply as somebody writes`(nested: Operator, end: End) async {
+        await onThread(stackSize: 512 << 10) {
             let lifetimes = Lifetimes()
             do {
                 let promise = Task<Int>.Promise()
@@ -61,8 +61,8 @@ struct NestingTests {
         }
     }
 
-    @Test func `linked sources nest as deeply as somebody writes`() {
-        onSmallStack {
+    @Test func `linked sources nest as deeply as somebody writes`() async {
+        await onThread(stackSize: 512 << 10) {
             let first = CancellationTokenSource()
             var sources = [first]
             for _ in 0..<Self.depth {
@@ -77,8 +77,8 @@ struct NestingTests {
         }
     }
 
-    @Test func `tasks that cancel one another nest as deeply as somebody writes`() {
-        onSmallStack {
+    @Test func `tasks that cancel one another nest as deeply as somebody writes`() async {
+        await onThread(stackSize: 512 << 10) {
             var promises: [Task<Int>.Promise] = []
             var last = Task<Int>.never
             for _ in 0..<Self.depth {

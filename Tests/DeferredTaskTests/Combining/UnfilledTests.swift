@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A combination over a future that nobody fills any more is freed with it.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(1)))
 struct UnfilledTests {
     enum Combining: CaseIterable {
         case delay, allSucceeded, firstSucceeded, firstCompleted, mapTasks, flatMap

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(1)))
 struct OperationQueueExecutorTests {
     @Test func `closures run as operations of the queue`() async throws {
         let queue = OperationQueue()

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(5)))
 struct RunLoopExecutorTests {
     @Test func `closures run on the thread of the loop`() async throws {
         let loop = try await LoopThread.start()
@@ -31,12 +31,10 @@ struct RunLoopExecutorTests {
         let (loop, log) = (try await LoopThread.start(), Log<(thread: Int, index: Int)>())
         let all = Deferred<Void>()
         let (threads, each) = (4, 500)
-        DispatchQueue.global().async {
-            race(threads) { thread in
-                for index in 0..<each { loop.executor.submit { log.add((thread, index)) } }
-            }
-            loop.executor.submit { all.fill() }
+        race(threads) { thread in
+            for index in 0..<each { loop.executor.submit { log.add((thread, index)) } }
         }
+        loop.executor.submit { all.fill() }
         try await all.get()
         for thread in 0..<threads {
             #expect(log.entries.filter { $0.thread == thread }.map(\.index) == Array(0..<each))

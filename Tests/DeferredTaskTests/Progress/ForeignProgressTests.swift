@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Tasks that were made with a `Progress` follow it as Foundation says.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.ownThread, .timeLimit(.minutes(5)))
 struct ForeignProgressTests {
     private typealias Producer = Deferred<Task<Int>.Result>
 
@@ -125,7 +125,7 @@ struct ForeignProgressTests {
 
     @Test func `100,000 tasks over one progress are cancelled and dropped on a small stack`() async {
         await #expect(processExitsWith: .success) {
-            await onSmallStack {
+            await onThread(stackSize: 512 << 10) {
                 let progress = Progress(parent: nil, userInfo: nil)
                 let tasks = (0..<100_000).map { _ in Task(Producer(), progress: progress) }
                 let last = DispatchSemaphore(value: 0)
@@ -135,13 +135,13 @@ struct ForeignProgressTests {
                 last.wait()
                 precondition(tasks.allSatisfy { $0.isCancelled })
             }
-            await onSmallStack {
+            await onThread(stackSize: 512 << 10) {
                 let progress = Progress(parent: nil, userInfo: nil)
                 var tasks = (0..<100_000).map { _ in Task(Producer(), progress: progress) }
                 tasks[50_000].cancel()
                 tasks = []
             }
-            await onSmallStack {
+            await onThread(stackSize: 512 << 10) {
                 // The progress goes last, together with its handler.
                 var progress = Optional(Progress(parent: nil, userInfo: nil))
                 var producers: [Producer] = []
@@ -185,14 +185,3 @@ private func isNear(_ left: Double, _ right: Double) -> Bool { abs(left - right)
 
 /// `Progress` cannot be made in an asynchronous function.
 private func makeProgress() -> Progress { Progress(parent: nil, userInfo: nil) }
-
-private func onSmallStack(_ body: @escaping @Sendable () -> Void) async {
-    await withCheckedContinuation { continuation in
-        let thread = Thread {
-            body()
-            continuation.resume()
-        }
-        thread.stackSize = 512 << 10
-        thread.start()
-    }
-}

@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 
 @testable import DeferredTask
 
 /// Every state × every event.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(1)))
 struct ProgressDeliveryStateMachineTests {
     private typealias Machine = ProgressDeliveryStateMachine
     private typealias Outcome = (state: Machine.State, action: Machine.Action)

@@ -7,7 +7,7 @@ import Testing
 @testable import DeferredTask
 
 /// No number from outside traps: counts saturate, fractions stay within 0...1, and what is no number is 0.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.ownThread, .timeLimit(.minutes(5)))
 struct ProgressExtremesTests {
     private typealias Producer = Deferred<Task<Int>.Result>
 

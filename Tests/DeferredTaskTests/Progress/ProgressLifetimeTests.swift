@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Watching a task keeps nothing that is over, neither of the watching nor of the task.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.ownThread, .timeLimit(.minutes(5)))
 struct ProgressLifetimeTests {
     private typealias Producer = Deferred<Task<Int>.Result>
 

@@ -1,9 +1,10 @@
 import DeferredCore
+import TestSupport
 import Testing
 
 @testable import DeferredTask
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(1)))
 struct ProgressSnapshotTests {
     private func snapshot(
         _ fraction: Double,

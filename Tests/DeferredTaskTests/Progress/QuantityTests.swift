@@ -1,7 +1,8 @@
 import DeferredTask
+import TestSupport
 import Testing
 
-@Suite("Quantities", .timeLimit(.minutes(1)))
+@Suite("Quantities", .ownThread, .timeLimit(.minutes(1)))
 struct QuantityTests {
     @Test(
         "Bytes have three digits and a unit",

@@ -1,7 +1,8 @@
 import DeferredTask
+import TestSupport
 import Testing
 
-@Suite("Rate meter", .timeLimit(.minutes(1)))
+@Suite("Rate meter", .ownThread, .timeLimit(.minutes(1)))
 struct RateMeterTests {
     @Test("Without two points in time there is no rate")
     func tooEarly() {

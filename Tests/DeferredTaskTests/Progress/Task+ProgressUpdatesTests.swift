@@ -3,7 +3,7 @@ import DeferredTask
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.ownThread, .timeLimit(.minutes(5)))
 struct ProgressUpdatesTests {
     private typealias Producer = Deferred<Task<Int>.Result>
 

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The progress of a task that was cancelled shows it.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.ownThread, .timeLimit(.minutes(5)))
 struct ProgressCancellationTests {
     private typealias Producer = Deferred<Task<Int>.Result>
 

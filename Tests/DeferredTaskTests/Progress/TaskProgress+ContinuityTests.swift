@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Nobody sees less of a task than somebody saw before, whoever looks and however.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.ownThread, .timeLimit(.minutes(5)))
 struct ProgressContinuityTests {
     private typealias Producer = Deferred<Task<Int>.Result>
 

@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.ownThread, .timeLimit(.minutes(5)))
 struct TaskProgressTests {
     private typealias Producer = Deferred<Task<Int>.Result>
 
@@ -133,7 +133,7 @@ struct TaskProgressTests {
         #expect(Task(Producer(), progress: foreign).isCancelled)
     }
 
-    @Test func `a foreign progress is followed while somebody watches`() async {
+    @Test func `a foreign progress is followed while somebody watches`() async throws {
         let producer = Producer()
         let foreign = makeProgress()
         foreign.totalUnitCount = 4
@@ -143,9 +143,9 @@ struct TaskProgressTests {
         #expect(isNear(progress.fractionCompleted, 2.5 / 11))
         foreign.completedUnitCount = 2
         // No observation on Linux: it is sampled, and again whenever the task is asked, by this thread or by the sampler.
-        while !isNear(task.progress.fractionCompleted, 5.0 / 11) { await _Concurrency.Task.yield() }
+        try await eventually { isNear(task.progress.fractionCompleted, 5.0 / 11) }
         foreign.completedUnitCount = 3
-        while !isNear(progress.fractionCompleted, 7.5 / 11) { await _Concurrency.Task.yield() }
+        try await eventually { isNear(progress.fractionCompleted, 7.5 / 11) }
         producer.succeed(with: 1)
         #expect(progress.fractionCompleted == 1)
     }

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// A function that calls itself through `flatMap` may do so for ever.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.ownThread, .timeLimit(.minutes(10)))
 struct TaskFlatMapTests {
     enum Step: String, CaseIterable, Codable, Sendable {
         case filled, queued, promised, recovered, progressing, watched

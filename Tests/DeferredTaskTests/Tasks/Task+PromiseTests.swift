@@ -3,7 +3,7 @@ import DeferredTask
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(1)))
 struct TaskPromiseTests {
     @Test func `the first to fill a promise ends its task`() async throws {
         let promise = Task<Int>.Promise()

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// No duration and no random number traps, whatever takes it.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.ownThread, .timeLimit(.minutes(5)))
 struct OddDurationsTests {
     private typealias Producer = Deferred<Task<Int>.Result>
 

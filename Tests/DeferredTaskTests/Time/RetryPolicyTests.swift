@@ -1,7 +1,8 @@
 import DeferredTask
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(1)))
 struct RetryPolicyTests {
     @Test func `pauses double up to the cap`() {
         let policy = RetryPolicy(attempts: 9, base: .milliseconds(100), cap: .seconds(1), random: { 1 })

@@ -6,7 +6,7 @@ import Testing
 /// A timer that ends before its time leaves nothing, on the clock that everything takes by default.
 ///
 /// A Swift task that slept would stay in the runtime until then: 730 bytes each, and 2.2 kB for a source's.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.ownThread, .timeLimit(.minutes(5)))
 struct TimerMemoryTests {
     @Test func `a million time-outs of what ends in time`() async {
         await #expect(processExitsWith: .success) {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import DeferredTask
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.ownThread, .timeLimit(.minutes(5)))
 struct CancellationTokenTests {
     @Test func `handlers are called once, newest first, and let go`() {
         let (lifetimes, log) = (Lifetimes(), Log<Int>())
@@ -90,9 +90,9 @@ struct CancellationTokenTests {
         #expect(!root.hasHandlers)
     }
 
-    @Test func `a million short operations leave nothing with a token of long life`() {
+    @Test func `100,000 short operations leave nothing with a token of long life`() {
         let source = CancellationTokenSource()
-        for _ in 0..<1_000_000 { source.token.register {}.cancel() }
+        for _ in 0..<100_000 { source.token.register {}.cancel() }
         #expect(!source.hasHandlers)
     }
 

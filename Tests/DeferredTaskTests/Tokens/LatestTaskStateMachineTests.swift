@@ -3,7 +3,7 @@ import Testing
 
 @testable import DeferredTask
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(1)))
 struct LatestTaskStateMachineTests {
     private typealias Machine = LatestTaskStateMachine<String>
 

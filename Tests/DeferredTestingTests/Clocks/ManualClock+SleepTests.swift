@@ -3,7 +3,7 @@ import DeferredTesting
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(5)))
 struct ManualClockSleepTests {
     @Test func `cancelling wakes a sleeper at once, and leaves the others asleep`() async throws {
         let clock = ManualClock()

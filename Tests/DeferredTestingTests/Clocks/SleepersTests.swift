@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 
 @testable import DeferredTesting
 
 /// Every state × every event. Sleepers and watchers are known by their names.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(1)))
 struct SleepersTests {
     private typealias Machine = Sleepers<String, String>
 

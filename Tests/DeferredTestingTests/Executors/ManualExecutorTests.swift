@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(5)))
 struct ManualExecutorTests {
     @Test func `nothing runs until told to, and then one at a time, in order`() {
         let (executor, log) = (ManualExecutor(), Log<Int>())

@@ -1,8 +1,9 @@
 import DeferredTesting
 import Foundation
+import TestSupport
 import Testing
 
-@Suite("LoopbackServer, before the body", .timeLimit(.minutes(1)))
+@Suite("LoopbackServer, before the body", .ownThread, .timeLimit(.minutes(5)))
 struct LoopbackServerBeforeBodyTests {
     /// Plays a script on a request's head; a request for `/next` has none and goes the usual way.
     private func server(playing script: LoopbackServer.Script) throws -> LoopbackServer {

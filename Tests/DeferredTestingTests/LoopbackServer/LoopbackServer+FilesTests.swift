@@ -1,8 +1,9 @@
 import DeferredTesting
 import Foundation
+import TestSupport
 import Testing
 
-@Suite("LoopbackServer, serving files", .timeLimit(.minutes(1)))
+@Suite("LoopbackServer, serving files", .ownThread, .timeLimit(.minutes(5)))
 struct LoopbackServerFilesTests {
     private let directory: TemporaryDirectory
     private let server: LoopbackServer

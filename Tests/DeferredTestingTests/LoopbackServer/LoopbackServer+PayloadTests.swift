@@ -1,8 +1,9 @@
 import DeferredTesting
 import Foundation
+import TestSupport
 import Testing
 
-@Suite("LoopbackServer.Payload", .timeLimit(.minutes(1)))
+@Suite("LoopbackServer.Payload", .ownThread, .timeLimit(.minutes(5)))
 struct LoopbackServerPayloadTests {
     typealias Payload = LoopbackServer.Payload
 

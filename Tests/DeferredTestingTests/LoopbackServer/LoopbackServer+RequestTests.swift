@@ -1,8 +1,9 @@
 import DeferredTesting
 import Foundation
+import TestSupport
 import Testing
 
-@Suite("LoopbackServer.Request", .timeLimit(.minutes(1)))
+@Suite("LoopbackServer.Request", .ownThread, .timeLimit(.minutes(5)))
 struct LoopbackServerRequestTests {
     /// Sends bytes to a server that answers every request with `ok` and returns everything received.
     private func exchange(_ text: String) throws -> (answer: String, requests: [LoopbackServer.Request]) {

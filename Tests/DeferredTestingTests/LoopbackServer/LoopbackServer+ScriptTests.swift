@@ -1,8 +1,9 @@
 import DeferredTesting
 import Foundation
+import TestSupport
 import Testing
 
-@Suite("LoopbackServer.Script", .timeLimit(.minutes(1)))
+@Suite("LoopbackServer.Script", .ownThread, .timeLimit(.minutes(5)))
 struct LoopbackServerScriptTests {
     typealias Script = LoopbackServer.Script
 
@@ -129,7 +130,7 @@ struct LoopbackServerScriptTests {
             #expect(try client.receive(exactly: 2) == "go")
             #expect(server.openConnectionCount == 1)
         }
-        while server.openConnectionCount > 0 { await Task.yield() }
+        try await eventually { server.openConnectionCount == 0 }
         #expect(server.connectionCount == 1)
     }
 
@@ -141,7 +142,7 @@ struct LoopbackServerScriptTests {
             try client.send("GET / HTTP/1.1\r\n\r\n")
             _ = try client.receive(atMost: 1_000)
         }
-        while server.openConnectionCount > 0 { await Task.yield() }
+        try await eventually { server.openConnectionCount == 0 }
         #expect(server.connectionCount == 10)
     }
 

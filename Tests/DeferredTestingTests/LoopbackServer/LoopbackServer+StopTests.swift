@@ -1,9 +1,10 @@
 import DeferredCore
 import DeferredTesting
 import Dispatch
+import TestSupport
 import Testing
 
-@Suite("LoopbackServer, stopping", .timeLimit(.minutes(1)))
+@Suite("LoopbackServer, stopping", .ownThread, .timeLimit(.minutes(5)))
 struct LoopbackServerStopTests {
     @Test(
         "Stopping ends waits of every kind and closes the connections",

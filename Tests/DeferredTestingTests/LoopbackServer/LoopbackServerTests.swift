@@ -1,8 +1,9 @@
 import DeferredTesting
 import Foundation
+import TestSupport
 import Testing
 
-@Suite("LoopbackServer", .timeLimit(.minutes(1)))
+@Suite("LoopbackServer", .ownThread, .timeLimit(.minutes(5)))
 struct LoopbackServerTests {
     @Test("The example in the documentation works")
     func example() throws {

@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import fetch
 
-@Suite("Command line", .timeLimit(.minutes(1)))
+@Suite("Command line", .ownThread, .timeLimit(.minutes(1)))
 struct OptionsParsingTests {
     @Test(
         "Arguments mean what the help says",

@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import fetch
 
-@Suite("Appearance", .timeLimit(.minutes(1)))
+@Suite("Appearance", .ownThread, .timeLimit(.minutes(1)))
 struct AppearanceTests {
     @Test(
         "The terminal and the environment decide",

@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 
 @testable import fetch
 
 @MainActor
-@Suite("Bar display", .timeLimit(.minutes(1)))
+@Suite("Bar display", .ownThread, .timeLimit(.minutes(1)))
 struct BarDisplayTests {
     private let output = Recording()
     private let errors = Recording()

@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 
 @testable import fetch
 
 @MainActor
-@Suite("Plain display", .timeLimit(.minutes(1)))
+@Suite("Plain display", .ownThread, .timeLimit(.minutes(1)))
 struct PlainDisplayTests {
     @Test("A saved file is one line, other ends are none, and reports go to standard error")
     func lines() {

@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import fetch
 
-@Suite("Screen", .timeLimit(.minutes(1)))
+@Suite("Screen", .ownThread, .timeLimit(.minutes(1)))
 struct ScreenTests {
     private func texts(_ lines: String...) -> [StyledText] { lines.map { StyledText($0) } }
 

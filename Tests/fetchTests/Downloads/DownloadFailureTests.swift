@@ -1,5 +1,6 @@
 import Deferred
 import Foundation
+import TestSupport
 import Testing
 
 @testable import fetch
@@ -8,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Download failures", .timeLimit(.minutes(1)))
+@Suite("Download failures", .ownThread, .timeLimit(.minutes(1)))
 struct DownloadFailureTests {
     @Test(
         "Statuses that may pass are transient, and no others",

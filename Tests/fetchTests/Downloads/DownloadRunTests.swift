@@ -10,7 +10,7 @@ import FoundationNetworking
 #endif
 
 @MainActor
-@Suite("Download run", .timeLimit(.minutes(1)))
+@Suite("Download run", .ownThread, .timeLimit(.minutes(1)))
 struct DownloadRunTests {
     private typealias Promise = Task<(URL, URLResponse)>.Promise
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import fetch
 
-@Suite("Job list", .timeLimit(.minutes(1)))
+@Suite("Job list", .ownThread, .timeLimit(.minutes(1)))
 struct JobListTests {
     private func list(_ arguments: String...) throws -> JobList {
         JobList(arguments, in: try OutputDirectory(path: NSTemporaryDirectory()))

@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import fetch
 
-@Suite("Retry policy", .timeLimit(.minutes(1)))
+@Suite("Retry policy", .ownThread, .timeLimit(.minutes(1)))
 struct RetryPolicyTests {
     @Test("Waits double up to the longest, and end with the last attempt")
     func delays() {

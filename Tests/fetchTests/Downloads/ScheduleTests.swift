@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import fetch
 
-@Suite("Schedule", .timeLimit(.minutes(1)))
+@Suite("Schedule", .ownThread, .timeLimit(.minutes(1)))
 struct ScheduleTests {
     private static let policy = RetryPolicy(attempts: 2, firstDelay: .seconds(1), longestDelay: .seconds(9))
 

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("fetch: downloading", .timeLimit(.minutes(5)))
+@Suite("fetch: downloading", .ownThread, .timeLimit(.minutes(5)))
 struct DownloadingTests {
     private let directory: TemporaryDirectory
 

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("fetch: failing", .timeLimit(.minutes(5)))
+@Suite("fetch: failing", .ownThread, .timeLimit(.minutes(5)))
 struct FailingTests {
     private let directory: TemporaryDirectory
 

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("fetch: stopping and resuming", .timeLimit(.minutes(5)))
+@Suite("fetch: stopping and resuming", .ownThread, .timeLimit(.minutes(5)))
 struct ResumingTests {
     private static let length = 1_000_000
     private static let stop = 300_000

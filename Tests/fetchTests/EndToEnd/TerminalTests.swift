@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("fetch: on a terminal", .timeLimit(.minutes(5)))
+@Suite("fetch: on a terminal", .ownThread, .timeLimit(.minutes(5)))
 struct TerminalTests {
     private let directory: TemporaryDirectory
 

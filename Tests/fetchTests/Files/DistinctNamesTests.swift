@@ -1,9 +1,10 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import fetch
 
-@Suite("Distinct names", .timeLimit(.minutes(1)))
+@Suite("Distinct names", .ownThread, .timeLimit(.minutes(1)))
 struct DistinctNamesTests {
     private func names(_ urls: String...) throws -> [String] {
         DistinctNames.names(for: try urls.map { try #require(URL(string: $0)) })

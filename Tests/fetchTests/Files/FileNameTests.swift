@@ -1,9 +1,10 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import fetch
 
-@Suite("File names", .timeLimit(.minutes(1)))
+@Suite("File names", .ownThread, .timeLimit(.minutes(1)))
 struct FileNameTests {
     @Test(
         "A file is named after the last part of its URL's path, as far as that is a name",

@@ -4,7 +4,7 @@ import Testing
 
 @testable import fetch
 
-@Suite("Output directory", .timeLimit(.minutes(1)))
+@Suite("Output directory", .ownThread, .timeLimit(.minutes(1)))
 struct OutputDirectoryTests {
     private let temporary: TemporaryDirectory
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import fetch
 
-@Suite("Byte counter", .timeLimit(.minutes(1)))
+@Suite("Byte counter", .ownThread, .timeLimit(.minutes(5)))
 struct ByteCounterTests {
     @Test("What was there before is received, but not fetched")
     func resuming() {

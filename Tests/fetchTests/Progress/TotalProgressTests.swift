@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import fetch
 
-@Suite("Progress of files", .timeLimit(.minutes(1)))
+@Suite("Progress of files", .ownThread, .timeLimit(.minutes(1)))
 struct TotalProgressTests {
     private func file(_ phase: FileProgress.Phase, _ received: Int64, of expected: Int64?) -> FileProgress {
         FileProgress(name: "f", phase: phase, count: .init(received: received, expected: expected, fetched: received))

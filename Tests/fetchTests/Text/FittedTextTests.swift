@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import fetch
 
-@Suite("Fitted text", .timeLimit(.minutes(1)))
+@Suite("Fitted text", .ownThread, .timeLimit(.minutes(1)))
 struct FittedTextTests {
     @Test(
         "Characters take the cells that terminals give them",

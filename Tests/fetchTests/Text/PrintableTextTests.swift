@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import fetch
 
-@Suite("Printable text", .timeLimit(.minutes(1)))
+@Suite("Printable text", .ownThread, .timeLimit(.minutes(1)))
 struct PrintableTextTests {
     @Test(
         "What could change the terminal is spelled out",

@@ -1,8 +1,9 @@
 import DeferredHTTP
 import DeferredTesting
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(1)))
 struct BasicAuthenticationTests {
     @Test func `the credential is added where there is none, unless the request says no`() {
         let stub = StubLoader(.response())

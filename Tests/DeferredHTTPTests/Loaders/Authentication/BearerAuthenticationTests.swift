@@ -5,7 +5,7 @@ import DeferredTesting
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.ownThread, .timeLimit(.minutes(5)))
 struct BearerAuthenticationTests {
     private enum Failure: Error { case refused }
 

@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 
 @testable import DeferredHTTP
 
 /// Every state × every event.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(1)))
 struct TokenStateMachineTests {
     private typealias Machine = TokenStateMachine<String>
 

@@ -6,7 +6,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.ownThread, .timeLimit(.minutes(5)))
 struct DeduplicateTests {
     @Test func `equal requests are loaded once, and all get the response`() {
         let (stub, deduplicate) = (StubLoader(), Deduplicate())

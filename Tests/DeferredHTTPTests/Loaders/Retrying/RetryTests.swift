@@ -4,7 +4,7 @@ import DeferredTesting
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.ownThread, .timeLimit(.minutes(5)))
 struct RetryTests {
     private let clock = ManualClock()
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import DeferredHTTP
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(1)))
 struct ThrottleStateMachineTests {
     private enum Start: CaseIterable {
         case idle, partlyBusy, full, queued

@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.ownThread, .timeLimit(.minutes(5)))
 struct ThrottleTests {
     @Test func `so many are in flight, the others wait in order`() {
         let (stub, throttle) = (StubLoader(), Throttle(maximum: 2))

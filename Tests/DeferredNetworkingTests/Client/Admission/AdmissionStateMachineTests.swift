@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import DeferredNetworking
 
-@Suite("Admission state machine", .timeLimit(.minutes(1)))
+@Suite("Admission state machine", .ownThread, .timeLimit(.minutes(1)))
 struct AdmissionStateMachineTests {
     typealias Action = AdmissionStateMachine.Action
 

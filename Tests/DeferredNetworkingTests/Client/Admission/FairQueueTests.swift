@@ -3,7 +3,7 @@ import Testing
 
 @testable import DeferredNetworking
 
-@Suite("Fair queue", .timeLimit(.minutes(1)))
+@Suite("Fair queue", .ownThread, .timeLimit(.minutes(1)))
 struct FairQueueTests {
     private func drain(_ queue: inout FairQueue) -> [UInt64] {
         var result: [UInt64] = []

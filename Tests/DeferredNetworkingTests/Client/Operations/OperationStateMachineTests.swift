@@ -90,7 +90,7 @@ extension OperationStateMachine<Int>.Action {
     }
 }
 
-@Suite("Operation state machine", .timeLimit(.minutes(5)))
+@Suite("Operation state machine", .ownThread, .timeLimit(.minutes(5)))
 struct OperationStateMachineTests {
     fileprivate static let nothing: [OperationEvent: [String]] = [:]
 

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import DeferredNetworking
@@ -7,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Retry policy", .timeLimit(.minutes(1)))
+@Suite("Retry policy", .ownThread, .timeLimit(.minutes(1)))
 struct RetryPolicyTests {
     private func policy(random: Double) -> URLClient.RetryPolicy {
         var policy = URLClient.RetryPolicy()
@@ -37,7 +38,7 @@ struct RetryPolicyTests {
     }
 }
 
-@Suite("Retry-After", .timeLimit(.minutes(1)))
+@Suite("Retry-After", .ownThread, .timeLimit(.minutes(1)))
 struct RetryAfterTests {
     private func pause(_ headers: [String: String], now: Date = Date(timeIntervalSince1970: 784_111_777)) throws
         -> Duration?

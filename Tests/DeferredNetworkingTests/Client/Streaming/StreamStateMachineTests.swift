@@ -4,7 +4,7 @@ import Testing
 
 @testable import DeferredNetworking
 
-@Suite("Stream state machine", .timeLimit(.minutes(1)))
+@Suite("Stream state machine", .ownThread, .timeLimit(.minutes(1)))
 struct StreamStateMachineTests {
     private struct Failure: Error {}
 

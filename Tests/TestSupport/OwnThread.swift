@@ -1,0 +1,60 @@
+package import Testing
+
+/// Runs each test of a suite on a thread of its own, which it may block, and only a few tests at a time.
+///
+/// Every suite has it: `@Suite(.ownThread, .timeLimit(.minutes(1)))`. A time limit does not count the time in which
+/// a test waits for its turn. The cases of a test with arguments run one after the other.
+package struct OwnThread: SuiteTrait, TestTrait, TestScoping {
+    fileprivate let isAlone: Bool
+
+    package var isRecursive: Bool { true }
+
+    @TaskLocal private static var hasTurn = false
+    @TaskLocal private static var hasThread = false
+
+    package func scopeProvider(for test: Test, testCase: Test.Case?) -> Self? {
+        // A suite that took a turn would keep it from its own tests.
+        test.isSuite ? nil : self
+    }
+
+    package func provideScope(
+        for test: Test,
+        testCase: Test.Case?,
+        performing function: @concurrent @Sendable () async throws -> Void
+    ) async throws {
+        if testCase != nil {
+            try await onThread(function)
+        } else {
+            try await inTurn(test, function)
+        }
+    }
+
+    /// Takes part outside of the time limit, which is each case's own.
+    private func inTurn(_ test: Test, _ function: @concurrent @Sendable () async throws -> Void) async throws {
+        // A suite within a suite has the trait twice.
+        if Self.hasTurn { return try await function() }
+        let isAlone = test.traits.contains { ($0 as? OwnThread)?.isAlone ?? false }
+        let isSerialized = test.traits.contains { $0 is ParallelizationTrait }
+        let oneByOne: ParallelizationTrait = .serialized
+        try await Turns.shared.take(isAlone: isAlone, isPreferred: isSerialized) {
+            try await Self.$hasTurn.withValue(true) {
+                try await oneByOne.provideScope(for: test, testCase: nil, performing: function)
+            }
+        }
+    }
+
+    private func onThread(_ function: @concurrent @Sendable () async throws -> Void) async throws {
+        if Self.hasThread { return try await function() }
+        try await Self.$hasThread.withValue(true) {
+            try await withTaskExecutorPreference(TestThreads.shared) { @concurrent in try await function() }
+        }
+    }
+}
+
+extension Trait where Self == OwnThread {
+    /// Runs each test on a thread of its own, which it may block.
+    package static var ownThread: Self { OwnThread(isAlone: false) }
+
+    /// As `ownThread`, and no other test runs meanwhile: for what the whole process shares.
+    package static var alone: Self { OwnThread(isAlone: true) }
+}

@@ -20,11 +20,11 @@ public enum DeferredDiagnostics {
     ///
     /// May be set at any time, from any thread. It must not trap, for that thread has done nothing wrong.
     public static var unfilledHandler: @Sendable (Unfilled) -> Void {
-        get { handler.withLock { $0 } }
+        get { handler.withLock { $0.call } }
         set {
             let old = handler.withLock { handler in
                 let old = handler
-                handler = newValue
+                handler = Handler(call: newValue)
                 return old
             }
             // Let go outside of the lock: what it captured may ask for the handler while it goes.
@@ -32,10 +32,18 @@ public enum DeferredDiagnostics {
         }
     }
 
-    private static let handler = Lock<@Sendable (Unfilled) -> Void> { unfilled in
-        var standardError = StandardError()
-        print("\(unfilled)", to: &standardError)
+    /// A bare closure would be wrapped in another each time that it passes through a generic function, so that a lock
+    /// would keep one more for each look.
+    private struct Handler: Sendable {
+        let call: @Sendable (Unfilled) -> Void
     }
+
+    private static let handler = Lock(
+        Handler { unfilled in
+            var standardError = StandardError()
+            print("\(unfilled)", to: &standardError)
+        }
+    )
 
     /// Where a user made a `Deferred`.
     @usableFromInline

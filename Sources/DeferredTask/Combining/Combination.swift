@@ -19,11 +19,13 @@ final class Combination<Output: Sendable>: Sendable {
     ///
     /// - Parameter endsAtOnce: Whether cancelling ends it, rather than asking the children to.
     func task(endsAtOnce: Bool = false) -> Task<Output> {
-        // The children keep this, and the task the storage. Without its children, nobody but a cancellation ends the task.
-        Task(storage, .children(children)) { [weak self, weak storage] in
+        // The futures of the children keep this, and the task the storage. When those futures are lost, nobody but a
+        // cancellation ends the task.
+        Task(storage, .children(children)) { [weak self, weak storage, children] in
             if let self {
                 if endsAtOnce { end(with: .failure(CancellationError())) }
             } else {
+                for child in children.cancel() { child.cancel() }
                 _ = storage?.fill(with: .failure(CancellationError()))
             }
         }

@@ -47,10 +47,40 @@ struct DeferredDiagnosticsTests {
             precondition(count.value == 1)
         }
     }
+
+    @Test func `any number of reports keep nothing, and need no more stack`() async {
+        await #expect(processExitsWith: .success) {
+            let count = Counter()
+            DeferredDiagnostics.unfilledHandler = { _ in count.value += 1 }
+            await onThread(stackSize: 512 << 10) {
+                for _ in 0..<50_000 { makeDeferred().upon(.immediate) { _ in } }
+            }
+            precondition(count.value == 50_000)
+        }
+    }
+
+    @Test func `the handler before is let go outside of the lock`() async {
+        await #expect(processExitsWith: .success) {
+            DeferredDiagnostics.unfilledHandler = {
+                [token = AtDeinit { _ = DeferredDiagnostics.unfilledHandler }] _ in withExtendedLifetime(token) {}
+            }
+            DeferredDiagnostics.unfilledHandler = { _ in }
+        }
+    }
 }
 
 private let lineOfMakeDeferred: UInt = #line + 1
 private func makeDeferred() -> Deferred<Int> { Deferred() }
+
+private final class AtDeinit: Sendable {
+    private let body: @Sendable () -> Void
+
+    init(_ body: @escaping @Sendable () -> Void) {
+        self.body = body
+    }
+
+    deinit { body() }
+}
 
 /// SAFETY: used from one thread.
 private final class Counter: @unchecked Sendable {

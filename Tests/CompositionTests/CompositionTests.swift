@@ -17,6 +17,15 @@ struct CompositionTests {
         let failure = await Machine.onThread { Machine.firstFailure(in: seeds, excluding: .known) }
         if let failure { Issue.record("\(failure)") }
     }
+
+    @Test(arguments: 0..<parts)
+    func `random programs on several threads run each handler once, fill each future once and free everything`(
+        part: Int
+    ) async {
+        let seeds = Settings.seeds(of: 2_000, part: part, parts: Self.parts)
+        let failure = await Machine.onThread { ThreadedMachine.firstFailure(in: seeds, excluding: .known) }
+        if let failure { Issue.record("\(failure)") }
+    }
 }
 
 enum Settings {

@@ -15,6 +15,8 @@ struct Generator {
     private var others: [Operation: [Int]] = [:]
     private var isDropping = true
     private var hasShared = true
+    /// Whether closures return what is in slots, and whether anything is taken back.
+    private var (isReturningSlots, isTakingBack) = (true, true)
     private var weights: [(operation: Operation, weight: Int)] = []
     private var totalWeight = 0
 
@@ -39,14 +41,58 @@ struct Generator {
         (.drop, 8), (.observe, 2), (.run, 3), (.runAll, 1), (.removeAll, 1), (.advance, 4),
     ]
 
+    /// A part of the operations, so that those meet often that are there.
+    private enum Theme {
+        case everything, half
+        case some([Operation: Int])
+    }
+
+    private static let adoption: [Operation: Int] = [
+        .flatMap: 10, .upon: 8, .takeBack: 10, .fill: 5, .deferred: 2, .map: 1, .firstFilled: 2, .drop: 2, .zip: 1,
+        .fallback: 1, .task: 2, .cancel: 1, .uponCancel: 1,
+    ]
+    private static let progress: [Operation: Int] = [
+        .task: 8, .reporter: 4, .report: 10, .poll: 14, .hold: 5, .uponProgress: 3, .flatMap: 6, .fallback: 3, .map: 2,
+        .fill: 6, .promise: 3, .firstCompleted: 2, .allSucceeded: 2, .mapTasks: 2, .shared: 1, .drop: 2, .cancel: 1,
+        .takeBack: 1,
+    ]
+    private static let latest: [Operation: Int] = [
+        .latest: 2, .start: 14, .task: 6, .promise: 3, .fill: 6, .success: 1, .map: 2, .cancel: 3, .run: 3,
+        .uponCancel: 2,
+        .drop: 1, .upon: 1,
+    ]
+    private static let sharing: [Operation: Int] = [
+        .shared: 10, .task: 4, .promise: 2, .cancel: 8, .drop: 9, .upon: 4, .takeBack: 2, .map: 3, .flatMap: 2,
+        .fill: 2,
+        .uponCancel: 5, .timeout: 1, .recover: 1, .firstCompleted: 1,
+    ]
+
+    private mutating func drawTheme() -> Theme {
+        switch number(0...19) {
+        case 0...6: .everything
+        case 7...10: .half
+        case 11...13: .some(Self.adoption)
+        case 14...15: .some(Self.progress)
+        case 16...17: .some(Self.latest)
+        default: .some(Self.sharing)
+        }
+    }
+
     mutating func program() -> Program {
         hasShared = chance(2)
         isDropping = !hasShared || !exclusions.contains(.droppedConsumers)
-        // A part of the operations each, so that those meet often that are there.
-        let isNarrow = chance(2)
+        if exclusions.contains(.adoptedTakeBacks) {
+            isReturningSlots = chance(2)
+            isTakingBack = !isReturningSlots
+        }
+        let theme = drawTheme()
         for (operation, weight) in Self.weights where isIncluded(operation) {
-            let isKept = weight >= 8 || !isNarrow || chance(2)
-            if isKept { weights.append((operation, weight)) }
+            switch theme {
+            case .everything: weights.append((operation, weight))
+            case .half: if weight >= 8 || chance(2) { weights.append((operation, weight)) }
+            case .some(let operations):
+                if let weight = operations[operation] { weights.append((operation, weight)) }
+            }
         }
         totalWeight = weights.reduce(0) { $0 + $1.weight }
         let length = number(5...(chance(3) ? 60 : 25))
@@ -68,6 +114,9 @@ struct Generator {
         case .shared: hasShared
         case .drop: isDropping
         case .poll, .hold, .uponProgress: !exclusions.contains(.progress)
+        case .takeBack, .cancel, .firstFilled, .timeout, .firstSucceeded, .firstCompleted, .allSucceeded, .start,
+            .mapTasks, .retry, .cancelledBy, .delay, .cancelAfter:
+            isTakingBack
         default: true
         }
     }
@@ -102,12 +151,15 @@ struct Generator {
         var operation = given ?? operation()
         // Time passes only at the top level.
         if depth > 0, operation == .advance { operation = .fill }
+        if depth > 0, operation == .start, exclusions.contains(.latestReentrancy) { operation = .fill }
         var step = Step(id: nextID, operation: operation)
         nextID += 1
         step.number = number(0...60)
         step.isCore = chance(3)
         step.executor = executor(for: step)
         choose(&step)
+        // A future waits for earlier ones only: one that waits for itself is never freed.
+        if isFuture(operation) { step.operands.removeAll { $0 >= step.id } }
         if hasClosure(operation), depth < 3 {
             var count = 0
             while count < 3, chance(depth + 2) {
@@ -119,7 +171,10 @@ struct Generator {
         case 0: step.outcome = .failure(step.number)
         case 1...3: step.outcome = .number(step.number)
         default:
-            // An earlier slot, for a future that waits for itself is never freed.
+            guard isReturningSlots, step.operation != .flatMap || !exclusions.contains(.unfilledInner) || isOfTask(step)
+            else {
+                break
+            }
             let slots = chance(3) ? producers : chance(2) ? tasks : futures
             if let slot = slots.isEmpty ? nil : pick(slots), slot < step.id { step.outcome = .slot(slot) }
         }
@@ -140,6 +195,19 @@ struct Generator {
             if step.operation == .retry || step.operation == .async { return .inline }
             return exclusions.contains(.coreTwice) ? .inline : .twice
         default: return step.operation == .start && exclusions.contains(.latestReentrancy) ? .inline : .stepping
+        }
+    }
+
+    /// Whether it is an operator of `Task`, whatever comes.
+    private func isOfTask(_ step: Step) -> Bool { !step.isCore && step.operands.allSatisfy(tasks.contains) }
+
+    private func isFuture(_ operation: Operation) -> Bool {
+        switch operation {
+        case .task, .taskOfValue, .map, .flatMap, .ignored, .recover, .fallback, .delay, .timeout, .shared,
+            .cancelledBy,
+            .zip, .allFilled, .firstFilled, .allSucceeded, .firstSucceeded, .firstCompleted:
+            true
+        default: false
         }
     }
 
@@ -202,7 +270,7 @@ struct Generator {
             futures.append(step.id)
         case .map, .flatMap, .delay, .ignored:
             futures.append(step.id)
-            if !step.isCore { tasks.append(step.id) }
+            if isOfTask(step) { tasks.append(step.id) }
         case .upon, .uponSuccess, .uponFailure, .uponCancel, .uponProgress, .register: registrations.append(step.id)
         case .source, .linkedSource: sources.append(step.id)
         case .latest, .reporter, .hold, .request: others[step.operation, default: []].append(step.id)

@@ -38,6 +38,9 @@ final class LibraryUniverse: Universe {
         }
     }
 
+    /// What tells one future from another while both are kept.
+    func identity(_ item: Item) -> ObjectIdentifier? { future(of: item).map { ObjectIdentifier($0.storage) } }
+
     private func task(of item: Item) -> Task? {
         if case .task(let task) = item { task } else { nil }
     }

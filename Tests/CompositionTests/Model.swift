@@ -44,6 +44,8 @@ final class ModelFuture: @unchecked Sendable {
     var state: ModelState?
     /// How many references users have.
     var handles = 0
+    /// An operator whose closure waits on an executor: if that drops it, it is freed with the result.
+    fileprivate var stage: ModelStage?
 
     init(_ value: Value? = nil) {
         self.value = value
@@ -159,6 +161,7 @@ final class ModelStage: ModelHandler, @unchecked Sendable {
         }
         guard place == .waiting else { return }
         place = .submitted
+        output.stage = self
         executor.submit {
             let work = ModelWork()
             self.apply(value, work)
@@ -167,6 +170,7 @@ final class ModelStage: ModelHandler, @unchecked Sendable {
     }
 
     private func apply(_ value: Value, _ work: ModelWork) {
+        output.stage = nil
         // Asked before the closure runs.
         let isDropped = !isTask && output.handles == 0
         guard take(), let body = body.take(), output.claim() else { return }

@@ -231,12 +231,8 @@ struct ModelTask: Sendable {
 /// Counts the references that users have to a future.
 final class ModelHandle: @unchecked Sendable {
     let future: ModelFuture
-    /// The operator that made it, for a body that an executor drops is not freed before the result.
-    private let stage: ModelStage?
-
-    init(_ future: ModelFuture, _ stage: ModelStage? = nil) {
+    init(_ future: ModelFuture) {
         self.future = future
-        self.stage = stage
         future.handles += 1
     }
 

@@ -142,7 +142,7 @@ final class ModelUniverse: Universe {
     ) -> ModelHandle {
         if executor is ImmediateExecutor, let value = future.value { return ModelHandle(ModelFuture(body(value))) }
         let stage = ModelStage(isTask: false, executor, shortcut: { _ in false }) { .value(body($0)) }
-        let handle = ModelHandle(stage.output, stage)
+        let handle = ModelHandle(stage.output)
         future.add(stage)
         return handle
     }
@@ -177,7 +177,7 @@ final class ModelUniverse: Universe {
         if executor is ImmediateExecutor, let value = upstream.value { return new(future(body(value))) }
         nonisolated(unsafe) let inner = future
         let stage = ModelStage(isTask: false, executor, shortcut: { _ in false }) { .future(inner(body($0))) }
-        let result = Item.future(ModelHandle(stage.output, stage))
+        let result = Item.future(ModelHandle(stage.output))
         upstream.add(stage)
         return result
     }
@@ -507,8 +507,9 @@ final class ModelLatest: @unchecked Sendable {
     private var running: (task: ModelTask, delivery: ModelUpon)?
 
     func start(_ task: ModelTask, _ executor: any Executor, _ body: @escaping @Sendable (Value) -> Void) {
-        cancel()
+        number += 1
         let start = number
+        stop()
         let delivery = ModelUpon(executor) { [weak self] value in
             guard let self else { return body(value) }
             // Never one that was superseded, whatever happened between its end and here.
@@ -527,6 +528,10 @@ final class ModelLatest: @unchecked Sendable {
 
     func cancel() {
         number += 1
+        stop()
+    }
+
+    private func stop() {
         guard let (task, delivery) = running.take() else { return }
         delivery.cancel()
         task.control?.cancel()

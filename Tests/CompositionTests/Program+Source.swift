@@ -158,7 +158,8 @@ private struct SourceWriter {
         case .latest: return [result + "LatestTask()"]
         case .linkedSource:
             return [
-                result + "CancellationTokenSource(linkedTo: \(operands.map { "\($0)!.token" }.joined(separator: ", ")))"
+                result
+                    + "CancellationTokenSource(linkedTo: \(step.operands.filter { kinds[$0] == .source }.map { "s.x\($0)!.token" }.joined(separator: ", ")))"
             ]
         case .retry:
             let policy =

@@ -10,15 +10,22 @@ struct Program: Sendable {
     var fillsAtEnd: Bool
     var exclusions: Exclusions = []
 
+    /// Whether handlers are compared that run while the last references are dropped.
+    var comparesEnd: Bool {
+        !exclusions.contains(.droppedConsumers) || !contains { $0.operation == .shared }
+    }
+
     /// Whether it is checked what is freed when.
     var checksLifetimes: Bool {
-        func leaks(_ steps: [Step]) -> Bool {
-            steps.contains { step in
-                exclusions.contains(.unfilledCombinations) && step.operation.isCombination
-                    || exclusions.contains(.unfilledProgress) && step.operation == .uponProgress || leaks(step.steps)
-            }
+        !contains { step in
+            exclusions.contains(.unfilledCombinations) && step.operation.isCombination
+                || exclusions.contains(.unfilledProgress) && step.operation == .uponProgress
         }
-        return !leaks(steps) && !leaks(executorSteps)
+    }
+
+    private func contains(_ condition: (Step) -> Bool) -> Bool {
+        func contains(_ steps: [Step]) -> Bool { steps.contains { condition($0) || contains($0.steps) } }
+        return contains(steps) || contains(executorSteps)
     }
 }
 
@@ -108,14 +115,12 @@ struct Exclusions: OptionSet, Sendable {
     static let coreTwice = Exclusions(rawValue: 1 << 6)
     /// Tasks whose cancellation handler refers to the promise.
     static let promiseInHandler = Exclusions(rawValue: 1 << 7)
-    /// `uponCancel` within a handler that runs at the end of a task that was cancelled before.
-    static let uponCancelAtEnd = Exclusions(rawValue: 1 << 8)
     /// Progress handlers of tasks that may go unended.
-    static let unfilledProgress = Exclusions(rawValue: 1 << 9)
+    static let unfilledProgress = Exclusions(rawValue: 1 << 8)
 
     /// All of them.
     static let known: Exclusions = [
         .adoptedTakeBacks, .unfilledInner, .progress, .latestReentrancy, .droppedConsumers, .unfilledCombinations,
-        .coreTwice, .promiseInHandler, .uponCancelAtEnd, .unfilledProgress,
+        .coreTwice, .promiseInHandler, .unfilledProgress,
     ]
 }

@@ -37,6 +37,7 @@ final class Runner<U: Universe>: @unchecked Sendable {
     let isThreaded: Bool
     private let checksLifetimes: Bool
     private(set) var trace: [Event] = []
+    private var isLogging: Bool
     private var slots: [U.Item?]
     private var fractions: [Double]
     private let lock = NSLock()
@@ -47,13 +48,14 @@ final class Runner<U: Universe>: @unchecked Sendable {
     private let depth = Atomic(0)
     private let performed = Atomic(0)
 
-    /// With threads: what is checked at the end.
-    var observations = Observations()
+    /// With several threads: what is checked at the end.
+    let records = Records<U.Item>()
 
     init(_ program: Program, _ universe: U, isThreaded: Bool = false) {
         self.program = program
         self.universe = universe
         self.isThreaded = isThreaded
+        isLogging = !isThreaded
         checksLifetimes = program.checksLifetimes
         slots = Array(repeating: nil, count: program.count)
         fractions = Array(repeating: 0, count: program.count)
@@ -72,19 +74,31 @@ final class Runner<U: Universe>: @unchecked Sendable {
 
     /// The whole program, and the end of everything in it.
     func run() {
+        run(program.steps[...])
+        finish()
+    }
+
+    func run(_ steps: some Sequence<Step>) {
         universe.collectJobs {
-            for step in program.steps {
+            for step in steps {
                 log(.step, step.id, 0)
                 perform(step)
                 universe.runJobs()
                 look(after: step)
             }
-            finish()
         }
     }
 
     /// Ends what can be ended, and drops everything.
     func finish() {
+        universe.collectJobs {
+            settle()
+            drop()
+        }
+    }
+
+    /// Ends what can be ended.
+    func settle() {
         observeAll()
         if program.fillsAtEnd {
             for id in slots.indices { if let item = self[id] { _ = universe.fill(item, value(id)) } }
@@ -96,6 +110,11 @@ final class Runner<U: Universe>: @unchecked Sendable {
             universe.runJobs()
         }
         observeAll()
+    }
+
+    /// Drops everything.
+    func drop() {
+        isLogging = isLogging && program.comparesEnd
         // More than once, for what breaks then may make something new.
         for _ in 0..<6 {
             for id in slots.indices.reversed() where slots[id] != nil { self[id] = nil }
@@ -119,7 +138,7 @@ final class Runner<U: Universe>: @unchecked Sendable {
     }
 
     private func observe(_ id: Int) {
-        guard !isThreaded, let item = self[id] else { return }
+        guard let item = self[id] else { return }
         let value = universe.peek(item)
         if let value { log(.observed, id, code(value)) }
         // A registration cannot be taken back any more when its future is gone.
@@ -128,7 +147,7 @@ final class Runner<U: Universe>: @unchecked Sendable {
     }
 
     func log(_ kind: Event.Kind, _ step: Int, _ value: Int) {
-        if !isThreaded { trace.append(Event(kind, step, value)) }
+        if isLogging { trace.append(Event(kind, step, value)) }
     }
 
     subscript(id: Int) -> U.Item? {
@@ -164,7 +183,6 @@ final class Runner<U: Universe>: @unchecked Sendable {
 
     private func call(_ step: Step, _ value: Value?) {
         log(.called, step.id, code(value))
-        if isThreaded { lock.withLock { observations.called(step.id, code(value)) } }
         perform(step.steps)
     }
 
@@ -272,9 +290,19 @@ final class Runner<U: Universe>: @unchecked Sendable {
         case .fill:
             guard let hasWon = universe.fill(item, value(step.number)) else { return nil }
             log(.filled, step.id, hasWon ? 1 : 0)
-            if isThreaded { lock.withLock { observations.filled(step.operands[0], hasWon) } }
+            if isThreaded, hasWon { records.filled(item, code(value(step.number))) }
             return nil
-        case .upon: return universe.upon(item, executor, handler(step))
+        case .upon:
+            guard isThreaded else { return universe.upon(item, executor, handler(step)) }
+            let (handler, record) = (
+                handler(step), records.handler(of: item, mayBeDropped: step.executor != .immediate)
+            )
+            let registration = universe.upon(item, executor) { value in
+                record.called(code(value))
+                handler(value)
+            }
+            record.registration = registration
+            return registration
         case .uponSuccess: return universe.uponSuccess(item, executor, handler(step))
         case .uponFailure: return universe.uponFailure(item, executor, handler(step))
         case .uponCancel: return universe.uponCancel(item, notice(step))
@@ -320,15 +348,4 @@ final class Runner<U: Universe>: @unchecked Sendable {
         if !isRight, U.self == LibraryUniverse.self { log(.wrongFraction, slot, Int(fraction * 1e6)) }
         fractions[slot] = max(fractions[slot], fraction)
     }
-}
-
-/// What several threads have seen.
-struct Observations: Sendable {
-    /// The inputs of each closure.
-    private(set) var inputs: [Int: [Int]] = [:]
-    /// How often filling each producer has won.
-    private(set) var wins: [Int: Int] = [:]
-
-    mutating func called(_ step: Int, _ input: Int) { inputs[step, default: []].append(input) }
-    mutating func filled(_ producer: Int, _ hasWon: Bool) { wins[producer, default: 0] += hasWon ? 1 : 0 }
 }

@@ -14,6 +14,8 @@ struct Generator {
     private var sources: [Int] = []
     private var others: [Operation: [Int]] = [:]
     private var isDropping = true
+    /// Whether closures seldom perform steps, run at once, and return what is filled by hand.
+    private var isPlain = false
     private var hasShared = true
     /// Whether closures return what is in slots, and whether anything is taken back.
     private var (isReturningSlots, isTakingBack) = (true, true)
@@ -48,7 +50,7 @@ struct Generator {
     }
 
     private static let adoption: [Operation: Int] = [
-        .flatMap: 10, .upon: 8, .takeBack: 10, .fill: 5, .deferred: 2, .map: 1, .firstFilled: 2, .drop: 2, .zip: 1,
+        .flatMap: 10, .upon: 10, .takeBack: 8, .fill: 6, .deferred: 1, .map: 1, .firstFilled: 1, .drop: 1, .zip: 1,
         .fallback: 1, .task: 2, .cancel: 1, .uponCancel: 1,
     ]
     private static let progress: [Operation: Int] = [
@@ -91,6 +93,7 @@ struct Generator {
             case .everything: weights.append((operation, weight))
             case .half: if weight >= 8 || chance(2) { weights.append((operation, weight)) }
             case .some(let operations):
+                isPlain = operations[.flatMap] == 10
                 if let weight = operations[operation] { weights.append((operation, weight)) }
             }
         }
@@ -149,8 +152,10 @@ struct Generator {
 
     private mutating func step(_ given: Operation? = nil, depth: Int) -> Step {
         var operation = given ?? operation()
+        if operation == .takeBack, registrations.isEmpty { operation = .upon }
         // Time passes only at the top level.
         if depth > 0, operation == .advance { operation = .fill }
+        if depth > 0, operation == .uponCancel, exclusions.contains(.nestedUponCancel) { operation = .upon }
         if depth > 0, operation == .start, exclusions.contains(.latestReentrancy) { operation = .fill }
         var step = Step(id: nextID, operation: operation)
         nextID += 1
@@ -160,7 +165,7 @@ struct Generator {
         choose(&step)
         // A future waits for earlier ones only: one that waits for itself is never freed.
         if isFuture(operation) { step.operands.removeAll { $0 >= step.id } }
-        if hasClosure(operation), depth < 3 {
+        if hasClosure(operation), depth < 3, !isPlain || chance(3) {
             var count = 0
             while count < 3, chance(depth + 2) {
                 step.steps.append(self.step(depth: depth + 1))
@@ -175,7 +180,7 @@ struct Generator {
             else {
                 break
             }
-            let slots = chance(3) ? producers : chance(2) ? tasks : futures
+            let slots = chance(3) || isPlain ? producers : chance(2) ? tasks : futures
             if let slot = slots.isEmpty ? nil : pick(slots), slot < step.id { step.outcome = .slot(slot) }
         }
         note(step)
@@ -185,6 +190,7 @@ struct Generator {
     private mutating func executor(for step: Step) -> ExecutorKind {
         // When progress is delivered is not modelled, so what its executor does must not matter.
         if step.operation == .uponProgress { return chance(2) ? .immediate : .manual }
+        if isPlain, !chance(8) { return .immediate }
         switch number(0...19) {
         case 0...11: return .immediate
         case 12...15: return .manual
@@ -228,7 +234,8 @@ struct Generator {
             step.failsOnCancel = chance(3) && !exclusions.contains(.promiseInHandler)
             if chance(4), let reporters = others[.reporter] { step.operands.append(pick(reporters)) }
         case .fill: step.operands = [pick(producers)]
-        case .upon, .flatMap, .map, .delay, .ignored: step.operands = [pick(chance(2) ? tasks : futures)]
+        case .upon, .flatMap, .map, .delay, .ignored:
+            step.operands = [pick(isPlain && !chance(4) ? producers : chance(2) && !tasks.isEmpty ? tasks : futures)]
         case .taskOfValue: step.operands = [pick(futures)]
         case .uponSuccess, .uponFailure, .uponCancel, .uponProgress, .recover, .fallback, .timeout, .shared, .poll,
             .hold:

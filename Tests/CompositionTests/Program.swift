@@ -117,10 +117,12 @@ struct Exclusions: OptionSet, Sendable {
     static let promiseInHandler = Exclusions(rawValue: 1 << 7)
     /// Progress handlers of tasks that may go unended.
     static let unfilledProgress = Exclusions(rawValue: 1 << 8)
+    /// `uponCancel` in closures, which may come between the end of a cancelled task and the task's hearing of it.
+    static let nestedUponCancel = Exclusions(rawValue: 1 << 9)
 
     /// All of them.
     static let known: Exclusions = [
         .adoptedTakeBacks, .unfilledInner, .progress, .latestReentrancy, .droppedConsumers, .unfilledCombinations,
-        .coreTwice, .promiseInHandler, .unfilledProgress,
+        .coreTwice, .promiseInHandler, .unfilledProgress, .nestedUponCancel,
     ]
 }

@@ -1,6 +1,7 @@
 import DeferredCore
 import DeferredTask
 import DeferredTesting
+import Dispatch
 import Foundation
 
 /// The library, as programs see it.
@@ -75,6 +76,7 @@ final class LibraryUniverse: Universe {
                 }
             )
         case .promise(let promise):
+            // With `uponCancel: { promise in … }` the handler does not keep the promise, and `promiseInHandler` can go.
             guard failsOnCancel else { return .task(make(promise, reporter, onCancel)) }
             return .task(
                 make(promise, reporter) {
@@ -372,6 +374,8 @@ final class LibraryUniverse: Universe {
         default: nil
         }
     }
+
+    func wait(_ item: Item) -> Value?? { future(of: item).map { $0.wait(until: .now()) } }
 
     func isCancelled(_ item: Item) -> Bool? {
         switch item {

@@ -440,6 +440,8 @@ final class ModelUniverse: Universe {
 
     func peek(_ item: Item) -> Value?? { future(of: item).map(\.value) }
 
+    func wait(_ item: Item) -> Value?? { peek(item) }
+
     func isCancelled(_ item: Item) -> Bool? {
         switch item {
         case .task(let task): task.control?.state.isCancelled ?? false

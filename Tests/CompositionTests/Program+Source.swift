@@ -181,7 +181,7 @@ private struct SourceWriter {
         case .run, .runAll, .removeAll: return ["manual.\(step.operation)()"]
         case .advance: return ["clock.advance(by: .seconds(\(step.number)))"]
         case .drop: return operands.map { "\($0) = nil" }
-        case .observe: return operands.map { "_ = \($0)" }
+        case .observe: return operands.map { "_ = \($0)?.wait(until: .now())" }
         default: break
         }
         guard let one = operands.first else { return [] }

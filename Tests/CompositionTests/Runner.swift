@@ -269,7 +269,9 @@ final class Runner<U: Universe>: @unchecked Sendable {
         case .removeAll: manual.removeAll()
         case .advance: universe.advance(step.number)
         case .drop: if let id = step.operands.first { self[id] = nil }
-        case .observe: if let id = step.operands.first { observe(id) }
+        case .observe:
+            if let first, let value = universe.wait(first) { log(.observed, step.id, code(value)) }
+            if let id = step.operands.first { observe(id) }
         default: if let first { result = perform(step, first, executor) }
         }
         if let result { self[step.id] = result }

@@ -66,6 +66,8 @@ protocol Universe: AnyObject, Sendable {
     func hold(_ task: Item) -> Item?
 
     func peek(_ item: Item) -> Value??
+    /// Waits, but no longer than it takes to find that there is nothing.
+    func wait(_ item: Item) -> Value??
     func isCancelled(_ item: Item) -> Bool?
     func isTask(_ item: Item) -> Bool
 

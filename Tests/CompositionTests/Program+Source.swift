@@ -194,7 +194,11 @@ private struct SourceWriter {
             let reporter = operands.count > 1 ? ", reporter: \(operands[1])!" : ""
             var body = step.number % 2 == 0 ? step.steps.flatMap { text($0) } : []
             if step.failsOnCancel { body.insert("$0.fail(with: CancellationError())", at: 0) }
-            let handler = body.isEmpty ? "" : ", uponCancel: { [p = \(one)!] in \(body.joined(separator: "; ")) }"
+            let isHandled = step.failsOnCancel || step.number % 2 == 0
+            let handler =
+                isHandled
+                ? ", uponCancel: { \(step.failsOnCancel ? "[p = \(one)!] in " : "")\(body.joined(separator: "; ")) }"
+                : ""
             return [result + "Task(\(one)!\(reporter)\(handler))".replacing("$0", with: "p")]
         case .taskOfValue: return [result + "Task(succeedsFrom: \(one)!.map { _ in 0 })"]
         case .fill: return ["\(one)?.fill(with: \(value(step.number)))"]

@@ -155,6 +155,8 @@ struct Generator {
         if operation == .takeBack, registrations.isEmpty { operation = .upon }
         // Time passes only at the top level.
         if depth > 0, operation == .advance { operation = .fill }
+        // What is made again takes the place of the one before, which is dropped.
+        if depth > 0, operation == .shared, exclusions.contains(.droppedConsumers) { operation = .map }
         if depth > 0, operation == .uponCancel, exclusions.contains(.nestedUponCancel) { operation = .upon }
         if depth > 0, operation == .start, exclusions.contains(.latestReentrancy) { operation = .fill }
         var step = Step(id: nextID, operation: operation)

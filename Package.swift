@@ -32,6 +32,10 @@ let package = Package(
             dependencies: ["DeferredCore", "DeferredTask", "DeferredTesting", "TestSupport"]
         ),
         .testTarget(
+            name: "CompositionTests",
+            dependencies: ["DeferredCore", "DeferredTask", "DeferredTesting", "TestSupport"]
+        ),
+        .testTarget(
             name: "DeferredNetworkingTests",
             dependencies: ["DeferredCore", "DeferredTask", "DeferredNetworking", "DeferredTesting", "TestSupport"]
         ),

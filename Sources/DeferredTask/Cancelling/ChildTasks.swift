@@ -5,7 +5,7 @@ internal import DeferredCore
 /// A child that starts when its parent was cancelled already is cancelled then and there.
 @usableFromInline
 package final class ChildTasks: Sendable {
-    private struct Child: Sendable {
+    fileprivate struct Child: Sendable {
         var control: TaskControl
         /// What the parent waits with.
         var registration: Registration?
@@ -197,7 +197,7 @@ package final class ChildTasks: Sendable {
     func cancel() -> [TaskControl] {
         state.withLock { state in
             state.isCancelled = true
-            return state.running.values.map(\.control)
+            return state.running.inOrder.map(\.control)
         }
     }
 
@@ -216,11 +216,16 @@ package final class ChildTasks: Sendable {
             return state.running.take()
         }
         guard cancelling else { return }
-        for child in running.values {
+        for child in running.inOrder {
             child.registration?.cancel()
             child.control.cancel()
         }
     }
+}
+
+extension [Int: ChildTasks.Child] {
+    /// The children as they were started, so that they are cancelled in the same order each time.
+    fileprivate var inOrder: [Value] { count < 2 ? Array(values) : sorted { $0.key < $1.key }.map(\.value) }
 }
 
 extension Dictionary {

@@ -136,8 +136,8 @@ package final class TaskState: Sendable {
 
     /// A token that is cancelled with the task, until its end.
     func token() -> CancellationToken {
-        let cancellation: FutureStorage<CancellationToken.Ending>? = state.withLock { state in
-            guard state.machine.target != nil else { return nil }
+        let cancellation: FutureStorage<CancellationToken.Ending>? = withTarget { state in
+            guard let target = state.machine.target, !target.isFinished else { return nil }
             if state.machine.isCancelled { return FutureStorage(filledWith: .cancelled) }
             let cancellation = state.contents.cancellation ?? FutureStorage()
             state.contents.cancellation = cancellation

@@ -1,0 +1,57 @@
+import DeferredCore
+import Foundation
+import Testing
+
+/// Random programs over all operations of Core and Task, on the library and on a model.
+///
+/// `RANDOM_PROGRAMS` is the number of programs, `RANDOM_SEED` the first seed; a seed makes the same program each time.
+/// `RANDOM_EXCLUDING` is the raw value of `Exclusions`, 0 for every construct.
+@Suite(.timeLimit(.minutes(10)))
+struct CompositionTests {
+    private static let parts = 8
+
+    init() { Diagnostics.ignoreOurs() }
+
+    @Test(arguments: 0..<parts)
+    func `random programs do on the library what they do on the model`(part: Int) async {
+        let seeds = Settings.seeds(of: 20_000, part: part, parts: Self.parts)
+        let failure = await Machine.onThread { Machine.firstFailure(in: seeds, excluding: Settings.exclusions) }
+        if let failure { Issue.record("\(failure)") }
+    }
+
+    @Test(arguments: 0..<parts)
+    func `random programs on several threads run each handler once, fill each future once and free everything`(
+        part: Int
+    ) async {
+        let seeds = Settings.seeds(of: 2_000, part: part, parts: Self.parts)
+        let failure = await Machine.onThread { ThreadedMachine.firstFailure(in: seeds, excluding: Settings.exclusions) }
+        if let failure { Issue.record("\(failure)") }
+    }
+}
+
+enum Settings {
+    private static func number(_ name: String) -> Int? {
+        ProcessInfo.processInfo.environment[name].flatMap { Int($0) }
+    }
+
+    static var exclusions: Exclusions { number("RANDOM_EXCLUDING").map { Exclusions(rawValue: $0) } ?? .known }
+
+    /// The seeds of one part of several.
+    static func seeds(of standard: Int, part: Int, parts: Int) -> Range<UInt64> {
+        let (count, first) = (number("RANDOM_PROGRAMS") ?? standard, number("RANDOM_SEED") ?? 0)
+        return UInt64(first + count * part / parts)..<UInt64(first + count * (part + 1) / parts)
+    }
+}
+
+/// Programs drop futures unfilled while handlers wait, which is reported in debug builds.
+private enum Diagnostics {
+    static func ignoreOurs() { _ = isSet }
+
+    private static let isSet: Bool = {
+        let others = DeferredDiagnostics.unfilledHandler
+        DeferredDiagnostics.unfilledHandler = { report in
+            if !"\(report.file)".hasPrefix("CompositionTests/") { others(report) }
+        }
+        return true
+    }()
+}

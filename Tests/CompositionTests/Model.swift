@@ -1,0 +1,360 @@
+import DeferredCore
+import DeferredTask
+
+// The model: the library's contract written down as simply as possible, for one thread. A future is a value and an
+// ordered list of handlers. What a future's value causes is done from a list of work, future after future.
+
+/// What waits for a future.
+///
+/// SAFETY: everything in the model is used by one thread.
+class ModelHandler: @unchecked Sendable {
+    enum Place { case waiting, submitted, done, cancelled }
+
+    var place = Place.waiting
+    weak var owner: ModelFuture?
+
+    /// Wins the right to run.
+    func take() -> Bool {
+        guard place == .waiting || place == .submitted else { return false }
+        place = .done
+        return true
+    }
+
+    func cancel() {
+        guard place == .waiting || place == .submitted else { return }
+        if place == .waiting { owner?.handlers.removeAll { $0 === self } }
+        place = .cancelled
+        dismiss()
+    }
+
+    func receive(_ value: Value, _ work: ModelWork) { preconditionFailure() }
+
+    /// Frees what was captured.
+    func dismiss() {}
+
+    /// Whether nobody can take it back.
+    var isPermanent: Bool { false }
+}
+
+final class ModelFuture: @unchecked Sendable {
+    var value: Value?
+    var isClaimed = false
+    var handlers: [ModelHandler] = []
+    /// What is told of the end, before handlers run.
+    var state: ModelState?
+    /// How many references users have.
+    var handles = 0
+    /// An operator whose closure waits on an executor: if that drops it, it is freed with the result.
+    fileprivate var stage: ModelStage?
+
+    init(_ value: Value? = nil) {
+        self.value = value
+        isClaimed = value != nil
+    }
+
+    deinit {
+        for handler in handlers where handler.take() { handler.dismiss() }
+    }
+
+    func claim() -> Bool {
+        defer { isClaimed = true }
+        return !isClaimed
+    }
+
+    @discardableResult
+    func fill(_ value: Value) -> Bool {
+        guard claim() else { return false }
+        fulfil(value)
+        return true
+    }
+
+    func fulfil(_ value: Value) {
+        let work = ModelWork()
+        fulfil(value, work)
+        work.run()
+    }
+
+    func fulfil(_ value: Value, _ work: ModelWork) {
+        self.value = value
+        let waiting = handlers
+        handlers = []
+        state?.end()
+        if !waiting.isEmpty { work.futures.append((value, waiting)) }
+    }
+
+    /// Adds a handler, or lets it have the value.
+    func add(_ handler: ModelHandler) {
+        if let value {
+            let work = ModelWork()
+            handler.receive(value, work)
+            work.run()
+        } else {
+            handler.owner = self
+            handlers.append(handler)
+        }
+    }
+}
+
+/// Futures that have been filled, with the handlers that are to run.
+final class ModelWork {
+    var futures: [(value: Value, handlers: [ModelHandler])] = []
+
+    func run() {
+        while !futures.isEmpty {
+            let (value, handlers) = futures.removeFirst()
+            for handler in handlers { handler.receive(value, self) }
+        }
+    }
+}
+
+/// A handler of a user.
+final class ModelUpon: ModelHandler, @unchecked Sendable {
+    private let executor: any Executor
+    private var body: (@Sendable (Value) -> Void)?
+
+    init(_ executor: any Executor = .immediate, _ body: @escaping @Sendable (Value) -> Void) {
+        self.executor = executor
+        self.body = body
+    }
+
+    override func receive(_ value: Value, _ work: ModelWork) {
+        guard !(executor is ImmediateExecutor) else { return run(value) }
+        guard place == .waiting else { return }
+        place = .submitted
+        executor.submit { self.run(value) }
+    }
+
+    private func run(_ value: Value) {
+        guard take(), let body = body.take() else { return }
+        body(value)
+    }
+
+    override func dismiss() { body = nil }
+}
+
+/// An operator with a closure.
+final class ModelStage: ModelHandler, @unchecked Sendable {
+    typealias Body = @Sendable (Value) -> ModelOutcome
+
+    let output = ModelFuture()
+    /// Whether this is an operator of `Task`: it can be cancelled until its closure begins.
+    private let isTask: Bool
+    private let executor: any Executor
+    /// What needs no closure.
+    private let shortcut: (Value) -> Bool
+    private var body: Body?
+
+    init(isTask: Bool, _ executor: any Executor, shortcut: @escaping (Value) -> Bool, _ body: @escaping Body) {
+        self.isTask = isTask
+        self.executor = executor
+        self.shortcut = shortcut
+        self.body = body
+    }
+
+    override func receive(_ value: Value, _ work: ModelWork) {
+        if executor is ImmediateExecutor { return apply(value, work) }
+        if shortcut(value) {
+            guard take() else { return }
+            dismiss()
+            if output.claim() { output.fulfil(value, work) }
+            return
+        }
+        guard place == .waiting else { return }
+        place = .submitted
+        output.stage = self
+        executor.submit {
+            let work = ModelWork()
+            self.apply(value, work)
+            work.run()
+        }
+    }
+
+    private func apply(_ value: Value, _ work: ModelWork) {
+        output.stage = nil
+        // Asked before the closure runs.
+        let isDropped = !isTask && output.handles == 0
+        guard take(), let body = body.take(), output.claim() else { return }
+        let outcome = shortcut(value) ? .value(value) : body(value)
+        switch outcome {
+        case .value(let value): output.fulfil(value, work)
+        case .future(let inner):
+            if let value = inner.value {
+                output.fulfil(value, work)
+            } else if isDropped, output.handlers.allSatisfy(\.isPermanent) {
+                // Nobody can see the stage any more: what waits for it waits for the inner future instead.
+                for handler in output.handlers { inner.add(handler) }
+                output.handlers = []
+            } else {
+                inner.add(ModelAdoption(output, isPermanent: !isTask))
+            }
+        }
+    }
+
+    override func dismiss() { body = nil }
+
+    override var isPermanent: Bool { !isTask }
+
+    /// Ends the stage, unless its closure has begun.
+    func abandon() {
+        guard isTask, output.claim() else { return }
+        cancel()
+        output.fulfil(.failure(CancellationError()))
+    }
+}
+
+enum ModelOutcome {
+    case value(Value)
+    case future(ModelFuture)
+}
+
+/// A `flatMap` waits for its inner future.
+final class ModelAdoption: ModelHandler, @unchecked Sendable {
+    private let output: ModelFuture
+    override var isPermanent: Bool { isCore }
+    private let isCore: Bool
+
+    init(_ output: ModelFuture, isPermanent: Bool) {
+        self.output = output
+        isCore = isPermanent
+    }
+
+    override func receive(_ value: Value, _ work: ModelWork) { output.fulfil(value, work) }
+}
+
+/// `zip` and `allFilled`.
+final class ModelGathering: @unchecked Sendable {
+    let output = ModelFuture()
+    private var values: [Value?]
+    private var missing: Int
+    private let counts: Counts
+
+    init(_ inputs: [ModelFuture], _ counts: Counts) {
+        self.counts = counts
+        values = inputs.map(\.value)
+        missing = inputs.count { $0.value == nil }
+        for (index, input) in inputs.enumerated() where input.value == nil { input.add(Input(self, index)) }
+        if missing == 0 { output.fill(combine(values.compactMap { $0 }, counts)) }
+    }
+
+    private final class Input: ModelHandler, @unchecked Sendable {
+        private var gathering: ModelGathering?
+        private let index: Int
+        override var isPermanent: Bool { true }
+
+        init(_ gathering: ModelGathering, _ index: Int) {
+            self.gathering = gathering
+            self.index = index
+        }
+
+        override func receive(_ value: Value, _ work: ModelWork) {
+            guard let gathering = gathering.take() else { return }
+            gathering.values[index] = value
+            gathering.missing -= 1
+            guard gathering.missing == 0, gathering.output.claim() else { return }
+            gathering.output.fulfil(combine(gathering.values.compactMap { $0 }, gathering.counts), work)
+        }
+
+        override func dismiss() { gathering = nil }
+    }
+}
+
+/// `firstFilled`.
+final class ModelContest: @unchecked Sendable {
+    let output = ModelFuture()
+    private var candidates: [Candidate] = []
+
+    init(_ inputs: [ModelFuture]) {
+        for input in inputs {
+            if let value = input.value {
+                win(value, ModelWork())
+                break
+            }
+            let candidate = Candidate(self)
+            candidates.append(candidate)
+            input.add(candidate)
+        }
+    }
+
+    private func win(_ value: Value, _ work: ModelWork) {
+        guard output.claim() else { return }
+        for candidate in candidates { candidate.cancel() }
+        candidates = []
+        output.fulfil(value, work)
+    }
+
+    private final class Candidate: ModelHandler, @unchecked Sendable {
+        private var contest: ModelContest?
+
+        init(_ contest: ModelContest) { self.contest = contest }
+
+        override func receive(_ value: Value, _ work: ModelWork) {
+            guard take(), let contest = contest.take() else { return }
+            contest.win(value, work)
+        }
+
+        override func dismiss() { contest = nil }
+    }
+}
+
+/// What tokens wait for: handlers that are called once, newest first, or dropped.
+final class ModelBell: @unchecked Sendable {
+    private(set) var isRung = false
+    private var isGone = false
+    private var handlers: [Handler] = []
+
+    func register(_ body: @escaping @Sendable () -> Void) -> Handler {
+        let handler = Handler(self, body)
+        if isRung {
+            handler.call()
+        } else if isGone {
+            handler.cancel()
+        } else {
+            handlers.append(handler)
+        }
+        return handler
+    }
+
+    func ring() {
+        guard !isRung, !isGone else { return }
+        isRung = true
+        for handler in handlers.take().reversed() { handler.call() }
+    }
+
+    func drop() {
+        guard !isRung else { return }
+        isGone = true
+        for handler in handlers.take() { handler.dismiss() }
+    }
+
+    final class Handler: @unchecked Sendable {
+        private weak var bell: ModelBell?
+        private var body: (@Sendable () -> Void)?
+        private(set) var isCancelled = false
+
+        init(_ bell: ModelBell, _ body: @escaping @Sendable () -> Void) {
+            self.bell = bell
+            self.body = body
+        }
+
+        func call() {
+            guard let body = body.take() else { return }
+            body()
+        }
+
+        func dismiss() { body = nil }
+
+        func cancel() {
+            guard body != nil else { return }
+            isCancelled = true
+            bell?.handlers.removeAll { $0 === self }
+            body = nil
+        }
+    }
+}
+
+extension Array {
+    fileprivate mutating func take() -> Self {
+        defer { self = [] }
+        return self
+    }
+}

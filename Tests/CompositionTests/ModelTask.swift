@@ -1,0 +1,322 @@
+import DeferredCore
+import DeferredTask
+
+// Tasks of the model: cancellation, children, and the operators that combine tasks.
+
+/// Whether a task was cancelled, and what has to be told of that.
+final class ModelState: @unchecked Sendable {
+    private(set) var isCancelled = false
+    private(set) var isOver = false
+    private weak var future: ModelFuture?
+    /// The same, where somebody else fills it: kept for those who may still cancel.
+    private var root: ModelFuture?
+    var handler: (@Sendable () -> Void)?
+    var children: ModelChildren?
+    var notice: ModelUpon?
+    var links: [ModelBell.Handler] = []
+    private var bell: ModelBell?
+
+    init(_ future: ModelFuture, isRoot: Bool = false) {
+        self.future = future
+        if isRoot { root = future }
+    }
+
+    var hasEnded: Bool { isOver || future?.value != nil }
+
+    /// Asks to stop: for the first time before the end, what is to be called, newest first.
+    func cancel() -> [@Sendable () -> Void]? {
+        guard !isCancelled, !hasEnded else { return nil }
+        isCancelled = true
+        var handlers: [@Sendable () -> Void] = []
+        if let bell = bell.take() { handlers.append { bell.ring() } }
+        if let handler = handler.take() { handlers.append(handler) }
+        return handlers
+    }
+
+    func register(_ body: @escaping @Sendable () -> Void) -> ModelBell.Handler? {
+        if hasEnded { return nil }
+        if isCancelled {
+            body()
+            return nil
+        }
+        let bell = self.bell ?? ModelBell()
+        self.bell = bell
+        return bell.register(body)
+    }
+
+    func end() {
+        let children = children
+        letGo()
+        children?.end(cancelling: false)
+    }
+
+    /// Nobody can cancel any more, or nothing is left to cancel.
+    func letGo() {
+        isOver = true
+        notice?.cancel()
+        bell?.drop()
+        for link in links { link.cancel() }
+        (root, handler, children, notice, bell, links) = (nil, nil, nil, nil, nil, [])
+    }
+}
+
+/// The side of a task that cancels; it lives as long as somebody can.
+final class ModelControl: @unchecked Sendable {
+    let state: ModelState
+    let upstream: ModelControl?
+    let stage: ModelStage?
+    let children: ModelChildren?
+    let isShared: Bool
+    /// Those that share this task. One counts until it has cancelled, or is gone while nobody waits for its result.
+    private var consumers: [Consumer] = []
+    private weak var consumer: Consumer?
+
+    final class Consumer {
+        weak var control: ModelControl?
+        weak var future: ModelFuture?
+        var hasCancelled = false
+
+        var counts: Bool {
+            !hasCancelled && (control != nil || future.map { $0.value == nil && !$0.handlers.isEmpty } ?? false)
+        }
+    }
+
+    init(
+        _ state: ModelState,
+        stage: ModelStage? = nil,
+        upstream: ModelControl? = nil,
+        children: ModelChildren? = nil,
+        isShared: Bool = false
+    ) {
+        self.state = state
+        self.stage = stage
+        self.upstream = upstream
+        self.children = children
+        self.isShared = isShared
+        state.children = children
+        if let upstream, isShared || upstream.isShared {
+            let consumer = Consumer()
+            consumer.control = self
+            consumer.future = stage?.output
+            upstream.consumers.append(consumer)
+            self.consumer = consumer
+        }
+    }
+
+    deinit {
+        state.letGo()
+        if consumer != nil, let upstream, upstream.isUnwanted { upstream.cancel() }
+    }
+
+    /// Whether some consumer has cancelled, and none is left that counts.
+    private var isUnwanted: Bool {
+        consumers.contains { $0.hasCancelled } && !consumers.contains { $0.counts }
+    }
+
+    func cancel() {
+        var pending = [self]
+        while let current = pending.popLast() {
+            guard let handlers = current.state.cancel() else { continue }
+            // First the stage, so that it fails by itself and not with what its upstream makes of the request.
+            current.stage?.abandon()
+            for handler in handlers { handler() }
+            let children = current.children?.cancel() ?? []
+            current.consumer?.hasCancelled = true
+            if let upstream = current.upstream, current.consumer == nil || upstream.isUnwanted {
+                pending.append(upstream)
+            }
+            pending += children.reversed()
+        }
+    }
+}
+
+/// The tasks that another one has started, or was made of.
+final class ModelChildren: @unchecked Sendable {
+    private var running: [(key: Int, control: ModelControl, handler: ModelUpon?)] = []
+    private var lastKey = 0
+    private var isCancelled = false
+    private var isEnded = false
+
+    func started(_ control: ModelControl?) -> Int {
+        lastKey += 1
+        let key = lastKey
+        if isEnded {
+            control?.cancel()
+        } else if let control {
+            running.append((key, control, nil))
+            if isCancelled { control.cancel() }
+        }
+        return key
+    }
+
+    func wait(_ key: Int, _ handler: ModelUpon) {
+        if isEnded { return handler.cancel() }
+        for index in running.indices where running[index].key == key { running[index].handler = handler }
+    }
+
+    func ended(_ key: Int) { running.removeAll { $0.key == key } }
+
+    func cancel() -> [ModelControl] {
+        isCancelled = true
+        return running.map(\.control)
+    }
+
+    func end(cancelling: Bool) {
+        isEnded = true
+        let children = running
+        running = []
+        guard cancelling else { return }
+        for child in children {
+            child.handler?.cancel()
+            child.control.cancel()
+        }
+    }
+}
+
+/// A user's reference to a task.
+struct ModelTask: Sendable {
+    let handle: ModelHandle
+    let control: ModelControl?
+
+    var future: ModelFuture { handle.future }
+
+    init(_ future: ModelFuture, _ control: ModelControl?) {
+        handle = ModelHandle(future)
+        self.control = control
+    }
+
+    init(_ value: Value) { self.init(ModelFuture(value), nil) }
+
+    /// A task that ends when somebody else fills `future`.
+    init(
+        root future: ModelFuture,
+        children: ModelChildren? = nil,
+        isReporting: Bool = false,
+        _ onCancel: (@Sendable () -> Void)? = nil
+    ) {
+        guard future.value == nil || isReporting else {
+            self.init(future, nil)
+            return
+        }
+        let state = ModelState(future, isRoot: true)
+        state.handler = onCancel
+        let control = ModelControl(state, children: children)
+        self.init(future, control)
+        guard future.value == nil else {
+            state.end()
+            return
+        }
+        let notice = ModelUpon { [weak state] _ in state?.end() }
+        state.notice = notice
+        future.add(notice)
+    }
+
+    func derive(
+        _ executor: any Executor,
+        children: ModelChildren? = nil,
+        isShared: Bool = false,
+        shortcut: @escaping (Value) -> Bool,
+        _ body: @escaping ModelStage.Body
+    ) -> ModelTask {
+        let stage = ModelStage(isTask: true, executor, shortcut: shortcut, body)
+        let state = ModelState(stage.output)
+        stage.output.state = state
+        let control = ModelControl(state, stage: stage, upstream: control, children: children, isShared: isShared)
+        let task = ModelTask(stage.output, control)
+        future.add(stage)
+        return task
+    }
+}
+
+/// Counts the references that users have to a future.
+final class ModelHandle: @unchecked Sendable {
+    let future: ModelFuture
+    init(_ future: ModelFuture) {
+        self.future = future
+        future.handles += 1
+    }
+
+    deinit { future.handles -= 1 }
+}
+
+/// The producer's end of a task.
+final class ModelPromise: @unchecked Sendable {
+    let handle: ModelHandle
+
+    init() { handle = ModelHandle(ModelFuture()) }
+
+    deinit { handle.future.fill(.failure(ModelError.brokenPromise)) }
+}
+
+/// A task that others decide. Whoever ends it first takes back what waits for the others, and cancels them.
+final class ModelCombination: @unchecked Sendable {
+    private let output = ModelFuture()
+    private let children = ModelChildren()
+    private var timer: ModelTimer?
+
+    func task(endsAtOnce: Bool = false) -> ModelTask {
+        let end: @Sendable () -> Void = { self.end(.failure(CancellationError())) }
+        return ModelTask(root: output, children: children, endsAtOnce ? end : nil)
+    }
+
+    var isEnded: Bool { output.value != nil }
+
+    func add(_ task: ModelTask, _ body: @escaping @Sendable (Value) -> Void) {
+        let key = children.started(task.control)
+        let handler = ModelUpon { [children] result in
+            children.ended(key)
+            body(result)
+        }
+        task.future.add(handler)
+        children.wait(key, handler)
+    }
+
+    func keep(_ timer: ModelTimer) {
+        self.timer = timer
+        if isEnded { timer.isCancelled = true }
+    }
+
+    func end(_ value: Value) {
+        guard output.claim() else { return }
+        timer?.isCancelled = true
+        children.end(cancelling: true)
+        output.fulfil(value)
+    }
+}
+
+/// Something that a clock calls.
+final class ModelTimer: @unchecked Sendable {
+    var isCancelled = false
+}
+
+/// A clock, and what Swift tasks that sleep on it have to do, in order.
+final class ModelClock: @unchecked Sendable {
+    private var now = 0
+    private var sleeping: [(deadline: Int, timer: ModelTimer, body: @Sendable () -> Void)] = []
+    private var jobs: [@Sendable () -> Void] = []
+
+    @discardableResult
+    func timer(after seconds: Int, _ body: @escaping @Sendable () -> Void) -> ModelTimer {
+        let (timer, deadline) = (ModelTimer(), now + seconds)
+        jobs.append { [self] in
+            if timer.isCancelled { return }
+            if deadline <= now { return body() }
+            sleeping.append((deadline, timer, body))
+        }
+        return timer
+    }
+
+    func advance(_ seconds: Int) {
+        now += seconds
+        sleeping.removeAll { $0.timer.isCancelled }
+        // In the order of deadlines and, where they are equal, of falling asleep.
+        for deadline in Set(sleeping.map(\.deadline)).sorted() where deadline <= now {
+            jobs += sleeping.filter { $0.deadline == deadline }.map(\.body)
+        }
+        sleeping.removeAll { $0.deadline <= now }
+    }
+
+    func run() {
+        while !jobs.isEmpty { jobs.removeFirst()() }
+    }
+}

@@ -1,12 +1,13 @@
 import DeferredCore
 import Foundation
+import TestSupport
 import Testing
 
 /// Random programs over all operations of Core and Task, on the library and on a model.
 ///
 /// `RANDOM_PROGRAMS` is the number of programs, `RANDOM_SEED` the first seed; a seed makes the same program each time.
 /// `RANDOM_EXCLUDING` is the raw value of `Exclusions`, 0 for every construct.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.ownThread, .timeLimit(.minutes(10)))
 struct CompositionTests {
     private static let parts = 8
 

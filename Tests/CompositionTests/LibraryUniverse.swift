@@ -68,22 +68,16 @@ final class LibraryUniverse: Universe {
     ) -> Item? {
         switch producer {
         case .deferred(let deferred):
-            guard failsOnCancel else { return .task(make(deferred, reporter, onCancel)) }
-            return .task(
-                make(deferred, reporter) {
-                    deferred.fail(with: CancellationError())
-                    onCancel?()
-                }
-            )
+            return .task(make(deferred, reporter, onCancel))
         case .promise(let promise):
-            // With `uponCancel: { promise in … }` the handler does not keep the promise, and `promiseInHandler` can go.
-            guard failsOnCancel else { return .task(make(promise, reporter, onCancel)) }
-            return .task(
-                make(promise, reporter) {
-                    promise.fail(with: CancellationError())
-                    onCancel?()
-                }
-            )
+            let handler: @Sendable (Task.Promise) -> Void = { promise in
+                if failsOnCancel { promise.fail(with: CancellationError()) }
+                onCancel?()
+            }
+            if case .reporter(let reporter) = reporter {
+                return .task(Task(promise, reporter: reporter, uponCancel: handler))
+            }
+            return .task(failsOnCancel || onCancel != nil ? Task(promise, uponCancel: handler) : Task(promise))
         default: return future(of: producer).map { .task(make($0, reporter, onCancel)) }
         }
     }

@@ -6,9 +6,17 @@ import Synchronization
 enum Machine {
     /// Returns what is wrong, or `nil`.
     static func check(_ program: Program) -> String? {
-        let (library, counts) = run(program) { LibraryUniverse($0) }
-        let (model, _) = run(program) { ModelUniverse($0) }
-        if let difference = difference(library, model) { return difference }
+        let counts = Counts(steps: program.count, isThreaded: false)
+        let onLibrary = Runner(program, LibraryUniverse(counts))
+        onLibrary.run()
+        let model = ModelUniverse(Counts(steps: program.count, isThreaded: false))
+        let onModel = Runner(program, model)
+        model.marks.position = { [unowned onModel] in onModel.trace.count }
+        onModel.run()
+        let end = model.marks.first ?? .max
+        if let difference = difference(Array(onLibrary.trace.prefix(end)), Array(onModel.trace.prefix(end))) {
+            return difference
+        }
         guard program.checksLifetimes else { return nil }
         let (captures, values) = (counts.captures.load(ordering: .relaxed), counts.payloads.load(ordering: .relaxed))
         if captures != 0 || values != 0 {
@@ -27,13 +35,6 @@ enum Machine {
             return "RANDOM_SEED=\(seed): \(check(small) ?? first)\n\(small.source)"
         }
         return nil
-    }
-
-    private static func run<U: Universe>(_ program: Program, _ make: (Counts) -> U) -> ([Event], Counts) {
-        let counts = Counts(steps: program.count, isThreaded: false)
-        let runner = Runner(program, make(counts))
-        runner.run()
-        return (runner.trace, counts)
     }
 
     /// The first difference, as text.

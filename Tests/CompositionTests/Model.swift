@@ -32,6 +32,14 @@ class ModelHandler: @unchecked Sendable {
     /// Frees what was captured.
     func dismiss() {}
 
+    /// What this waits for goes unfilled.
+    final func goUnfilled() {
+        if take() { dismiss() }
+        lost()
+    }
+
+    fileprivate func lost() {}
+
     /// Whether nobody can take it back.
     var isPermanent: Bool { false }
 }
@@ -44,8 +52,8 @@ final class ModelFuture: @unchecked Sendable {
     var state: ModelState?
     /// How many references users have.
     var handles = 0
-    /// An operator whose closure waits on an executor: if that drops it, it is freed with the result.
-    fileprivate var stage: ModelStage?
+    /// Whether nobody can fill it any more. Then it keeps no handlers.
+    private var isOrphaned = false
 
     init(_ value: Value? = nil) {
         self.value = value
@@ -53,7 +61,14 @@ final class ModelFuture: @unchecked Sendable {
     }
 
     deinit {
-        for handler in handlers where handler.take() { handler.dismiss() }
+        for handler in handlers { handler.goUnfilled() }
+    }
+
+    func orphan() {
+        isOrphaned = true
+        let lost = handlers
+        handlers = []
+        for handler in lost { handler.goUnfilled() }
     }
 
     func claim() -> Bool {
@@ -88,6 +103,8 @@ final class ModelFuture: @unchecked Sendable {
             let work = ModelWork()
             handler.receive(value, work)
             work.run()
+        } else if isOrphaned {
+            handler.goUnfilled()
         } else {
             handler.owner = self
             handlers.append(handler)
@@ -161,18 +178,27 @@ final class ModelStage: ModelHandler, @unchecked Sendable {
         }
         guard place == .waiting else { return }
         place = .submitted
-        output.stage = self
+        let turn = Turn(self)
         executor.submit {
+            guard let stage = turn.begin() else { return }
             let work = ModelWork()
-            self.apply(value, work)
+            stage.apply(value, work)
             work.run()
         }
     }
 
+    /// A turn on an executor, which may run it twice, or drop it.
+    private final class Turn: @unchecked Sendable {
+        private var stage: ModelStage?
+
+        init(_ stage: ModelStage) { self.stage = stage }
+
+        func begin() -> ModelStage? { stage.take() }
+
+        deinit { if let stage, stage.place == .submitted { stage.goUnfilled() } }
+    }
+
     private func apply(_ value: Value, _ work: ModelWork) {
-        output.stage = nil
-        // Asked before the closure runs.
-        let isDropped = !isTask && output.handles == 0
         guard take(), let body = body.take(), output.claim() else { return }
         let outcome = shortcut(value) ? .value(value) : body(value)
         switch outcome {
@@ -180,17 +206,20 @@ final class ModelStage: ModelHandler, @unchecked Sendable {
         case .future(let inner):
             if let value = inner.value {
                 output.fulfil(value, work)
-            } else if isDropped, output.handlers.allSatisfy(\.isPermanent) {
+            } else if output.handles == 0, output.handlers.allSatisfy(\.isPermanent) {
                 // Nobody can see the stage any more: what waits for it waits for the inner future instead.
                 for handler in output.handlers { inner.add(handler) }
                 output.handlers = []
             } else {
-                inner.add(ModelAdoption(output, isPermanent: !isTask))
+                inner.add(ModelAdoption(output))
             }
         }
     }
 
     override func dismiss() { body = nil }
+
+    // A task can still be cancelled.
+    override fileprivate func lost() { if !isTask { output.orphan() } }
 
     override var isPermanent: Bool { !isTask }
 
@@ -210,13 +239,13 @@ enum ModelOutcome {
 /// A `flatMap` waits for its inner future.
 final class ModelAdoption: ModelHandler, @unchecked Sendable {
     private let output: ModelFuture
-    override var isPermanent: Bool { isCore }
-    private let isCore: Bool
+    override var isPermanent: Bool { true }
 
-    init(_ output: ModelFuture, isPermanent: Bool) {
+    init(_ output: ModelFuture) {
         self.output = output
-        isCore = isPermanent
     }
+
+    override fileprivate func lost() { output.orphan() }
 
     override func receive(_ value: Value, _ work: ModelWork) { output.fulfil(value, work) }
 }
@@ -254,7 +283,7 @@ final class ModelGathering: @unchecked Sendable {
             gathering.output.fulfil(combine(gathering.values.compactMap { $0 }, gathering.counts), work)
         }
 
-        override func dismiss() { gathering = nil }
+        override func dismiss() { gathering.take()?.output.orphan() }
     }
 }
 

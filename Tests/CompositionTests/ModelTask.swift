@@ -8,18 +8,18 @@ final class ModelState: @unchecked Sendable {
     private(set) var isCancelled = false
     private(set) var isOver = false
     private weak var future: ModelFuture?
-    /// The same, where somebody else fills it: kept for those who may still cancel.
-    private var root: ModelFuture?
     var handler: (@Sendable () -> Void)?
     var children: ModelChildren?
     var notice: ModelUpon?
     var links: [ModelBell.Handler] = []
     private var bell: ModelBell?
 
-    init(_ future: ModelFuture, isRoot: Bool = false) {
+    init(_ future: ModelFuture) {
         self.future = future
-        if isRoot { root = future }
     }
+
+    /// Whether no user holds the future.
+    var isUnheld: Bool { (future?.handles ?? 0) == 0 }
 
     var hasEnded: Bool { isOver || future?.value != nil }
 
@@ -56,7 +56,7 @@ final class ModelState: @unchecked Sendable {
         notice?.cancel()
         bell?.drop()
         for link in links { link.cancel() }
-        (root, handler, children, notice, bell, links) = (nil, nil, nil, nil, nil, [])
+        (handler, children, notice, bell, links) = (nil, nil, nil, nil, [])
     }
 }
 
@@ -115,8 +115,15 @@ final class ModelControl: @unchecked Sendable {
 
     func cancel() {
         var pending = [self]
+        var combinations: [(ModelMarks, position: Int, ModelState)] = []
+        defer { for (marks, position, state) in combinations where !state.hasEnded { marks.note(position) } }
         while let current = pending.popLast() {
+            let position = current.children?.marks?.position() ?? 0
+            if let children = current.children, children.isLosable, current.state.isUnheld {
+                children.marks?.note(position)
+            }
             guard let handlers = current.state.cancel() else { continue }
+            if let marks = current.children?.marks { combinations.append((marks, position, current.state)) }
             // First the stage, so that it fails by itself and not with what its upstream makes of the request.
             current.stage?.abandon()
             for handler in handlers { handler() }
@@ -130,8 +137,22 @@ final class ModelControl: @unchecked Sendable {
     }
 }
 
+/// The point in a program from which on the library may do otherwise.
+///
+/// A combination that is cancelled leaves its end to its children. If all those are lost, nobody ends it in the model, which
+/// does not know who else could reach them; the library ends it as soon as it knows.
+final class ModelMarks: @unchecked Sendable {
+    var position: () -> Int = { 0 }
+    private(set) var first: Int?
+
+    func note(_ position: Int) { first = min(first ?? position, position) }
+}
+
 /// The tasks that another one has started, or was made of.
 final class ModelChildren: @unchecked Sendable {
+    var marks: ModelMarks?
+    /// Whether a cancellation ends the combination, if that is still there.
+    var isLosable = false
     private var running: [(key: Int, control: ModelControl, handler: ModelUpon?)] = []
     private var lastKey = 0
     private var isCancelled = false
@@ -198,7 +219,7 @@ struct ModelTask: Sendable {
             self.init(future, nil)
             return
         }
-        let state = ModelState(future, isRoot: true)
+        let state = ModelState(future)
         state.handler = onCancel
         let control = ModelControl(state, children: children)
         self.init(future, control)
@@ -254,7 +275,9 @@ final class ModelCombination: @unchecked Sendable {
     private let children = ModelChildren()
     private var timer: ModelTimer?
 
-    func task(endsAtOnce: Bool = false) -> ModelTask {
+    func task(endsAtOnce: Bool = false, marking marks: ModelMarks? = nil) -> ModelTask {
+        children.marks = marks
+        children.isLosable = endsAtOnce
         let end: @Sendable () -> Void = { self.end(.failure(CancellationError())) }
         return ModelTask(root: output, children: children, endsAtOnce ? end : nil)
     }

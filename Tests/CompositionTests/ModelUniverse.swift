@@ -14,11 +14,12 @@ final class ModelUniverse: Universe {
         case request(ModelRequest)
         case latest(ModelLatest)
         case reporter
-        case progress(ModelTask)
+        case progress(ModelControl?)
     }
 
     let counts: Counts
     private let clock = ModelClock()
+    let marks = ModelMarks()
 
     init(_ counts: Counts) { self.counts = counts }
 
@@ -49,15 +50,11 @@ final class ModelUniverse: Universe {
         guard let future = future(of: producer) else { return nil }
         var handler = onCancel
         switch producer {
-        case .deferred(let handle) where failsOnCancel:
-            handler = {
-                handle.future.fill(.failure(CancellationError()))
-                onCancel?()
-            }
-        case .promise(let promise) where failsOnCancel:
-            // The handler does not keep the promise.
+        case .promise(let promise) where failsOnCancel || onCancel != nil:
+            // The handler does not keep the promise, and without it there is nothing left to cancel.
             handler = { [weak promise] in
-                promise?.handle.future.fill(.failure(CancellationError()))
+                guard let promise else { return }
+                if failsOnCancel { promise.handle.future.fill(.failure(CancellationError())) }
                 onCancel?()
             }
         default: break
@@ -114,7 +111,10 @@ final class ModelUniverse: Universe {
 
     /// The closure is not called, but keeps the task until the end.
     func uponProgress(_ item: Item, _ executor: any Executor, _ body: @escaping @Sendable (Double) -> Void) -> Item? {
-        task(of: item).flatMap { task in upon(item, executor) { _ in withExtendedLifetime((task, body)) {} } }
+        task(of: item).flatMap { task in
+            // Kept as by somebody who can cancel, not as by somebody who waits.
+            upon(item, executor) { [control = task.control] _ in withExtendedLifetime((control, body)) {} }
+        }
     }
 
     // MARK: - Operators
@@ -189,6 +189,12 @@ final class ModelUniverse: Universe {
         shortcut: @escaping (Value) -> Bool,
         _ body: @escaping Transformation
     ) -> Item {
+        if executor is ImmediateExecutor, let value = task.future.value {
+            if shortcut(value) { return .task(isFailure(value) ? ModelTask(value) : task) }
+            let transformed = body(value)
+            if case .value(let value) = transformed { return .task(ModelTask(value)) }
+            return .task(self.task(transformed))
+        }
         let children = ModelChildren()
         return .task(
             task.derive(executor, children: children, shortcut: shortcut) { [self] value in
@@ -224,7 +230,7 @@ final class ModelUniverse: Universe {
         let clock = clock
         if !core, case .task(let task) = item {
             let combination = ModelCombination()
-            let result = combination.task(endsAtOnce: true)
+            let result = combination.task(endsAtOnce: true, marking: marks)
             combination.add(task) { value in
                 combination.keep(clock.timer(after: seconds) { combination.end(value) })
             }
@@ -242,7 +248,7 @@ final class ModelUniverse: Universe {
         guard let task = task(of: item) else { return nil }
         if task.future.value != nil { return item }
         let combination = ModelCombination()
-        let result = combination.task(endsAtOnce: true)
+        let result = combination.task(endsAtOnce: true, marking: marks)
         combination.add(task) { combination.end($0) }
         combination.keep(
             clock.timer(after: seconds) {
@@ -254,7 +260,7 @@ final class ModelUniverse: Universe {
 
     func retry(_ attempts: Int, _ pause: Int, _ executor: any Executor, _ body: @escaping Transformation) -> Item {
         let combination = ModelCombination()
-        let result = combination.task(endsAtOnce: true)
+        let result = combination.task(endsAtOnce: true, marking: marks)
         let (clock, counts) = (clock, counts)
         @Sendable func attempt(_ number: Int) {
             executor.submit { [self] in
@@ -313,7 +319,7 @@ final class ModelUniverse: Universe {
         if tasks.isEmpty { return .task(ModelTask(combine([], counts))) }
         let combination = ModelCombination()
         let values = ModelValues(tasks.count)
-        let result = combination.task()
+        let result = combination.task(marking: marks)
         for (index, task) in tasks.enumerated() {
             combination.add(task) { [self] in if let end = gather(values, index, $0) { combination.end(end) } }
         }
@@ -325,7 +331,7 @@ final class ModelUniverse: Universe {
         if tasks.isEmpty { return .task(ModelTask(.failure(ModelError.allFailed))) }
         let combination = ModelCombination()
         let errors = ModelValues(tasks.count)
-        let result = combination.task()
+        let result = combination.task(marking: marks)
         for (index, task) in tasks.enumerated() {
             combination.add(task) { value in
                 if !isFailure(value) { return combination.end(value) }
@@ -337,7 +343,7 @@ final class ModelUniverse: Universe {
 
     func firstCompleted(_ items: [Item]) -> Item {
         let combination = ModelCombination()
-        let result = combination.task()
+        let result = combination.task(marking: marks)
         for task in items.compactMap({ task(of: $0) }) { combination.add(task) { combination.end($0) } }
         return .task(result)
     }
@@ -346,7 +352,7 @@ final class ModelUniverse: Universe {
         if count == 0 { return .task(ModelTask(combine([], counts))) }
         let combination = ModelCombination()
         let values = ModelValues(count)
-        let result = combination.task(endsAtOnce: true)
+        let result = combination.task(endsAtOnce: true, marking: marks)
         let fanOut = ModelFanOut()
         let counts = counts
         @Sendable func run() {
@@ -376,7 +382,8 @@ final class ModelUniverse: Universe {
 
     func cancel(_ item: Item) -> Bool {
         switch item {
-        case .task(let task), .progress(let task): task.control?.cancel()
+        case .task(let task): task.control?.cancel()
+        case .progress(let control): control?.cancel()
         case .handler(let handler): handler?.cancel()
         case .registered(let handler): handler?.cancel()
         case .source(let source): source.bell.ring()
@@ -434,7 +441,7 @@ final class ModelUniverse: Universe {
         }
     }
 
-    func hold(_ item: Item) -> Item? { task(of: item).map { .progress($0) } }
+    func hold(_ item: Item) -> Item? { task(of: item).map { .progress($0.control) } }
 
     // MARK: - Looking
 

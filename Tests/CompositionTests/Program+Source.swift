@@ -197,7 +197,7 @@ private struct SourceWriter {
             let isHandled = step.failsOnCancel || step.number % 2 == 0
             let handler =
                 isHandled
-                ? ", uponCancel: { \(step.failsOnCancel ? "[p = \(one)!] in " : "")\(body.joined(separator: "; ")) }"
+                ? ", uponCancel: { \(step.failsOnCancel ? "p in " : "")\(body.joined(separator: "; ")) }"
                 : ""
             return [result + "Task(\(one)!\(reporter)\(handler))".replacing("$0", with: "p")]
         case .taskOfValue: return [result + "Task(succeedsFrom: \(one)!.map { _ in 0 })"]

@@ -2,41 +2,46 @@ internal import DeferredCore
 
 /// The consumers of a shared task that have not cancelled.
 ///
-/// One that somebody holds wants the result, and so does one that is gone but whose handlers still wait for it.
+/// One that somebody holds wants the result, and so does one that is gone but whose handlers still wait for it. To ask
+/// which do is for copies, outside of locks: it may come to be the last to hold one of their futures.
 struct TaskConsumers: Sendable {
-    struct Consumer: Sendable {
-        fileprivate let control: ObjectIdentifier
-        fileprivate var isHeld = true
-        fileprivate let future: FutureNode
+    private struct Consumer: Sendable {
+        let control: ObjectIdentifier
+        let number: Int
+        var isHeld = true
+        weak var future: FutureNode?
 
-        fileprivate var wantsResult: Bool { isHeld || future.hasWaiting }
+        var wantsResult: Bool { isHeld || future?.hasWaiting ?? false }
     }
 
     private var consumers: [Consumer] = []
+    private var nextNumber = 0
     private var pruningCount = 8
     private var hasCancelled = false
 
-    /// Whether somebody has cancelled, and nobody wants the result any more.
+    /// Whether somebody has cancelled, and nobody wants the result any more. For copies.
     var areDone: Bool { hasCancelled && !consumers.contains(where: \.wantsResult) }
 
-    /// Amortised O(1): forgets those that are gone when they may be half of all.
-    ///
-    /// - Returns: Those that were forgotten, to be let go outside of locks.
-    mutating func add(_ control: TaskControl, _ future: FutureNode) -> [Consumer] {
-        var old: [Consumer] = []
-        if consumers.count >= pruningCount {
-            old = consumers
-            consumers.removeAll { !$0.wantsResult }
-            pruningCount = max(8, 2 * consumers.count)
-        }
-        consumers.append(Consumer(control: ObjectIdentifier(control), future: future))
-        return old
+    /// The numbers of those that want the result no more. For copies.
+    var gone: Set<Int> { Set(consumers.lazy.filter { !$0.wantsResult }.map(\.number)) }
+
+    /// Whether there are so many that half of them may be gone.
+    var needPruning: Bool { consumers.count >= pruningCount }
+
+    mutating func add(_ control: TaskControl, _ future: FutureNode) {
+        consumers.append(Consumer(control: ObjectIdentifier(control), number: nextNumber, future: future))
+        nextNumber += 1
     }
 
-    /// Counts out one that has cancelled. Returns it, to be let go outside of locks.
-    mutating func cancel(_ control: TaskControl) -> Consumer? {
+    mutating func remove(_ gone: Set<Int>) {
+        consumers.removeAll { gone.contains($0.number) }
+        pruningCount = max(8, 2 * consumers.count)
+    }
+
+    /// Counts out one that has cancelled.
+    mutating func cancel(_ control: TaskControl) {
         hasCancelled = true
-        return index(of: control).map { consumers.remove(at: $0) }
+        if let index = index(of: control) { consumers.remove(at: index) }
     }
 
     /// Notes that nobody holds a consumer any more.

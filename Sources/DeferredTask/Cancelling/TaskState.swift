@@ -178,28 +178,31 @@ package final class TaskState: Sendable {
         if !isKept { registration.cancel() }
     }
 
-    /// Notes one more consumer of a shared task.
+    /// Notes one more consumer of a shared task. Amortised O(1).
     @usableFromInline
     func addConsumer(_ control: TaskControl, _ future: FutureNode) {
-        let forgotten = state.withLock { state in
-            state.machine.target == nil ? [] : state.contents.consumers.add(control, future)
+        let consumers = withConsumers { $0.add(control, future) }
+        if consumers.needPruning {
+            let gone = consumers.gone
+            _ = withConsumers { $0.remove(gone) }
         }
-        withExtendedLifetime(forgotten) {}
     }
 
     /// Counts out a consumer that has cancelled; true if nobody wants the task any more.
     func cancelConsumer(_ control: TaskControl) -> Bool {
-        let (consumer, areDone) = state.withLock { state in
-            (state.contents.consumers.cancel(control), state.contents.consumers.areDone)
-        }
-        return withExtendedLifetime(consumer) { areDone }
+        withConsumers { $0.cancel(control) }.areDone
     }
 
     /// Notes that nobody holds a consumer any more; true if nobody wants the task, and somebody has cancelled.
     func dropConsumer(_ control: TaskControl) -> Bool {
+        withConsumers { $0.drop(control) }.areDone
+    }
+
+    /// Returns a copy of what they are afterwards.
+    private func withConsumers(_ body: @Sendable (inout TaskConsumers) -> Void) -> TaskConsumers {
         state.withLock { state in
-            state.contents.consumers.drop(control)
-            return state.contents.consumers.areDone
+            if state.machine.target != nil { body(&state.contents.consumers) }
+            return state.contents.consumers
         }
     }
 

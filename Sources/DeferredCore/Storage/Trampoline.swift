@@ -140,28 +140,32 @@ package final class Trampoline {
     ///
     /// - Parameter isDismissing: Whether they have been taken, and so what they captured is to be freed before.
     static func free(_ nodes: FutureNode.List, isDismissing: Bool) {
-        if !nodes.isEmpty { free(.nodes(nodes, isDismissing: isDismissing)) }
+        if nodes.isEmpty { return }
+        let trampoline = current.value
+        trampoline.dropped.append(.nodes(nodes, isDismissing: isDismissing))
+        trampoline.free()
     }
 
-    /// Takes over a reference that may be the last, and with it the last one to more of its kind.
-    package static func free(_ object: consuming AnyObject) {
-        free(.object(object))
+    /// Frees objects, with each of which more of their kind may go. Leaves no reference with the caller.
+    package static func free<Object: AnyObject>(_ objects: inout [Object]) {
+        if objects.isEmpty { return }
+        let trampoline = current.value
+        while let object = objects.popLast() { trampoline.dropped.append(.object(object)) }
+        trampoline.free()
     }
 
     /// In a loop: freeing a handler can end the life of the future behind it, and so free the handlers of that. A chain
     /// of a million would overflow the stack otherwise.
-    private static func free(_ first: consuming Dropped) {
-        let trampoline = current.value
-        trampoline.dropped.append(first)
-        guard !trampoline.isFreeing else { return }
-        trampoline.isFreeing = true
-        while let dropped = trampoline.dropped.popLast() {
+    private func free() {
+        if isFreeing { return }
+        isFreeing = true
+        while let dropped = dropped.popLast() {
             guard case .nodes(var nodes, let isDismissing) = dropped else { continue }
             while let node = nodes.pop() {
                 node._withUnsafeGuaranteedRef { $0.goUnfilled(isDismissing: isDismissing) }
                 node.release()
             }
         }
-        trampoline.isFreeing = false
+        isFreeing = false
     }
 }

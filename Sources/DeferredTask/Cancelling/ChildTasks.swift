@@ -51,8 +51,8 @@ package final class ChildTasks: Sendable {
 
     deinit {
         var controls = state.withLock { $0.running.take() }.values.map(\.control)
-        // Handed over one by one, so that the end of one within the end of another doesn't nest.
-        while !controls.isEmpty { Trampoline.free(controls.removeLast()) }
+        // The end of a task can be the end of its children.
+        Trampoline.free(&controls)
     }
 
     /// The children that run.
@@ -162,19 +162,18 @@ package final class ChildTasks: Sendable {
     }
 
     /// Lets go of a child that has ended.
-    func ended(_ key: Int) {
+    func ended(_ key: Int, hasSucceeded: Bool) {
         guard let control = state.withLock({ $0.running[key]?.control }) else { return }
-        let isDone = control.isDone
         var share = Share()
-        if isDone || watchers.withLock({ $0 }) != nil {
+        if hasSucceeded || watchers.withLock({ $0 }) != nil {
             share = control.share
         } else {
             // One that was cancelled has ended before those below it, and may be nested deeply.
             share.addStages(1, fraction: 0)
         }
-        let child = state.withLock { state in
+        let child = state.withLock { [share] state in
             let child = state.running.removeValue(forKey: key)
-            if child != nil { state.ended.add(share, isDone: isDone) }
+            if child != nil { state.ended.add(share, isDone: hasSucceeded) }
             return child
         }
         // Let go outside of the lock.

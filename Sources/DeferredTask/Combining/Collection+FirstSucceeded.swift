@@ -33,11 +33,43 @@ extension Collection {
 /// What ``Swift/Collection/firstSucceeded()`` fails with: every task has failed.
 public struct AllTasksFailed: Error, CustomStringConvertible {
     /// The error of each task, in the order of the collection.
-    public let errors: [any Error]
+    public var errors: [any Error] { storage.errors }
 
-    /// One line for a log.
+    private let storage: Storage
+
+    init(errors: [any Error]) {
+        storage = Storage(errors)
+    }
+
+    /// One line for a log, with the first hundred errors; those of nested collections stand among the others.
     public var description: String {
         guard !errors.isEmpty else { return "there was no task that could have succeeded" }
-        return "none of \(errors.count) tasks succeeded: \(errors.map { "\($0)" }.joined(separator: "; "))"
+        var (texts, pending) = ([String](), Array(errors.reversed()))
+        while texts.count < 100, let error = pending.popLast() {
+            if let nested = error as? AllTasksFailed, !nested.errors.isEmpty {
+                pending += nested.errors.reversed()
+            } else {
+                texts.append("\(error)")
+            }
+        }
+        if !pending.isEmpty { texts.append("…") }
+        return "none of \(errors.count) tasks succeeded: \(texts.joined(separator: "; "))"
+    }
+
+    /// Frees errors one by one, however deeply they are nested.
+    ///
+    /// SAFETY: `errors` changes only while deinitialising.
+    private final class Storage: @unchecked Sendable {
+        private(set) var errors: [any Error]
+
+        init(_ errors: [any Error]) {
+            self.errors = errors
+        }
+
+        deinit {
+            var nested = errors.compactMap { ($0 as? AllTasksFailed)?.storage }
+            errors = []
+            Trampoline.free(&nested)
+        }
     }
 }

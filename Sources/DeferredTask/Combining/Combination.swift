@@ -37,7 +37,7 @@ final class Combination<Output: Sendable>: Sendable {
     func add<Input>(_ task: Task<Input>, _ body: @escaping @Sendable (Task<Input>.Result) -> Void) {
         let key = children.started(task.control)
         let registration = task.storage.upon(.immediate) { [children] result in
-            children.ended(key)
+            children.ended(key, hasSucceeded: (try? result.get()) != nil)
             body(result)
         }
         children.wait(for: key, with: registration)

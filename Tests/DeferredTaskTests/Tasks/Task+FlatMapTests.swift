@@ -89,7 +89,7 @@ struct TaskFlatMapTests {
                 Task<Int>.async(upon: .global()) { throw CancellationError() }
                     .fallback { _ in turn == end ? .success(turn) : attempt(turn + 1, end) }
             }
-            _ = try await attempt(0, 10_000).value
+            _ = try await attempt(0, 30_000).value
             let before = residentMemory()
             _ = try await attempt(0, 300_000).value
             let growth = residentMemory() - before

@@ -181,26 +181,28 @@ package final class TaskState: Sendable {
     /// Notes one more consumer of a shared task.
     @usableFromInline
     func addConsumer(_ control: TaskControl, _ future: FutureNode) {
-        let forgotten = state.withLock { state in
+        let seen = state.withLock { state in
             state.machine.target == nil ? [] : state.contents.consumers.add(control, future)
         }
-        withExtendedLifetime(forgotten) {}
+        withExtendedLifetime(seen) {}
     }
 
     /// Counts out a consumer that has cancelled; true if nobody wants the task any more.
     func cancelConsumer(_ control: TaskControl) -> Bool {
-        let (consumer, areDone) = state.withLock { state in
-            (state.contents.consumers.cancel(control), state.contents.consumers.areDone)
+        let (areDone, seen) = state.withLock { state in
+            state.contents.consumers.cancel(control)
+            return state.contents.consumers.areDone
         }
-        return withExtendedLifetime(consumer) { areDone }
+        return withExtendedLifetime(seen) { areDone }
     }
 
     /// Notes that nobody holds a consumer any more; true if nobody wants the task, and somebody has cancelled.
     func dropConsumer(_ control: TaskControl) -> Bool {
-        state.withLock { state in
+        let (areDone, seen) = state.withLock { state in
             state.contents.consumers.drop(control)
             return state.contents.consumers.areDone
         }
+        return withExtendedLifetime(seen) { areDone }
     }
 
     /// Calls `body` when the task ends.

@@ -162,9 +162,12 @@ package final class ChildTasks: Sendable {
     }
 
     /// Lets go of a child that has ended.
-    func ended(_ key: Int) {
+    ///
+    /// - Parameter hasFailed: Whether it ended with a failure. Asked of the caller: the child knows only where somebody
+    ///   follows its progress, and to sum up one whose own children go on takes as long as they are nested deeply.
+    func ended(_ key: Int, hasFailed: Bool) {
         guard let control = state.withLock({ $0.running[key]?.control }) else { return }
-        let isDone = control.isDone
+        let isDone = !hasFailed
         var share = Share()
         if isDone || watchers.withLock({ $0 }) != nil {
             share = control.share

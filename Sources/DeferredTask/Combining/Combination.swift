@@ -37,7 +37,7 @@ final class Combination<Output: Sendable>: Sendable {
     func add<Input>(_ task: Task<Input>, _ body: @escaping @Sendable (Task<Input>.Result) -> Void) {
         let key = children.started(task.control)
         let registration = task.storage.upon(.immediate) { [children] result in
-            children.ended(key)
+            if case .failure = result { children.ended(key, hasFailed: true) } else { children.ended(key, hasFailed: false) }
             body(result)
         }
         children.wait(for: key, with: registration)

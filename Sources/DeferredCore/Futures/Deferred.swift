@@ -41,7 +41,9 @@ public struct Deferred<Value: Sendable>: FutureProtocol {
 
     /// Fills the future, unless it is filled, and submits its handlers.
     ///
-    /// Handlers with the `.immediate` executor have run when this returns true, as have the operators behind them.
+    /// Handlers with the `.immediate` executor have run when this returns true, as have the operators behind them. Where
+    /// handlers fill futures whose handlers fill futures, those more than 32 levels deep run before the outermost call
+    /// returns, or when somebody on this thread looks at an unfilled future.
     /// Whatever it returns, the future is filled then: a call that loses against one that is under way waits the few
     /// instructions that take the value in.
     ///

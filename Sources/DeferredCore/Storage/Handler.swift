@@ -67,12 +67,18 @@ extension FutureStorage {
             let handler = Handler(.waiting(for: self), executor, body)
             if add(handler) { return Registration(handler) }
         }
-        if E.self == ImmediateExecutor.self {
+        if E.self == ImmediateExecutor.self, !Trampoline.isBehind {
             body(value)
             return Registration(nil)
         }
         let handler = Handler(.submitted(), executor, body)
-        handler.submit(value)
+        // What this thread has put off may be older handlers of this future, which are not to be overtaken.
+        if Trampoline.hasPutOff {
+            let value = value
+            Trampoline.putOff { handler.submit(value) }
+        } else {
+            handler.submit(value)
+        }
         return Registration(handler)
     }
 }

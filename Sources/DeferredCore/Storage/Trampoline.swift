@@ -50,6 +50,7 @@ package final class Trampoline {
     }
 
     /// Runs `body` when the outermost level is left, or when somebody on this thread looks at an unfilled future.
+    @usableFromInline
     package static func putOff(_ body: @escaping () -> Void) {
         let trampoline = current.value
         if trampoline.putOff.isEmpty { threadsBehind.add(1, ordering: .relaxed) }
@@ -91,6 +92,12 @@ package final class Trampoline {
     package static var isBehind: Bool {
         // Relaxed: what matters is what this thread itself has written.
         threadsBehind.load(ordering: .relaxed) > 0
+    }
+
+    /// Whether this thread has put something off.
+    @usableFromInline
+    static var hasPutOff: Bool {
+        isBehind && !current.unretained._withUnsafeGuaranteedRef { $0.putOff.isEmpty }
     }
 
     /// Runs what this thread has put off, up to where `isDone`.

@@ -28,6 +28,11 @@ final class FanOut<Element: Sendable, Success: Sendable>: Sendable {
     /// Starts what there is room for.
     func run() {
         guard beginStarting() else { return }
+        // What is started may itself fan out, and so on.
+        if Trampoline.nest(startWaiting) == nil { Trampoline.putOff(startWaiting) }
+    }
+
+    private func startWaiting() {
         while let (index, element) = nextToStart() {
             do {
                 combination.add(try start(element)) { self.ended(index, $0) }

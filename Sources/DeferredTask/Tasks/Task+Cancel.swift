@@ -7,7 +7,8 @@ extension Task {
     /// whose closure has not begun fails with `CancellationError`, and the closure never runs; otherwise whoever does the
     /// work decides how the task ends. After the end, nothing happens.
     ///
-    /// No lock is held while handlers run.
+    /// No lock is held while handlers run. Where handlers cancel tasks whose handlers cancel tasks, those more than 32 levels
+    /// deep are called before the outermost call returns.
     public func cancel() {
         control?.cancel()
     }

@@ -16,7 +16,8 @@ extension Task {
     /// The tasks derived from one consumer are consumers of it in turn: the last that is cancelled cancels it.
     ///
     /// - Returns: A task that ends as this one does, or with `CancellationError` when it is cancelled. Its progress is that
-    ///   of this task. Dropping it without cancelling leaves it counted.
+    ///   of this task. One that was dropped, and whose handlers don't wait for the result, counts no longer: if another has
+    ///   cancelled and none is left that counts, this task is cancelled.
     public func shared() -> Task {
         storage.isFinished ? self : derive(.immediate, TaskPassing(), .shared)
     }

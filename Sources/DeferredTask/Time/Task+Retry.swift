@@ -34,13 +34,19 @@ private struct Retrying<Success: Sendable, E: Executor>: Sendable {
     let start: @Sendable (Int) throws -> Task<Success>
 
     func attempt(_ number: Int) {
-        executor.submit {
-            guard !combination.isEnded else { return }
-            do {
-                combination.add(try start(number)) { ended(number, $0) }
-            } catch {
-                ended(number, .failure(error))
-            }
+        // As a handler, which an executor can't run twice.
+        FutureStorage(filledWith: ()).upon(executor) {
+            // An attempt may itself try something again, and so on.
+            if Trampoline.nest({ begin(number) }) == nil { Trampoline.putOff { begin(number) } }
+        }
+    }
+
+    private func begin(_ number: Int) {
+        guard !combination.isEnded else { return }
+        do {
+            combination.add(try start(number)) { ended(number, $0) }
+        } catch {
+            ended(number, .failure(error))
         }
     }
 

@@ -68,6 +68,21 @@ struct TrampolineTests {
         #expect(log.entries == Array(0..<199))
     }
 
+    @Test(arguments: [0, 1, 31, 32, 33, 64])
+    func `a handler is not overtaken by one that is registered later`(depth: Int) {
+        let (log, last) = (Log<Int>(), Deferred<Int>())
+        let futures = (0...depth).map { _ in Deferred<Int>() }
+        for index in 0..<depth { futures[index].upon(.immediate) { futures[index + 1].fill(with: $0) } }
+        futures[depth].upon(.immediate) { _ in
+            last.upon(.immediate) { _ in log.add(1) }
+            last.map { $0 }.upon(.immediate) { _ in log.add(2) }
+            last.fill(with: 0)
+            last.upon(.immediate) { _ in log.add(3) }
+        }
+        futures[0].fill(with: 0)
+        #expect(log.entries == [1, 2, 3])
+    }
+
     @Test func `a handler that was put off can be taken back`() {
         let log = Log<Int>()
         let (first, last) = (Deferred<Int>(), Deferred<Int>())

@@ -1,5 +1,6 @@
 import DeferredCore
 import DeferredTask
+import Foundation
 import TestSupport
 import Testing
 
@@ -63,6 +64,76 @@ struct NestingTests {
         case .drop:
             return true
         }
+    }
+
+    enum Joining: CaseIterable {
+        case twice, derivedTwice, derived, sharedTwice
+
+        func callAsFunction(_ task: Task<Int>) -> Task<Int> {
+            switch self {
+            case .twice: [task, task].allSucceeded().map { $0[0] }
+            case .derivedTwice: [task.map { $0 }, task.map { $0 }].firstCompleted()
+            case .derived: [task.map { $0 }, .never].firstCompleted()
+            case .sharedTwice: [task.shared(), task.shared()].firstSucceeded()
+            }
+        }
+    }
+
+    /// Of 2ⁿ ways from the last to the first, each stage is gone through once.
+    @Test(arguments: Joining.allCases, End.allCases)
+    func `what comes by many ways is counted and ended once`(joined: Joining, end: End) async {
+        let (isEnded, isMonotonic, count) = await onThread(stackSize: 512 << 10) {
+            let lifetimes = Lifetimes()
+            var (isEnded, isMonotonic) = (false, false)
+            do {
+                let promise = Task<Int>.Promise()
+                var task = Task(promise, uponCancel: { $0.fail(with: CancellationError()) })
+                for _ in 0..<200 { task = joined(task) }
+                let before = task.progress.fractionCompleted
+                for _ in 0..<200 { task = joined(task) }
+                let seen = Log<Double>()
+                let observer = task.uponProgress(on: .immediate) { seen.add($0.fraction) }
+                // Beside what nobody follows, for that takes another way.
+                if joined == .derived || end == .drop { observer.cancel() }
+                task.upon(.immediate) { [token = lifetimes.make()] _ in token.touch() }
+                switch end {
+                case .succeed: promise.succeed(with: 1)
+                case .fail: promise.fail(with: TimeoutError(duration: .zero))
+                case .cancel: task.cancel()
+                case .drop: break
+                }
+                isEnded = task.isFilled == (end != .drop)
+                isMonotonic = seen.entries == seen.entries.sorted() && task.progress.fractionCompleted >= before
+            }
+            return (isEnded, isMonotonic, lifetimes.count)
+        }
+        #expect(isEnded && isMonotonic)
+        #expect(count == 0)
+    }
+
+    @Test(arguments: Joining.allCases)
+    func `what comes by many ways, and nobody follows, is cancelled fast`(joined: Joining) async {
+        let isCancelled = await onThread(stackSize: 512 << 10) {
+            let promise = Task<Int>.Promise()
+            var task = Task(promise, uponCancel: { $0.fail(with: CancellationError()) })
+            for _ in 0..<1000 { task = joined(task) }
+            task.cancel()
+            return task.isCancelled && task.isFilled && promise.isFilled
+        }
+        #expect(isCancelled)
+    }
+
+    @Test func `attempts and fan-outs that start others nest as deeply as somebody writes`() async {
+        let (retried, mapped) = await onThread(stackSize: 512 << 10) {
+            @Sendable func retrying(_ depth: Int) -> Task<Int> {
+                Task.retry(RetryPolicy(attempts: 1)) { _ in depth == 0 ? .success(1) : retrying(depth - 1) }
+            }
+            @Sendable func mapping(_ depth: Int) -> Task<Int> {
+                [depth].mapTasks(maxConcurrent: 1) { $0 == 0 ? .success(1) : mapping($0 - 1) }.map { $0[0] }
+            }
+            return (retrying(10_000).valueNow, mapping(10_000).valueNow)
+        }
+        #expect(retried == 1 && mapped == 1)
     }
 
     @Test func `linked sources nest as deeply as somebody writes`() async {

@@ -93,7 +93,8 @@ struct TaskFlatMapTests {
             let before = residentMemory()
             _ = try await attempt(0, 300_000).value
             let growth = residentMemory() - before
-            precondition(growth < 5 << 20, "\(growth) bytes more than before")
+            // Each thread of the queue brings memory of its own.
+            precondition(growth < 12 << 20, "\(growth) bytes more than before")
         }
     }
 

@@ -101,6 +101,22 @@ struct RetryTests {
         #expect(log.entries == [1])
     }
 
+    @Test func `an executor that runs closures twice starts no attempt twice`() {
+        struct Twice: Executor {
+            func submit(_ body: @escaping @Sendable () -> Void) {
+                body()
+                body()
+            }
+        }
+        let log = Log<Int>()
+        let task = Task<Int>.retry(RetryPolicy(attempts: 3, base: .zero), upon: Twice()) { attempt in
+            log.add(attempt)
+            throw TimeoutError(duration: .zero)
+        }
+        #expect((try? task.wait()?.get()) == nil)
+        #expect(log.entries == [1, 2, 3])
+    }
+
     @Test func `after the end nothing is kept`() {
         let lifetimes = Lifetimes()
         let task = Task.retry(RetryPolicy(attempts: 3)) { [token = lifetimes.make()] attempt in

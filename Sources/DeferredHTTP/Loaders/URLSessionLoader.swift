@@ -49,22 +49,15 @@ public struct URLSessionLoader: HTTPLoader {
     /// Begins a transfer, unless the task is cancelled or its request can't be sent.
     public func load(_ task: HTTPTask) {
         if task.failIfCancelled() { return }
-        let request: TransferRequest
+        let (request, body): (URLRequest, CheckedRequest.Body)
         do {
-            request = try TransferRequest(task.request)
+            (request, body) = try task.request.makeURLRequest()
         } catch {
             task.complete(with: .failure(HTTPError(error, request: task.request)))
             return
         }
-        let (reporter, isUpload) = (task.reporter, !task.request.body.isEmpty)
-        let report: @Sendable (Int64, Int64?) -> Void = { reporter.report(completed: $0, of: $1) }
-        let nothing: @Sendable (Int64, Int64?) -> Void = { _, _ in }
-        let transfer = client.gather(
-            request,
-            reporter: reporter,
-            onProgress: isUpload ? nothing : report,
-            onSent: isUpload ? report : nothing
-        )
+        let direction: BodyProgress.Direction = task.request.body.isEmpty ? .received : .sent
+        let transfer = client.gather(request, body: body, counting: direction, in: task.reporter)
         task.addCancellationHandler { transfer.cancel() }
         transfer.upon(.immediate) { result in
             let request = task.request

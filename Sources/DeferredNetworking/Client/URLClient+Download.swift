@@ -26,18 +26,18 @@ extension URLClient {
         resuming: Bool = true
     ) -> Task<(URL, HTTPURLResponse)> {
         let reporter = ProgressReporter(unit: .bytes)
-        return core.begin(TransferRequest(request), reporter: reporter) { attempt in
+        return core.begin(request, reporter: reporter) { attempt in
             let download = Download(
                 attempt.request,
                 to: destination,
                 resuming: resuming,
-                onProgress: { reporter.report(completed: $0, of: $1) },
+                onProgress: reporter.counting(.received),
                 start: { attempt.transfer($0, AttemptSink($1, attempt, validation: nil)) },
                 completion: { result in
                     attempt.end(with: result.flatMap { file, response in attempt.head(response).map { (file, $0) } })
                 }
             )
-            return AttemptHandle { download.abort(with: $0) }
+            return { download.abort(with: $0) }
         }
     }
 }

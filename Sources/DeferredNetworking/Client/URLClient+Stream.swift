@@ -21,9 +21,13 @@ extension URLClient {
     ///   task has no part any longer: see ``StreamingResponse/Body/cancel()``. Attempts end with the head, too.
     public func stream(_ request: URLRequest) -> Task<StreamingResponse> {
         let reporter = ProgressReporter(unit: .bytes)
-        return core.begin(TransferRequest(request), reporter: reporter) { attempt in
-            let sink = StreamSink(attempt) { reporter.report(completed: $0, of: $1) }
-            return attempt.start(AttemptSink(sink, attempt, validation: attempt.validation))
+        return core.begin(request, reporter: reporter) { attempt in
+            let sink = StreamSink(attempt, onProgress: reporter.counting(.received))
+            let transfer = attempt.transfer(
+                attempt.request,
+                AttemptSink(sink, attempt, validation: attempt.validation)
+            )
+            return { transfer.abort(with: $0) }
         }
     }
 }

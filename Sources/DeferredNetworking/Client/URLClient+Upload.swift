@@ -34,17 +34,16 @@ extension URLClient {
         var request = request
         request.httpBodyStream = nil
         request.httpBody = nil
-        let transfer: TransferRequest
+        let source: CheckedRequest.Body
         switch body {
         case .data(let data):
             request.httpBody = data
-            transfer = TransferRequest(request)
+            source = .inRequest
         case .file(let file):
-            transfer = TransferRequest(request, body: .file(file))
+            source = .file(file)
         case .stream(let makeStream):
-            transfer = TransferRequest(request, body: .stream(makeStream))
+            source = .stream(makeStream)
         }
-        let reporter = ProgressReporter(unit: .bytes)
-        return gather(transfer, reporter: reporter, onSent: { reporter.report(completed: $0, of: $1) })
+        return gather(request, body: source, counting: .sent, in: ProgressReporter(unit: .bytes))
     }
 }

@@ -59,12 +59,7 @@ public final class URLClient: Sendable {
     ///   ``URLClientError/deadlineExceeded`` for the total deadline and `URLError.timedOut` for the other ones,
     ///   ``URLClientError/shutDown`` after a shutdown, and otherwise with a `URLError` that has the failing URL.
     public func begin(_ request: URLRequest) -> Task<(Data, HTTPURLResponse)> {
-        let reporter = ProgressReporter(unit: .bytes)
-        return gather(
-            TransferRequest(request),
-            reporter: reporter,
-            onProgress: { reporter.report(completed: $0, of: $1) }
-        )
+        gather(request, counting: .received, in: ProgressReporter(unit: .bytes))
     }
 
     /// Begins a `GET` request. See ``begin(_:)-(URLRequest)``.
@@ -72,19 +67,23 @@ public final class URLClient: Sendable {
         begin(URLRequest(url: url))
     }
 
-    /// Begins a request whose response is gathered in memory.
+    /// Begins a request whose response is gathered in memory, and counts the body that goes in one direction.
     package func gather(
-        _ request: TransferRequest,
-        reporter: ProgressReporter,
-        onProgress: @escaping @Sendable (Int64, Int64?) -> Void = { _, _ in },
-        onSent: @escaping @Sendable (Int64, Int64?) -> Void = { _, _ in }
+        _ request: URLRequest,
+        body: CheckedRequest.Body = .inRequest,
+        counting direction: BodyProgress.Direction,
+        in reporter: ProgressReporter
     ) -> Task<(Data, HTTPURLResponse)> {
         let limit = core.configuration.maximumBodySize
-        return core.begin(request, reporter: reporter) { attempt in
-            let sink = DataSink(limit: limit, onProgress: onProgress, onSent: onSent) { result in
+        return core.begin(request, body: body, reporter: reporter) { attempt in
+            let sink = DataSink(limit: limit, onProgress: reporter.counting(direction)) { result in
                 attempt.end(with: result.flatMap { body, response in attempt.head(response).map { (body, $0) } })
             }
-            return attempt.start(AttemptSink(sink, attempt, validation: attempt.validation))
+            let transfer = attempt.transfer(
+                attempt.request,
+                AttemptSink(sink, attempt, validation: attempt.validation)
+            )
+            return { transfer.abort(with: $0) }
         }
     }
 }

@@ -37,13 +37,18 @@ extension URLSession {
         with request: URLRequest,
         configure: @escaping @Sendable (URLSessionTask) -> Void = { _ in }
     ) -> Task<(Data, URLResponse)> {
+        let lease = URLSessionEngine.lease(for: self)
+        let checked: CheckedRequest
+        do throws(URLClientError) {
+            checked = try CheckedRequest(request, defaultHeaders: lease.engine.defaultHeaders)
+        } catch {
+            return .failure(error)
+        }
         let promise = Task<(Data, URLResponse)>.Promise()
         let reporter = ProgressReporter(unit: .bytes)
-        let sink = DataSink(
-            onProgress: { received, expected in reporter.report(completed: received, of: expected) },
-            completion: { promise.fill(with: $0) }
-        )
-        let transfer = Transfer.start(TransferRequest(request), on: self, configure: configure, sink: sink)
+        let sink = DataSink(onProgress: reporter.counting(.received)) { promise.fill(with: $0) }
+        let decider = SessionDelegateDecider(self)
+        let transfer = Transfer(checked, on: lease, decider: decider, configure: configure, sink: sink)
         return Task(promise, reporter: reporter, uponCancel: { transfer.cancel() })
     }
 

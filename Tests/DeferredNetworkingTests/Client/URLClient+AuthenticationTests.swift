@@ -117,7 +117,7 @@ extension URLClientTests {
             task.cancel()
             #expect(await task.ending() == .url(.cancelled))
             try await eventually { answer.isCancelled }
-            #expect(client.core.operationCount == 0)
+            #expect(client.core.requestCount == 0)
         }
 
         @Test func `a request's own credential is left alone`() async throws {

@@ -80,7 +80,7 @@ extension URLClientTests {
             let server = try LoopbackServer { _ in .response(body: "hello") }
             defer { server.stop() }
             let gate = Deferred<Void>()
-            TransferQueue.control.async { gate.wait() }
+            URLSessionEngine.control.async { gate.wait() }
             let client = URLClient.fresh { $0.deadlines.total = .milliseconds(50) }
             #expect(await client.begin(server.url("/")).ending() == .client(.deadlineExceeded))
             gate.fill()

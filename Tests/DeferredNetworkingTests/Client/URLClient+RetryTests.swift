@@ -157,7 +157,7 @@ extension URLClientTests {
             await clock.sleeping.value
             task.cancel()
             #expect(await task.ending() == .url(.cancelled))
-            #expect(client.core.operationCount == 0)
+            #expect(client.core.requestCount == 0)
         }
     }
 }

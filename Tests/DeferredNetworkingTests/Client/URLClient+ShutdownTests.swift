@@ -49,7 +49,7 @@ extension URLClientTests {
             }
             await #expect(throws: URLClientError.shutDown) { for try await _ in response.body {} }
             await closed.value
-            #expect(client.core.operationCount == 0 && client.core.transferCount == 0)
+            #expect(client.core.requestCount == 0 && client.core.transferCount == 0)
             #expect(await client.begin(server.url("/")).ending() == .client(.shutDown))
         }
 

@@ -63,7 +63,7 @@ extension URLClientTests {
                 Issue.record("not refused: \(task)")
                 return
             }
-            #expect(client.core.operationCount == 0)
+            #expect(client.core.requestCount == 0)
         }
 
         @Test func `a status that is not accepted fails with its body`() async throws {
@@ -122,7 +122,7 @@ extension URLClientTests {
             #expect(error.code == .cancelled)
             #expect(error.failingURL == server.url("/"))
             try await eventually { client.core.transferCount == 0 && server.openConnectionCount == 0 }
-            #expect(client.core.operationCount == 0)
+            #expect(client.core.requestCount == 0)
         }
 
         @Test func `cookies are off unless there is a storage for them`() async throws {

@@ -23,7 +23,7 @@ extension URLClient.Credential: CustomStringConvertible, CustomDebugStringConver
     /// The kind, and the name of a user.
     public var description: String {
         switch self {
-        case .basic(let user, _): "basic(user: \(VisibleText.quoted(user)))"
+        case .basic(let user, _): "basic(user: \(DisplayText.quoted(user)))"
         case .bearer: "bearer"
         }
     }

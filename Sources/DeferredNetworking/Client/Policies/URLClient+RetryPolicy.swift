@@ -63,7 +63,7 @@ extension URLClient {
         }
 
         /// Whether sending the request twice does no harm, and is possible.
-        func mayRepeat(_ request: TransferRequest) -> Bool {
+        func mayRepeat(_ request: CheckedRequest) -> Bool {
             guard !request.hasOneShotBody else { return false }
             return methods.contains(request.method.uppercased())
                 || request.request.value(forHTTPHeaderField: "Idempotency-Key") != nil

@@ -1,0 +1,68 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Stands between a transfer and the sink that makes something of its body: notes what comes, and keeps bodies of
+/// responses that aren't accepted away from that sink.
+///
+/// SAFETY: a sink has one transfer, which calls it in order and never twice at once, and whose lock orders the calls.
+final class AttemptSink<Value: Sendable>: TransferSink, @unchecked Sendable {
+    private let inner: any TransferSink
+    private let attempt: Attempt<Value>
+    private let validation: URLClient.StatusValidation?
+    private var rejected: (code: Int, body: Data)?
+    private var sentCount: Int64 = 0
+
+    /// - Parameter validation: nil when `inner` judges statuses itself.
+    init(_ inner: any TransferSink, _ attempt: Attempt<Value>, validation: URLClient.StatusValidation?) {
+        self.inner = inner
+        self.attempt = attempt
+        self.validation = validation
+    }
+
+    func receive(head: URLResponse) throws {
+        attempt.received(head: head)
+        if let code = (head as? HTTPURLResponse)?.statusCode, let validation, !validation.accepts(code) {
+            rejected = (code, Data())
+        } else {
+            rejected = nil
+            try inner.receive(head: head)
+        }
+    }
+
+    func receive(bytes: Data) throws {
+        attempt.deadlines.noteActivity()
+        attempt.events.received(bytes.count)
+        guard let (code, body) = rejected else { return try inner.receive(bytes: bytes) }
+        let kept = body + bytes.prefix(DownloadSink.errorBodyLimit - body.count)
+        rejected = (code, kept)
+        if kept.count == DownloadSink.errorBodyLimit {
+            throw URLClientError.unacceptableStatus(code: code, body: kept)
+        }
+    }
+
+    func report(_ progress: BodyProgress) {
+        switch progress.direction {
+        case .sent:
+            attempt.deadlines.noteActivity()
+            // A redirect that keeps the body begins to count again.
+            attempt.events.sent(progress.completed - (progress.completed < sentCount ? 0 : sentCount))
+            sentCount = progress.completed
+            inner.report(progress)
+        case .received where rejected == nil:
+            inner.report(progress)
+        case .received:
+            break
+        }
+    }
+
+    func finish(_ result: Result<URLResponse, any Error>) {
+        if let (code, body) = rejected, case .success = result {
+            inner.finish(.failure(URLClientError.unacceptableStatus(code: code, body: body)))
+        } else {
+            inner.finish(result)
+        }
+    }
+}

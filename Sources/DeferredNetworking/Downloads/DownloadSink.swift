@@ -1,0 +1,139 @@
+#if canImport(FoundationNetworking)
+import Foundation
+import FoundationNetworking
+#else
+import Foundation
+#endif
+
+/// Streams a response's body into a ``PartialFile``, and judges what a response to a range request means.
+///
+/// SAFETY: a sink has one transfer, which calls it in order and never twice at once, and whose lock orders the calls.
+final class DownloadSink: TransferSink, @unchecked Sendable {
+    enum Outcome {
+        case ended(Result<URLResponse, any Error>)
+
+        /// What the server sent doesn't continue the part that is there: all of it has to come again.
+        case mustStartOver
+    }
+
+    /// How much of the body of an error response is kept.
+    static let errorBodyLimit = 64 << 10
+
+    /// Ends a transfer whose body would be of no use.
+    private struct CannotContinue: Error {}
+
+    private enum Body {
+        /// The file, which ends at `total` when that is known.
+        case file(total: Int64?)
+        case error(code: Int, Data)
+
+        /// A 416 that says that nothing is missing.
+        case alreadyComplete(URLResponse)
+        case nothing
+    }
+
+    private var file: PartialFile
+    private var body = Body.nothing
+    private var offset: Int64 = 0
+
+    private let isRangeRequested: Bool
+    private let onProgress: @Sendable (BodyProgress) -> Void
+    private let completion: @Sendable (PartialFile, Outcome) -> Void
+
+    /// - Parameter completion: takes the file back, still open unless it is complete.
+    init(
+        _ file: PartialFile,
+        isRangeRequested: Bool,
+        onProgress: @escaping @Sendable (BodyProgress) -> Void,
+        completion: @escaping @Sendable (PartialFile, Outcome) -> Void
+    ) {
+        self.file = file
+        self.isRangeRequested = isRangeRequested
+        self.onProgress = onProgress
+        self.completion = completion
+    }
+
+    func receive(head: URLResponse) throws {
+        let plan = DownloadPlan(
+            head,
+            isRangeRequested: isRangeRequested,
+            length: file.length,
+            total: file.validator?.total
+        )
+        offset = 0
+        switch plan {
+        case .restart(let validator):
+            try file.restart(validator: validator)
+            body = .file(total: nil)
+        case .append(let total):
+            try file.resume()
+            offset = file.length
+            body = .file(total: total)
+        case .alreadyComplete(let response):
+            body = .alreadyComplete(response)
+            onProgress(.received(file.length, of: file.length))
+        case .startOver:
+            throw CannotContinue()
+        case .reject(let code):
+            body = .error(code: code, Data())
+        }
+    }
+
+    func receive(bytes: Data) throws {
+        switch body {
+        case .file:
+            try file.append(bytes)
+        case .error(let code, let start):
+            let kept = start + bytes.prefix(Self.errorBodyLimit - start.count)
+            body = .error(code: code, kept)
+            // A 401 may still be followed by the file.
+            if kept.count == Self.errorBodyLimit, code != 401 {
+                throw URLClientError.unacceptableStatus(code: code, body: kept)
+            }
+        case .alreadyComplete, .nothing:
+            break
+        }
+    }
+
+    func report(_ progress: BodyProgress) {
+        guard case .file = body, progress.direction == .received else { return }
+        onProgress(.received(offset + progress.completed, of: progress.total.map { offset + $0 }))
+    }
+
+    func finish(_ result: Result<URLResponse, any Error>) {
+        let outcome = outcome(of: result)
+        // The file is handed on, and this object isn't called again.
+        completion(file, outcome)
+    }
+
+    private func outcome(of result: Result<URLResponse, any Error>) -> Outcome {
+        let response: URLResponse
+        switch result {
+        case .success(let received): response = received
+        case .failure(is CannotContinue): return .mustStartOver
+        case .failure: return .ended(result)
+        }
+        switch body {
+        case .file(let total):
+            if let total, file.length < total {
+                return .ended(.failure(URLClientError.truncatedBody(received: file.length, expected: total)))
+            }
+            return .ended(completeFile(with: response))
+        case .alreadyComplete(let response):
+            return .ended(completeFile(with: response))
+        case .error(let code, let body):
+            return .ended(.failure(URLClientError.unacceptableStatus(code: code, body: body)))
+        case .nothing:
+            return .ended(.failure(URLError(.badServerResponse, failing: response.url)))
+        }
+    }
+
+    private func completeFile(with response: URLResponse) -> Result<URLResponse, any Error> {
+        do throws(CocoaError) {
+            try file.complete()
+            return .success(response)
+        } catch {
+            return .failure(error)
+        }
+    }
+}

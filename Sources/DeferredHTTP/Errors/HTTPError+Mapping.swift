@@ -34,7 +34,7 @@ extension HTTPError.Code {
         case .cancelled: self = .cancelled
         case .timedOut: self = .timedOut
         case .cannotFindHost, .cannotConnectToHost, .dnsLookupFailed, .notConnectedToInternet: self = .cannotConnect
-        case .networkConnectionLost: self = .connectionLost
+        case .networkConnectionLost, .requestBodyStreamExhausted: self = .connectionLost
         case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
             .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
             .clientCertificateRequired:

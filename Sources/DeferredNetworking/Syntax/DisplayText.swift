@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 /// Text from outside, made fit for one line of an error message.
 package enum DisplayText {
@@ -19,19 +19,14 @@ package enum DisplayText {
         return result + "\""
     }
 
-    /// `url` in quotation marks, without the user name and the password in it.
-    static func quoted(_ url: URL) -> String {
-        let text = url.absoluteString
-        guard url.user != nil || url.password != nil,
-            let authority = text.range(of: "//"),
-            let at = text[authority.upperBound...].firstIndex(of: "@")
-        else { return quoted(text) }
-        return quoted(text[..<authority.upperBound] + "…" + text[at...])
+    /// `url` in quotation marks, without credentials.
+    package static func quoted(_ url: URL) -> String {
+        quoted(Redaction.url(url))
     }
 
     /// The same for what should be a host, but may have a user name and a password before it.
     package static func quoted(withoutUser host: String) -> String {
-        quoted(host.lastIndex(of: "@").map { "…" + host[$0...] } ?? host)
+        quoted(host.lastIndex(of: "@").map { Redaction.mark + host[$0...] } ?? host)
     }
 
     private static func escaped(_ scalar: Unicode.Scalar) -> String {

@@ -343,13 +343,13 @@ struct TransferStateMachine {
             return finish(.failure(error))
         }
         if case .authenticate(let user, let password) = answer {
-            let credential = Data("\(user):\(password)".utf8).base64EncodedString()
+            let credential = BasicCredential.field(user: user, password: password)
             // The same credential fails the same way: that ends it, with the response that says so.
             if credentials.insert(credential).inserted {
                 guard !request.hasOneShotBody else {
                     return finish(.failure(URLError(.requestBodyStreamExhausted, failing: request.url)))
                 }
-                return create(request.setting("Basic \(credential)", for: "Authorization"))
+                return create(request.setting(credential, for: "Authorization"))
             }
         }
         // The response and its body were delivered before the challenge came.

@@ -1,4 +1,4 @@
-import Foundation
+internal import DeferredNetworking
 
 /// Adds a name and a password to requests: RFC 7617.
 ///
@@ -19,7 +19,7 @@ public struct BasicAuthentication: HTTPLink {
     ///   - user: A name without a colon, which the standard doesn't allow: the server would take it for the end of the name.
     ///   - password: Any text. Both are sent in UTF-8.
     public init(user: String, password: String) {
-        field = "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
+        field = BasicCredential.field(user: user, password: password)
     }
 
     /// Passes the task on with the credential.

@@ -1,5 +1,3 @@
-import Foundation
-
 extension URLClient {
     /// What a client shows a server to say who it is. Its description doesn't tell the secret.
     public enum Credential: Sendable, Hashable {
@@ -12,7 +10,7 @@ extension URLClient {
         /// The value for `Authorization`.
         var field: String {
             switch self {
-            case .basic(let user, let password): "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
+            case .basic(let user, let password): BasicCredential.field(user: user, password: password)
             case .bearer(let token): "Bearer " + token
             }
         }

@@ -27,7 +27,7 @@ extension URLClient {
         public var longestRetryAfter: Duration = .seconds(60)
 
         /// The methods that may be sent twice, in upper case.
-        public var methods: Set<String> = ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"]
+        public var methods: Set<String> = HTTPMethods.idempotent
 
         /// The statuses that are worth another attempt.
         public var statuses: Set<Int> = [408, 429, 502, 503, 504]
@@ -69,15 +69,16 @@ extension URLClient {
                 || request.request.value(forHTTPHeaderField: "Idempotency-Key") != nil
         }
 
-        func isWorthwhile(after error: any Error) -> Bool {
+        /// Whether another attempt may do better.
+        package static func isTransient(_ error: any Error) -> Bool {
             switch error {
-            case let error as URLError: Self.passingFailures.contains(error.code)
+            case let error as URLError: transientFailures.contains(error.code)
             case URLClientError.truncatedBody: true
             default: false
             }
         }
 
-        private static let passingFailures: Set<URLError.Code> = [
+        private static let transientFailures: Set<URLError.Code> = [
             .timedOut, .cannotFindHost, .cannotConnectToHost, .dnsLookupFailed, .networkConnectionLost,
             .notConnectedToInternet, .requestBodyStreamExhausted,
         ]

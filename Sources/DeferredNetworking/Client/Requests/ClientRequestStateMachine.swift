@@ -178,7 +178,7 @@ struct ClientRequestStateMachine<Value: Sendable> {
             let asked = RetryAfter.pause(asked: head, now: now)
             return retries.pause(after: attempts - challenges, retryAfter: asked)
         }
-        guard let error, retries.isWorthwhile(after: error) else { return nil }
+        guard let error, URLClient.RetryPolicy.isTransient(error) else { return nil }
         return retries.pause(after: attempts - challenges)
     }
 

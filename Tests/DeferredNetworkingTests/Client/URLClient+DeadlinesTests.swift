@@ -76,6 +76,37 @@ extension URLClientTests {
             }
         }
 
+        @Test func `deadlines and pauses that no clock can hold never come`() async throws {
+            let server = try LoopbackServer { request in
+                request.number == 1 ? .status(503) : .response(body: "hello")
+            }
+            defer { server.stop() }
+            let client = URLClient.fresh {
+                $0.deadlines = .init(
+                    idle: .seconds(Int64.max),
+                    connectToHead: .seconds(Int64.max),
+                    total: .seconds(Int64.max)
+                )
+                $0.retries.attempts = 2
+                $0.retries.base = .seconds(Int64.max)
+                $0.retries.cap = .seconds(Int64.max)
+                $0.retries.longestRetryAfter = .seconds(Int64.max)
+                $0.retries.random = { 0.999 }
+            }
+            let pausing = client.begin(server.url("/"))
+            try await eventually { server.requestCount == 1 && client.core.transferCount == 0 }
+            pausing.cancel()
+            for timeout in [TimeInterval.greatestFiniteMagnitude, 1e20] {
+                let request = URLRequest(server.url("/")) { $0.timeoutInterval = timeout }
+                #expect(try await client.begin(request).text() == "hello")
+                let stream = try await client.stream(request).get()
+                #expect(stream.head.statusCode == 200)
+                let folder = try TemporaryDirectory()
+                #expect(await client.download(request, to: folder.file).ending() == .status(200))
+            }
+            #expect(URLClient.RetryPolicy().pause(after: 1, retryAfter: .seconds(Int64.max)) == nil)
+        }
+
         @Test func `a deadline holds while the queue of all sessions is blocked`() async throws {
             let server = try LoopbackServer { _ in .response(body: "hello") }
             defer { server.stop() }

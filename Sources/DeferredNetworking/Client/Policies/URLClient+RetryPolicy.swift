@@ -57,10 +57,14 @@ extension URLClient {
         ///   - retryAfter: What the server asked for. It is kept to exactly.
         public func pause(after attempt: Int, retryAfter: Duration? = nil) -> Duration? {
             if let retryAfter {
-                return retryAfter <= longestRetryAfter ? max(retryAfter, .zero) : nil
+                return retryAfter <= longestRetryAfter ? min(max(retryAfter, .zero), Self.longestPause) : nil
             }
-            return ExponentialBackoff(base: base, cap: cap).pause(after: attempt, part: random())
+            let backoff = ExponentialBackoff(base: min(base, Self.longestPause), cap: min(cap, Self.longestPause))
+            return backoff.pause(after: attempt, part: random())
         }
+
+        /// More than a century; clocks can't hold every duration.
+        private static let longestPause = Duration.seconds(1 << 32)
 
         /// Whether sending the request twice does no harm, and is possible.
         func mayRepeat(_ request: CheckedRequest) -> Bool {

@@ -20,13 +20,16 @@ final class AttemptDeadlines: Sendable {
     /// Foundation's default, which tells that nobody has chosen a time-out for the request.
     private static let defaultTimeout: TimeInterval = 60
 
+    /// More than a century; a `Duration` can't hold every number of seconds.
+    private static let longest: TimeInterval = 4_294_967_296
+
     private let url: URL
     private let idle: Duration?
     private let state: Lock<State>
 
     init(_ deadlines: URLClient.Deadlines, _ request: CheckedRequest) {
         url = request.url
-        idle = request.timeout == Self.defaultTimeout ? deadlines.idle : .seconds(request.timeout)
+        idle = request.timeout == Self.defaultTimeout ? deadlines.idle : .seconds(min(request.timeout, Self.longest))
         state = Lock(
             State(
                 lastActivity: DeadlineTimer.now,

@@ -76,6 +76,24 @@ extension URLClientTests {
             }
         }
 
+        @Test(arguments: [Duration.zero, .nanoseconds(1), .microseconds(1), .microseconds(100), .milliseconds(1)])
+        func `a total deadline that ends requests while they begin leaves the client as it was`(
+            total: Duration
+        ) async throws {
+            let server = try LoopbackServer { _ in .response(body: "hello") }
+            defer { server.stop() }
+            let client = URLClient.fresh {
+                $0.deadlines.total = total
+                $0.maximumRequestsInFlight = 1
+            }
+            for _ in 0..<(isSanitized ? 200 : 2_000) {
+                // A late deadline lets some succeed.
+                _ = await client.begin(server.url("/")).ending()
+            }
+            try await eventually { client.core.requestCount == 0 && client.core.transferCount == 0 }
+            await client.shutdown().value
+        }
+
         @Test func `deadlines and pauses that no clock can hold never come`() async throws {
             let server = try LoopbackServer { request in
                 request.number == 1 ? .status(503) : .response(body: "hello")

@@ -57,7 +57,7 @@ final class ClientRequest<Value: Sendable>: AnyClientRequest {
         )
     }
 
-    /// Takes its place in the client's queue.
+    /// Takes its place in the client's queue, unless its deadline comes first.
     func begin() {
         if let total = core.configuration.deadlines.total {
             let deadline = DeadlineTimer.shared.schedule(at: DeadlineTimer.time(after: total)) { [weak self] in
@@ -65,7 +65,7 @@ final class ClientRequest<Value: Sendable>: AnyClientRequest {
             }
             state.withLock { $0.deadline = deadline }
         }
-        core.arrived(self, host: url.host(percentEncoded: true) ?? "")
+        handle { $0.begin() }
     }
 
     func cancel() {
@@ -98,6 +98,8 @@ final class ClientRequest<Value: Sendable>: AnyClientRequest {
 
     private func perform(_ action: Machine.Action) {
         switch action {
+        case .arrive:
+            core.arrived(self, host: url.host(percentEncoded: true) ?? "")
         case .startAttempt(let request, let round):
             startAttempt(request, round: round)
         case .ask(let challenge, let round):

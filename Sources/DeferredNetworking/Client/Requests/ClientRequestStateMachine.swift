@@ -10,6 +10,9 @@ import FoundationNetworking
 /// an earlier one is told apart from the current one's.
 struct ClientRequestStateMachine<Value: Sendable> {
     enum State {
+        /// It has not asked for its turn.
+        case new
+
         case queued
         case attempting
 
@@ -37,6 +40,9 @@ struct ClientRequestStateMachine<Value: Sendable> {
     }
 
     enum Action {
+        /// Asks for its turn.
+        case arrive
+
         case startAttempt(CheckedRequest, round: Int)
         case ask(URLClient.Authentication.Challenge, round: Int)
         case pause(Duration, attempt: Int, round: Int)
@@ -52,14 +58,14 @@ struct ClientRequestStateMachine<Value: Sendable> {
         /// The stream that was delivered has ended.
         case streamed((any Error)?)
 
-        /// Nothing more will come of the request.
+        /// Nothing more will come of the request: gives up its turn, if it has one.
         case leave
     }
 
     /// How many credentials are tried, for one request whose closure always finds another.
     private static var challengeLimit: Int { 5 }
 
-    private(set) var state = State.queued
+    private(set) var state = State.new
     private(set) var round = 0
 
     private let request: CheckedRequest
@@ -80,10 +86,24 @@ struct ClientRequestStateMachine<Value: Sendable> {
         credential = isFree ? authentication.preemptive : nil
     }
 
+    /// Begins, unless a deadline was faster.
+    mutating func begin() -> [Action] {
+        guard case .new = state else { return [] }
+        state = .queued
+        return [.arrive]
+    }
+
     /// It is the request's turn.
     mutating func admitted() -> [Action] {
-        guard case .queued = state else { return [] }
-        return startAttempt()
+        switch state {
+        case .queued:
+            return startAttempt()
+        case .ended:
+            // It may have left before it arrived: then this turn is given up by nobody else.
+            return [.leave]
+        case .new, .attempting, .asking, .pausing, .streaming:
+            return []
+        }
     }
 
     /// A stream's head was taken as the result.
@@ -109,7 +129,7 @@ struct ClientRequestStateMachine<Value: Sendable> {
         case .streaming:
             state = .ended
             return [.streamed(outcome.error), .leave]
-        case .queued, .asking, .pausing, .ended:
+        case .new, .queued, .asking, .pausing, .ended:
             return []
         }
     }
@@ -135,6 +155,9 @@ struct ClientRequestStateMachine<Value: Sendable> {
     /// Ends the request, unless it has ended: a cancellation, a deadline, a shutdown.
     mutating func abort(with error: any Error) -> [Action] {
         switch state {
+        case .new:
+            state = .ended
+            return [.finish(.failure(error))]
         case .queued:
             return finish(.failure(error))
         case .attempting, .asking, .pausing:

@@ -11,7 +11,7 @@ import FoundationNetworking
 
 /// What can happen to a request, as values: for tables and for random sequences.
 private enum RequestEvent: String, CaseIterable, Sendable {
-    case admitted, succeeded, refused, busy, failed, delivered, found, notFound, notAnswered, paused, abort
+    case begin, admitted, succeeded, refused, busy, failed, delivered, found, notFound, notAnswered, paused, abort
     case staleEnd, staleAnswer, stalePause
 }
 
@@ -40,6 +40,7 @@ private struct RequestFixture {
     mutating func apply(_ event: RequestEvent) -> [ClientRequestStateMachine<Int>.Action] {
         let round = machine.round
         switch event {
+        case .begin: return machine.begin()
         case .admitted: return machine.admitted()
         case .succeeded: return end(.success(200), status: 200, round: round)
         case .refused: return end(.success(401), status: 401, round: round)
@@ -76,6 +77,7 @@ private struct RequestFixture {
 extension ClientRequestStateMachine<Int>.Action {
     fileprivate var summary: String {
         switch self {
+        case .arrive: "arrive"
         case .startAttempt(_, let round): "start \(round)"
         case .ask(_, let round): "ask \(round)"
         case .pause(_, let attempt, let round): "pause \(round) after \(attempt)"
@@ -91,28 +93,27 @@ extension ClientRequestStateMachine<Int>.Action {
 
 @Suite("Client request state machine", .timeLimit(.minutes(5)))
 struct ClientRequestStateMachineTests {
-    fileprivate static let nothing: [RequestEvent: [String]] = [:]
-
     /// For each state, how to get there, and the events that do something there.
     fileprivate static let table: [(way: [RequestEvent], effects: [RequestEvent: [String]])] = [
-        ([], [.admitted: ["start 1"], .abort: ["failure -999", "leave"]]),
+        ([], [.begin: ["arrive"], .abort: ["failure -999"]]),
+        ([.begin], [.admitted: ["start 1"], .abort: ["failure -999", "leave"]]),
         (
-            [.admitted],
+            [.begin, .admitted],
             [
                 .succeeded: ["success 200", "leave"], .refused: ["ask 2"], .busy: ["pause 2 after 1"],
                 .failed: ["pause 2 after 1"], .delivered: ["deliver 200"], .abort: ["stop", "failure -999", "leave"],
             ]
         ),
         (
-            [.admitted, .refused],
+            [.begin, .admitted, .refused],
             [
                 .found: ["start 3"], .notFound: ["success 401", "leave"], .notAnswered: ["failure -1001", "leave"],
                 .abort: ["stop", "failure -999", "leave"],
             ]
         ),
-        ([.admitted, .busy], [.paused: ["start 3"], .abort: ["stop", "failure -999", "leave"]]),
+        ([.begin, .admitted, .busy], [.paused: ["start 3"], .abort: ["stop", "failure -999", "leave"]]),
         (
-            [.admitted, .busy, .paused],
+            [.begin, .admitted, .busy, .paused],
             [
                 .succeeded: ["success 200", "leave"], .refused: ["ask 4"], .busy: ["success 503", "leave"],
                 .failed: ["failure -1005", "leave"], .delivered: ["deliver 200"],
@@ -120,14 +121,15 @@ struct ClientRequestStateMachineTests {
             ]
         ),
         (
-            [.admitted, .delivered],
+            [.begin, .admitted, .delivered],
             [
                 .succeeded: ["streamed", "leave"], .refused: ["streamed", "leave"], .busy: ["streamed", "leave"],
                 .failed: ["broke off", "leave"], .abort: ["stop", "broke off", "leave"],
             ]
         ),
-        ([.admitted, .succeeded], nothing),
-        ([.abort], nothing),
+        ([.begin, .admitted, .succeeded], [.admitted: ["leave"]]),
+        ([.begin, .abort], [.admitted: ["leave"]]),
+        ([.abort], [.admitted: ["leave"]]),
     ]
 
     @Test func `every event in every state does what the table says`() {
@@ -141,13 +143,13 @@ struct ClientRequestStateMachineTests {
     }
 
     @Test func `in 100,000 random sequences of events a request ends once and leaves once`() {
-        let others = RequestEvent.allCases.filter { $0 != .abort }
+        let others = RequestEvent.allCases.filter { $0 != .abort && $0 != .begin && $0 != .admitted }
         for seed in 0..<UInt64(isSanitized ? 10_000 : 100_000) {
             var random = SeededGenerator(seed: seed)
-            var fixture = RequestFixture()
+            var fixture = RequestFixture(after: [.begin, .admitted])
             var ends = 0
             var leaves = 0
-            var starts = 0
+            var starts = 1
             var lateActions = 0
             var history: [RequestEvent] = []
             for step in 0..<31 {
@@ -161,7 +163,7 @@ struct ClientRequestStateMachineTests {
                     case .finish, .deliver: ends += 1
                     case .leave: leaves += 1
                     case .startAttempt: starts += 1
-                    case .ask, .pause, .stop, .streamed: break
+                    case .arrive, .ask, .pause, .stop, .streamed: break
                     }
                 }
             }

@@ -24,6 +24,12 @@ extension CheckedRequest {
                 reason: "the header Content-Length: \(DisplayText.quoted(claim)) is not a number; leave it out"
             )
         }
+        guard length != nil || StreamedLengths.areHonoured else {
+            throw .invalidRequest(
+                reason: "the header Content-Length: \(claimed) cannot be sent with a stream, which goes out in chunks; "
+                    + "leave it out, or send data or a file"
+            )
+        }
         if let length, length != claimed {
             throw .invalidRequest(
                 reason: "the header Content-Length: \(claimed) contradicts the body of \(length) bytes; leave it out"

@@ -44,6 +44,8 @@ package struct CheckedRequest: Sendable {
     ) throws(URLClientError) {
         var result = request
         for (name, value) in defaultHeaders where request.value(forHTTPHeaderField: name) == nil {
+            // Before it is set: a value with a line break in it is dropped there without a word.
+            try RequestGrammar.check(fieldNamed: name, value: value)
             result.setValue(value, forHTTPHeaderField: name)
         }
         url = try Self.checkedURL(request.url)
@@ -53,6 +55,13 @@ package struct CheckedRequest: Sendable {
         }
         for (name, value) in (result.allHTTPHeaderFields ?? [:]).sorted(by: { $0.key < $1.key }) {
             try RequestGrammar.check(fieldNamed: name, value: value)
+        }
+        guard result.value(forHTTPHeaderField: "Transfer-Encoding") == nil else {
+            throw .invalidRequest(
+                reason:
+                    "the header Transfer-Encoding is not the caller's to set: beside the Content-Length of the body, "
+                    + "servers disagree about where the request ends; leave it out"
+            )
         }
         timeout = request.timeoutInterval
         try Self.roundTimeout(of: &result)
@@ -66,6 +75,13 @@ package struct CheckedRequest: Sendable {
         var result = self
         result.request.setValue(value, forHTTPHeaderField: name)
         return result
+    }
+
+    /// The same request with a credential.
+    func authorized(by field: String) throws(URLClientError) -> CheckedRequest {
+        // Before it is set: without the line break at the end of a token, it would go out without the token.
+        try RequestGrammar.check(fieldNamed: "Authorization", value: field)
+        return setting(field, for: "Authorization")
     }
 
     /// The same request for a transfer whose deadlines are ours: the platform's would cut them down to whole seconds.

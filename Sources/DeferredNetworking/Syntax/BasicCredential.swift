@@ -2,8 +2,17 @@ import Foundation
 
 /// The scheme Basic of RFC 7617.
 package enum BasicCredential {
-    /// The value for `Authorization`. The user name has no colon: the server would take it for the end of the name.
-    package static func field(user: String, password: String) -> String {
-        "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
+    /// The value for `Authorization`.
+    package static func field(user: String, password: String) throws(URLClientError) -> String {
+        guard !user.contains(":") else {
+            throw .invalidRequest(
+                reason: "the user name \(DisplayText.quoted(user)) of the credential has a colon, "
+                    + "which servers take for its end; use one without"
+            )
+        }
+        guard !"\(user)\(password)".unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
+            throw .invalidRequest(reason: "the user name or the password contains control characters; remove them")
+        }
+        return "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
     }
 }

@@ -343,13 +343,17 @@ struct TransferStateMachine {
             return finish(.failure(error))
         }
         if case .authenticate(let user, let password) = answer {
-            let credential = BasicCredential.field(user: user, password: password)
-            // The same credential fails the same way: that ends it, with the response that says so.
-            if credentials.insert(credential).inserted {
-                guard !request.hasOneShotBody else {
-                    return finish(.failure(URLError(.requestBodyStreamExhausted, failing: request.url)))
+            do throws(URLClientError) {
+                let field = try BasicCredential.field(user: user, password: password)
+                // The same credential fails the same way: that ends it, with the response that says so.
+                if credentials.insert(field).inserted {
+                    guard !request.hasOneShotBody else {
+                        return finish(.failure(URLError(.requestBodyStreamExhausted, failing: request.url)))
+                    }
+                    return create(try request.authorized(by: field))
                 }
-                return create(request.setting(credential, for: "Authorization"))
+            } catch {
+                return finish(.failure(error))
             }
         }
         // The response and its body were delivered before the challenge came.

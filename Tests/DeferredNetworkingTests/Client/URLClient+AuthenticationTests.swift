@@ -145,5 +145,28 @@ extension URLClientTests {
             #expect("\(credential) \(String(reflecting: credential))" == "basic(user: \"me\") basic(user: \"me\")")
             #expect("\(URLClient.Credential.bearer(token: "secret"))" == "bearer")
         }
+
+        @Test(arguments: [
+            URLClient.Credential.bearer(token: "abc\n"), .bearer(token: "a\r\nX-Evil: 1"), .bearer(token: "a\0"),
+            .basic(user: "a:b", password: "c"), .basic(user: "a\n", password: "c"),
+        ])
+        func `a credential that cannot be sent as it is fails the request, and is not left out`(
+            credential: URLClient.Credential
+        ) async throws {
+            let server = try LoopbackServer { _ in .status(401) }
+            defer { server.stop() }
+            let preemptive = URLClient.fresh {
+                $0.authentication = .custom(preemptive: credential) { _ in .success(nil) }
+            }
+            let challenged = URLClient.fresh { $0.authentication = .custom { _ in .success(credential) } }
+            for client in [preemptive, challenged] {
+                guard case .invalidRequest? = await client.begin(server.url("/")).failure() as? URLClientError else {
+                    Issue.record("not refused")
+                    continue
+                }
+            }
+            // The challenge alone was fetched.
+            #expect(server.requestCount == 1)
+        }
     }
 }

@@ -58,6 +58,10 @@ struct CheckedRequestTests {
             $0.httpBody = Data("hello".utf8)
             $0.setValue("2", forHTTPHeaderField: "content-length")
         },
+        Refusal(
+            "the header Transfer-Encoding is not the caller's to set: beside the Content-Length of the body, "
+                + "servers disagree about where the request ends; leave it out"
+        ) { $0.setValue("chunked", forHTTPHeaderField: "transfer-encoding") },
         Refusal("the header Content-Length: \"+5\" is not a number; leave it out") {
             $0.httpMethod = "POST"
             $0.httpBody = Data("hello".utf8)
@@ -110,6 +114,31 @@ struct CheckedRequestTests {
     )
     func repair(timeout: Double, expected: Double) {
         #expect(TimeoutRounding.repaired(timeout) == expected)
+    }
+
+    @Test(
+        "A default header that would be dropped, or inject another, is refused",
+        arguments: ["a\n", "a\r\nX: b", "a\0"]
+    )
+    func defaultHeaders(value: String) throws {
+        let request = URLRequest(url: try #require(URL(string: "http://host/")))
+        let error = #expect(throws: URLClientError.self) {
+            try CheckedRequest(request, defaultHeaders: ["Authorization": value])
+        }
+        #expect(error?.description.contains("\"Authorization\" contains control characters") == true)
+    }
+
+    @Test("A stream with a length is refused where it would go out in chunks")
+    func streamLength() throws {
+        var request = URLRequest(url: try #require(URL(string: "http://host/")))
+        request.httpMethod = "POST"
+        request.setValue("2", forHTTPHeaderField: "Content-Length")
+        let body = CheckedRequest.Body.stream { InputStream(data: Data("hello".utf8)) }
+        if StreamedLengths.areHonoured {
+            _ = try CheckedRequest(request, body: body)
+        } else {
+            #expect(throws: URLClientError.self) { try CheckedRequest(request, body: body) }
+        }
     }
 
     @Test("A scheme in capitals is lowered and nothing else is changed")

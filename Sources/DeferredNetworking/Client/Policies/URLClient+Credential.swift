@@ -8,9 +8,9 @@ extension URLClient {
         case bearer(token: String)
 
         /// The value for `Authorization`.
-        var field: String {
+        func field() throws(URLClientError) -> String {
             switch self {
-            case .basic(let user, let password): BasicCredential.field(user: user, password: password)
+            case .basic(let user, let password): try BasicCredential.field(user: user, password: password)
             case .bearer(let token): "Bearer " + token
             }
         }

@@ -179,8 +179,12 @@ struct ClientRequestStateMachine<Value: Sendable> {
         round += 1
         attempts += 1
         state = .attempting
-        let next = credential.map { request.setting($0.field, for: "Authorization") } ?? request
-        return [.startAttempt(next, round: round)]
+        guard let credential else { return [.startAttempt(request, round: round)] }
+        do throws(URLClientError) {
+            return [.startAttempt(try request.authorized(by: credential.field()), round: round)]
+        } catch {
+            return finish(.failure(error))
+        }
     }
 
     private mutating func finish(_ result: Result<Value, any Error>) -> [Action] {

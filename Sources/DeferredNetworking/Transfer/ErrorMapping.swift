@@ -30,6 +30,8 @@ enum ErrorMapping {
 
     private static func code(for code: URLError.Code, text: String, hasResponse: Bool) -> URLError.Code {
         switch code {
+        case .unknown where isLost(text), .badServerResponse where isLost(text):
+            .networkConnectionLost
         // Requests are checked before they are sent, so the URL is not what isn't supported: the status line is.
         case .unsupportedURL, .badServerResponse:
             .badServerResponse
@@ -57,10 +59,15 @@ enum ErrorMapping {
         ("TLS", .secureConnectionFailed),
     ]
 
+    /// Whether libcurl says that the connection ended too early: before the response, inside its head, or between chunks.
+    private static func isLost(_ text: String) -> Bool {
+        text.contains("transfer closed with") || text.contains("Empty reply")
+    }
+
     /// How libcurl describes responses that it, or Foundation's header parser, cannot read.
     private static let malformedResponses = [
         "Failed writing header", "Failed writing received data", "Too large response headers", "Out of memory",
-        "transfer closed with", "Weird server reply", "Empty reply", "Nul byte in header", "Header without colon",
+        "Weird server reply", "Nul byte in header", "Header without colon",
         "Invalid Content-Length", "Illegal or missing hexadecimal", "Malformed encoding", "chunk",
         "Unsupported HTTP", "Received HTTP/0.9", "Unrecognized content encoding", "Error while processing content",
         "incorrect header check",

@@ -31,10 +31,10 @@ struct ErrorMappingTests {
                 URLError.Code.unsupportedURL, "Unsupported HTTP version in response", false,
                 URLError.Code.badServerResponse
             ),
-            (.badServerResponse, "Empty reply from server", false, .badServerResponse),
+            (.badServerResponse, "Empty reply from server", false, .networkConnectionLost),
             (.unknown, "Failed writing header", false, .badServerResponse),
             (.unknown, "Invalid Content-Length: value", false, .badServerResponse),
-            (.unknown, "transfer closed with outstanding read data remaining", true, .badServerResponse),
+            (.unknown, "transfer closed with outstanding read data remaining", true, .networkConnectionLost),
             (.unknown, "something new", true, .badServerResponse),
             (.unknown, "something new", false, .unknown),
             (.unknown, "SSL certificate problem: self-signed certificate", false, .serverCertificateUntrusted),
@@ -60,10 +60,10 @@ struct ErrorMappingTests {
         #expect(error as? URLClientError == .truncatedBody(received: 500, expected: 1000))
     }
 
-    @Test("Headers cut short are a bad response")
+    @Test("Headers cut short are a lost connection")
     func truncatedHead() {
         let error = mapped(.unknown, "transfer closed with 5 bytes remaining to read")
-        #expect((error as? URLError)?.code == .badServerResponse)
+        #expect((error as? URLError)?.code == .networkConnectionLost)
     }
 
     @Test("A failing URL that is known already stays")

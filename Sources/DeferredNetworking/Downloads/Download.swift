@@ -48,7 +48,7 @@ package final class Download: Sendable {
         self.onProgress = onProgress
         self.completion = completion
         do throws(CocoaError) {
-            let file = try PartialFile(destination: destination, isResumable: isResuming)
+            let file = try PartialFile(destination: destination, of: request.url, isResumable: isResuming)
             begin(file, attempt: 1, asksForRange: file.canResume, start)
         } catch {
             completion(.failure(error))
@@ -71,7 +71,9 @@ package final class Download: Sendable {
     }
 
     private func begin(_ file: PartialFile, attempt: Int, asksForRange: Bool, _ start: @escaping Start) {
-        let sink = DownloadSink(file, isRangeRequested: asksForRange, onProgress: onProgress) { file, outcome in
+        let sink = DownloadSink(file, of: request.url, isRangeRequested: asksForRange, onProgress: onProgress) {
+            file,
+            outcome in
             self.end(file, outcome, attempt: attempt, mayStartOver: asksForRange, start)
         }
         let transfer = start(ranged(asksForRange ? file : nil), sink)

@@ -21,24 +21,35 @@ enum DownloadPlan {
     /// The body is not the file.
     case reject(code: Int)
 
-    /// - Parameter total: the length of the whole file, as far as it was known when the part was written.
-    init(_ response: URLResponse, isRangeRequested: Bool, length: Int64, total: Int64?) {
+    /// - Parameters:
+    ///   - url: what is downloaded.
+    ///   - isRangeRequested: whether the rest of the part was asked for, which ``ResponseFraming`` has compared with a 206.
+    ///   - validator: what the part belongs to.
+    init(
+        _ response: URLResponse,
+        of url: URL,
+        isRangeRequested: Bool,
+        length: Int64,
+        validator: ResumeValidator?
+    ) {
         guard let response = response as? HTTPURLResponse else {
             self = .restart(nil)
             return
         }
+        let total = validator?.total
         let range = response.value(forHTTPHeaderField: "Content-Range").flatMap(ContentRange.init)
         switch response.statusCode {
         case 206 where isRangeRequested:
             let isRest = Self.continues(response, range, length: length, total: total)
-            self = isRest ? .append(total: range?.total ?? total) : .startOver
+            let isSame = validator?.isSame(as: response) ?? false
+            self = isRest && isSame ? .append(total: range?.total ?? total) : .startOver
         case 416 where isRangeRequested:
             self = Self.afterRefusal(response, range, length: length, total: total)
         case 200..<300:
             let hasIdentityCoding = response.value(forHTTPHeaderField: "Content-Encoding") == nil
             let expected = BodyLength.expected(from: response, method: "GET")
             let isWhole = response.statusCode == 200 && hasIdentityCoding
-            self = .restart(isWhole ? ResumeValidator(from: response, total: expected) : nil)
+            self = .restart(isWhole ? ResumeValidator(from: response, total: expected, url: url) : nil)
         case let code:
             self = .reject(code: code)
         }
@@ -56,9 +67,7 @@ enum DownloadPlan {
         // The rest has to reach the end, and the end has to be where it was.
         let isLast = range.total.map { bytes.upperBound == $0 - 1 } ?? true
         let isSameTotal = range.total == nil || total == nil || range.total == total
-        let announced = BodyLength.expected(from: response, method: "GET")
-        let isSameLength = announced == nil || announced == Int64(bytes.count)
-        return isLast && isSameTotal && isSameLength
+        return isLast && isSameTotal
     }
 
     private static func afterRefusal(

@@ -16,16 +16,13 @@ final class DownloadSink: TransferSink, @unchecked Sendable {
         case mustStartOver
     }
 
-    /// How much of the body of an error response is kept.
-    static let errorBodyLimit = 64 << 10
-
     /// Ends a transfer whose body would be of no use.
     private struct CannotContinue: Error {}
 
     private enum Body {
         /// The file, which ends at `total` when that is known.
         case file(total: Int64?)
-        case error(code: Int, Data)
+        case refused(RefusedBody)
 
         /// A 416 that says that nothing is missing.
         case alreadyComplete(URLResponse)
@@ -36,6 +33,7 @@ final class DownloadSink: TransferSink, @unchecked Sendable {
     private var body = Body.nothing
     private var offset: Int64 = 0
 
+    private let url: URL
     private let isRangeRequested: Bool
     private let onProgress: @Sendable (BodyProgress) -> Void
     private let completion: @Sendable (PartialFile, Outcome) -> Void
@@ -43,11 +41,13 @@ final class DownloadSink: TransferSink, @unchecked Sendable {
     /// - Parameter completion: takes the file back, still open unless it is complete.
     init(
         _ file: PartialFile,
+        of url: URL,
         isRangeRequested: Bool,
         onProgress: @escaping @Sendable (BodyProgress) -> Void,
         completion: @escaping @Sendable (PartialFile, Outcome) -> Void
     ) {
         self.file = file
+        self.url = url
         self.isRangeRequested = isRangeRequested
         self.onProgress = onProgress
         self.completion = completion
@@ -56,9 +56,10 @@ final class DownloadSink: TransferSink, @unchecked Sendable {
     func receive(head: URLResponse) throws {
         let plan = DownloadPlan(
             head,
+            of: url,
             isRangeRequested: isRangeRequested,
             length: file.length,
-            total: file.validator?.total
+            validator: file.validator
         )
         offset = 0
         switch plan {
@@ -75,7 +76,7 @@ final class DownloadSink: TransferSink, @unchecked Sendable {
         case .startOver:
             throw CannotContinue()
         case .reject(let code):
-            body = .error(code: code, Data())
+            body = .refused(RefusedBody(status: code))
         }
     }
 
@@ -83,13 +84,10 @@ final class DownloadSink: TransferSink, @unchecked Sendable {
         switch body {
         case .file:
             try file.append(bytes)
-        case .error(let code, let start):
-            let kept = start + bytes.prefix(Self.errorBodyLimit - start.count)
-            body = .error(code: code, kept)
-            // A 401 may still be followed by the file.
-            if kept.count == Self.errorBodyLimit, code != 401 {
-                throw URLClientError.unacceptableStatus(code: code, body: kept)
-            }
+        case .refused(var refused):
+            // A 401 may still be followed by the file, unless its own body is without end.
+            defer { body = .refused(refused) }
+            try refused.append(bytes)
         case .alreadyComplete, .nothing:
             break
         }
@@ -111,6 +109,9 @@ final class DownloadSink: TransferSink, @unchecked Sendable {
         switch result {
         case .success(let received): response = received
         case .failure(is CannotContinue): return .mustStartOver
+        case .failure(let error as URLError)
+        where isRangeRequested && error.userInfo[NSUnderlyingErrorKey] is ResponseFraming.UnusableRange:
+            return .mustStartOver
         case .failure: return .ended(result)
         }
         switch body {
@@ -121,8 +122,8 @@ final class DownloadSink: TransferSink, @unchecked Sendable {
             return .ended(completeFile(with: response))
         case .alreadyComplete(let response):
             return .ended(completeFile(with: response))
-        case .error(let code, let body):
-            return .ended(.failure(URLClientError.unacceptableStatus(code: code, body: body)))
+        case .refused(let refused):
+            return .ended(.failure(refused.error))
         case .nothing:
             return .ended(.failure(URLError(.badServerResponse, failing: response.url)))
         }

@@ -5,46 +5,68 @@ extension PartialFile {
     static func check(_ destination: URL) throws(CocoaError) {
         guard destination.isFileURL else { throw FileFailure.notAFile(destination) }
         let path = destination.path
-        guard POSIXFile.isDirectory(path) != true else { throw FileFailure.writing(path, .EISDIR) }
+        switch POSIXFile.isDirectory(path) {
+        case true?: throw FileFailure.writing(path, .EISDIR)
+        case nil where POSIXFile.lastError == .ENAMETOOLONG: throw FileFailure.writing(path)
+        case nil, false?: break
+        }
         let folder = destination.deletingLastPathComponent().path
         guard let isFolder = POSIXFile.isDirectory(folder) else { throw FileFailure.writing(path) }
         guard isFolder else { throw FileFailure.writing(path, .ENOTDIR) }
     }
 
-    /// Opens or creates the file at `path` and locks it.
-    static func openShared(_ path: String) throws(CocoaError) -> Int32 {
+    /// The path for what is made beside `destination`, before its suffix: a long name is cut so that there is room for that.
+    static func stem(of destination: URL) -> String {
+        let name = destination.lastPathComponent
+        guard name.utf8.count > longestName - longestSuffix else { return destination.path }
+        // Names that only differ in the part that is cut off stay apart: FNV-1a, the same in each run of a program.
+        let hash = name.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        var beginning = ""
+        for character in name {
+            guard beginning.utf8.count + character.utf8.count <= 200 else { break }
+            beginning.append(character)
+        }
+        let cut = "\(beginning)~\(String(hash, radix: 36))"
+        return destination.deletingLastPathComponent().appending(path: cut).path
+    }
+
+    private static let longestName = 255
+    private static let longestSuffix = 22
+
+    /// Opens or creates the file at `path` for this download alone.
+    static func openShared(_ path: String) throws(CocoaError) -> OpenFile {
         while true {
-            guard let descriptor = POSIXFile.openFile(path, O_RDWR | O_CREAT | O_CLOEXEC) else {
-                throw FileFailure.writing(path)
-            }
-            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-                let code = POSIXFile.lastError
-                _ = close(descriptor)
-                throw code == .EWOULDBLOCK ? FileFailure.locked(path) : FileFailure.writing(path, code)
+            // Somebody else's link could lead to any file of ours.
+            guard let descriptor = POSIXFile.openFile(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK),
+                let file = OpenFile(descriptor)
+            else { throw FileFailure.writing(path) }
+            guard file.lock() else {
+                file.closeUnlocked()
+                throw FileFailure.locked(path)
             }
             // Between open and lock, the other download may have renamed or deleted the file.
-            if let locked = POSIXFile.status(of: descriptor), let named = POSIXFile.status(at: path),
-                locked.st_dev == named.st_dev, locked.st_ino == named.st_ino
-            {
-                return descriptor
+            if file.isAt(path) {
+                return file
             }
-            _ = close(descriptor)
+            file.close()
         }
     }
 
     /// Creates a file under a name that nobody else uses.
-    static func createUnique(beside destination: String) throws(CocoaError) -> (path: String, descriptor: Int32) {
+    static func createUnique(_ stem: String) throws(CocoaError) -> (path: String, file: OpenFile) {
         while true {
             let suffix = String(UInt64.random(in: .min ... .max), radix: 36)
-            let path = "\(destination).\(suffix).partial"
-            if let descriptor = POSIXFile.openFile(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC) {
-                return (path, descriptor)
+            let path = "\(stem).\(suffix).partial"
+            if let descriptor = POSIXFile.openFile(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC),
+                let file = OpenFile(descriptor)
+            {
+                return (path, file)
             }
             guard POSIXFile.lastError == .EEXIST else { throw FileFailure.writing(path) }
         }
     }
 
     static func readValidator(at path: String) -> ResumeValidator? {
-        FileManager.default.contents(atPath: path).flatMap(ResumeValidator.init(contents:))
+        POSIXFile.contents(at: path, upTo: 1 << 16).flatMap(ResumeValidator.init(contents:))
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 
 /// A file that is being written beside its destination, and takes the destination's name when it is complete.
 ///
-/// It is locked for as long as it is open, so that two downloads to one destination can't mix their bytes.
+/// It is its owner's only until then, and locked for as long as it is open, so that two downloads to one destination can't mix their bytes.
 struct PartialFile {
     let destination: String
     let path: String
@@ -14,21 +14,24 @@ struct PartialFile {
     private(set) var validator: ResumeValidator?
 
     private(set) var length: Int64
-    private var descriptor: Int32?
+    private var file: OpenFile?
 
     /// Creates `<destination>.<random>.partial`, or opens `<destination>.partial` when `isResumable`.
-    init(destination: URL, isResumable: Bool) throws(CocoaError) {
+    ///
+    /// - Parameter url: what is downloaded. Bytes of anything else that are there are not used.
+    init(destination: URL, of url: URL, isResumable: Bool) throws(CocoaError) {
         try Self.check(destination)
         self.destination = destination.path
         self.isResumable = isResumable
         if isResumable {
-            path = destination.path + ".partial"
-            descriptor = try Self.openShared(path)
-            length = descriptor.flatMap(POSIXFile.status).map { Int64($0.st_size) } ?? 0
-            validator = Self.readValidator(at: path + ".validator")
+            path = Self.stem(of: destination) + ".partial"
+            let opened = try Self.openShared(path)
+            file = opened
+            length = opened.length ?? 0
+            validator = Self.readValidator(at: path + ".validator").flatMap { $0.url == url ? $0 : nil }
         } else {
-            let opened = try Self.createUnique(beside: destination.path)
-            (path, descriptor) = opened
+            let opened = try Self.createUnique(Self.stem(of: destination))
+            (path, file) = opened
             length = 0
         }
     }
@@ -43,7 +46,7 @@ struct PartialFile {
         // The old validator goes first: it must never stand beside bytes that aren't its own.
         _ = unlink(validatorPath)
         validator = nil
-        guard let descriptor, ftruncate(descriptor, 0) == 0, lseek(descriptor, 0, SEEK_SET) == 0 else {
+        guard let file, ftruncate(file.descriptor, 0) == 0, lseek(file.descriptor, 0, SEEK_SET) == 0 else {
             throw FileFailure.writing(path)
         }
         length = 0
@@ -54,12 +57,12 @@ struct PartialFile {
 
     /// Goes on after the last byte that is there.
     func resume() throws(CocoaError) {
-        guard let descriptor, lseek(descriptor, 0, SEEK_END) == length else { throw FileFailure.writing(path) }
+        guard let file, lseek(file.descriptor, 0, SEEK_END) == length else { throw FileFailure.writing(path) }
     }
 
     mutating func append(_ bytes: Data) throws(CocoaError) {
-        guard let descriptor else { throw FileFailure.writing(path, .EBADF) }
-        if let code = POSIXFile.writeAll(bytes, to: descriptor) {
+        guard let file else { throw FileFailure.writing(path, .EBADF) }
+        if let code = POSIXFile.writeAll(bytes, to: file.descriptor) {
             throw FileFailure.writing(path, code)
         }
         length += Int64(bytes.count)
@@ -67,9 +70,8 @@ struct PartialFile {
 
     /// Gives the file its destination's name, replacing what was there.
     mutating func complete() throws(CocoaError) {
-        guard let descriptor, POSIXFile.status(of: descriptor).map({ Int64($0.st_size) }) == length else {
-            throw FileFailure.writing(path, .EIO)
-        }
+        guard let file, file.length == length, file.isAt(path) else { throw FileFailure.writing(path, .EIO) }
+        POSIXFile.shareAsNewFile(file.descriptor)
         // The validator goes first: once the name is free, another download may put its own there.
         _ = unlink(validatorPath)
         guard rename(path, destination) == 0 else {
@@ -84,8 +86,9 @@ struct PartialFile {
 
     /// Lets go of an incomplete file: what can be resumed stays, all else is deleted.
     mutating func abandon() {
-        guard descriptor != nil else { return }
-        if !(isResumable && canResume) {
+        guard let file else { return }
+        // What has taken the name meanwhile is not ours to delete.
+        if !(isResumable && canResume), file.isAt(path) {
             _ = unlink(validatorPath)
             _ = unlink(path)
         }
@@ -93,13 +96,13 @@ struct PartialFile {
     }
 
     private mutating func closeFile() {
-        if let open = descriptor.take() {
-            _ = close(open)
-        }
+        file.take()?.close()
     }
 
     private mutating func write(_ newValidator: ResumeValidator) throws(CocoaError) {
-        guard let file = POSIXFile.openFile(validatorPath, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC) else {
+        // A new one: what a link leads to isn't touched.
+        _ = unlink(validatorPath)
+        guard let file = POSIXFile.openFile(validatorPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC) else {
             throw FileFailure.writing(validatorPath)
         }
         defer { _ = close(file) }

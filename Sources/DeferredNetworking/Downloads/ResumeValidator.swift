@@ -12,8 +12,11 @@ struct ResumeValidator: Equatable {
     /// The length of the whole file, when the server told it.
     let total: Int64?
 
+    /// What was asked for. Validators of different URLs have nothing to do with each other.
+    let url: URL
+
     /// The validator of a complete response, if it is strong: RFC 9110, sections 8.8.2.2 and 8.8.3.
-    init?(from response: HTTPURLResponse, total: Int64?) {
+    init?(from response: HTTPURLResponse, total: Int64?, url: URL) {
         if let tag = response.value(forHTTPHeaderField: "ETag") {
             // A weak tag says that the dates mean no more than it does.
             guard Self.isStrongTag(tag) else { return nil }
@@ -29,6 +32,13 @@ struct ResumeValidator: Equatable {
             return nil
         }
         self.total = total
+        self.url = url
+    }
+
+    /// Whether a part of a response belongs to the same file, as far as its own validators tell.
+    func isSame(as response: HTTPURLResponse) -> Bool {
+        let own = response.value(forHTTPHeaderField: Self.isStrongTag(field) ? "ETag" : "Last-Modified")
+        return own == nil || own == field
     }
 
     /// Reads what ``contents`` wrote. Anything cut off or altered is no validator.
@@ -37,7 +47,7 @@ struct ResumeValidator: Equatable {
             separator: "\n",
             omittingEmptySubsequences: false
         )
-        guard lines.count == 3, lines[2].isEmpty else { return nil }
+        guard lines.count == 4, lines[3].isEmpty, let url = URL(string: String(lines[2])) else { return nil }
         let field = String(lines[0])
         let total = HTTPNumber.parse(lines[1])
         guard Self.isStrongTag(field) || HTTPDate.seconds(field) != nil, total != nil || lines[1] == "*" else {
@@ -45,9 +55,10 @@ struct ResumeValidator: Equatable {
         }
         self.field = field
         self.total = total
+        self.url = url
     }
 
-    var contents: Data { Data("\(field)\n\(total.map(String.init) ?? "*")\n".utf8) }
+    var contents: Data { Data("\(field)\n\(total.map(String.init) ?? "*")\n\(url.absoluteString)\n".utf8) }
 
     private static func isStrongTag(_ tag: String) -> Bool {
         let bytes = Array(tag.utf8)

@@ -13,6 +13,9 @@ final class StreamSink: TransferSink, @unchecked Sendable {
     private let onProgress: @Sendable (BodyProgress) -> Void
     private var isDelivered = false
 
+    /// That of a response which is tried again, or met with a credential.
+    private var refused: RefusedBody?
+
     init(_ attempt: Attempt<StreamingResponse>, onProgress: @escaping @Sendable (BodyProgress) -> Void) {
         self.attempt = attempt
         buffer = StreamBuffer(memoryLimit: attempt.owner.core.configuration.streamBufferSize)
@@ -23,8 +26,10 @@ final class StreamSink: TransferSink, @unchecked Sendable {
         let head = try attempt.head(head).get()
         // What was read can't be taken back.
         guard !isDelivered else { throw URLError(.badServerResponse, failing: head.url) }
-        // Of a response that is tried again, or met with a credential, the status is enough.
-        guard attempt.isFinal(head) else { return }
+        guard attempt.isFinal(head) else {
+            refused = RefusedBody(status: head.statusCode)
+            return
+        }
         isDelivered = true
         let body = StreamingResponse.Body(buffer) { [owner = attempt.owner] in owner.cancel() }
         attempt.deliver(StreamingResponse(head: head, body: body))
@@ -33,6 +38,8 @@ final class StreamSink: TransferSink, @unchecked Sendable {
     func receive(bytes: Data) throws {
         if isDelivered {
             try buffer.append(bytes)
+        } else {
+            try refused?.append(bytes)
         }
     }
 
@@ -48,12 +55,11 @@ final class StreamSink: TransferSink, @unchecked Sendable {
             buffer.finish(nil)
             // Delivered, this counts for nothing, and must not have the buffer, which would end with it. Else it is a
             // response that was to be tried again.
-            let code = (response as? HTTPURLResponse)?.statusCode ?? 0
             let body = StreamingResponse.Body(StreamBuffer(memoryLimit: 0)) {}
+            let refusal = refused?.error ?? URLClientError.unacceptableStatus(code: 0, body: Data())
             attempt.end(
                 with: isDelivered
-                    ? attempt.head(response).map { StreamingResponse(head: $0, body: body) }
-                    : .failure(URLClientError.unacceptableStatus(code: code, body: Data()))
+                    ? attempt.head(response).map { StreamingResponse(head: $0, body: body) } : .failure(refusal)
             )
         case .failure(let error):
             buffer.finish(error)

@@ -175,6 +175,11 @@ struct TransferStateMachine {
     /// A response; of several, the last one counts, and its body replaces what came before.
     mutating func received(_ response: URLResponse, task: Int) -> [Action] {
         guard case .running(var exchange) = state, exchange.task == task, !isInterim(response) else { return [] }
+        do throws(URLError) {
+            try ResponseFraming.check(response, of: request)
+        } catch {
+            return abort(with: error)
+        }
         exchange.response = response
         exchange.received = 0
         exchange.expected = BodyLength.expected(from: response, method: request.method)
@@ -185,6 +190,10 @@ struct TransferStateMachine {
     mutating func received(_ bytes: Data, task: Int) -> [Action] {
         guard case .running(var exchange) = state, exchange.task == task, exchange.response != nil else { return [] }
         exchange.received += Int64(bytes.count)
+        if let expected = exchange.expected, exchange.received > expected {
+            let description = "The body is longer than the \(expected) bytes that were announced"
+            return abort(with: URLError(.badServerResponse, failing: request.url, description: description))
+        }
         state = .running(exchange)
         return [.deliverBytes(bytes), .report(.received(exchange.received, of: exchange.expected))]
     }

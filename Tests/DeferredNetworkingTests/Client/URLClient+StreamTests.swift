@@ -158,5 +158,21 @@ extension URLClientTests {
             try await eventually { client.core.requestCount == 0 }
             await #expect(throws: (any Error).self) { try await text(response) }
         }
+
+        @Test func `a 503 without end that is to be tried again is read up to 64 KiB`() async throws {
+            let server = try LoopbackServer { request in
+                request.number == 1
+                    ? .response(status: 503, body: .pattern(count: 1 << 40)) : .response(body: "hello")
+            }
+            defer { server.stop() }
+            let client = URLClient.fresh {
+                $0.validation = .any
+                $0.retries = URLClient.RetryPolicy()
+                $0.retries.clock = NotingClock()
+            }
+            let response = try await client.stream(URLRequest(url: server.url("/"))).get()
+            #expect(response.head.statusCode == 200)
+            #expect(server.requestCount == 2)
+        }
     }
 }

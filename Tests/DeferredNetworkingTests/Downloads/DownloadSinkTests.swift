@@ -38,13 +38,15 @@ final class DownloadSinkTests {
         existing: String? = nil,
         into recording: Recording
     ) throws -> DownloadSink {
+        let url = try #require(URL(string: "http://host/"))
         if let existing {
             try Data(existing.utf8).write(to: URL(filePath: destination.path + ".partial"))
-            try Data("\"e\"\n10\n".utf8).write(to: URL(filePath: destination.path + ".partial.validator"))
+            try Data("\"e\"\n10\nhttp://host/\n".utf8).write(to: URL(filePath: destination.path + ".partial.validator"))
         }
-        let file = try PartialFile(destination: destination, isResumable: existing != nil)
+        let file = try PartialFile(destination: destination, of: url, isResumable: existing != nil)
         return DownloadSink(
             file,
+            of: url,
             isRangeRequested: isRangeRequested,
             onProgress: { progress in recording.progress.withLock { $0.append(progress.completed) } },
             completion: { file, outcome in
@@ -79,9 +81,9 @@ final class DownloadSinkTests {
         let recording = Recording()
         let sink = try sink(into: recording)
         try sink.receive(head: response(404))
-        try sink.receive(bytes: Data(count: DownloadSink.errorBodyLimit - 1))
+        try sink.receive(bytes: Data(count: RefusedBody.limit - 1))
         let error = #expect(throws: URLClientError.self) { try sink.receive(bytes: Data(count: 100)) }
-        #expect(error == .unacceptableStatus(code: 404, body: Data(count: DownloadSink.errorBodyLimit)))
+        #expect(error == .unacceptableStatus(code: 404, body: Data(count: RefusedBody.limit)))
         sink.finish(.failure(URLClientError.shutDown))
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == [])
     }

@@ -9,6 +9,13 @@ import FoundationNetworking
 
 @Suite("Headers for resuming", .timeLimit(.minutes(1)))
 struct ResumeHeadersTests {
+    private let url = URL(string: "http://host/") ?? URL(filePath: "/")
+
+    private func validator(total: Int64?) throws -> ResumeValidator {
+        let length = total.map(String.init) ?? "*"
+        return try #require(ResumeValidator(contents: Data("\"a\"\n\(length)\nhttp://host/\n".utf8)))
+    }
+
     private func response(_ status: Int, _ headers: [String: String]) throws -> HTTPURLResponse {
         let url = try #require(URL(string: "http://host/"))
         return try #require(
@@ -71,7 +78,7 @@ struct ResumeHeadersTests {
         ] as [([String: String], String?)]
     )
     func validators(headers: [String: String], expected: String?) throws {
-        let validator = ResumeValidator(from: try response(200, headers), total: 10)
+        let validator = ResumeValidator(from: try response(200, headers), total: 10, url: url)
         #expect(validator?.field == expected)
         if let validator {
             #expect(ResumeValidator(contents: validator.contents) == validator)
@@ -80,7 +87,9 @@ struct ResumeHeadersTests {
 
     @Test(
         "A stored validator that was cut off or altered is none",
-        arguments: ["", "\"a\"", "\"a\"\n1", "a\n1\n", "\"a\"\nx\n"]
+        arguments: [
+            "", "\"a\"", "\"a\"\n1\n", "\"a\"\n1\nhttp://host/", "a\n1\nhttp://host/\n", "\"a\"\nx\nhttp://host/\n",
+        ]
     )
     func stored(text: String) {
         #expect(ResumeValidator(contents: Data(text.utf8)) == nil)
@@ -91,7 +100,9 @@ struct ResumeHeadersTests {
         arguments: [
             (206, ["Content-Range": "bytes 5-9/10"], "append"),
             (206, ["Content-Range": "bytes 5-9/10", "Content-Length": "5"], "append"),
-            (206, ["Content-Range": "bytes 5-9/10", "Content-Length": "4"], "startOver"),
+            (206, ["Content-Range": "bytes 5-9/10", "ETag": "\"a\""], "append"),
+            (206, ["Content-Range": "bytes 5-9/10", "ETag": "\"b\""], "startOver"),
+            (206, ["Content-Range": "bytes 5-9/10", "ETag": "W/\"a\""], "startOver"),
             (206, ["Content-Range": "bytes 4-9/10"], "startOver"),
             (206, ["Content-Range": "bytes 5-8/10"], "startOver"),
             (206, ["Content-Range": "bytes 5-10/11"], "startOver"),
@@ -103,7 +114,13 @@ struct ResumeHeadersTests {
         ]
     )
     func plans(status: Int, headers: [String: String], expected: String) throws {
-        let plan = DownloadPlan(try response(status, headers), isRangeRequested: true, length: 5, total: 10)
+        let plan = DownloadPlan(
+            try response(status, headers),
+            of: url,
+            isRangeRequested: true,
+            length: 5,
+            validator: try validator(total: 10)
+        )
         #expect("\(plan)".hasPrefix(expected))
     }
 
@@ -111,7 +128,13 @@ struct ResumeHeadersTests {
     func complete() throws {
         let refusal = try response(416, ["Content-Range": "bytes */5"])
         for total in [nil, 5] as [Int64?] {
-            let plan = DownloadPlan(refusal, isRangeRequested: true, length: 5, total: total)
+            let plan = DownloadPlan(
+                refusal,
+                of: url,
+                isRangeRequested: true,
+                length: 5,
+                validator: try validator(total: total)
+            )
             guard case .alreadyComplete(let response) = plan else {
                 Issue.record("\(plan)")
                 continue
@@ -127,9 +150,10 @@ struct ResumeHeadersTests {
     func unasked(status: Int, expected: String) throws {
         let plan = DownloadPlan(
             try response(status, ["Content-Range": "bytes 5-9/10", "ETag": "\"a\""]),
+            of: url,
             isRangeRequested: false,
             length: 0,
-            total: nil
+            validator: nil
         )
         #expect("\(plan)" == expected)
     }

@@ -12,7 +12,7 @@ final class AttemptSink<Value: Sendable>: TransferSink, @unchecked Sendable {
     private let inner: any TransferSink
     private let attempt: Attempt<Value>
     private let validation: URLClient.StatusValidation?
-    private var rejected: (code: Int, body: Data)?
+    private var refused: RefusedBody?
     private var sentCount: Int64 = 0
 
     /// - Parameter validation: nil when `inner` judges statuses itself.
@@ -25,9 +25,9 @@ final class AttemptSink<Value: Sendable>: TransferSink, @unchecked Sendable {
     func receive(head: URLResponse) throws {
         attempt.received(head: head)
         if let code = (head as? HTTPURLResponse)?.statusCode, let validation, !validation.accepts(code) {
-            rejected = (code, Data())
+            refused = RefusedBody(status: code)
         } else {
-            rejected = nil
+            refused = nil
             try inner.receive(head: head)
         }
     }
@@ -35,11 +35,10 @@ final class AttemptSink<Value: Sendable>: TransferSink, @unchecked Sendable {
     func receive(bytes: Data) throws {
         attempt.deadlines.noteActivity()
         attempt.events.received(bytes.count)
-        guard let (code, body) = rejected else { return try inner.receive(bytes: bytes) }
-        let kept = body + bytes.prefix(DownloadSink.errorBodyLimit - body.count)
-        rejected = (code, kept)
-        if kept.count == DownloadSink.errorBodyLimit {
-            throw URLClientError.unacceptableStatus(code: code, body: kept)
+        if refused == nil {
+            try inner.receive(bytes: bytes)
+        } else {
+            try refused?.append(bytes)
         }
     }
 
@@ -51,7 +50,7 @@ final class AttemptSink<Value: Sendable>: TransferSink, @unchecked Sendable {
             attempt.events.sent(progress.completed - (progress.completed < sentCount ? 0 : sentCount))
             sentCount = progress.completed
             inner.report(progress)
-        case .received where rejected == nil:
+        case .received where refused == nil:
             inner.report(progress)
         case .received:
             break
@@ -59,8 +58,8 @@ final class AttemptSink<Value: Sendable>: TransferSink, @unchecked Sendable {
     }
 
     func finish(_ result: Result<URLResponse, any Error>) {
-        if let (code, body) = rejected, case .success = result {
-            inner.finish(.failure(URLClientError.unacceptableStatus(code: code, body: body)))
+        if let refused, case .success = result {
+            inner.finish(.failure(refused.error))
         } else {
             inner.finish(result)
         }

@@ -71,6 +71,7 @@ extension URLSession {
             },
             completion: { promise.fill(with: $0) }
         )
+        ResourceTimeout.limit(self, checked.url, until: promise) { [weak download] in download?.abort(with: $0) }
         return Task(promise, reporter: reporter, uponCancel: { download.cancel() })
     }
 }

@@ -125,6 +125,15 @@ extension URLClientTests {
             #expect(URLClient.RetryPolicy().pause(after: 1, retryAfter: .seconds(Int64.max)) == nil)
         }
 
+        @Test func `the session's time-out for resources is a total deadline`() async throws {
+            let server = try LoopbackServer { _ in [.send(Self.head), .stall] }
+            defer { server.stop() }
+            let session = URLSessionConfiguration.ephemeral
+            session.timeoutIntervalForResource = 0.2
+            let client = URLClient.fresh { $0.session = session }
+            #expect(await client.begin(server.url("/")).ending() == .client(.deadlineExceeded))
+        }
+
         @Test func `a deadline holds while the queue of all sessions is blocked`() async throws {
             let server = try LoopbackServer { _ in .response(body: "hello") }
             defer { server.stop() }

@@ -59,7 +59,7 @@ final class ClientRequest<Value: Sendable>: AnyClientRequest {
 
     /// Takes its place in the client's queue, unless its deadline comes first.
     func begin() {
-        if let total = core.configuration.deadlines.total {
+        if let total = core.configuration.totalDeadline {
             let deadline = DeadlineTimer.shared.schedule(at: DeadlineTimer.time(after: total)) { [weak self] in
                 self?.abort(with: URLClientError.deadlineExceeded)
             }

@@ -47,6 +47,7 @@ final class ClientCore: Sendable {
     func begin<Value: Sendable>(
         _ request: URLRequest,
         body: CheckedRequest.Body = .inRequest,
+        options: URLClient.RequestOptions,
         reporter: ProgressReporter,
         start: @escaping ClientRequest<Value>.Start
     ) -> Task<Value> {
@@ -64,7 +65,15 @@ final class ClientCore: Sendable {
             return .failure(error)
         }
         let promise = Task<Value>.Promise()
-        let request = ClientRequest(identifier, checked, on: self, events: events, promise: promise, start: start)
+        let request = ClientRequest(
+            identifier,
+            checked,
+            on: self,
+            options: options,
+            events: events,
+            promise: promise,
+            start: start
+        )
         let task = Task(promise, reporter: reporter, uponCancel: { request.cancel() })
         request.begin()
         return task

@@ -26,11 +26,16 @@ extension URLClient {
     /// - Parameters:
     ///   - request: With a method that has a body. A `httpBody` of its own is replaced.
     ///   - body: What to send.
-    /// - Returns: A task like that of ``begin(_:)-(URLRequest)``, whose progress counts the bytes of the body that the
+    ///   - options: What holds for this request only.
+    /// - Returns: A task like that of ``begin(_:options:)-(URLRequest,_)``, whose progress counts the bytes of the body that the
     ///   system has taken; those of a stream have no total. It fails with ``URLClientError/invalidRequest(reason:)`` for a
     ///   `GET`, and for a file that can't be read. A file that becomes shorter while it is sent ends at the idle deadline; so does, on
     ///   Linux and over HTTP/2, a server that answers without reading the body.
-    public func upload(_ request: URLRequest, from body: UploadBody) -> Task<(Data, HTTPURLResponse)> {
+    public func upload(
+        _ request: URLRequest,
+        from body: UploadBody,
+        options: RequestOptions = .init()
+    ) -> Task<(Data, HTTPURLResponse)> {
         var request = request
         request.httpBodyStream = nil
         request.httpBody = nil
@@ -44,6 +49,17 @@ extension URLClient {
         case .stream(let makeStream):
             source = .stream(makeStream)
         }
-        return gather(request, body: source, counting: .sent, in: ProgressReporter(unit: .bytes))
+        return gather(request, body: source, options: options, counting: .sent, in: ProgressReporter(unit: .bytes))
+    }
+
+    /// Begins a `POST` request with a body. See ``upload(_:from:options:)-(URLRequest,_,_)``.
+    public func upload(
+        _ url: URL,
+        from body: UploadBody,
+        options: RequestOptions = .init()
+    ) -> Task<(Data, HTTPURLResponse)> {
+        var request = URLRequest(url: url)
+        request.httpMethod = "POST"
+        return upload(request, from: body, options: options)
     }
 }

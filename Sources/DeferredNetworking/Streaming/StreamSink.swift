@@ -18,7 +18,7 @@ final class StreamSink: TransferSink, @unchecked Sendable {
 
     init(_ attempt: Attempt<StreamingResponse>, onProgress: @escaping @Sendable (BodyProgress) -> Void) {
         self.attempt = attempt
-        buffer = StreamBuffer(memoryLimit: attempt.owner.core.configuration.streamBufferSize)
+        buffer = StreamBuffer(memoryLimit: attempt.owner.configuration.streamBufferSize)
         self.onProgress = onProgress
     }
 

@@ -1,5 +1,3 @@
-public import Foundation
-
 extension StreamingResponse.Body {
     /// The body as lines of text, each as soon as it has ended.
     ///

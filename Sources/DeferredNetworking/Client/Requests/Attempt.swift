@@ -15,15 +15,20 @@ final class Attempt<Value: Sendable>: Sendable {
     private let lastHead = Lock<HTTPURLResponse?>(nil)
 
     var events: EventReporter { owner.events }
-    var validation: URLClient.StatusValidation { owner.core.configuration.validation }
-    private var redirects: URLClient.RedirectPolicy { owner.core.configuration.redirects }
+    var validation: URLClient.StatusValidation { owner.configuration.validation }
+    private var redirects: URLClient.RedirectPolicy { owner.configuration.redirects }
 
     init(_ request: CheckedRequest, lease: EngineLease, of owner: ClientRequest<Value>, round: Int) {
         self.request = request
         self.owner = owner
         self.round = round
         self.lease = lease
-        deadlines = AttemptDeadlines(owner.core.configuration.deadlines, request)
+        deadlines = AttemptDeadlines(owner.configuration.deadlines, request)
+    }
+
+    private var configure: EngineTaskConfiguration? {
+        guard let priority = owner.priority else { return nil }
+        return { task in task.priority = priority }
     }
 
     /// Begins a transfer of `request`, which is the attempt's or made from it.
@@ -33,6 +38,7 @@ final class Attempt<Value: Sendable>: Sendable {
             on: lease,
             redirectLimit: redirects.limit,
             decider: self,
+            configure: configure,
             sink: sink
         )
         deadlines.begin { [weak transfer] error in transfer?.abort(with: error) }

@@ -24,6 +24,10 @@ final class ClientRequest<Value: Sendable>: AnyClientRequest {
 
     let identifier: UInt64
     let core: ClientCore
+
+    /// The client's, with what the request has of its own.
+    let configuration: URLClient.Configuration
+    let priority: Float?
     let events: EventReporter
     private let request: CheckedRequest
     private let state: Lock<State>
@@ -35,11 +39,13 @@ final class ClientRequest<Value: Sendable>: AnyClientRequest {
         _ identifier: UInt64,
         _ request: CheckedRequest,
         on core: ClientCore,
+        options: URLClient.RequestOptions,
         events: EventReporter,
         promise: Task<Value>.Promise,
         start: @escaping Start
     ) {
-        let configuration = core.configuration
+        configuration = core.configuration.applying(options)
+        priority = options.priority
         self.identifier = identifier
         self.request = request
         self.core = core
@@ -59,7 +65,7 @@ final class ClientRequest<Value: Sendable>: AnyClientRequest {
 
     /// Takes its place in the client's queue, unless its deadline comes first.
     func begin() {
-        if let total = core.configuration.totalDeadline {
+        if let total = configuration.totalDeadline {
             let deadline = DeadlineTimer.shared.schedule(at: DeadlineTimer.time(after: total)) { [weak self] in
                 self?.abort(with: URLClientError.deadlineExceeded)
             }
@@ -131,7 +137,7 @@ final class ClientRequest<Value: Sendable>: AnyClientRequest {
 
     private func ask(_ challenge: URLClient.Authentication.Challenge, round: Int) {
         events.report(.challenged(challenge.response))
-        guard let answer = core.configuration.authentication.answer else {
+        guard let answer = configuration.authentication.answer else {
             return handle { $0.answered(.success(nil), round: round) }
         }
         let task = answer(challenge)
@@ -140,7 +146,7 @@ final class ClientRequest<Value: Sendable>: AnyClientRequest {
     }
 
     private func pause(_ duration: Duration, round: Int) {
-        let clock = core.configuration.retries.clock
+        let clock = configuration.retries.clock
         let sleep = _Concurrency.Task {
             try? await clock.sleep(for: duration)
             self.handle { $0.pauseEnded(round: round) }

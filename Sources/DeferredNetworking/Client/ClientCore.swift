@@ -61,8 +61,9 @@ final class ClientCore: Sendable {
         do throws(URLClientError) {
             checked = try CheckedRequest(request, body: body, defaultHeaders: defaultHeaders)
         } catch {
-            events.report(.finished(error))
-            return .failure(error)
+            let named = error.about(request.url)
+            events.report(.finished(named))
+            return .failure(named)
         }
         let promise = Task<Value>.Promise()
         let request = ClientRequest(

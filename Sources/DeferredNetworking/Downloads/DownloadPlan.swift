@@ -19,7 +19,7 @@ enum DownloadPlan {
     case startOver
 
     /// The body is not the file.
-    case reject(code: Int)
+    case reject(HTTPURLResponse)
 
     /// - Parameters:
     ///   - url: what is downloaded.
@@ -50,8 +50,8 @@ enum DownloadPlan {
             let expected = BodyLength.expected(from: response, method: "GET")
             let isWhole = response.statusCode == 200 && hasIdentityCoding
             self = .restart(isWhole ? ResumeValidator(from: response, total: expected, url: url) : nil)
-        case let code:
-            self = .reject(code: code)
+        default:
+            self = .reject(response)
         }
     }
 

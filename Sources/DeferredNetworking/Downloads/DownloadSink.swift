@@ -75,8 +75,8 @@ final class DownloadSink: TransferSink, @unchecked Sendable {
             onProgress(.received(file.length, of: file.length))
         case .startOver:
             throw CannotContinue()
-        case .reject(let code):
-            body = .refused(RefusedBody(status: code))
+        case .reject(let response):
+            body = .refused(RefusedBody(of: response))
         }
     }
 
@@ -117,7 +117,7 @@ final class DownloadSink: TransferSink, @unchecked Sendable {
         switch body {
         case .file(let total):
             if let total, file.length < total {
-                return .ended(.failure(URLClientError.truncatedBody(received: file.length, expected: total)))
+                return .ended(.failure(URLClientError.truncatedBody(received: file.length, expected: total).about(url)))
             }
             return .ended(completeFile(with: response))
         case .alreadyComplete(let response):

@@ -27,7 +27,7 @@ final class StreamSink: TransferSink, @unchecked Sendable {
         // What was read can't be taken back.
         guard !isDelivered else { throw URLError(.badServerResponse, failing: head.url) }
         guard attempt.isFinal(head) else {
-            refused = RefusedBody(status: head.statusCode)
+            refused = RefusedBody(of: head)
             return
         }
         isDelivered = true

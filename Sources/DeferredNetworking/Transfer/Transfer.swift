@@ -153,8 +153,9 @@ package final class Transfer: Sendable {
         case .report(let progress):
             deliver { $0.report(progress) }
         case .finish(let result):
-            let (sink, error) = state.withLock { ($0.sink.take(), $0.sinkError.take()) }
-            sink?.finish(error.map { .failure($0) } ?? result)
+            let (sink, error, url) = state.withLock { ($0.sink.take(), $0.sinkError.take(), $0.machine.request.url) }
+            let final = error.map { .failure($0) } ?? result
+            sink?.finish(final.mapError { $0.naming(url) })
         case .release:
             release()
         }

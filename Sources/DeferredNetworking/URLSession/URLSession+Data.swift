@@ -60,7 +60,7 @@ extension URLSession {
         do throws(URLClientError) {
             checked = try CheckedRequest(request, body: body, defaultHeaders: lease.engine.defaultHeaders)
         } catch {
-            return .failure(error)
+            return .failure(error.about(request.url))
         }
         let promise = Task<(Data, URLResponse)>.Promise()
         let reporter = ProgressReporter(unit: .bytes)

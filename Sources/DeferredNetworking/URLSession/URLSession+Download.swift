@@ -55,7 +55,7 @@ extension URLSession {
                 defaultHeaders: URLSessionEngine.lease(for: self).engine.defaultHeaders
             )
         } catch {
-            return .failure(error)
+            return .failure(error.about(request.url))
         }
         let promise = Task<(URL, URLResponse)>.Promise()
         let reporter = ProgressReporter(unit: .bytes)

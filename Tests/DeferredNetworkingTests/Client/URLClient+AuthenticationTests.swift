@@ -160,7 +160,8 @@ extension URLClientTests {
             }
             let challenged = URLClient.fresh { $0.authentication = .custom { _ in .success(credential) } }
             for client in [preemptive, challenged] {
-                guard case .invalidRequest? = await client.begin(server.url("/")).failure() as? URLClientError else {
+                let error = await client.begin(server.url("/")).failure() as? URLClientError
+                guard case .invalidRequest? = error?.code else {
                     Issue.record("not refused")
                     continue
                 }

@@ -68,10 +68,8 @@ extension URLClientTests {
             let response = try await client.stream(URLRequest(url: server.url("/"))).get()
             await #expect(throws: URLClientError.self) { for try await _ in response.body {} }
             try await eventually { events.entries.count == 4 }
-            #expect(
-                events.entries.map(summary).last
-                    == "finished client(\(URLClientError.truncatedBody(received: 5, expected: 10)))"
-            )
+            let error = URLClientError(.truncatedBody(received: 5, expected: 10), url: server.url("/"))
+            #expect(events.entries.map(summary).last == "finished client(\(error))")
         }
     }
 }

@@ -42,7 +42,7 @@ extension URLClientTests {
             let tasks = (0..<20).map { _ in client.begin(server.url("/")) }
             let closed = client.invalidateAndCancel()
             for task in tasks {
-                guard case .failure(URLClientError.shutDown) = try #require(task.peek()) else {
+                guard case .failure(let error as URLClientError) = try #require(task.peek()), error == .shutDown else {
                     Issue.record("not ended")
                     continue
                 }

@@ -53,7 +53,8 @@ extension URLSessionTests {
                 URLSession.fresh().beginUploadTask(with: .post(url, Data()), fromFile: url),
             ]
             for task in tasks {
-                guard case .failure(URLClientError.invalidRequest)? = task.peek() else {
+                guard case .failure(let error as URLClientError)? = task.peek(), case .invalidRequest = error.code
+                else {
                     Issue.record("not refused")
                     continue
                 }

@@ -77,7 +77,7 @@ extension URLClient {
         package static func isTransient(_ error: any Error) -> Bool {
             switch error {
             case let error as URLError: transientFailures.contains(error.code)
-            case URLClientError.truncatedBody: true
+            case let error as URLClientError: if case .truncatedBody = error.code { true } else { false }
             default: false
             }
         }

@@ -24,8 +24,8 @@ final class AttemptSink<Value: Sendable>: TransferSink, @unchecked Sendable {
 
     func receive(head: URLResponse) throws {
         attempt.received(head: head)
-        if let code = (head as? HTTPURLResponse)?.statusCode, let validation, !validation.accepts(code) {
-            refused = RefusedBody(status: code)
+        if let head = head as? HTTPURLResponse, let validation, !validation.accepts(head.statusCode) {
+            refused = RefusedBody(of: head)
         } else {
             refused = nil
             try inner.receive(head: head)

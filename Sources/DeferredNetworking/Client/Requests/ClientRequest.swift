@@ -117,11 +117,12 @@ final class ClientRequest<Value: Sendable>: AnyClientRequest {
             state.withLock { $0.stop.take() }?(error)
         case .deliver(let value):
             state.withLock { $0.promise.take() }?.succeed(with: value)
-        case .finish(let result):
+        case .finish(let unnamed):
+            let result = unnamed.mapError { $0.naming(url) }
             conclude(result.error)
             state.withLock { $0.promise.take() }?.fill(with: result)
         case .streamed(let error):
-            conclude(error)
+            conclude(error?.naming(url))
         case .leave:
             // What it retains, a lease of the core among it, is let go of without the lock.
             let stop = state.withLock { $0.stop.take() }

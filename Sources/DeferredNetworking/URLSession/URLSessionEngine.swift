@@ -22,9 +22,14 @@ package final class URLSessionEngine: Engine {
     let delegate: SessionDelegate
     private let ownsSession: Bool
 
+    /// Carries the requests that want no cookies, where the platform's sessions don't heed that. Made when first needed.
+    private let engineWithoutCookies = Lock<URLSessionEngine?>(nil)
+
     package let defaultHeaders: [String: String]
 
-    package var taskCount: Int { delegate.registry.count }
+    package var taskCount: Int {
+        delegate.registry.count + (engineWithoutCookies.withLock { $0 }?.taskCount ?? 0)
+    }
 
     /// Filled when the session calls back no more.
     var invalidated: Future<Void> { delegate.invalidated.future }
@@ -53,10 +58,25 @@ package final class URLSessionEngine: Engine {
     package func makeTask(for request: CheckedRequest, of transfer: Transfer, configure: EngineTaskConfiguration?) {
         // The transfer's lease keeps the session from being invalidated meanwhile, which would trap.
         Self.control.async { [self] in
-            let task = SessionTask(platformTask(for: request), delegate: delegate, configure: configure)
-            delegate.registry.insert(transfer, task: task.identifier)
+            let engine = engine(for: request.request)
+            let task = SessionTask(engine.platformTask(for: request), delegate: engine.delegate, configure: configure)
+            engine.delegate.registry.insert(transfer, task: task.identifier)
             transfer.receive(.made(task), of: task.identifier)
         }
+    }
+
+    /// Called on the control queue only, one at a time.
+    private func engine(for request: URLRequest) -> URLSessionEngine {
+        guard
+            let configuration = CookieHandling.configurationWithoutCookies(
+                for: request,
+                insteadOf: session.configuration
+            )
+        else { return self }
+        if let engine = engineWithoutCookies.withLock({ $0 }) { return engine }
+        let engine = URLSessionEngine(copying: configuration)
+        engineWithoutCookies.withLock { $0 = engine }
+        return engine
     }
 
     private func platformTask(for request: CheckedRequest) -> URLSessionTask {
@@ -74,7 +94,12 @@ package final class URLSessionEngine: Engine {
 
     package func invalidate() {
         guard ownsSession else { return }
-        Self.control.async { [session] in session.invalidateAndCancel() }
+        let invalidateSession: @Sendable () -> Void = { [session] in
+            Self.control.async { session.invalidateAndCancel() }
+        }
+        guard let other = engineWithoutCookies.withLock({ $0 }) else { return invalidateSession() }
+        other.invalidate()
+        other.invalidated.upon(.immediate, execute: invalidateSession)
     }
 }
 

@@ -169,6 +169,25 @@ extension URLClientTests {
             #expect(try await with.begin(server.url("/")).text() == "a=1")
         }
 
+        @Test func `a request that wants no cookies neither sends nor stores any`() async throws {
+            let server = try LoopbackServer { request in
+                .response(
+                    headers: ["Set-Cookie": "n=\(request.number)"],
+                    body: .text(request.headers["Cookie"] ?? "none")
+                )
+            }
+            defer { server.stop() }
+            let session = URLSessionConfiguration.ephemeral
+            let client = URLClient.fresh { $0.cookies = session.httpCookieStorage }
+            let without = URLRequest(server.url("/")) { $0.httpShouldHandleCookies = false }
+            #expect(try await client.begin(server.url("/")).text() == "none")
+            #expect(try await client.begin(without).text() == "none")
+            #expect(try await client.begin(server.url("/")).text() == "n=1")
+            try await eventually { client.core.transferCount == 0 }
+            await client.shutdown().value
+            try await eventually { server.openConnectionCount == 0 }
+        }
+
         @Test func `the headers of the session's configuration are sent`() async throws {
             let server = try LoopbackServer { .response(body: .text($0.headers["X-Own"] ?? "none")) }
             defer { server.stop() }

@@ -59,9 +59,11 @@ enum ErrorMapping {
         ("TLS", .secureConnectionFailed),
     ]
 
-    /// Whether libcurl says that the connection ended too early: before the response, inside its head, or between chunks.
+    /// Whether libcurl says that the connection ended too early: before the response, inside its head, between chunks, or
+    /// under the request, which has no code of Foundation's.
     private static func isLost(_ text: String) -> Bool {
-        text.contains("transfer closed with") || text.contains("Empty reply")
+        ["transfer closed with", "Empty reply", "Send failure", "Recv failure", "Connection died"]
+            .contains(where: text.contains)
     }
 
     /// How libcurl describes responses that it, or Foundation's header parser, cannot read.
@@ -71,5 +73,7 @@ enum ErrorMapping {
         "Invalid Content-Length", "Illegal or missing hexadecimal", "Malformed encoding", "chunk",
         "Unsupported HTTP", "Received HTTP/0.9", "Unrecognized content encoding", "Error while processing content",
         "incorrect header check",
+        // What it says of a first header line that is folded, and of one without a name.
+        "A libcurl function was given a bad argument",
     ]
 }

@@ -21,6 +21,10 @@ final class FuzzRun: Sendable {
 
     private static let inFlight = 32
 
+    /// So many that none has to wait for one: libcurl may forget a transfer that does, when the connections before it end
+    /// in failures, until another transfer begins or a deadline comes.
+    private static let connections = 4 * inFlight
+
     private let door: FuzzDoor
     private let kind: ResponseGenerator.Kind
     private let server: LoopbackServer
@@ -38,7 +42,7 @@ final class FuzzRun: Sendable {
         folder = try TemporaryDirectory()
         let (events, finished) = (events, finished)
         client = URLClient.fresh {
-            $0.maximumConnectionsPerHost = Self.inFlight
+            $0.maximumConnectionsPerHost = Self.connections
             $0.retries = URLClient.RetryPolicy()
             $0.retries.attempts = 2
             $0.retries.base = .zero
@@ -47,7 +51,7 @@ final class FuzzRun: Sendable {
                 if case .finished(let error) = event.kind { finished.add(error == nil) }
             }
         }
-        session = URLSession.fresh { $0.httpMaximumConnectionsPerHost = Self.inFlight }
+        session = URLSession.fresh { $0.httpMaximumConnectionsPerHost = Self.connections }
     }
 
     private static func answer(
@@ -124,9 +128,9 @@ final class FuzzRun: Sendable {
         request.setValue(response.range, forHTTPHeaderField: "Range")
         var options = URLClient.RequestOptions()
         // What isn't to be left waiting must end by itself, however busy the machine is.
-        options.total = response.stalls ? .milliseconds(500) : .seconds(30)
+        options.total = response.stalls ? .milliseconds(500) : .seconds(60)
         let usesClient = door.rawValue < FuzzDoor.dataTask.rawValue
-        request.timeoutInterval = response.stalls && !usesClient ? 1 : 30
+        request.timeoutInterval = response.stalls && !usesClient ? 1 : 60
         let upload = Data("upload".utf8)
         func counted<T>(_ task: Task<T>) -> Task<T> {
             task.upon(.immediate) { _ in ends.add(()) }

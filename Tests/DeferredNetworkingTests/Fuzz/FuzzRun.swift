@@ -21,10 +21,6 @@ final class FuzzRun: Sendable {
 
     private static let inFlight = 32
 
-    /// So many that none has to wait for one: libcurl may forget a transfer that does, when the connections before it end
-    /// in failures, until another transfer begins or a deadline comes.
-    private static let connections = 4 * inFlight
-
     private let door: FuzzDoor
     private let kind: ResponseGenerator.Kind
     private let server: LoopbackServer
@@ -42,7 +38,7 @@ final class FuzzRun: Sendable {
         folder = try TemporaryDirectory()
         let (events, finished) = (events, finished)
         client = URLClient.fresh {
-            $0.maximumConnectionsPerHost = Self.connections
+            $0.maximumConnectionsPerHost = Self.inFlight
             $0.retries = URLClient.RetryPolicy()
             $0.retries.attempts = 2
             $0.retries.base = .zero
@@ -51,7 +47,7 @@ final class FuzzRun: Sendable {
                 if case .finished(let error) = event.kind { finished.add(error == nil) }
             }
         }
-        session = URLSession.fresh { $0.httpMaximumConnectionsPerHost = Self.connections }
+        session = URLSession.fresh { $0.httpMaximumConnectionsPerHost = Self.inFlight }
     }
 
     private static func answer(

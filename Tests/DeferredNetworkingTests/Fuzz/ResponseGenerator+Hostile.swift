@@ -453,11 +453,10 @@ extension ResponseGenerator {
     private mutating func stall(_ response: inout FuzzResponse) {
         response.construct = "stall"
         response.stalls = true
-        let all = response.first.bytes.count
-        response.first.cut = int(0...all)
-        if response.first.cut != all, response.method != "HEAD", response.status != 204 {
-            response.bodies = []
-        }
+        // Never after a whole response: its connection would be used again, and leave another request waiting.
+        let isBodiless = response.method == "HEAD" || response.status == 204
+        response.first.cut = int(0...(isBodiless ? response.first.head : response.first.bytes).count - 1)
+        response.bodies = []
         response.first.end = .stall
     }
 }

@@ -23,8 +23,14 @@ extension HTTPError {
 extension HTTPResponse {
     /// What is known of a response that the client itself refused.
     fileprivate init?(_ error: URLClientError, _ request: HTTPRequest) {
-        guard case .unacceptableStatus(let code, let body) = error else { return nil }
-        self.init(request: request, status: HTTPStatus(code), body: body)
+        guard case .unacceptableStatus(let code, let body) = error.code else { return nil }
+        self.init(
+            request: request,
+            status: HTTPStatus(code),
+            headers: error.response.map { HTTPHeaders($0) } ?? HTTPHeaders(),
+            body: body,
+            url: error.response?.url
+        )
     }
 }
 
@@ -34,7 +40,7 @@ extension HTTPError.Code {
         case .cancelled: self = .cancelled
         case .timedOut: self = .timedOut
         case .cannotFindHost, .cannotConnectToHost, .dnsLookupFailed, .notConnectedToInternet: self = .cannotConnect
-        case .networkConnectionLost: self = .connectionLost
+        case .networkConnectionLost, .requestBodyStreamExhausted: self = .connectionLost
         case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
             .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
             .clientCertificateRequired:
@@ -48,7 +54,7 @@ extension HTTPError.Code {
     }
 
     fileprivate init(_ error: URLClientError) {
-        switch error {
+        switch error.code {
         case .invalidRequest: self = .invalidRequest
         case .bodyTooLarge: self = .bodyTooLarge
         case .unacceptableStatus: self = .unacceptableStatus

@@ -1,3 +1,5 @@
+internal import DeferredNetworking
+
 extension HTTPHeaders.Field: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The field in one line; of credentials, the name alone.
     public var description: String {

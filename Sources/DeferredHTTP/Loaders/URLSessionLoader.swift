@@ -41,7 +41,7 @@ public struct URLSessionLoader: HTTPLoader {
     ///
     /// - Parameter client: Does all that it is configured for, also retries and authentication, which then happen below
     ///   those of the chain. A status that it doesn't accept is an ``HTTPError/Code/unacceptableStatus``, whose response has
-    ///   neither headers nor more than the first 64 KiB of the body.
+    ///   no more than the first 64 KiB of the body.
     public init(client: URLClient) {
         self.client = client
     }
@@ -49,22 +49,15 @@ public struct URLSessionLoader: HTTPLoader {
     /// Begins a transfer, unless the task is cancelled or its request can't be sent.
     public func load(_ task: HTTPTask) {
         if task.failIfCancelled() { return }
-        let request: TransferRequest
+        let (request, body): (URLRequest, CheckedRequest.Body)
         do {
-            request = try TransferRequest(task.request)
+            (request, body) = try task.request.makeURLRequest()
         } catch {
             task.complete(with: .failure(HTTPError(error, request: task.request)))
             return
         }
-        let (reporter, isUpload) = (task.reporter, !task.request.body.isEmpty)
-        let report: @Sendable (Int64, Int64?) -> Void = { reporter.report(completed: $0, of: $1) }
-        let nothing: @Sendable (Int64, Int64?) -> Void = { _, _ in }
-        let transfer = client.gather(
-            request,
-            reporter: reporter,
-            onProgress: isUpload ? nothing : report,
-            onSent: isUpload ? report : nothing
-        )
+        let direction: BodyProgress.Direction = task.request.body.isEmpty ? .received : .sent
+        let transfer = client.gather(request, body: body, counting: direction, in: task.reporter)
         task.addCancellationHandler { transfer.cancel() }
         transfer.upon(.immediate) { result in
             let request = task.request
@@ -79,16 +72,23 @@ public struct URLSessionLoader: HTTPLoader {
 
 extension HTTPResponse {
     fileprivate init(_ head: HTTPURLResponse, body: Data, to request: HTTPRequest) {
-        let fields = head.allHeaderFields.compactMap { name, value -> HTTPHeaders.Field? in
-            guard let name = name as? String, let value = value as? String else { return nil }
-            return .init(name: name, value: value)
-        }
         self.init(
             request: request,
             status: HTTPStatus(head.statusCode),
-            headers: HTTPHeaders(fields.sorted { $0.name < $1.name }),
+            headers: HTTPHeaders(head),
             body: body,
             url: head.url
         )
+    }
+}
+
+extension HTTPHeaders {
+    /// The fields of a response, by name.
+    init(_ head: HTTPURLResponse) {
+        let fields = head.allHeaderFields.compactMap { name, value -> Field? in
+            guard let name = name as? String, let value = value as? String else { return nil }
+            return Field(name: name, value: value)
+        }
+        self.init(fields.sorted { $0.name < $1.name })
     }
 }

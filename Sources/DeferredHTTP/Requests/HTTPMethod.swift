@@ -1,3 +1,5 @@
+internal import DeferredNetworking
+
 /// What a request asks for: RFC 9110, section 9.
 ///
 /// ```swift
@@ -44,10 +46,10 @@ public struct HTTPMethod: Sendable, Hashable, RawRepresentable, ExpressibleByStr
     public static let trace: Self = "TRACE"
 
     /// Whether it only reads: `GET`, `HEAD`, `OPTIONS` and `TRACE`.
-    public var isSafe: Bool { [.get, .head, .options, .trace].contains(self) }
+    public var isSafe: Bool { HTTPMethods.safe.contains(rawValue) }
 
     /// Whether sending it twice has the effect of sending it once: the safe methods, `PUT` and `DELETE`.
-    public var isIdempotent: Bool { isSafe || [.put, .delete].contains(self) }
+    public var isIdempotent: Bool { HTTPMethods.idempotent.contains(rawValue) }
 
     /// The method as it is sent.
     public var description: String { rawValue }

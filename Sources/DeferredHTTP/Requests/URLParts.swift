@@ -34,12 +34,8 @@ struct URLParts: Sendable, Hashable {
     func makeURL() throws(URLClientError) -> URL {
         let authority = try checkedHost()
         let scheme = scheme ?? "https"
-        guard ["http", "https"].contains(scheme.lowercased()) else {
-            throw .invalidRequest(reason: "the scheme \(VisibleText.quoted(scheme)) is not http or https")
-        }
-        if let port, !(1...65_535).contains(port) {
-            throw .invalidRequest(reason: "the port \(port) is out of range; use 1 to 65535")
-        }
+        try RequestGrammar.check(scheme: scheme)
+        try RequestGrammar.check(port: port)
         var text = scheme + "://"
         if user != nil || password != nil {
             text += (user ?? "") + (password.map { ":" + $0 } ?? "") + "@"
@@ -47,7 +43,7 @@ struct URLParts: Sendable, Hashable {
         text += authority + (port.map { ":\($0)" } ?? "") + absolutePath
         text += (query.map { "?" + $0 } ?? "") + (fragment.map { "#" + $0 } ?? "")
         guard let url = URL(string: text, encodingInvalidCharacters: false) else {
-            throw .invalidRequest(reason: "\(VisibleText.quoted(redacted)) is not a URL")
+            throw .invalidRequest(reason: "\(DisplayText.quoted(redacted)) is not a URL")
         }
         return url
     }
@@ -70,13 +66,13 @@ struct URLParts: Sendable, Hashable {
         guard let host, !host.isEmpty else {
             throw .invalidRequest(
                 reason:
-                    "\(VisibleText.quoted(redacted)) has no host; set one, or load it with a chain that has ApplyEnvironment"
+                    "\(DisplayText.quoted(redacted)) has no host; set one, or load it with a chain that has ApplyEnvironment"
             )
         }
         guard !host.unicodeScalars.contains(where: { "/?#@\\ ".unicodeScalars.contains($0) || $0.value < 0x20 }) else {
             throw .invalidRequest(
                 reason:
-                    "the host \(VisibleText.quoted(withoutUser: host)) contains more than a name; use the other parts for the rest"
+                    "the host \(DisplayText.quoted(withoutUser: host)) contains more than a name; use the other parts for the rest"
             )
         }
         if host.contains(":") {
@@ -85,7 +81,7 @@ struct URLParts: Sendable, Hashable {
             else {
                 throw .invalidRequest(
                     reason:
-                        "the host \(VisibleText.quoted(host)) is neither a name nor an address; put the port into `port`"
+                        "the host \(DisplayText.quoted(host)) is neither a name nor an address; put the port into `port`"
                 )
             }
             return "[\(address)]"

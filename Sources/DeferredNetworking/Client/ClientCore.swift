@@ -6,21 +6,23 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// What of a client outlives the last reference to it: the session, and what runs on it.
+/// The part of a client that outlives it: its engine and its requests.
 ///
-/// It is kept by the client and by each operation; nothing of the session's refers to the client itself.
+/// It is kept by the client and by each request; nothing of the session's refers to the client itself.
 final class ClientCore: Sendable {
     let configuration: URLClient.Configuration
 
-    /// Filled when the session is gone.
+    /// Filled when the engine is gone.
     let invalidated: Future<Void>
+
+    private let defaultHeaders: [String: String]
 
     private struct State {
         var admission: AdmissionStateMachine
 
-        /// Given up when the client closes: the platform keeps the connections for as long as there is a session.
-        var carrier: CarrierSession?
-        var operations: [UInt64: any ClientWork] = [:]
+        /// Given up when the client closes: the platform keeps the connections for as long as there is an engine.
+        var engine: (any Engine)?
+        var requests: [UInt64: any AnyClientRequest] = [:]
         var nextIdentifier: UInt64 = 1
     }
 
@@ -28,94 +30,116 @@ final class ClientCore: Sendable {
 
     init(_ configuration: URLClient.Configuration) {
         self.configuration = configuration
-        let carrier = CarrierSession(copying: configuration.makeSessionConfiguration())
-        invalidated = carrier.invalidated
+        let engine = URLSessionEngine(copying: configuration.makeSessionConfiguration())
+        invalidated = engine.invalidated
+        defaultHeaders = engine.defaultHeaders
         let admission = AdmissionStateMachine(limit: configuration.maximumRequestsInFlight)
-        state = Lock(State(admission: admission, carrier: carrier))
+        state = Lock(State(admission: admission, engine: engine))
     }
 
-    /// How many operations have not ended, those that wait for their turn included.
-    var operationCount: Int { state.withLock { $0.operations.count } }
+    /// How many requests have not ended, those that wait for their turn included.
+    var requestCount: Int { state.withLock { $0.requests.count } }
 
-    /// How many platform tasks the session has for this client.
-    var transferCount: Int { state.withLock { $0.carrier }?.registry.count ?? 0 }
+    /// How many tasks the engine has for this client.
+    var transferCount: Int { state.withLock { $0.engine }?.taskCount ?? 0 }
 
-    /// Begins an operation that makes each of its attempts with `attempt`.
+    /// Begins a request each attempt of which begins with `start`.
     func begin<Value: Sendable>(
-        _ request: TransferRequest,
+        _ request: URLRequest,
+        body: CheckedRequest.Body = .inRequest,
+        options: URLClient.RequestOptions,
         reporter: ProgressReporter,
-        attempt: @escaping @Sendable (Attempt<Value>) -> AttemptHandle
+        start: @escaping ClientRequest<Value>.Start
     ) -> Task<Value> {
         let identifier = state.withLock { state in
             defer { state.nextIdentifier += 1 }
             return state.nextIdentifier
         }
+        let events = EventReporter(identifier, request, monitor: configuration.monitor)
+        events.report(.created)
+        let checked: CheckedRequest
+        do throws(URLClientError) {
+            checked = try CheckedRequest(request, body: body, defaultHeaders: defaultHeaders)
+        } catch {
+            let named = error.about(request.url)
+            events.report(.finished(named))
+            return .failure(named)
+        }
         let promise = Task<Value>.Promise()
-        let operation = ClientOperation(identifier, request, on: self, promise: promise, makeAttempt: attempt)
-        let task = Task(promise, reporter: reporter, uponCancel: { _ in operation.cancel() })
-        operation.begin()
+        let request = ClientRequest(
+            identifier,
+            checked,
+            on: self,
+            options: options,
+            events: events,
+            promise: promise,
+            start: start
+        )
+        let task = Task(promise, reporter: reporter, uponCancel: { _ in request.cancel() })
+        request.begin()
         return task
     }
 
-    func arrived(_ operation: any ClientWork, host: String) {
+    func arrived(_ request: any AnyClientRequest, host: String) {
         perform { state in
-            state.operations[operation.identifier] = operation
-            return state.admission.arrived(operation.identifier, host: host)
+            state.requests[request.identifier] = request
+            return state.admission.arrived(request.identifier, host: host)
         }
     }
 
-    func left(_ operation: UInt64) {
+    /// Called by the request itself, which so isn't dropped under the lock.
+    func left(_ request: UInt64) {
         perform { state in
             // A refused one is gone already.
-            guard state.operations.removeValue(forKey: operation) != nil else { return [] }
-            return state.admission.left(operation)
+            guard state.requests.removeValue(forKey: request) != nil else { return [] }
+            return state.admission.left(request)
         }
     }
 
-    /// The right to begin a transfer, unless the session is gone.
-    func lease() -> CarrierLease? {
-        guard let carrier = state.withLock({ $0.admission.leased() ? $0.carrier : nil }) else { return nil }
-        return CarrierLease(carrier) { self.perform { $0.admission.leaseReturned() } }
+    /// The right to begin a transfer, unless the engine is gone.
+    func lease() -> EngineLease? {
+        guard let engine = state.withLock({ $0.admission.leased() ? $0.engine : nil }) else { return nil }
+        return EngineLease(engine) { self.perform { $0.admission.leaseReturned() } }
     }
 
-    /// Refuses what comes, and lets the session go when what is here has ended.
+    /// Refuses what comes, and lets the engine go when what is here has ended.
     func close() {
         perform { $0.admission.close() }
     }
 
     /// Ends everything that runs or waits.
-    func abortAll(with error: @Sendable (URL?) -> any Error) {
+    func abortAll(with error: @Sendable (URL) -> any Error) {
         // The newest first: those wait, and are not to begin when the running ones make room.
-        let operations = state.withLock { $0.operations.values.sorted { $0.identifier > $1.identifier } }
-        for operation in operations {
-            operation.abort(with: error(operation.url))
+        let requests = state.withLock { $0.requests.values.sorted { $0.identifier > $1.identifier } }
+        for request in requests {
+            request.abort(with: error(request.url))
         }
     }
 
     private func perform(_ event: (inout State) -> [AdmissionStateMachine.Action]) {
         let steps = state.withLock { state in
-            event(&state).map { action -> (AdmissionStateMachine.Action, (any ClientWork)?) in
+            event(&state).map { action -> (AdmissionStateMachine.Action, (any AnyClientRequest)?) in
                 switch action {
-                case .start(let identifier): (action, state.operations[identifier])
-                case .refuse(let identifier): (action, state.operations.removeValue(forKey: identifier))
+                case .start(let identifier): (action, state.requests[identifier])
+                case .refuse(let identifier): (action, state.requests.removeValue(forKey: identifier))
                 case .invalidate: (action, nil)
                 }
             }
         }
-        for (action, operation) in steps {
+        for (action, request) in steps {
             switch action {
-            case .start: operation?.admitted()
-            case .refuse: operation?.abort(with: URLClientError.shutDown)
-            case .invalidate: state.withLock { $0.carrier.take() }?.invalidate()
+            case .start: request?.admitted()
+            case .refuse: request?.abort(with: URLClientError.shutDown)
+            case .invalidate: state.withLock { $0.engine.take() }?.invalidate()
             }
         }
     }
 }
 
-/// An operation, whatever it gives.
-protocol ClientWork: AnyObject, Sendable {
+/// A request, whatever it gives.
+protocol AnyClientRequest: AnyObject, Sendable {
     var identifier: UInt64 { get }
-    var url: URL? { get }
+    var url: URL { get }
     func admitted()
     func abort(with error: any Error)
 }

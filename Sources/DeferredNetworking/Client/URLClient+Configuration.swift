@@ -72,6 +72,9 @@ extension URLClient {
 }
 
 extension URLClient.Configuration {
+    /// The total deadline, or else the session's own time-out for resources.
+    var totalDeadline: Duration? { deadlines.total ?? ResourceTimeout.chosen(in: session) }
+
     /// A configuration for the session with what is said here and not there.
     func makeSessionConfiguration() -> URLSessionConfiguration {
         let copy = session.copy() as? URLSessionConfiguration ?? .ephemeral

@@ -12,32 +12,44 @@ extension URLClient {
     /// file at `destination` is always complete.
     ///
     /// - Parameters:
-    ///   - request: See ``begin(_:)-(URLRequest)``. One with a `Range` of its own isn't resumed.
+    ///   - request: See ``begin(_:options:)-(URLRequest,_)``. One with a `Range` of its own isn't resumed.
     ///   - destination: A file URL, in a folder that exists.
     ///   - resuming: Whether the part that a failed download leaves in `<destination>.partial` is used by the next one, also by
     ///     the next attempt of this one. It is, if the server still has the same file, which its `ETag` or `Last-Modified`
     ///     tell, and else begun again. With `false`, nothing is left of a download that fails.
+    ///   - options: What holds for this request only.
     /// - Returns: A task that gives `destination`. Its progress counts the bytes of the whole file. It fails with
     ///   ``URLClientError/unacceptableStatus(code:body:)`` unless the status is a success, whatever the configuration accepts,
-    ///   with a `CocoaError` that names the path if the file can't be written, and else like ``begin(_:)-(URLRequest)``.
+    ///   with a `CocoaError` that names the path if the file can't be written, and else like ``begin(_:options:)-(URLRequest,_)``.
     public func download(
         _ request: URLRequest,
         to destination: URL,
-        resuming: Bool = true
+        resuming: Bool = true,
+        options: RequestOptions = .init()
     ) -> Task<(URL, HTTPURLResponse)> {
         let reporter = ProgressReporter(unit: .bytes)
-        return core.begin(TransferRequest(request), reporter: reporter) { attempt in
+        return core.begin(request, options: options, reporter: reporter) { attempt in
             let download = Download(
                 attempt.request,
                 to: destination,
                 resuming: resuming,
-                onProgress: { reporter.report(completed: $0, of: $1) },
+                onProgress: reporter.counting(.received),
                 start: { attempt.transfer($0, AttemptSink($1, attempt, validation: nil)) },
                 completion: { result in
                     attempt.end(with: result.flatMap { file, response in attempt.head(response).map { (file, $0) } })
                 }
             )
-            return AttemptHandle { download.abort(with: $0) }
+            return { download.abort(with: $0) }
         }
+    }
+
+    /// Begins a download of a URL into a file. See ``download(_:to:resuming:options:)-(URLRequest,_,_,_)``.
+    public func download(
+        _ url: URL,
+        to destination: URL,
+        resuming: Bool = true,
+        options: RequestOptions = .init()
+    ) -> Task<(URL, HTTPURLResponse)> {
+        download(URLRequest(url: url), to: destination, resuming: resuming, options: options)
     }
 }

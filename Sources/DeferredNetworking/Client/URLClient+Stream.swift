@@ -1,10 +1,8 @@
 public import DeferredTask
+public import Foundation
 
 #if canImport(FoundationNetworking)
-import Foundation
 public import FoundationNetworking
-#else
-public import Foundation
 #endif
 
 extension URLClient {
@@ -15,15 +13,26 @@ extension URLClient {
     /// ``Configuration/streamBufferSize`` bytes. The server is not slowed down: URLSession on Linux can't do that, so a slow
     /// reader of an endless body fills the disk. Such a transfer fails with a `CocoaError`.
     ///
-    /// - Parameter request: See ``begin(_:)-(URLRequest)``.
-    /// - Returns: A task that ends with the head; it fails until then like that of ``begin(_:)-(URLRequest)``, also after a
+    /// - Parameters:
+    ///   - request: See ``begin(_:options:)-(URLRequest,_)``.
+    ///   - options: What holds for this request only.
+    /// - Returns: A task that ends with the head; it fails until then like that of ``begin(_:options:)-(URLRequest,_)``, also after a
     ///   status that isn't accepted. Later failures, deadlines and shutdowns are thrown by the body, in which cancelling the
     ///   task has no part any longer: see ``StreamingResponse/Body/cancel()``. Attempts end with the head, too.
-    public func stream(_ request: URLRequest) -> Task<StreamingResponse> {
+    public func stream(_ request: URLRequest, options: RequestOptions = .init()) -> Task<StreamingResponse> {
         let reporter = ProgressReporter(unit: .bytes)
-        return core.begin(TransferRequest(request), reporter: reporter) { attempt in
-            let sink = StreamSink(attempt) { reporter.report(completed: $0, of: $1) }
-            return attempt.start(AttemptSink(sink, attempt, validation: attempt.validation))
+        return core.begin(request, options: options, reporter: reporter) { attempt in
+            let sink = StreamSink(attempt, onProgress: reporter.counting(.received))
+            let transfer = attempt.transfer(
+                attempt.request,
+                AttemptSink(sink, attempt, validation: attempt.validation)
+            )
+            return { transfer.abort(with: $0) }
         }
+    }
+
+    /// Begins a `GET` request whose body is read as it comes. See ``stream(_:options:)-(URLRequest,_)``.
+    public func stream(_ url: URL, options: RequestOptions = .init()) -> Task<StreamingResponse> {
+        stream(URLRequest(url: url), options: options)
     }
 }

@@ -26,25 +26,40 @@ extension URLClient {
     /// - Parameters:
     ///   - request: With a method that has a body. A `httpBody` of its own is replaced.
     ///   - body: What to send.
-    /// - Returns: A task like that of ``begin(_:)-(URLRequest)``, whose progress counts the bytes of the body that the
+    ///   - options: What holds for this request only.
+    /// - Returns: A task like that of ``begin(_:options:)-(URLRequest,_)``, whose progress counts the bytes of the body that the
     ///   system has taken; those of a stream have no total. It fails with ``URLClientError/invalidRequest(reason:)`` for a
     ///   `GET`, and for a file that can't be read. A file that becomes shorter while it is sent ends at the idle deadline; so does, on
     ///   Linux and over HTTP/2, a server that answers without reading the body.
-    public func upload(_ request: URLRequest, from body: UploadBody) -> Task<(Data, HTTPURLResponse)> {
+    public func upload(
+        _ request: URLRequest,
+        from body: UploadBody,
+        options: RequestOptions = .init()
+    ) -> Task<(Data, HTTPURLResponse)> {
         var request = request
         request.httpBodyStream = nil
         request.httpBody = nil
-        let transfer: TransferRequest
+        let source: CheckedRequest.Body
         switch body {
         case .data(let data):
             request.httpBody = data
-            transfer = TransferRequest(request)
+            source = .inRequest
         case .file(let file):
-            transfer = TransferRequest(request, body: .file(file))
+            source = .file(file)
         case .stream(let makeStream):
-            transfer = TransferRequest(request, body: .stream(makeStream))
+            source = .stream(makeStream)
         }
-        let reporter = ProgressReporter(unit: .bytes)
-        return gather(transfer, reporter: reporter, onSent: { reporter.report(completed: $0, of: $1) })
+        return gather(request, body: source, options: options, counting: .sent, in: ProgressReporter(unit: .bytes))
+    }
+
+    /// Begins a `POST` request with a body. See ``upload(_:from:options:)-(URLRequest,_,_)``.
+    public func upload(
+        _ url: URL,
+        from body: UploadBody,
+        options: RequestOptions = .init()
+    ) -> Task<(Data, HTTPURLResponse)> {
+        var request = URLRequest(url: url)
+        request.httpMethod = "POST"
+        return upload(request, from: body, options: options)
     }
 }

@@ -28,7 +28,7 @@ public import FoundationNetworking
 /// still ends in its own time, and then the session is invalidated and its connections are closed.
 ///
 /// What can't be had over URLSession on Linux: back pressure (a body that is read slowly is buffered, see
-/// ``stream(_:)``), metrics, trailers, pinned or private certificates, client certificates, a choice of the TLS or HTTP
+/// ``stream(_:options:)-(URLRequest,_)``), metrics, trailers, pinned or private certificates, client certificates, a choice of the TLS or HTTP
 /// version, and more than some 4,000 requests per second in a process, since all sessions share one queue. Use
 /// AsyncHTTPClient where these count. A server can stop a process with a trailer field or the length 2⁶³−1, and can
 /// freeze it with tens of thousands of header lines; that needs a newer Foundation, see the README.
@@ -48,8 +48,10 @@ public final class URLClient: Sendable {
 
     /// Begins a request, and gives its body and response when they are complete.
     ///
-    /// - Parameter request: Checked before anything is sent. Its `timeoutInterval`, when it isn't Foundation's 60 seconds,
-    ///   replaces the idle deadline of the configuration, and may be a fraction of a second.
+    /// - Parameters:
+    ///   - request: Checked before anything is sent. Its `timeoutInterval`, when it isn't Foundation's 60 seconds, replaces the
+    ///     idle deadline of the configuration, and may be a fraction of a second.
+    ///   - options: What holds for this request only.
     /// - Returns: A task that has begun, or waits for its turn when the client limits the requests in flight. Its progress
     ///   counts the bytes of the body. Cancelling it fails it at once with `URLError.cancelled` and stops the transfer.
     ///
@@ -58,33 +60,33 @@ public final class URLClient: Sendable {
     ///   ``URLClientError/bodyTooLarge(limit:)``, ``URLClientError/truncatedBody(received:expected:)`` for a body cut short,
     ///   ``URLClientError/deadlineExceeded`` for the total deadline and `URLError.timedOut` for the other ones,
     ///   ``URLClientError/shutDown`` after a shutdown, and otherwise with a `URLError` that has the failing URL.
-    public func begin(_ request: URLRequest) -> Task<(Data, HTTPURLResponse)> {
-        let reporter = ProgressReporter(unit: .bytes)
-        return gather(
-            TransferRequest(request),
-            reporter: reporter,
-            onProgress: { reporter.report(completed: $0, of: $1) }
-        )
+    public func begin(_ request: URLRequest, options: RequestOptions = .init()) -> Task<(Data, HTTPURLResponse)> {
+        gather(request, options: options, counting: .received, in: ProgressReporter(unit: .bytes))
     }
 
-    /// Begins a `GET` request. See ``begin(_:)-(URLRequest)``.
-    public func begin(_ url: URL) -> Task<(Data, HTTPURLResponse)> {
-        begin(URLRequest(url: url))
+    /// Begins a `GET` request. See ``begin(_:options:)-(URLRequest,_)``.
+    public func begin(_ url: URL, options: RequestOptions = .init()) -> Task<(Data, HTTPURLResponse)> {
+        begin(URLRequest(url: url), options: options)
     }
 
-    /// Begins a request whose response is gathered in memory.
+    /// Begins a request whose response is gathered in memory, and counts the body that goes in one direction.
     package func gather(
-        _ request: TransferRequest,
-        reporter: ProgressReporter,
-        onProgress: @escaping @Sendable (Int64, Int64?) -> Void = { _, _ in },
-        onSent: @escaping @Sendable (Int64, Int64?) -> Void = { _, _ in }
+        _ request: URLRequest,
+        body: CheckedRequest.Body = .inRequest,
+        options: RequestOptions = .init(),
+        counting direction: BodyProgress.Direction,
+        in reporter: ProgressReporter
     ) -> Task<(Data, HTTPURLResponse)> {
         let limit = core.configuration.maximumBodySize
-        return core.begin(request, reporter: reporter) { attempt in
-            let sink = DataSink(limit: limit, onProgress: onProgress, onSent: onSent) { result in
+        return core.begin(request, body: body, options: options, reporter: reporter) { attempt in
+            let sink = DataSink(limit: limit, onProgress: reporter.counting(direction)) { result in
                 attempt.end(with: result.flatMap { body, response in attempt.head(response).map { (body, $0) } })
             }
-            return attempt.start(AttemptSink(sink, attempt, validation: attempt.validation))
+            let transfer = attempt.transfer(
+                attempt.request,
+                AttemptSink(sink, attempt, validation: attempt.validation)
+            )
+            return { transfer.abort(with: $0) }
         }
     }
 }

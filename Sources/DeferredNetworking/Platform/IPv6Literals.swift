@@ -2,7 +2,7 @@
 ///
 /// swift-corelibs-foundation hands libcurl the address without its brackets, so that each such request fails with
 /// `.badURL`: https://github.com/swiftlang/swift-corelibs-foundation/issues/5496, fixed by #5498, which no 6.4 release
-/// carries. Test: `RequestCheckTests`, "Requests that cannot be sent are refused with a reason".
+/// carries. Test: `CheckedRequestTests`, "Requests that cannot be sent are refused with a reason".
 enum IPv6Literals {
     static var areSupported: Bool {
         #if canImport(FoundationNetworking) && !compiler(>=6.5)

@@ -12,10 +12,32 @@ enum POSIXFile {
         return status(of: descriptor).flatMap { $0.st_mode & S_IFMT == S_IFREG ? Int64($0.st_size) : nil }
     }
 
-    /// A file descriptor, or nil and the reason in `errno`.
+    /// A file descriptor, or nil and the reason in `errno`. A file that this creates is its owner's only.
     static func openFile(_ path: String, _ flags: Int32) -> Int32? {
-        let descriptor = open(path, flags, 0o666)
+        let descriptor = open(path, flags, 0o600)
         return descriptor >= 0 ? descriptor : nil
+    }
+
+    /// Gives the file the permissions that this process's new files have.
+    static func shareAsNewFile(_ descriptor: Int32) {
+        _ = fchmod(descriptor, 0o666 & ~fileCreationMask)
+    }
+
+    /// Read once, and with the strictest mask in its place meanwhile, since it is the whole process's.
+    private static let fileCreationMask: mode_t = {
+        let mask = umask(0o077)
+        _ = umask(mask)
+        return mask
+    }()
+
+    /// Keeps other processes from the file, or tells that one of them has it. It isn't done where a process that is suspended
+    /// while it holds a lock on a shared file gets killed: https://developer.apple.com/library/archive/technotes/tn2408.
+    static func lockAgainstOtherProcesses(_ descriptor: Int32) -> Bool {
+        #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
+        true
+        #else
+        flock(descriptor, LOCK_EX | LOCK_NB) == 0
+        #endif
     }
 
     /// A descriptor of a new file in `folder` that no path leads to.
@@ -46,6 +68,20 @@ enum POSIXFile {
     static func status(at path: String) -> stat? {
         var result = stat()
         return stat(path, &result) == 0 ? result : nil
+    }
+
+    /// The same for a path's last component itself, also if that is a symbolic link.
+    static func statusWithoutFollowing(_ path: String) -> stat? {
+        var result = stat()
+        return lstat(path, &result) == 0 ? result : nil
+    }
+
+    /// All of a small regular file that is not behind a symbolic link, or nil.
+    static func contents(at path: String, upTo limit: Int) -> Data? {
+        guard let descriptor = openFile(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW) else { return nil }
+        defer { _ = close(descriptor) }
+        guard let status = status(of: descriptor), status.st_mode & S_IFMT == S_IFREG else { return nil }
+        return read(limit, at: 0, from: descriptor)
     }
 
     /// Whether `path` is a directory, or nil and the reason in `errno` when that can't be told.

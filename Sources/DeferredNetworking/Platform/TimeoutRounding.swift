@@ -3,7 +3,7 @@ import Foundation
 /// Time-outs in the unit and the range that libcurl can hold.
 ///
 /// swift-corelibs-foundation cuts time-outs down to whole seconds, so that 0.5 s fails at once, and traps on those that do
-/// not fit into an integer of milliseconds. No issue is known upstream. Tests: `RequestCheckTests`, "Time-outs are rounded up
+/// not fit into an integer of milliseconds. No issue is known upstream. Tests: `CheckedRequestTests`, "Time-outs are rounded up
 /// to whole seconds"; `URLSessionTests`, "a time-out of half a second allows an answer after 100 ms".
 enum TimeoutRounding {
     /// The longest time-out, some 24 days: libcurl counts milliseconds in 32 bits.

@@ -13,8 +13,7 @@ package final class DataSink: TransferSink, @unchecked Sendable {
     private static let largestReservation = 4 << 20
 
     private let limit: Int64?
-    private let onProgress: @Sendable (_ received: Int64, _ expected: Int64?) -> Void
-    private let onSent: @Sendable (_ sent: Int64, _ expected: Int64?) -> Void
+    private let onProgress: @Sendable (BodyProgress) -> Void
     private let completion: @Sendable (Result<(Data, URLResponse), any Error>) -> Void
 
     private var body = Data()
@@ -22,13 +21,11 @@ package final class DataSink: TransferSink, @unchecked Sendable {
     /// - Parameter limit: the largest body, in bytes; a larger one ends in `URLClientError.bodyTooLarge`.
     package init(
         limit: Int64? = nil,
-        onProgress: @escaping @Sendable (_ received: Int64, _ expected: Int64?) -> Void = { _, _ in },
-        onSent: @escaping @Sendable (_ sent: Int64, _ expected: Int64?) -> Void = { _, _ in },
+        onProgress: @escaping @Sendable (BodyProgress) -> Void = { _ in },
         completion: @escaping @Sendable (Result<(Data, URLResponse), any Error>) -> Void
     ) {
         self.limit = limit
         self.onProgress = onProgress
-        self.onSent = onSent
         self.completion = completion
     }
 
@@ -46,12 +43,8 @@ package final class DataSink: TransferSink, @unchecked Sendable {
         body.append(bytes)
     }
 
-    package func progress(received: Int64, expected: Int64?) {
-        onProgress(received, expected)
-    }
-
-    package func progress(sent: Int64, expected: Int64?) {
-        onSent(sent, expected)
+    package func report(_ progress: BodyProgress) {
+        onProgress(progress)
     }
 
     package func finish(_ result: Result<URLResponse, any Error>) {

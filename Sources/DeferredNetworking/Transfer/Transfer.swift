@@ -1,41 +1,47 @@
 internal import DeferredCore
+import Foundation
 
 #if canImport(FoundationNetworking)
-import Foundation
-package import FoundationNetworking
-#else
-package import Foundation
+import FoundationNetworking
 #endif
 
-/// One request, from its check to its one result, over as many platform tasks as redirects and challenges take.
+/// One request, from its first task to its one result, over as many tasks as redirects and challenges take.
 ///
 /// This is the storage over ``TransferStateMachine``: it takes the lock, feeds the event, lets go of the lock, and performs
 /// the actions. Actions wait in an outbox that one thread at a time empties, so that the sink sees them one by one and in the
 /// order in which they were decided, whichever threads the events come from.
 ///
-/// A running transfer is retained by its session; it needs no owner, and dropping it doesn't cancel it.
+/// A running transfer is retained by its engine; it needs no owner, and dropping it doesn't cancel it.
 package final class Transfer: Sendable {
-    struct State {
+    private struct State {
         var machine: TransferStateMachine
         var outbox: [TransferStateMachine.Action] = []
         var isEmptyingOutbox = false
-        var task: URLSessionTask?
+        var task: (any EngineTask)?
         var challenge: URLAuthenticationChallenge?
         var sink: (any TransferSink)?
         var sinkError: (any Error)?
-        var lease: CarrierLease?
-        var advisor: (any TransferAdvisor)?
-        var configure: (@Sendable (URLSessionTask) -> Void)?
+        var lease: EngineLease?
+        var decider: (any TransferDecider)?
+        var configure: EngineTaskConfiguration?
     }
 
-    let state: Lock<State>
+    private let state: Lock<State>
 
-    private init(
-        _ request: TransferRequest,
-        redirectLimit: Int,
-        lease: CarrierLease,
-        advisor: (any TransferAdvisor)?,
-        configure: (@Sendable (URLSessionTask) -> Void)?,
+    /// Begins a transfer and returns at once.
+    ///
+    /// - Parameters:
+    ///   - lease: the engine that carries it, let go of when nothing of the transfer is left there.
+    ///   - redirectLimit: how many redirects are followed.
+    ///   - decider: decides about redirects and challenges.
+    ///   - configure: applied to each platform task before it is resumed.
+    @discardableResult
+    package init(
+        _ request: CheckedRequest,
+        on lease: EngineLease,
+        redirectLimit: Int = RedirectRules.hopLimit,
+        decider: (any TransferDecider)? = nil,
+        configure: EngineTaskConfiguration? = nil,
         sink: any TransferSink
     ) {
         state = Lock(
@@ -43,60 +49,11 @@ package final class Transfer: Sendable {
                 machine: TransferStateMachine(request: request, redirectLimit: redirectLimit),
                 sink: sink,
                 lease: lease,
-                advisor: advisor,
+                decider: decider,
                 configure: configure
             )
         )
-    }
-
-    /// Begins a transfer and returns at once. A request that can't be sent ends in `sink.finish` before this returns.
-    ///
-    /// - Parameters:
-    ///   - lease: the session that carries it, given back when nothing of the transfer is left there.
-    ///   - redirectLimit: how many redirects are followed.
-    ///   - advisor: who is asked about redirects and challenges.
-    ///   - configure: applied to each platform task before it is resumed.
-    package static func start(
-        _ request: TransferRequest,
-        on lease: CarrierLease,
-        redirectLimit: Int = RedirectRules.hopLimit,
-        advisor: (any TransferAdvisor)? = nil,
-        configure: (@Sendable (URLSessionTask) -> Void)? = nil,
-        sink: any TransferSink
-    ) -> Transfer {
-        let checked = RequestCheck.normalised(lease.carrier.addingDefaultHeaders(to: request))
-        let transfer = Transfer(
-            (try? checked.get()) ?? request,
-            redirectLimit: redirectLimit,
-            lease: lease,
-            advisor: advisor,
-            configure: configure,
-            sink: sink
-        )
-        transfer.handle { machine in
-            switch checked {
-            case .success: machine.start()
-            case .failure(let error): machine.abort(with: error)
-            }
-        }
-        return transfer
-    }
-
-    /// Begins a transfer with the configuration of a session that the user made, which may have been invalidated since.
-    /// Its delegate, if it has one, decides about redirects and challenges.
-    package static func start(
-        _ request: TransferRequest,
-        on session: URLSession,
-        configure: (@Sendable (URLSessionTask) -> Void)? = nil,
-        sink: any TransferSink
-    ) -> Transfer {
-        start(
-            request,
-            on: CarrierLease(for: session),
-            advisor: SessionDelegateAdvisor(session),
-            configure: configure,
-            sink: sink
-        )
+        handle { $0.start() }
     }
 
     /// Ends the transfer with `URLError.cancelled` and the failing URL, unless it has ended. Returns without waiting.
@@ -109,8 +66,45 @@ package final class Transfer: Sendable {
         handle { $0.abort(with: error) }
     }
 
+    // MARK: Events
+
+    /// Takes the engine's news of one of its tasks.
+    package func receive(_ event: EngineEvent, of task: Int) {
+        switch event {
+        case .made(let made):
+            // What the task before retains is let go of without the lock.
+            let old = state.withLock { state in
+                defer { state.task = made }
+                return state.task
+            }
+            withExtendedLifetime(old) {}
+            handle { $0.created(task: task) }
+        case .head(let response):
+            handle { $0.received(response, task: task) }
+        case .redirect(let response):
+            handle { $0.redirected(by: response, task: task) }
+        case .challenge(let challenge, nil):
+            state.withLock { $0.challenge = challenge }
+            handle { $0.challenged(task: task) }
+        case .challenge(let challenge, let answer?):
+            let (decider, task) = state.withLock { ($0.decider, $0.task) }
+            guard let decider, let task else { return answer(.performDefaultHandling, nil) }
+            decider.decide(challenge: challenge, of: task, answer: answer)
+        case .bytes(let bytes):
+            handle { $0.received(bytes, task: task) }
+        case .sent(let count, let total):
+            handle { $0.sent(count, expected: total, task: task) }
+        case .needsBody:
+            handle { $0.bodyStreamWanted(task: task) }
+        case .ended(let response, let error):
+            handle { $0.completed(task: task, response: response, error: error) }
+        case .invalidated:
+            handle { $0.invalidated() }
+        }
+    }
+
     /// Feeds one event to the machine and performs what it asks for.
-    func handle(_ event: (inout TransferStateMachine) -> [TransferStateMachine.Action]) {
+    private func handle(_ event: (inout TransferStateMachine) -> [TransferStateMachine.Action]) {
         let mustEmptyOutbox = state.withLock { state in
             state.outbox += event(&state.machine)
             guard !state.outbox.isEmpty, !state.isEmptyingOutbox else { return false }
@@ -131,6 +125,108 @@ package final class Transfer: Sendable {
             }
             defer { state.outbox = [] }
             return state.outbox
+        }
+    }
+
+    // MARK: Actions
+
+    /// Called without a lock, by the one thread that empties the outbox.
+    private func perform(_ action: TransferStateMachine.Action) {
+        switch action {
+        case .createTask(let request):
+            let (lease, configure) = state.withLock { ($0.lease, $0.configure) }
+            lease?.engine.makeTask(for: request, of: self, configure: configure)
+        case .resumeTask(let task):
+            let decider = state.withLock { $0.decider }
+            decider?.willSend()
+            current(task)?.resume()
+        case .cancelTask(let task):
+            current(task)?.cancel()
+        case .askAboutRedirect(let response, let proposal, let round):
+            ask(about: response, proposal: proposal, round: round)
+        case .askAboutChallenge(let failures, let round):
+            askAboutChallenge(failures: failures, round: round)
+        case .deliverHead(let response):
+            deliver { try $0.receive(head: response) }
+        case .deliverBytes(let bytes):
+            deliver { try $0.receive(bytes: bytes) }
+        case .report(let progress):
+            deliver { $0.report(progress) }
+        case .finish(let result):
+            let (sink, error, url) = state.withLock { ($0.sink.take(), $0.sinkError.take(), $0.machine.request.url) }
+            let final = error.map { .failure($0) } ?? result
+            sink?.finish(final.mapError { $0.naming(url) })
+        case .release:
+            release()
+        }
+    }
+
+    private func current(_ identifier: Int) -> (any EngineTask)? {
+        state.withLock { $0.task?.identifier == identifier ? $0.task : nil }
+    }
+
+    private func deliver(_ call: (any TransferSink) throws -> Void) {
+        guard let sink = state.withLock({ $0.sinkError == nil ? $0.sink : nil }) else { return }
+        do {
+            try call(sink)
+        } catch {
+            // The machine may have finished already: what waits in the outbox must not turn this into a success.
+            state.withLock { $0.sinkError = error }
+            abort(with: error)
+        }
+    }
+
+    private func ask(about response: HTTPURLResponse, proposal: URLRequest, round: Int) {
+        let (decider, task) = state.withLock { ($0.decider, $0.task) }
+        guard let decider, let task else {
+            return handle { $0.answered(.follow(proposal), round: round) }
+        }
+        decider.decide(redirect: response, of: task, proposal: proposal) { request in
+            self.handle { $0.answered(request.map { .follow($0) } ?? .deliver, round: round) }
+        }
+    }
+
+    private func askAboutChallenge(failures: Int, round: Int) {
+        let (decider, task, challenge, url) = state.withLock {
+            ($0.decider, $0.task, $0.challenge.take(), $0.machine.request.url)
+        }
+        guard let decider, let task, let challenge else {
+            return handle { $0.answered(.deliver, round: round) }
+        }
+        let counted = ChallengeHandling.challenge(challenge, failures: failures)
+        decider.decide(challenge: counted, of: task) { disposition, credential in
+            self.handle { $0.answered(.init(disposition, credential, url: url), round: round) }
+        }
+    }
+
+    private func release() {
+        // What the decider retains, the user's session among it, goes before the lease, and none of it under the lock.
+        var held = state.withLock { state in
+            Optional((state.task.take(), state.challenge.take(), state.decider.take(), state.configure.take()))
+        }
+        withExtendedLifetime(held) {}
+        held = nil
+        let lease = state.withLock { $0.lease.take() }
+        withExtendedLifetime(lease) {}
+    }
+}
+
+extension TransferStateMachine.Answer {
+    /// An answer in the platform's terms.
+    fileprivate init(_ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential?, url: URL) {
+        switch disposition {
+        case .useCredential:
+            if let user = credential?.user, let password = credential?.password {
+                self = .authenticate(user: user, password: password)
+            } else {
+                self = .deliver
+            }
+        case .cancelAuthenticationChallenge:
+            self = .fail(URLError(.userCancelledAuthentication, failing: url))
+        case .performDefaultHandling, .rejectProtectionSpace:
+            self = .deliver
+        @unknown default:
+            self = .deliver
         }
     }
 }

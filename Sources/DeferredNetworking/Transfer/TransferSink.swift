@@ -14,20 +14,9 @@ package protocol TransferSink: AnyObject, Sendable {
 
     func receive(bytes: Data) throws
 
-    /// - Parameters:
-    ///   - received: bytes of the current response's body so far, after decoding.
-    ///   - expected: bytes of the whole body, when that is known.
-    func progress(received: Int64, expected: Int64?)
-
-    /// - Parameters:
-    ///   - sent: bytes of the request's body so far.
-    ///   - expected: bytes of the whole body, when that is known.
-    func progress(sent: Int64, expected: Int64?)
+    /// How far the body of the request, or that of the current response, has come.
+    func report(_ progress: BodyProgress)
 
     /// The end, exactly once. A success means that the whole body was received.
     func finish(_ result: Result<URLResponse, any Error>)
-}
-
-extension TransferSink {
-    package func progress(sent: Int64, expected: Int64?) {}
 }

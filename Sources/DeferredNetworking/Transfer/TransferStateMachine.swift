@@ -46,7 +46,7 @@ struct TransferStateMachine {
 
     /// What was asked. The round tells a second answer to an earlier question from the answer to this one.
     enum Question {
-        case redirect(HTTPURLResponse, TransferRequest, round: Int)
+        case redirect(HTTPURLResponse, proposal: URLRequest, CheckedRequest.Body, round: Int)
         case challenge(URLResponse?, round: Int)
     }
 
@@ -64,32 +64,320 @@ struct TransferStateMachine {
     }
 
     enum Action {
-        case createTask(TransferRequest)
+        case createTask(CheckedRequest)
         case resumeTask(Int)
         case cancelTask(Int)
         case askAboutRedirect(HTTPURLResponse, proposal: URLRequest, round: Int)
         case askAboutChallenge(failures: Int, round: Int)
         case deliverHead(URLResponse)
         case deliverBytes(Data)
-        case reportProgress(received: Int64, expected: Int64?)
-        case reportSent(Int64, expected: Int64?)
+        case report(BodyProgress)
         case finish(Result<URLResponse, any Error>)
 
         /// Nothing of this transfer is left on the platform's side.
         case release
     }
 
-    var state = State.idle
-    var request: TransferRequest
-    let redirectLimit: Int
+    private(set) var state = State.idle
+    private(set) var request: CheckedRequest
+    private(set) var round = 0
+    private let redirectLimit: Int
 
     /// The URLs that redirected, in order.
-    var chain: [URL] = []
-    var round = 0
-    var credentials: Set<String> = []
+    private var chain: [URL] = []
+    private var credentials: Set<String> = []
 
-    init(request: TransferRequest, redirectLimit: Int = RedirectRules.hopLimit) {
+    init(request: CheckedRequest, redirectLimit: Int = RedirectRules.hopLimit) {
         self.request = request
         self.redirectLimit = redirectLimit
+    }
+
+    // MARK: Beginning and ending
+
+    mutating func start() -> [Action] {
+        switch state {
+        case .idle:
+            return create(request)
+        case .finished:
+            return []
+        case .creating, .running, .stopping, .deciding:
+            preconditionFailure("start() in state \(state)")
+        }
+    }
+
+    /// The user's wish. A result that came first stays.
+    mutating func cancel() -> [Action] {
+        abort(with: URLError(.cancelled, failing: request.url))
+    }
+
+    /// Ends the transfer with `error`, unless it has ended: a deadline, or a sink that can take no more.
+    mutating func abort(with error: any Error) -> [Action] {
+        switch state {
+        case .idle, .deciding:
+            state = .finished(.nothing)
+            return [.finish(.failure(error)), .release]
+        case .creating:
+            state = .finished(.creation)
+            return [.finish(.failure(error))]
+        case .running(let exchange):
+            state = .finished(.task(exchange.task))
+            return [.finish(.failure(error)), .cancelTask(exchange.task)]
+        case .stopping(let exchange, _):
+            state = .finished(.task(exchange.task))
+            return [.finish(.failure(error))]
+        case .finished:
+            return []
+        }
+    }
+
+    /// The session will call back no more.
+    mutating func invalidated() -> [Action] {
+        switch state {
+        case .idle, .creating, .deciding:
+            return abort(with: URLClientError.shutDown)
+        case .running, .stopping:
+            return finish(.failure(URLClientError.shutDown))
+        case .finished(.task):
+            state = .finished(.nothing)
+            return [.release]
+        case .finished(.creation), .finished(.nothing):
+            return []
+        }
+    }
+
+    private mutating func create(_ next: CheckedRequest) -> [Action] {
+        request = next
+        state = .creating
+        return [.createTask(next)]
+    }
+
+    /// Ends the transfer when no task is left.
+    private mutating func finish(_ result: Result<URLResponse, any Error>) -> [Action] {
+        state = .finished(.nothing)
+        return [.finish(result), .release]
+    }
+
+    // MARK: What happens to the task
+
+    mutating func created(task: Int) -> [Action] {
+        switch state {
+        case .creating:
+            state = .running(Exchange(task: task))
+            return [.resumeTask(task)]
+        case .finished(.creation):
+            state = .finished(.task(task))
+            return [.cancelTask(task)]
+        case .idle, .running, .stopping, .deciding, .finished:
+            preconditionFailure("created(task: \(task)) in state \(state)")
+        }
+    }
+
+    /// A response; of several, the last one counts, and its body replaces what came before.
+    mutating func received(_ response: URLResponse, task: Int) -> [Action] {
+        guard case .running(var exchange) = state, exchange.task == task, !isInterim(response) else { return [] }
+        do throws(URLError) {
+            try ResponseFraming.check(response, of: request)
+        } catch {
+            return abort(with: error)
+        }
+        exchange.response = response
+        exchange.received = 0
+        exchange.expected = BodyLength.expected(from: response, method: request.method)
+        state = .running(exchange)
+        return [.deliverHead(response), .report(.received(0, of: exchange.expected))]
+    }
+
+    mutating func received(_ bytes: Data, task: Int) -> [Action] {
+        guard case .running(var exchange) = state, exchange.task == task, exchange.response != nil else { return [] }
+        exchange.received += Int64(bytes.count)
+        if let expected = exchange.expected, exchange.received > expected {
+            let description = "The body is longer than the \(expected) bytes that were announced"
+            return abort(with: URLError(.badServerResponse, failing: request.url, description: description))
+        }
+        state = .running(exchange)
+        return [.deliverBytes(bytes), .report(.received(exchange.received, of: exchange.expected))]
+    }
+
+    /// - Parameter expected: the whole body's length, when it is known.
+    mutating func sent(_ bytes: Int64, expected: Int64?, task: Int) -> [Action] {
+        guard case .running(var exchange) = state, exchange.task == task else { return [] }
+        // The platform's own total repeats and jumps; the sum of its steps is right.
+        exchange.sent += bytes
+        state = .running(exchange)
+        return [.report(.sent(exchange.sent, of: expected))]
+    }
+
+    mutating func redirected(by response: HTTPURLResponse, task: Int) -> [Action] {
+        stop(for: .redirect(response), task: task)
+    }
+
+    mutating func challenged(task: Int) -> [Action] {
+        stop(for: .challenge, task: task)
+    }
+
+    /// The platform wants to send a body again that it has already read: it lost a kept-alive connection.
+    mutating func bodyStreamWanted(task: Int) -> [Action] {
+        stop(for: .rewind, task: task)
+    }
+
+    /// - Parameter response: the task's response, which on Linux may never have been delivered: those of redirects that
+    ///   name no usable target aren't.
+    mutating func completed(task: Int, response: URLResponse?, error: (any Error)?) -> [Action] {
+        switch state {
+        case .running(let exchange) where exchange.task == task:
+            if error == nil, exchange.response == nil, let response, isRedirect(response) {
+                return deliver(response)
+            }
+            return finish(result(of: exchange, error: error))
+        case .stopping(let exchange, let stop) where exchange.task == task:
+            return stopped(exchange, for: stop)
+        case .finished(.task(task)):
+            state = .finished(.nothing)
+            return [.release]
+        case .idle, .creating, .running, .stopping, .deciding, .finished:
+            return []
+        }
+    }
+
+    private mutating func stop(for reason: Stop, task: Int) -> [Action] {
+        guard case .running(let exchange) = state, exchange.task == task else { return [] }
+        state = .stopping(exchange, reason)
+        return [.cancelTask(task)]
+    }
+
+    private func result(of exchange: Exchange, error: (any Error)?) -> Result<URLResponse, any Error> {
+        if let error {
+            let context = ErrorMapping.Context(
+                url: request.url,
+                received: exchange.received,
+                expected: exchange.expected,
+                hasResponse: exchange.response != nil
+            )
+            return .failure(ErrorMapping.mapped(error, in: context))
+        }
+        guard let response = exchange.response else {
+            return .failure(URLError(.badServerResponse, failing: request.url))
+        }
+        if let expected = exchange.expected, exchange.received < expected {
+            return .failure(URLClientError.truncatedBody(received: exchange.received, expected: expected))
+        }
+        return .success(response)
+    }
+
+    private func isRedirect(_ response: URLResponse) -> Bool {
+        (response as? HTTPURLResponse).map { (300..<400).contains($0.statusCode) } ?? false
+    }
+
+    /// 1xx, except 101: what follows that is a body.
+    private func isInterim(_ response: URLResponse) -> Bool {
+        guard let status = (response as? HTTPURLResponse)?.statusCode else { return false }
+        return (100..<200).contains(status) && status != 101
+    }
+
+    // MARK: Redirects and challenges
+
+    /// The task that this machine cancelled has completed, with whatever error.
+    private mutating func stopped(_ exchange: Exchange, for reason: Stop) -> [Action] {
+        switch reason {
+        case .redirect(let response):
+            return consider(response)
+        case .challenge:
+            round += 1
+            state = .deciding(.challenge(exchange.response, round: round))
+            return [.askAboutChallenge(failures: credentials.count, round: round)]
+        case .rewind:
+            return finish(
+                .failure(
+                    URLError(
+                        .requestBodyStreamExhausted,
+                        failing: request.url,
+                        description: "The server closed the kept-alive connection before it answered; "
+                            + "begin the request again if it may be sent twice"
+                    )
+                )
+            )
+        }
+    }
+
+    /// The answer to the question of this round. Later and second answers change nothing.
+    mutating func answered(_ answer: Answer, round: Int) -> [Action] {
+        switch state {
+        case .deciding(.redirect(let response, let proposal, let body, round)):
+            return answeredRedirect(answer, response: response, proposal: proposal, body: body)
+        case .deciding(.challenge(let response, round)):
+            return answeredChallenge(answer, response: response)
+        case .idle, .creating, .running, .stopping, .deciding, .finished:
+            return []
+        }
+    }
+
+    private mutating func consider(_ response: HTTPURLResponse) -> [Action] {
+        switch RedirectRules.verdict(on: response, to: request, after: chain, limit: redirectLimit) {
+        case .follow(let proposal, let body):
+            round += 1
+            state = .deciding(.redirect(response, proposal: proposal, body, round: round))
+            return [.askAboutRedirect(response, proposal: proposal, round: round)]
+        case .deliver:
+            return deliver(response)
+        case .fail(let error):
+            return finish(.failure(error))
+        }
+    }
+
+    /// A redirect itself becomes the result. Its body is lost, with the task that was cancelled or by the platform.
+    private mutating func deliver(_ response: URLResponse) -> [Action] {
+        [.deliverHead(response)] + finish(.success(response))
+    }
+
+    private mutating func answeredRedirect(
+        _ answer: Answer,
+        response: HTTPURLResponse,
+        proposal: URLRequest,
+        body: CheckedRequest.Body
+    ) -> [Action] {
+        switch answer {
+        case .follow(let request):
+            chain.append(self.request.url)
+            // Another method than the proposed one has another body.
+            return reissue(request, body: request.httpMethod == proposal.httpMethod ? body : .inRequest)
+        case .fail(let error):
+            return finish(.failure(error))
+        case .deliver, .authenticate:
+            return deliver(response)
+        }
+    }
+
+    private mutating func answeredChallenge(_ answer: Answer, response: URLResponse?) -> [Action] {
+        if case .fail(let error) = answer {
+            return finish(.failure(error))
+        }
+        if case .authenticate(let user, let password) = answer {
+            do throws(URLClientError) {
+                let field = try BasicCredential.field(user: user, password: password)
+                // The same credential fails the same way: that ends it, with the response that says so.
+                if credentials.insert(field).inserted {
+                    guard !request.hasOneShotBody else {
+                        return finish(.failure(URLError(.requestBodyStreamExhausted, failing: request.url)))
+                    }
+                    return create(try request.authorized(by: field))
+                }
+            } catch {
+                return finish(.failure(error))
+            }
+        }
+        // The response and its body were delivered before the challenge came.
+        guard let response else {
+            return finish(.failure(URLError(.userAuthenticationRequired, failing: request.url)))
+        }
+        return finish(.success(response))
+    }
+
+    /// `request` may come from outside, so it is checked like the first one.
+    private mutating func reissue(_ request: URLRequest, body: CheckedRequest.Body) -> [Action] {
+        do throws(URLClientError) {
+            return create(try CheckedRequest(request, body: body))
+        } catch {
+            return finish(.failure(error))
+        }
     }
 }

@@ -37,14 +37,7 @@ extension URLSession {
         with request: URLRequest,
         configure: @escaping @Sendable (URLSessionTask) -> Void = { _ in }
     ) -> Task<(Data, URLResponse)> {
-        let promise = Task<(Data, URLResponse)>.Promise()
-        let reporter = ProgressReporter(unit: .bytes)
-        let sink = DataSink(
-            onProgress: { received, expected in reporter.report(completed: received, of: expected) },
-            completion: { promise.fill(with: $0) }
-        )
-        let transfer = Transfer.start(TransferRequest(request), on: self, configure: configure, sink: sink)
-        return Task(promise, reporter: reporter, uponCancel: { _ in transfer.cancel() })
+        begin(request, counting: .received, configure: configure)
     }
 
     /// Begins a `GET` request. See ``beginDataTask(with:configure:)-(URLRequest,_)``.
@@ -53,5 +46,28 @@ extension URLSession {
         configure: @escaping @Sendable (URLSessionTask) -> Void = { _ in }
     ) -> Task<(Data, URLResponse)> {
         beginDataTask(with: URLRequest(url: url), configure: configure)
+    }
+
+    /// Begins a request whose response is gathered in memory, and counts the body that goes in one direction.
+    func begin(
+        _ request: URLRequest,
+        body: CheckedRequest.Body = .inRequest,
+        counting direction: BodyProgress.Direction,
+        configure: @escaping @Sendable (URLSessionTask) -> Void
+    ) -> Task<(Data, URLResponse)> {
+        let lease = URLSessionEngine.lease(for: self)
+        let checked: CheckedRequest
+        do throws(URLClientError) {
+            checked = try CheckedRequest(request, body: body, defaultHeaders: lease.engine.defaultHeaders)
+        } catch {
+            return .failure(error.about(request.url))
+        }
+        let promise = Task<(Data, URLResponse)>.Promise()
+        let reporter = ProgressReporter(unit: .bytes)
+        let sink = DataSink(onProgress: reporter.counting(direction)) { promise.fill(with: $0) }
+        let decider = SessionDelegateDecider(self)
+        let transfer = Transfer(checked, on: lease, decider: decider, configure: configure, sink: sink)
+        ResourceTimeout.limit(self, checked.url, until: promise) { [weak transfer] in transfer?.abort(with: $0) }
+        return Task(promise, reporter: reporter, uponCancel: { _ in transfer.cancel() })
     }
 }

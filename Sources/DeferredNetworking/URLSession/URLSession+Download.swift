@@ -48,16 +48,30 @@ extension URLSession {
         resuming: Bool,
         configure: @escaping @Sendable (URLSessionTask) -> Void = { _ in }
     ) -> Task<(URL, URLResponse)> {
+        let checked: CheckedRequest
+        do throws(URLClientError) {
+            checked = try CheckedRequest(
+                request,
+                defaultHeaders: URLSessionEngine.lease(for: self).engine.defaultHeaders
+            )
+        } catch {
+            return .failure(error.about(request.url))
+        }
         let promise = Task<(URL, URLResponse)>.Promise()
         let reporter = ProgressReporter(unit: .bytes)
         let download = Download(
-            TransferRequest(request),
+            checked,
             to: destination,
             resuming: resuming,
-            onProgress: { received, expected in reporter.report(completed: received, of: expected) },
-            start: { Transfer.start($0, on: self, configure: configure, sink: $1) },
+            onProgress: reporter.counting(.received),
+            start: { request, sink in
+                let lease = URLSessionEngine.lease(for: self)
+                let decider = SessionDelegateDecider(self)
+                return Transfer(request, on: lease, decider: decider, configure: configure, sink: sink)
+            },
             completion: { promise.fill(with: $0) }
         )
+        ResourceTimeout.limit(self, checked.url, until: promise) { [weak download] in download?.abort(with: $0) }
         return Task(promise, reporter: reporter, uponCancel: { _ in download.cancel() })
     }
 }

@@ -50,7 +50,7 @@ package final class ChildTasks: Sendable {
     }
 
     deinit {
-        var controls = state.withLock { $0.running.take() }.values.map(\.control)
+        var controls = state.withLock { $0.running.take() }.inOrder.map(\.control)
         // The end of a task can be the end of its children.
         Trampoline.free(&controls)
     }

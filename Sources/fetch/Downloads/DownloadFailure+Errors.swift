@@ -18,7 +18,7 @@ extension DownloadFailure {
     }
 
     private init(_ error: URLClientError) {
-        switch error {
+        switch error.code {
         case .unacceptableStatus(let code, _):
             self.init(status: code)
         case .truncatedBody(let received, let expected):
@@ -37,7 +37,7 @@ extension DownloadFailure {
         case .deadlineExceeded:
             self.init("it took too long", advice: "try again later", isTransient: true)
         case .bodyTooLarge, .shutDown:
-            self.init(error.description, advice: "try again")
+            self.init(error.code.description, advice: "try again")
         }
     }
 

@@ -52,7 +52,8 @@ struct RealServerTests {
         #expect(try await client.begin(url("/private/1k", at: address)).get().0.count == 1_024)
         let wrong = URLClient.fresh { $0.authentication = .basic(user: "me", password: "wrong") }
         guard
-            case .client(.unacceptableStatus(401, _)) = await wrong.begin(try url("/private/1k", at: address)).ending()
+            case .client(let error) = await wrong.begin(try url("/private/1k", at: address)).ending(),
+            case .unacceptableStatus(401, _) = error.code
         else {
             Issue.record("not refused")
             return

@@ -117,7 +117,7 @@ extension URLClientTests {
             task.cancel()
             #expect(await task.ending() == .url(.cancelled))
             try await eventually { answer.isCancelled }
-            #expect(client.core.operationCount == 0)
+            #expect(client.core.requestCount == 0)
         }
 
         @Test func `a request's own credential is left alone`() async throws {
@@ -144,6 +144,30 @@ extension URLClientTests {
             let credential = URLClient.Credential.basic(user: "me", password: "secret")
             #expect("\(credential) \(String(reflecting: credential))" == "basic(user: \"me\") basic(user: \"me\")")
             #expect("\(URLClient.Credential.bearer(token: "secret"))" == "bearer")
+        }
+
+        @Test(arguments: [
+            URLClient.Credential.bearer(token: "abc\n"), .bearer(token: "a\r\nX-Evil: 1"), .bearer(token: "a\0"),
+            .basic(user: "a:b", password: "c"), .basic(user: "a\n", password: "c"),
+        ])
+        func `a credential that cannot be sent as it is fails the request, and is not left out`(
+            credential: URLClient.Credential
+        ) async throws {
+            let server = try LoopbackServer { _ in .status(401) }
+            defer { server.stop() }
+            let preemptive = URLClient.fresh {
+                $0.authentication = .custom(preemptive: credential) { _ in .success(nil) }
+            }
+            let challenged = URLClient.fresh { $0.authentication = .custom { _ in .success(credential) } }
+            for client in [preemptive, challenged] {
+                let error = await client.begin(server.url("/")).failure() as? URLClientError
+                guard case .invalidRequest? = error?.code else {
+                    Issue.record("not refused")
+                    continue
+                }
+            }
+            // The challenge alone was fetched.
+            #expect(server.requestCount == 1)
         }
     }
 }

@@ -76,11 +76,69 @@ extension URLClientTests {
             }
         }
 
+        @Test(arguments: [Duration.zero, .nanoseconds(1), .microseconds(1), .microseconds(100), .milliseconds(1)])
+        func `a total deadline that ends requests while they begin leaves the client as it was`(
+            total: Duration
+        ) async throws {
+            let server = try LoopbackServer { _ in .response(body: "hello") }
+            defer { server.stop() }
+            let client = URLClient.fresh {
+                $0.deadlines.total = total
+                $0.maximumRequestsInFlight = 1
+            }
+            for _ in 0..<(isSanitized ? 200 : 2_000) {
+                // A late deadline lets some succeed.
+                _ = await client.begin(server.url("/")).ending()
+            }
+            try await eventually { client.core.requestCount == 0 && client.core.transferCount == 0 }
+            await client.shutdown().value
+        }
+
+        @Test func `deadlines and pauses that no clock can hold never come`() async throws {
+            let server = try LoopbackServer { request in
+                request.number == 1 ? .status(503) : .response(body: "hello")
+            }
+            defer { server.stop() }
+            let client = URLClient.fresh {
+                $0.deadlines = .init(
+                    idle: .seconds(Int64.max),
+                    connectToHead: .seconds(Int64.max),
+                    total: .seconds(Int64.max)
+                )
+                $0.retries.attempts = 2
+                $0.retries.base = .seconds(Int64.max)
+                $0.retries.cap = .seconds(Int64.max)
+                $0.retries.longestRetryAfter = .seconds(Int64.max)
+                $0.retries.random = { 0.999 }
+            }
+            let pausing = client.begin(server.url("/"))
+            try await eventually { server.requestCount == 1 && client.core.transferCount == 0 }
+            pausing.cancel()
+            for timeout in [TimeInterval.greatestFiniteMagnitude, 1e20] {
+                let request = URLRequest(server.url("/")) { $0.timeoutInterval = timeout }
+                #expect(try await client.begin(request).text() == "hello")
+                let stream = try await client.stream(request).get()
+                #expect(stream.head.statusCode == 200)
+                let folder = try TemporaryDirectory()
+                #expect(await client.download(request, to: folder.file).ending() == .status(200))
+            }
+            #expect(URLClient.RetryPolicy().pause(after: 1, retryAfter: .seconds(Int64.max)) == nil)
+        }
+
+        @Test func `the session's time-out for resources is a total deadline`() async throws {
+            let server = try LoopbackServer { _ in [.send(Self.head), .stall] }
+            defer { server.stop() }
+            let session = URLSessionConfiguration.ephemeral
+            session.timeoutIntervalForResource = 0.2
+            let client = URLClient.fresh { $0.session = session }
+            #expect(await client.begin(server.url("/")).ending() == .client(.deadlineExceeded))
+        }
+
         @Test(.alone) func `a deadline holds while the queue of all sessions is blocked`() async throws {
             let server = try LoopbackServer { _ in .response(body: "hello") }
             defer { server.stop() }
             let gate = Deferred<Void>()
-            TransferQueue.control.async { gate.wait() }
+            URLSessionEngine.control.async { gate.wait() }
             let client = URLClient.fresh { $0.deadlines.total = .milliseconds(50) }
             #expect(await client.begin(server.url("/")).ending() == .client(.deadlineExceeded))
             gate.fill()

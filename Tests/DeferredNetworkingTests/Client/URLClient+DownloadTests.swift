@@ -67,6 +67,64 @@ extension URLClientTests {
             #expect(isSame)
         }
 
+        @Test func `the rest of a file with another validator is never spliced on`() async throws {
+            let server = try LoopbackServer { request in
+                guard request.headers["Range"] != nil else {
+                    let script = LoopbackServer.Script.response(
+                        headers: ["ETag": "\"\(request.number)\""],
+                        body: .pattern(count: 100_000)
+                    )
+                    return request.number == 1 ? script.truncated(after: 50_000) : script
+                }
+                // It doesn't look at If-Range.
+                let start = Int(request.headers["Range"]?.dropFirst(6).dropLast() ?? "") ?? 0
+                return .response(
+                    status: 206,
+                    headers: ["ETag": "\"2\"", "Content-Range": "bytes \(start)-99999/100000"],
+                    body: .bytes(Data(count: 100_000 - start))
+                )
+            }
+            defer { server.stop() }
+            let folder = try TemporaryDirectory()
+            let client = URLClient.fresh {
+                $0.retries = URLClient.RetryPolicy()
+                $0.retries.clock = NotingClock()
+            }
+            let (file, response) = try await client.download(URLRequest(url: server.url("/")), to: folder.file).get()
+            #expect(response.statusCode == 200)
+            let isSame = try Data(contentsOf: file) == LoopbackServer.Payload.patternBytes(0..<100_000)
+            #expect(isSame)
+        }
+
+        @Test func `a part of one URL is not continued with another`() async throws {
+            let server = try LoopbackServer { request in
+                let body = LoopbackServer.Payload.bytes(Data(repeating: request.path == "/a" ? 1 : 2, count: 50_000))
+                let script = LoopbackServer.Script.response(headers: ["ETag": "\"same\""], body: body)
+                return request.path == "/a" ? script.truncated(after: 20_000) : script
+            }
+            defer { server.stop() }
+            let folder = try TemporaryDirectory()
+            let client = URLClient.fresh()
+            _ = await client.download(URLRequest(url: server.url("/a")), to: folder.file).ending()
+            #expect(try folder.contents().contains("file.partial"))
+            #expect(await client.download(URLRequest(url: server.url("/b")), to: folder.file).ending() == .status(200))
+            #expect(server.requests.last?.headers["Range"] == nil)
+            #expect(try Data(contentsOf: folder.file) == Data(repeating: 2, count: 50_000))
+        }
+
+        @Test func `a refusal without end is read up to 64 KiB`() async throws {
+            let server = try LoopbackServer { _ in .response(status: 401, body: .pattern(count: 1 << 40)) }
+            defer { server.stop() }
+            let folder = try TemporaryDirectory()
+            let request = URLRequest(url: server.url("/"))
+            let ending = Ending.client(
+                .unacceptableStatus(code: 401, body: LoopbackServer.Payload.patternBytes(0..<65_536))
+            )
+            #expect(await URLClient.fresh().download(request, to: folder.file).ending() == ending)
+            #expect(await URLSession.fresh().beginDownloadTask(with: request, to: folder.file).ending() == ending)
+            #expect(try folder.contents() == [])
+        }
+
         @Test(arguments: [true, false])
         func `a deadline leaves a part only where that can be resumed`(isResuming: Bool) async throws {
             let server = try LoopbackServer { _ in

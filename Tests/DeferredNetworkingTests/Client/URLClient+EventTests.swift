@@ -68,10 +68,26 @@ extension URLClientTests {
             let response = try await client.stream(URLRequest(url: server.url("/"))).get()
             await #expect(throws: URLClientError.self) { for try await _ in response.body {} }
             try await eventually { events.entries.count == 4 }
+            let error = URLClientError(.truncatedBody(received: 5, expected: 10), url: server.url("/"))
+            #expect(events.entries.map(summary).last == "finished client(\(error))")
+        }
+
+        @Test func `an event is one line without credentials`() async throws {
+            let server = try LoopbackServer { request in
+                request.path == "/" ? .redirect(to: "/next?token=secret") : .response(status: 404, body: "no")
+            }
+            defer { server.stop() }
+            let events = Log<URLClient.Event>()
+            let client = URLClient.fresh { $0.monitor = { events.add($0) } }
+            _ = await client.begin(server.url("/?key=secret")).ending()
+            let lines = events.entries.map(\.description)
             #expect(
-                events.entries.map(summary).last
-                    == "finished client(\(URLClientError.truncatedBody(received: 5, expected: 10)))"
+                lines.allSatisfy { $0.hasPrefix("#1 GET \"http://") && !$0.contains("secret") && !$0.contains("\n") }
             )
+            #expect(lines.first?.contains(": created, after ") == true)
+            #expect(lines.contains { $0.contains(": redirected by 302 to \"http://") })
+            #expect(lines.last?.contains(": failed: The server answered with status 404") == true)
+            #expect(lines.last?.hasSuffix("0 bytes sent, 2 received") == true)
         }
     }
 }

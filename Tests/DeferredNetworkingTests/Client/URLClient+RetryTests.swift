@@ -157,7 +157,24 @@ extension URLClientTests {
             await clock.sleeping.value
             task.cancel()
             #expect(await task.ending() == .url(.cancelled))
-            #expect(client.core.operationCount == 0)
+            #expect(client.core.requestCount == 0)
+        }
+
+        @Test(arguments: [
+            LoopbackServer.Script([.close]),
+            [.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"), .send("5\r\n12345\r\n"), .close],
+        ])
+        func `an empty reply, and chunks that are cut short, are lost connections and tried again`(
+            script: LoopbackServer.Script
+        ) async throws {
+            let server = try LoopbackServer { $0.number == 1 ? script : .response(body: "hello") }
+            defer { server.stop() }
+            let client = URLClient.fresh {
+                $0.retries = URLClient.RetryPolicy()
+                $0.retries.clock = NotingClock()
+            }
+            #expect(try await client.begin(server.url("/")).text() == "hello")
+            #expect(server.requestCount == 2)
         }
     }
 }

@@ -42,14 +42,14 @@ extension URLClientTests {
             let tasks = (0..<20).map { _ in client.begin(server.url("/")) }
             let closed = client.invalidateAndCancel()
             for task in tasks {
-                guard case .failure(URLClientError.shutDown) = try #require(task.peek()) else {
+                guard case .failure(let error as URLClientError) = try #require(task.peek()), error == .shutDown else {
                     Issue.record("not ended")
                     continue
                 }
             }
             await #expect(throws: URLClientError.shutDown) { for try await _ in response.body {} }
             await closed.value
-            #expect(client.core.operationCount == 0 && client.core.transferCount == 0)
+            #expect(client.core.requestCount == 0 && client.core.transferCount == 0)
             #expect(await client.begin(server.url("/")).ending() == .client(.shutDown))
         }
 

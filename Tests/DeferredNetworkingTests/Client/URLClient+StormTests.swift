@@ -107,7 +107,7 @@ extension URLClientTests {
                 #expect(endings.cancelled.load(ordering: .relaxed) > Self.count / 10)
                 // Not all of them in the queue: many came as far as the server.
                 #expect(server.requestCount > Self.count / 10)
-                try await eventually { client.core.operationCount == 0 && client.core.transferCount == 0 }
+                try await eventually { client.core.requestCount == 0 && client.core.transferCount == 0 }
                 #expect(try await client.begin(server.url("/redirect")).text() == "hello")
                 #expect(try await client.begin(server.url("/basic")).text() == "welcome")
             }

@@ -53,7 +53,7 @@ extension URLClientTests {
                 }
             }
             #expect(count > 50)
-            try await eventually { client.core.operationCount == 0 && client.core.transferCount == 0 }
+            try await eventually { client.core.requestCount == 0 && client.core.transferCount == 0 }
         }
 
         @Test func `a stream that nobody reads ends when it is dropped`() async throws {
@@ -61,7 +61,7 @@ extension URLClientTests {
             defer { server.stop() }
             let client = URLClient.fresh()
             _ = try await client.stream(URLRequest(url: server.url("/"))).get()
-            try await eventually { client.core.operationCount == 0 && client.core.transferCount == 0 }
+            try await eventually { client.core.requestCount == 0 && client.core.transferCount == 0 }
         }
 
         @Test(arguments: [1_000, 100_000_000])
@@ -71,7 +71,7 @@ extension URLClientTests {
             let client = URLClient.fresh { $0.streamBufferSize = bufferSize }
             let task = client.stream(URLRequest(url: server.url("/")))
             let response = try await task.get()
-            try await eventually { client.core.operationCount == 0 }
+            try await eventually { client.core.requestCount == 0 }
             var received = Data()
             for try await bytes in response.body {
                 received += bytes
@@ -155,8 +155,24 @@ extension URLClientTests {
             reader.cancel()
             await #expect(throws: CancellationError.self) { try await reader.value }
             response.body.cancel()
-            try await eventually { client.core.operationCount == 0 }
+            try await eventually { client.core.requestCount == 0 }
             await #expect(throws: (any Error).self) { try await text(response) }
+        }
+
+        @Test func `a 503 without end that is to be tried again is read up to 64 KiB`() async throws {
+            let server = try LoopbackServer { request in
+                request.number == 1
+                    ? .response(status: 503, body: .pattern(count: 1 << 40)) : .response(body: "hello")
+            }
+            defer { server.stop() }
+            let client = URLClient.fresh {
+                $0.validation = .any
+                $0.retries = URLClient.RetryPolicy()
+                $0.retries.clock = NotingClock()
+            }
+            let response = try await client.stream(URLRequest(url: server.url("/"))).get()
+            #expect(response.head.statusCode == 200)
+            #expect(server.requestCount == 2)
         }
     }
 }

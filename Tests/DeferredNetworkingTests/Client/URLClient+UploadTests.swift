@@ -90,7 +90,7 @@ extension URLClientTests {
                 client.upload(post(url), from: .file(URL(filePath: "/nowhere"))),
                 client.upload(post(url), from: .file(url)),
             ] {
-                guard case .client(.invalidRequest) = await task.ending() else {
+                guard case .client(let error) = await task.ending(), case .invalidRequest = error.code else {
                     Issue.record("not refused")
                     continue
                 }

@@ -59,11 +59,13 @@ extension URLClientTests {
         @Test func `a request that cannot be sent fails at once`() async throws {
             let client = URLClient.fresh()
             let task = client.begin(URLRequest(url: try #require(URL(string: "ftp://host/"))))
-            guard case .failure(URLClientError.invalidRequest) = try #require(task.peek()) else {
+            guard case .failure(let error as URLClientError) = try #require(task.peek()),
+                case .invalidRequest = error.code, error.url?.scheme == "ftp"
+            else {
                 Issue.record("not refused: \(task)")
                 return
             }
-            #expect(client.core.operationCount == 0)
+            #expect(client.core.requestCount == 0)
         }
 
         @Test func `a status that is not accepted fails with its body`() async throws {
@@ -71,6 +73,34 @@ extension URLClientTests {
             defer { server.stop() }
             let ending = await URLClient.fresh().begin(server.url("/")).ending()
             #expect(ending == .client(.unacceptableStatus(code: 404, body: Data("nothing here".utf8))))
+        }
+
+        @Test func `every error of the library's own names its URL, without credentials, and has the refused head`()
+            async throws
+        {
+            let server = try LoopbackServer { request in
+                request.path == "/404" ? .response(status: 404, headers: ["X-Why": "gone"], body: "") : [.stall]
+            }
+            defer { server.stop() }
+            let client = URLClient.fresh { $0.maximumBodySize = 1 }
+            let refused = server.url("/404?token=secret")
+            let tasks = [client.begin(refused), client.upload(refused, from: .data(Data([1])))]
+            for task in tasks {
+                let error = try #require(await task.failure() as? URLClientError)
+                #expect(error.url == refused && error.response?.value(forHTTPHeaderField: "X-Why") == "gone")
+                #expect(error.description.contains("/404") && !error.description.contains("secret"))
+            }
+            let folder = try TemporaryDirectory()
+            let download = try #require(await client.download(refused, to: folder.file).failure() as? URLClientError)
+            #expect(download.url == refused && download.response?.value(forHTTPHeaderField: "X-Why") == "gone")
+            let stream = try #require(await client.stream(refused).failure() as? URLClientError)
+            #expect(stream.url == refused && stream.response?.statusCode == 404)
+            let late = client.begin(server.url("/late"), options: .init(total: .milliseconds(1)))
+            #expect((await late.failure() as? URLClientError)?.url == server.url("/late"))
+            let running = client.begin(server.url("/running"))
+            client.invalidateAndCancel()
+            #expect((await running.failure() as? URLClientError)?.url == server.url("/running"))
+            #expect((await client.begin(server.url("/x")).failure() as? URLClientError)?.url == server.url("/x"))
         }
 
         @Test func `the body of a status that is not accepted is kept up to 64 KiB`() async throws {
@@ -122,7 +152,7 @@ extension URLClientTests {
             #expect(error.code == .cancelled)
             #expect(error.failingURL == server.url("/"))
             try await eventually { client.core.transferCount == 0 && server.openConnectionCount == 0 }
-            #expect(client.core.operationCount == 0)
+            #expect(client.core.requestCount == 0)
         }
 
         @Test func `cookies are off unless there is a storage for them`() async throws {
@@ -137,6 +167,25 @@ extension URLClientTests {
             let with = URLClient.fresh { $0.cookies = session.httpCookieStorage }
             _ = try await with.begin(server.url("/")).get()
             #expect(try await with.begin(server.url("/")).text() == "a=1")
+        }
+
+        @Test func `a request that wants no cookies neither sends nor stores any`() async throws {
+            let server = try LoopbackServer { request in
+                .response(
+                    headers: ["Set-Cookie": "n=\(request.number)"],
+                    body: .text(request.headers["Cookie"] ?? "none")
+                )
+            }
+            defer { server.stop() }
+            let session = URLSessionConfiguration.ephemeral
+            let client = URLClient.fresh { $0.cookies = session.httpCookieStorage }
+            let without = URLRequest(server.url("/")) { $0.httpShouldHandleCookies = false }
+            #expect(try await client.begin(server.url("/")).text() == "none")
+            #expect(try await client.begin(without).text() == "none")
+            #expect(try await client.begin(server.url("/")).text() == "n=1")
+            try await eventually { client.core.transferCount == 0 }
+            await client.shutdown().value
+            try await eventually { server.openConnectionCount == 0 }
         }
 
         @Test func `the headers of the session's configuration are sent`() async throws {

@@ -15,7 +15,7 @@ enum MachineEvent: String, CaseIterable, Sendable {
 
 /// A machine with names for its states and actions, short enough for a table.
 struct MachineFixture {
-    static let url = URL(string: "http://host/")
+    static let url = URL(string: "http://host/") ?? URL(filePath: "/")
     static let interim = response(103)
     static let ok = response(200, ["Content-Length": "3"])
     static let redirect = response(302, ["Location": "/next"])
@@ -29,9 +29,7 @@ struct MachineFixture {
     private(set) var isCreationPending = false
 
     init() {
-        var request = URLRequest(url: URL(filePath: "/"))
-        request.url = Self.url
-        machine = TransferStateMachine(request: TransferRequest(request))
+        machine = TransferStateMachine(request: .checked(URLRequest(url: Self.url)))
     }
 
     init(after events: [MachineEvent]) {
@@ -42,8 +40,7 @@ struct MachineFixture {
     }
 
     private static func response(_ status: Int, _ headers: [String: String] = [:]) -> HTTPURLResponse {
-        guard let url,
-            let response = HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: headers)
+        guard let response = HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: headers)
         else { preconditionFailure("a response of status \(status) cannot be made") }
         return response
     }
@@ -119,8 +116,8 @@ extension TransferStateMachine.Action {
         case .askAboutChallenge(let failures, _): "ask 401 after \(failures)"
         case .deliverHead(let response): "head \((response as? HTTPURLResponse)?.statusCode ?? 0)"
         case .deliverBytes(let bytes): "\(bytes.count) bytes"
-        case .reportProgress(let received, let expected): "received \(received)/\(expected.map(String.init) ?? "?")"
-        case .reportSent(let sent, let expected): "sent \(sent)/\(expected.map(String.init) ?? "?")"
+        case .report(let progress):
+            "\(progress.direction) \(progress.completed)/\(progress.total.map(String.init) ?? "?")"
         case .finish(.success(let response)): "success \((response as? HTTPURLResponse)?.statusCode ?? 0)"
         case .finish(.failure(let error as URLError)): "failure \(error.code.rawValue)"
         case .finish(.failure(let error as URLClientError)): "failure \("\(error)".prefix(16))"
@@ -145,6 +142,17 @@ extension TransferStateMachine.State {
         case .finished(.nothing): "finished"
         case .finished(.creation): "finished, creating"
         case .finished(.task): "finished, running"
+        }
+    }
+}
+
+extension CheckedRequest {
+    /// A request that a test knows to be one that can be sent.
+    static func checked(_ request: URLRequest, body: Body = .inRequest) -> CheckedRequest {
+        do {
+            return try CheckedRequest(request, body: body)
+        } catch {
+            preconditionFailure("\(error)")
         }
     }
 }

@@ -47,10 +47,11 @@ private struct Invariants {
         case .deliverHead:
             if hasFinished { return "head after the end" }
             hasHead = true
-        case .deliverBytes, .reportProgress:
+        case .deliverBytes:
             if hasFinished || !hasHead { return "bytes without a head or after the end" }
-        case .reportSent:
+        case .report(let progress):
             if hasFinished { return "progress after the end" }
+            if progress.direction == .received, !hasHead { return "progress without a head" }
         case .finish:
             if hasFinished { return "finished twice" }
             hasFinished = true

@@ -1,4 +1,5 @@
 import DeferredCore
+import DeferredTask
 import Foundation
 import TestSupport
 import Testing
@@ -13,20 +14,21 @@ import FoundationNetworking
 struct TransferTests {
     typealias Outcome = Result<(Data, URLResponse), any Error>
 
-    private func request(_ path: String) throws -> TransferRequest {
-        TransferRequest(URLRequest(url: try #require(URL(string: "http://host" + path))))
+    private func request(_ path: String) throws -> URLRequest {
+        URLRequest(url: try #require(URL(string: "http://host" + path)))
     }
 
     private func outcome(
-        of request: TransferRequest,
+        of request: URLRequest,
         on session: URLSession,
         limit: Int64? = nil,
-        configure: (@Sendable (URLSessionTask) -> Void)? = nil,
         started: (Transfer) -> Void = { _ in }
-    ) async -> Outcome {
-        await withCheckedContinuation { continuation in
+    ) async throws -> Outcome {
+        let lease = URLSessionEngine.lease(for: session)
+        let checked = try CheckedRequest(request, defaultHeaders: lease.engine.defaultHeaders)
+        return await withCheckedContinuation { continuation in
             let sink = DataSink(limit: limit) { continuation.resume(returning: $0) }
-            started(Transfer.start(request, on: session, configure: configure, sink: sink))
+            started(Transfer(checked, on: lease, sink: sink))
         }
     }
 
@@ -48,7 +50,7 @@ struct TransferTests {
     @Test("A cancelled transfer ends at once with the failing URL")
     func cancelling() async throws {
         let request = try request("/hang")
-        let outcome = await outcome(of: request, on: StubProtocol.session()) { $0.cancel() }
+        let outcome = try await outcome(of: request, on: StubProtocol.session()) { $0.cancel() }
         let error = #expect(throws: URLError.self) { try outcome.get() }
         #expect(error?.code == .cancelled)
         #expect(error?.failingURL == request.url)
@@ -61,13 +63,13 @@ struct TransferTests {
         #expect(error == .bodyTooLarge(limit: 4))
     }
 
-    @Test("A request that cannot be sent ends before start returns")
+    @Test("A request that cannot be sent ends before begin returns")
     func refused() throws {
-        let hasEnded = Lock(false)
         var request = try request("/ok")
-        request.request.timeoutInterval = .infinity
-        _ = Transfer.start(request, on: StubProtocol.session(), sink: DataSink { _ in hasEnded.withLock { $0 = true } })
-        #expect(hasEnded.withLock { $0 })
+        request.timeoutInterval = .infinity
+        #expect(StubProtocol.session().beginDataTask(with: request).isFilled)
+        let file = FileManager.default.temporaryDirectory.appending(path: "none")
+        #expect(StubProtocol.session().beginDownloadTask(with: request, to: file).isFilled)
     }
 
     @Test("The task is configured before it is resumed")
@@ -77,7 +79,7 @@ struct TransferTests {
             task.taskDescription = "mine"
             state.withLock { $0 = task.state }
         }
-        _ = try await outcome(of: request("/ok"), on: StubProtocol.session(), configure: configure).get()
+        _ = try await StubProtocol.session().beginDataTask(with: request("/ok"), configure: configure).get()
         #expect(state.withLock { $0 } == .suspended)
     }
 
@@ -87,7 +89,7 @@ struct TransferTests {
         var request = try request("/echo")
         let (first, _) = try await outcome(of: request, on: session).get()
         #expect(String(decoding: first, as: UTF8.self) == "session")
-        request.request.setValue("request", forHTTPHeaderField: "X-Echo")
+        request.setValue("request", forHTTPHeaderField: "X-Echo")
         let (second, _) = try await outcome(of: request, on: session).get()
         #expect(String(decoding: second, as: UTF8.self) == "request")
     }
@@ -95,8 +97,7 @@ struct TransferTests {
     @Test("A session's additional header that would inject another is refused")
     func injection() async throws {
         let session = StubProtocol.session(headers: ["X-A: 1\r\nX-B": "v"])
-        let outcome = try await outcome(of: request("/ok"), on: session)
-        #expect(throws: URLClientError.self) { try outcome.get() }
+        await #expect(throws: URLClientError.self) { try await outcome(of: request("/ok"), on: session) }
     }
 
     @Test("Cancelling from many threads ends each transfer once", arguments: 0..<10)
@@ -104,7 +105,7 @@ struct TransferTests {
         let session = StubProtocol.session()
         let request = try request(round.isMultiple(of: 2) ? "/hang" : "/ok?\(round)")
         // A second end would resume the continuation twice, which traps.
-        _ = await outcome(of: request, on: session) { transfer in
+        _ = try await outcome(of: request, on: session) { transfer in
             guard round.isMultiple(of: 2) else { return }
             DispatchQueue.concurrentPerform(iterations: 8) { _ in transfer.cancel() }
         }
@@ -122,9 +123,9 @@ struct TransferTests {
             let sink = DataSink { _ in continuation.resume() }
             weakSink = sink
             weakCaptured = captured
-            let started = Transfer.start(
-                request,
-                on: StubProtocol.session(),
+            let started = Transfer(
+                .checked(request),
+                on: URLSessionEngine.lease(for: StubProtocol.session()),
                 configure: { _ in withExtendedLifetime(captured) {} },
                 sink: sink
             )
@@ -136,21 +137,22 @@ struct TransferTests {
         #expect(transfer.withLock { $0 } != nil)
     }
 
-    @Test("One session has one carrier, which goes with it")
-    func carriers() {
-        weak var carrier: CarrierSession?
+    @Test("One session has one engine, which goes with it")
+    func engines() {
+        weak var engine: (any Engine)?
         do {
             let session = StubProtocol.session()
-            let first = CarrierLease(for: session)
-            let second = CarrierLease(for: session)
-            carrier = first.carrier
-            #expect(first.carrier === second.carrier)
-            #expect(first.carrier !== CarrierLease(for: StubProtocol.session()).carrier)
-            first.giveBack()
-            second.giveBack()
-            #expect(carrier != nil)
+            do {
+                let first = URLSessionEngine.lease(for: session)
+                let second = URLSessionEngine.lease(for: session)
+                engine = first.engine
+                #expect(first.engine === second.engine)
+                #expect(first.engine !== URLSessionEngine.lease(for: StubProtocol.session()).engine)
+            }
+            #expect(engine != nil)
+            withExtendedLifetime(session) {}
         }
-        CarrierLease(for: StubProtocol.session()).giveBack()
-        #expect(carrier == nil)
+        _ = URLSessionEngine.lease(for: StubProtocol.session())
+        #expect(engine == nil)
     }
 }

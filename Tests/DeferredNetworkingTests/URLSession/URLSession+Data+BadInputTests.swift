@@ -55,7 +55,7 @@ extension URLSessionTests {
         private func check<Value>(_ result: Result<Value, any Error>?, names value: String) throws {
             let result = try #require(result)
             let error = #expect(throws: URLClientError.self) { try result.get() }
-            guard case .invalidRequest(let reason) = error else {
+            guard case .invalidRequest(let reason)? = error?.code else {
                 Issue.record("\(error as Any)")
                 return
             }

@@ -1,6 +1,10 @@
 internal import DeferredNetworking
 import Foundation
 
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
 /// Which results are worth another attempt, and after which pause. See ``Retry``.
 ///
 /// ```swift
@@ -66,7 +70,7 @@ public struct RetryStrategy: Sendable {
         return RetryStrategy { [policy] attempt in
             guard attempt.number < attempts, attempt.request.mayBeRepeated else { return nil }
             guard let response = attempt.response else {
-                return attempt.isPassingFailure ? policy.pause(after: attempt.number) : nil
+                return attempt.isTransientFailure ? policy.pause(after: attempt.number) : nil
             }
             guard policy.statuses.contains(response.status.code) else { return nil }
             return policy.pause(after: attempt.number, retryAfter: response.retryAfter)
@@ -75,11 +79,13 @@ public struct RetryStrategy: Sendable {
 }
 
 extension RetryStrategy.Attempt {
-    fileprivate var isPassingFailure: Bool {
-        switch error?.code {
-        case .cannotConnect: !(error?.underlying is MissingTerminalLoader)
-        case .connectionLost, .timedOut: true
-        default: false
+    /// As the client says where it is the client's; other terminal loaders may give only a code.
+    fileprivate var isTransientFailure: Bool {
+        switch error?.underlying {
+        case let underlying as URLError: URLClient.RetryPolicy.isTransient(underlying)
+        case let underlying as URLClientError: URLClient.RetryPolicy.isTransient(underlying)
+        case is MissingTerminalLoader: false
+        default: [.cannotConnect, .connectionLost, .timedOut].contains(error?.code)
         }
     }
 }

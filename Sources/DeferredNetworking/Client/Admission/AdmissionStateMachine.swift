@@ -1,4 +1,4 @@
-/// Which operations of a client run, which wait, which are refused, and when its session can go.
+/// Decides which requests of a client run, wait or are refused, and when its engine can go.
 struct AdmissionStateMachine {
     enum State: Equatable {
         case open
@@ -6,7 +6,7 @@ struct AdmissionStateMachine {
         /// What is here may end; nothing new comes in.
         case closing
 
-        /// Nothing is left, and the session was given up.
+        /// Nothing is left, and the engine was given up.
         case closed
     }
 
@@ -20,7 +20,7 @@ struct AdmissionStateMachine {
     private var waiting = FairQueue()
     private var runningCount = 0
 
-    /// Transfers that may still create tasks on the session, or wait for the end of one.
+    /// Attempts and transfers that may still make tasks on the engine, or wait for the end of one.
     private var leaseCount = 0
 
     private let limit: Int
@@ -30,19 +30,19 @@ struct AdmissionStateMachine {
         self.limit = max(1, limit ?? .max)
     }
 
-    mutating func arrived(_ operation: UInt64, host: String) -> [Action] {
-        guard state == .open else { return [.refuse(operation)] }
+    mutating func arrived(_ request: UInt64, host: String) -> [Action] {
+        guard state == .open else { return [.refuse(request)] }
         guard runningCount < limit else {
-            waiting.append(operation, host: host)
+            waiting.append(request, host: host)
             return []
         }
         runningCount += 1
-        return [.start(operation)]
+        return [.start(request)]
     }
 
-    /// An operation that arrived and wasn't refused has ended.
-    mutating func left(_ operation: UInt64) -> [Action] {
-        guard !waiting.remove(operation) else { return invalidateIfIdle() }
+    /// A request that arrived and wasn't refused has ended.
+    mutating func left(_ request: UInt64) -> [Action] {
+        guard !waiting.remove(request) else { return invalidateIfIdle() }
         guard let next = waiting.popFirst() else {
             runningCount -= 1
             return invalidateIfIdle()

@@ -1,5 +1,3 @@
-import Foundation
-
 extension URLClient {
     /// What a client shows a server to say who it is. Its description doesn't tell the secret.
     public enum Credential: Sendable, Hashable {
@@ -10,9 +8,9 @@ extension URLClient {
         case bearer(token: String)
 
         /// The value for `Authorization`.
-        var field: String {
+        func field() throws(URLClientError) -> String {
             switch self {
-            case .basic(let user, let password): "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
+            case .basic(let user, let password): try BasicCredential.field(user: user, password: password)
             case .bearer(let token): "Bearer " + token
             }
         }
@@ -23,7 +21,7 @@ extension URLClient.Credential: CustomStringConvertible, CustomDebugStringConver
     /// The kind, and the name of a user.
     public var description: String {
         switch self {
-        case .basic(let user, _): "basic(user: \(VisibleText.quoted(user)))"
+        case .basic(let user, _): "basic(user: \(DisplayText.quoted(user)))"
         case .bearer: "bearer"
         }
     }

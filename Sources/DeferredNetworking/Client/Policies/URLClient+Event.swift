@@ -57,3 +57,31 @@ extension URLClient {
         public let received: Int64
     }
 }
+
+extension URLClient.Event: CustomStringConvertible {
+    /// One line for a log: the request's number, method and URL, what happened, when, and the bytes; without credentials.
+    public var description: String {
+        let url = original.url.map { DisplayText.quoted($0) } ?? "without a URL"
+        return "#\(request) \(original.httpMethod ?? "GET") \(url): \(kind), after \(elapsed), \(sent) bytes sent, "
+            + "\(received) received"
+    }
+}
+
+extension URLClient.Event.Kind: CustomStringConvertible {
+    /// What happened, in a few words without credentials.
+    public var description: String {
+        switch self {
+        case .created: "created"
+        case .sent: "sent"
+        case .redirected(let response, let target):
+            "redirected by \(response.statusCode) to \(DisplayText.quoted(target))"
+        case .challenged(let response): "challenged with \(response.statusCode)"
+        case .response(let response): "response \(response.statusCode)"
+        case .retried(let attempt, let pause): "attempt \(attempt) is followed by another after \(pause)"
+        case .finished(nil): "finished"
+        case .finished(let error as URLClientError): "failed: \(error)"
+        case .finished(let error as URLError): "failed: URLError \(error.errorCode)"
+        case .finished(let error?): "failed: \(DisplayText.quoted(error.localizedDescription))"
+        }
+    }
+}

@@ -27,7 +27,7 @@ extension URLClient {
         public var longestRetryAfter: Duration = .seconds(60)
 
         /// The methods that may be sent twice, in upper case.
-        public var methods: Set<String> = ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"]
+        public var methods: Set<String> = HTTPMethods.idempotent
 
         /// The statuses that are worth another attempt.
         public var statuses: Set<Int> = [408, 429, 502, 503, 504]
@@ -58,27 +58,32 @@ extension URLClient {
         ///   - retryAfter: What the server asked for. It is kept to exactly.
         public func pause(after attempt: Int, retryAfter: Duration? = nil) -> Duration? {
             if let retryAfter {
-                return retryAfter <= longestRetryAfter ? max(retryAfter, .zero) : nil
+                return retryAfter <= longestRetryAfter ? min(max(retryAfter, .zero), Self.longestPause) : nil
             }
-            return ExponentialBackoff(base: base, cap: cap).pause(after: attempt, part: random())
+            let backoff = ExponentialBackoff(base: min(base, Self.longestPause), cap: min(cap, Self.longestPause))
+            return backoff.pause(after: attempt, part: random())
         }
 
+        /// More than a century; clocks can't hold every duration.
+        private static let longestPause = Duration.seconds(1 << 32)
+
         /// Whether sending the request twice does no harm, and is possible.
-        func mayRepeat(_ request: TransferRequest) -> Bool {
+        func mayRepeat(_ request: CheckedRequest) -> Bool {
             guard !request.hasOneShotBody else { return false }
             return methods.contains(request.method.uppercased())
                 || request.request.value(forHTTPHeaderField: "Idempotency-Key") != nil
         }
 
-        func isWorthwhile(after error: any Error) -> Bool {
+        /// Whether another attempt may do better.
+        package static func isTransient(_ error: any Error) -> Bool {
             switch error {
-            case let error as URLError: Self.passingFailures.contains(error.code)
-            case URLClientError.truncatedBody: true
+            case let error as URLError: transientFailures.contains(error.code)
+            case let error as URLClientError: if case .truncatedBody = error.code { true } else { false }
             default: false
             }
         }
 
-        private static let passingFailures: Set<URLError.Code> = [
+        private static let transientFailures: Set<URLError.Code> = [
             .timedOut, .cannotFindHost, .cannotConnectToHost, .dnsLookupFailed, .networkConnectionLost,
             .notConnectedToInternet, .requestBodyStreamExhausted,
         ]

@@ -106,7 +106,7 @@ extension FaultRow {
         // A deadline ends the task at once, and what was begun for it is cleared away behind it.
         let files = leavesFile ? ["file"] : []
         try await eventually {
-            client.core.operationCount == 0 && client.core.transferCount == 0 && finished.entries.count > 0
+            client.core.requestCount == 0 && client.core.transferCount == 0 && finished.entries.count > 0
                 && (try? folder.contents()) == files
         }
         #expect(finished.entries.count == 1, "\(kind)")

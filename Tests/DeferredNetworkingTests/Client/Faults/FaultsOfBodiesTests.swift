@@ -40,12 +40,28 @@ extension URLClientTests.Faults {
         FaultRow(
             "an absurd length",
             .response(headers: ["Content-Length": "1234567890123456789012345"], body: "1234567890") + [.close],
+            bad
+        ),
+        FaultRow(
+            "two lengths",
+            [.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 10\r\n\r\n1234567890"), .close],
+            bad
+        ),
+        FaultRow(
+            "one length twice",
+            [.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\nContent-Length: 10\r\n\r\n1234567890"), .close],
             fine
         ),
+        FaultRow(
+            "a part that nobody asked for",
+            .response(status: 206, headers: ["Content-Range": "bytes 0-9/20"], body: "1234567890"),
+            bad
+        ),
+        FaultRow("a part that doesn't say which", .response(status: 206, body: "1234567890"), bad),
         FaultRow("chunks", .chunked(["12345", "67890"]), fine),
         FaultRow("chunks and a length", .chunked(["12345", "67890"], headers: ["Content-Length": "3"]), fine),
-        FaultRow("a close inside a chunk", [.send(chunked), .send("a\r\n12345"), .close], bad),
-        FaultRow("a close between chunks", [.send(chunked), .send("5\r\n12345\r\n"), .close], bad),
+        FaultRow("a close inside a chunk", [.send(chunked), .send("a\r\n12345"), .close], lost),
+        FaultRow("a close between chunks", [.send(chunked), .send("5\r\n12345\r\n"), .close], lost),
         FaultRow("a reset between chunks", [.send(chunked), .send("5\r\n12345\r\n"), .reset], lost),
         FaultRow("a chunk size that is no number", [.send(chunked), .send("xyz\r\n12345\r\n"), .close], bad),
         FaultRow(
@@ -64,7 +80,7 @@ extension URLClientTests.Faults {
         FaultRow(
             "gzip that is cut with its connection",
             .response(headers: gzip, body: .bytes(compressed.prefix(20)), contentLength: compressed.count) + [.close],
-            bad
+            lost
         ),
         FaultRow("an unknown coding", .response(headers: ["Content-Encoding": "rot13"], body: "1234567890"), bad),
         FaultRow(

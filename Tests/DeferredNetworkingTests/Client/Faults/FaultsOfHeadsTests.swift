@@ -15,9 +15,9 @@ extension URLClientTests.Faults {
     static let heads = [
         FaultRow("a reset before the head", [.reset], lost),
         FaultRow("a reset inside the head", [.send("HTTP/1.1 200 OK\r\nX-"), .reset], lost),
-        FaultRow("an empty reply", [.close], bad),
-        FaultRow("a close inside the status line", [.send("HTTP/1.1 2"), .close], bad),
-        FaultRow("a close inside the head", [.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\nX-"), .close], bad),
+        FaultRow("an empty reply", [.close], lost),
+        FaultRow("a close inside the status line", [.send("HTTP/1.1 2"), .close], lost),
+        FaultRow("a close inside the head", [.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\nX-"), .close], lost),
         FaultRow("a status line of garbage", [.send("garbage\r\n\r\n"), .close], bad),
         FaultRow("a status that is no number", [.send("HTTP/1.1 abc"), ten, .close], bad),
         FaultRow("a status of two digits", [.send("HTTP/1.1 99 X"), ten, .close], bad),

@@ -1,0 +1,42 @@
+import DeferredNetworking
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension HTTPRequest {
+    /// The request as a `URLClient` sends it.
+    ///
+    /// - Throws: Why it can't be sent.
+    func makeURLRequest() throws(URLClientError) -> (URLRequest, CheckedRequest.Body) {
+        var result = URLRequest(url: try check())
+        result.httpMethod = method.rawValue
+        for field in allHeaders {
+            // Joined with commas where a name occurs twice; cookies have a separator of their own.
+            if field.isNamed("Cookie"), let cookie = result.value(forHTTPHeaderField: field.name) {
+                result.setValue(cookie + "; " + field.value, forHTTPHeaderField: field.name)
+            } else {
+                result.addValue(field.value, forHTTPHeaderField: field.name)
+            }
+        }
+        if let timeout {
+            result.timeoutInterval = timeout / .seconds(1)
+        }
+        if body.files.isEmpty {
+            result.httpBody = body.isEmpty ? nil : body.pieces.reduce(into: Data()) { $0 += $1.bytes }
+            return (result, .inRequest)
+        } else if body.pieces.count == 1, let file = body.files.first {
+            return (result, .file(file))
+        } else {
+            return (result, .stream { [body] in body.makeStream() })
+        }
+    }
+}
+
+extension HTTPBody.Piece {
+    /// The bytes in memory.
+    fileprivate var bytes: Data {
+        if case .data(let data) = self { data } else { Data() }
+    }
+}

@@ -1,0 +1,47 @@
+extension URLClient {
+    /// Settings of a single request, where they differ from those of its client.
+    ///
+    /// ```swift
+    /// var options = URLClient.RequestOptions()
+    /// options.total = .seconds(2)
+    /// options.retries = URLClient.RetryPolicy.none
+    /// let task = client.begin(request, options: options)
+    /// ```
+    public struct RequestOptions: Sendable {
+        /// How important the request is beside others, from 0 to 1; `nil` for the platform's default. A hint to the system.
+        public var priority: Float?
+
+        /// From the beginning to the end of the whole request; `nil` for ``Deadlines/total``.
+        public var total: Duration?
+
+        /// Which failures are tried again; `nil` for ``Configuration/retries``.
+        public var retries: RetryPolicy?
+
+        /// Which statuses are successes; `nil` for ``Configuration/validation``. Downloads accept no others than 200 to 299.
+        public var validation: StatusValidation?
+
+        /// Creates options that leave everything as the client's configuration has it.
+        public init(
+            priority: Float? = nil,
+            total: Duration? = nil,
+            retries: RetryPolicy? = nil,
+            validation: StatusValidation? = nil
+        ) {
+            self.priority = priority
+            self.total = total
+            self.retries = retries
+            self.validation = validation
+        }
+    }
+}
+
+extension URLClient.Configuration {
+    /// What holds for one request.
+    func applying(_ options: URLClient.RequestOptions) -> Self {
+        var result = self
+        result.deadlines.total = options.total ?? deadlines.total
+        result.retries = options.retries ?? retries
+        result.validation = options.validation ?? validation
+        return result
+    }
+}

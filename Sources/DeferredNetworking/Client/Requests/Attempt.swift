@@ -1,0 +1,100 @@
+internal import DeferredCore
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// One try of a client's request: a transfer with its redirects, or two for a download that has to start over.
+final class Attempt<Value: Sendable>: Sendable {
+    let request: CheckedRequest
+    let deadlines: AttemptDeadlines
+    let owner: ClientRequest<Value>
+    private let round: Int
+    private let lease: EngineLease
+    private let lastHead = Lock<HTTPURLResponse?>(nil)
+
+    var events: EventReporter { owner.events }
+    var validation: URLClient.StatusValidation { owner.configuration.validation }
+    private var redirects: URLClient.RedirectPolicy { owner.configuration.redirects }
+
+    init(_ request: CheckedRequest, lease: EngineLease, of owner: ClientRequest<Value>, round: Int) {
+        self.request = request
+        self.owner = owner
+        self.round = round
+        self.lease = lease
+        deadlines = AttemptDeadlines(owner.configuration.deadlines, request)
+    }
+
+    private var configure: EngineTaskConfiguration? {
+        guard let priority = owner.priority else { return nil }
+        return { task in task.priority = priority }
+    }
+
+    /// Begins a transfer of `request`, which is the attempt's or made from it.
+    func transfer(_ request: CheckedRequest, _ sink: AttemptSink<Value>) -> Transfer {
+        let transfer = Transfer(
+            request.withoutPlatformTimeout(),
+            on: lease,
+            redirectLimit: redirects.limit,
+            decider: self,
+            configure: configure,
+            sink: sink
+        )
+        deadlines.begin { [weak transfer] error in transfer?.abort(with: error) }
+        return transfer
+    }
+
+    func received(head: URLResponse) {
+        deadlines.noteHead()
+        guard let head = head as? HTTPURLResponse else { return }
+        lastHead.withLock { $0 = head }
+        events.report(.response(head))
+    }
+
+    /// The head as every client's requests, which are HTTP, have it.
+    func head(_ response: URLResponse) -> Result<HTTPURLResponse, any Error> {
+        (response as? HTTPURLResponse).map { .success($0) }
+            ?? .failure(URLError(.badServerResponse, failing: request.url))
+    }
+
+    /// Whether there would be no other attempt after this head.
+    func isFinal(_ head: HTTPURLResponse) -> Bool {
+        owner.isFinal(head)
+    }
+
+    /// Gives the request its result before the transfer ends.
+    func deliver(_ value: Value) {
+        owner.delivered(value, round: round)
+    }
+
+    func end(with result: Result<Value, any Error>) {
+        deadlines.end()
+        owner.attemptEnded(.init(result: result, head: lastHead.withLock { $0 }), round: round)
+    }
+}
+
+/// Follows redirects as the client's policy says. Challenges are the request's: the 401 is delivered to it.
+extension Attempt: TransferDecider {
+    func willSend() {
+        events.report(.sent)
+    }
+
+    func decide(
+        redirect response: HTTPURLResponse,
+        of task: any EngineTask,
+        proposal: URLRequest,
+        answer: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        deadlines.noteActivity()
+        let next = redirects.decide(response, proposal)
+        if let target = next?.url {
+            events.report(.redirected(response, to: target))
+        }
+        answer(next)
+    }
+
+    func decide(challenge: URLAuthenticationChallenge, of task: any EngineTask, answer: @escaping ChallengeAnswer) {
+        answer(.performDefaultHandling, nil)
+    }
+}

@@ -1,0 +1,96 @@
+internal import DeferredCore
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Keeps the deadlines of one attempt: the silence that ends it, and the time to its head.
+///
+/// Activity moves no timer, it only notes the time. A timer that fires too early looks at that and waits for the rest.
+final class AttemptDeadlines: Sendable {
+    private struct State {
+        var lastActivity: ContinuousClock.Instant
+        var headDeadline: ContinuousClock.Instant?
+        var timer: ClockTimer?
+        var expire: (@Sendable (any Error) -> Void)?
+        var hasEnded = false
+    }
+
+    /// Foundation's default, which tells that nobody has chosen a time-out for the request.
+    private static let defaultTimeout: TimeInterval = 60
+
+    private let url: URL
+    private let idle: Duration?
+    private let state: Lock<State>
+
+    init(_ deadlines: URLClient.Deadlines, _ request: CheckedRequest) {
+        url = request.url
+        let timeout = request.timeout
+        // A duration can't hold what a `Double` can.
+        idle = timeout == Self.defaultTimeout ? deadlines.idle : timeout < 0x1p32 ? .seconds(timeout) : .forever
+        let now = ContinuousClock.now
+        state = Lock(
+            State(lastActivity: now, headDeadline: deadlines.connectToHead.flatMap { now.deadline(after: $0) })
+        )
+    }
+
+    /// - Parameter expire: takes the error that ends the attempt. A second call replaces it.
+    func begin(_ expire: @escaping @Sendable (any Error) -> Void) {
+        // What was there is let go outside of the lock.
+        var replaced: (@Sendable (any Error) -> Void)?
+        state.withLock { state in
+            guard !state.hasEnded else { return }
+            swap(&replaced, &state.expire)
+            state.expire = expire
+            state.lastActivity = ContinuousClock.now
+        }
+        arm()
+    }
+
+    func noteActivity() {
+        state.withLock { $0.lastActivity = ContinuousClock.now }
+    }
+
+    func noteHead() {
+        state.withLock { state in
+            state.headDeadline = nil
+            state.lastActivity = ContinuousClock.now
+        }
+    }
+
+    func end() {
+        let (timer, _) = state.withLock { state in
+            state.hasEnded = true
+            return (state.timer.take(), state.expire.take())
+        }
+        timer?.cancel()
+    }
+
+    private func arm() {
+        let old = state.withLock { state in
+            let old = state.timer.take()
+            guard !state.hasEnded, let (time, _) = nextDeadline(state) else { return old }
+            state.timer = ClockTimer(at: time) { [weak self] in self?.check() }
+            return old
+        }
+        old?.cancel()
+    }
+
+    private func check() {
+        let verdict = state.withLock { state -> (expire: (@Sendable (any Error) -> Void)?, reason: String)? in
+            guard let (time, reason) = nextDeadline(state), time <= ContinuousClock.now else { return nil }
+            return (state.expire, reason)
+        }
+        guard let verdict else { return arm() }
+        verdict.expire?(URLError(.timedOut, failing: url, description: verdict.reason))
+    }
+
+    private func nextDeadline(_ state: State) -> (time: ContinuousClock.Instant, reason: String)? {
+        let silence = idle.flatMap { state.lastActivity.deadline(after: $0) }
+        if let head = state.headDeadline, silence.map({ head <= $0 }) ?? true {
+            return (head, "The head of the response did not come in time")
+        }
+        return silence.map { ($0, "Nothing was sent or received for \(idle ?? .zero)") }
+    }
+}

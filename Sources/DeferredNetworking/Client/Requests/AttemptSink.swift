@@ -1,0 +1,67 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Stands between a transfer and the sink that makes something of its body: notes what comes, and keeps bodies of
+/// responses that aren't accepted away from that sink.
+///
+/// SAFETY: a sink has one transfer, which calls it in order and never twice at once, and whose lock orders the calls.
+final class AttemptSink<Value: Sendable>: TransferSink, @unchecked Sendable {
+    private let inner: any TransferSink
+    private let attempt: Attempt<Value>
+    private let validation: URLClient.StatusValidation?
+    private var refused: RefusedBody?
+    private var sentCount: Int64 = 0
+
+    /// - Parameter validation: nil when `inner` judges statuses itself.
+    init(_ inner: any TransferSink, _ attempt: Attempt<Value>, validation: URLClient.StatusValidation?) {
+        self.inner = inner
+        self.attempt = attempt
+        self.validation = validation
+    }
+
+    func receive(head: URLResponse) throws {
+        attempt.received(head: head)
+        if let head = head as? HTTPURLResponse, let validation, !validation.accepts(head.statusCode) {
+            refused = RefusedBody(of: head)
+        } else {
+            refused = nil
+            try inner.receive(head: head)
+        }
+    }
+
+    func receive(bytes: Data) throws {
+        attempt.deadlines.noteActivity()
+        attempt.events.received(bytes.count)
+        if refused == nil {
+            try inner.receive(bytes: bytes)
+        } else {
+            try refused?.append(bytes)
+        }
+    }
+
+    func report(_ progress: BodyProgress) {
+        switch progress.direction {
+        case .sent:
+            attempt.deadlines.noteActivity()
+            // A redirect that keeps the body begins to count again.
+            attempt.events.sent(progress.completed - (progress.completed < sentCount ? 0 : sentCount))
+            sentCount = progress.completed
+            inner.report(progress)
+        case .received where refused == nil:
+            inner.report(progress)
+        case .received:
+            break
+        }
+    }
+
+    func finish(_ result: Result<URLResponse, any Error>) {
+        if let refused, case .success = result {
+            inner.finish(.failure(refused.error))
+        } else {
+            inner.finish(result)
+        }
+    }
+}

@@ -1,0 +1,181 @@
+internal import DeferredCore
+internal import DeferredTask
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Drives one ``ClientRequestStateMachine``: takes the lock, feeds the event, lets go of the lock, performs the actions.
+final class ClientRequest<Value: Sendable>: AnyClientRequest {
+    typealias Machine = ClientRequestStateMachine<Value>
+
+    /// Begins an attempt, and returns what ends it from outside.
+    typealias Start = @Sendable (Attempt<Value>) -> @Sendable (any Error) -> Void
+
+    private struct State {
+        var machine: Machine
+
+        /// Given up with the result: a stream's would otherwise never be known to be dropped.
+        var promise: Task<Value>.Promise?
+        var stop: (@Sendable (any Error) -> Void)?
+        var deadline: ClockTimer?
+    }
+
+    let identifier: UInt64
+    let core: ClientCore
+
+    /// The client's, with what the request has of its own.
+    let configuration: URLClient.Configuration
+    let priority: Float?
+    let events: EventReporter
+    private let request: CheckedRequest
+    private let state: Lock<State>
+    private let start: Start
+
+    var url: URL { request.url }
+
+    init(
+        _ identifier: UInt64,
+        _ request: CheckedRequest,
+        on core: ClientCore,
+        options: URLClient.RequestOptions,
+        events: EventReporter,
+        promise: Task<Value>.Promise,
+        start: @escaping Start
+    ) {
+        configuration = core.configuration.applying(options)
+        priority = options.priority
+        self.identifier = identifier
+        self.request = request
+        self.core = core
+        self.events = events
+        self.start = start
+        state = Lock(
+            State(
+                machine: Machine(
+                    request,
+                    retries: configuration.retries,
+                    authentication: configuration.authentication
+                ),
+                promise: promise
+            )
+        )
+    }
+
+    /// Takes its place in the client's queue, unless its deadline comes first.
+    func begin() {
+        if let total = configuration.totalDeadline {
+            let deadline = ClockTimer(after: total, clock: ContinuousClock()) { [weak self] in
+                self?.abort(with: URLClientError.deadlineExceeded)
+            }
+            state.withLock { $0.deadline = deadline }
+        }
+        handle { $0.begin() }
+    }
+
+    func cancel() {
+        abort(with: URLError(.cancelled, failing: url))
+    }
+
+    func admitted() {
+        handle { $0.admitted() }
+    }
+
+    func abort(with error: any Error) {
+        handle { $0.abort(with: error) }
+    }
+
+    func delivered(_ value: Value, round: Int) {
+        handle { $0.delivered(value, round: round) }
+    }
+
+    func attemptEnded(_ outcome: Machine.Outcome, round: Int) {
+        handle { $0.attemptEnded(outcome, round: round, now: Date()) }
+    }
+
+    func isFinal(_ head: HTTPURLResponse) -> Bool {
+        state.withLock { $0.machine.isFinal(head, now: Date()) }
+    }
+
+    private func handle(_ event: (inout Machine) -> [Machine.Action]) {
+        state.withLock { event(&$0.machine) }.forEach(perform)
+    }
+
+    private func perform(_ action: Machine.Action) {
+        switch action {
+        case .arrive:
+            core.arrived(self, host: url.host(percentEncoded: true) ?? "")
+        case .startAttempt(let request, let round):
+            startAttempt(request, round: round)
+        case .ask(let challenge, let round):
+            ask(challenge, round: round)
+        case .pause(let duration, let attempt, let round):
+            events.report(.retried(attempt: attempt, after: duration))
+            pause(duration, round: round)
+        case .stop(let error):
+            state.withLock { $0.stop.take() }?(error)
+        case .deliver(let value):
+            state.withLock { $0.promise.take() }?.succeed(with: value)
+        case .finish(let unnamed):
+            let result = unnamed.mapError { $0.naming(url) }
+            conclude(result.error)
+            state.withLock { $0.promise.take() }?.fill(with: result)
+        case .streamed(let error):
+            conclude(error?.naming(url))
+        case .leave:
+            // What it retains, a lease of the core among it, is let go of without the lock.
+            let stop = state.withLock { $0.stop.take() }
+            withExtendedLifetime(stop) {}
+            core.left(identifier)
+        }
+    }
+
+    private func startAttempt(_ request: CheckedRequest, round: Int) {
+        guard let lease = core.lease() else { return abort(with: URLClientError.shutDown) }
+        remember(start(Attempt(request, lease: lease, of: self, round: round)), round: round)
+    }
+
+    private func ask(_ challenge: URLClient.Authentication.Challenge, round: Int) {
+        events.report(.challenged(challenge.response))
+        guard let answer = configuration.authentication.answer else {
+            return handle { $0.answered(.success(nil), round: round) }
+        }
+        let task = answer(challenge)
+        remember({ _ in task.cancel() }, round: round)
+        task.upon(.immediate) { result in self.handle { $0.answered(result, round: round) } }
+    }
+
+    private func pause(_ duration: Duration, round: Int) {
+        let timer = ClockTimer(after: duration, clock: configuration.retries.clock) {
+            self.handle { $0.pauseEnded(round: round) }
+        }
+        remember({ _ in timer.cancel() }, round: round)
+    }
+
+    /// Keeps what stops the work of this round, or stops it, when the request has gone on or ended meanwhile.
+    private func remember(_ stop: @escaping @Sendable (any Error) -> Void, round: Int) {
+        let (isOver, old) = state.withLock { state -> (Bool, (@Sendable (any Error) -> Void)?) in
+            if case .ended = state.machine.state { return (true, nil) }
+            guard state.machine.round == round else { return (false, nil) }
+            defer { state.stop = stop }
+            return (false, state.stop)
+        }
+        withExtendedLifetime(old) {}
+        // It has ended by itself, or was aborted while it began.
+        if isOver {
+            stop(URLError(.cancelled, failing: url))
+        }
+    }
+
+    private func conclude(_ error: (any Error)?) {
+        state.withLock { $0.deadline.take() }?.cancel()
+        events.report(.finished(error))
+    }
+}
+
+extension Result {
+    fileprivate var error: Failure? {
+        if case .failure(let error) = self { error } else { nil }
+    }
+}

@@ -1,0 +1,219 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// One request of a client, from its arrival over any number of attempts to its one result.
+///
+/// An attempt is a transfer with all its redirects. Rounds number the attempts, questions and pauses, so that late news of
+/// an earlier one is told apart from the current one's.
+struct ClientRequestStateMachine<Value: Sendable> {
+    enum State {
+        /// It has not asked for its turn.
+        case new
+
+        case queued
+        case attempting
+
+        /// A credential was asked for. What the attempt came to is the result if there is none.
+        case asking(Outcome)
+
+        case pausing
+
+        /// The result was given, and the transfer goes on to feed it.
+        case streaming
+
+        case ended
+    }
+
+    /// What an attempt came to.
+    struct Outcome: Sendable {
+        var result: Result<Value, any Error>
+
+        /// The last head that came, whatever the result.
+        var head: HTTPURLResponse?
+
+        var error: (any Error)? {
+            if case .failure(let error) = result { error } else { nil }
+        }
+    }
+
+    enum Action {
+        /// Asks for its turn.
+        case arrive
+
+        case startAttempt(CheckedRequest, round: Int)
+        case ask(URLClient.Authentication.Challenge, round: Int)
+        case pause(Duration, attempt: Int, round: Int)
+
+        /// Ends the attempt, the question or the pause that is under way.
+        case stop(any Error)
+
+        /// A stream begins: the result, but not the end.
+        case deliver(Value)
+
+        case finish(Result<Value, any Error>)
+
+        /// The stream that was delivered has ended.
+        case streamed((any Error)?)
+
+        /// Nothing more will come of the request: gives up its turn, if it has one.
+        case leave
+    }
+
+    /// How many credentials are tried, for one request whose closure always finds another.
+    private static var challengeLimit: Int { 5 }
+
+    private(set) var state = State.new
+    private(set) var round = 0
+
+    private let request: CheckedRequest
+    private let retries: URLClient.RetryPolicy
+    private let authenticates: Bool
+    private var attempts = 0
+
+    /// How many attempts ended in a challenge. They don't count as attempts of the retry policy.
+    private var challenges = 0
+    private var credential: URLClient.Credential?
+    private var refused: [URLClient.Credential] = []
+
+    init(_ request: CheckedRequest, retries: URLClient.RetryPolicy, authentication: URLClient.Authentication) {
+        self.request = request
+        self.retries = retries
+        let isFree = request.request.value(forHTTPHeaderField: "Authorization") == nil
+        authenticates = isFree && authentication.answer != nil
+        credential = isFree ? authentication.preemptive : nil
+    }
+
+    /// Begins, unless a deadline was faster.
+    mutating func begin() -> [Action] {
+        guard case .new = state else { return [] }
+        state = .queued
+        return [.arrive]
+    }
+
+    /// It is the request's turn.
+    mutating func admitted() -> [Action] {
+        switch state {
+        case .queued:
+            return startAttempt()
+        case .ended:
+            // It may have left before it arrived: then this turn is given up by nobody else.
+            return [.leave]
+        case .new, .attempting, .asking, .pausing, .streaming:
+            return []
+        }
+    }
+
+    /// A stream's head was taken as the result.
+    mutating func delivered(_ value: Value, round: Int) -> [Action] {
+        guard case .attempting = state, round == self.round else { return [] }
+        state = .streaming
+        return [.deliver(value)]
+    }
+
+    mutating func attemptEnded(_ outcome: Outcome, round: Int, now: Date) -> [Action] {
+        guard round == self.round else { return [] }
+        switch state {
+        case .attempting:
+            if let head = outcome.head, isChallenge(head) {
+                if let credential { refused.append(credential) }
+                credential = nil
+                challenges += 1
+                self.round += 1
+                state = .asking(outcome)
+                return [.ask(.init(response: head, refused: refused), round: self.round)]
+            }
+            return retry(after: outcome, now: now) ?? finish(outcome.result)
+        case .streaming:
+            state = .ended
+            return [.streamed(outcome.error), .leave]
+        case .new, .queued, .asking, .pausing, .ended:
+            return []
+        }
+    }
+
+    mutating func answered(_ answer: Result<URLClient.Credential?, any Error>, round: Int) -> [Action] {
+        guard round == self.round, case .asking(let outcome) = state else { return [] }
+        switch answer {
+        case .success(let new?) where !refused.contains(new):
+            credential = new
+            return startAttempt()
+        case .success:
+            return finish(outcome.result)
+        case .failure(let error):
+            return finish(.failure(error))
+        }
+    }
+
+    mutating func pauseEnded(round: Int) -> [Action] {
+        guard round == self.round, case .pausing = state else { return [] }
+        return startAttempt()
+    }
+
+    /// Ends the request, unless it has ended: a cancellation, a deadline, a shutdown.
+    mutating func abort(with error: any Error) -> [Action] {
+        switch state {
+        case .new:
+            state = .ended
+            return [.finish(.failure(error))]
+        case .queued:
+            return finish(.failure(error))
+        case .attempting, .asking, .pausing:
+            return [.stop(error)] + finish(.failure(error))
+        case .streaming:
+            state = .ended
+            return [.stop(error), .streamed(error), .leave]
+        case .ended:
+            return []
+        }
+    }
+
+    /// Whether a response with this head ends the attempts, so that a stream may begin with it.
+    func isFinal(_ head: HTTPURLResponse, now: Date) -> Bool {
+        !isChallenge(head) && pause(after: head, or: nil, now: now) == nil
+    }
+
+    private mutating func startAttempt() -> [Action] {
+        round += 1
+        attempts += 1
+        state = .attempting
+        guard let credential else { return [.startAttempt(request, round: round)] }
+        do throws(URLClientError) {
+            return [.startAttempt(try request.authorized(by: credential.field()), round: round)]
+        } catch {
+            return finish(.failure(error))
+        }
+    }
+
+    private mutating func finish(_ result: Result<Value, any Error>) -> [Action] {
+        state = .ended
+        return [.finish(result), .leave]
+    }
+
+    private mutating func retry(after outcome: Outcome, now: Date) -> [Action]? {
+        guard let pause = pause(after: outcome.head, or: outcome.error, now: now) else { return nil }
+        round += 1
+        state = .pausing
+        return [.pause(pause, attempt: attempts - challenges, round: round)]
+    }
+
+    private func pause(after head: HTTPURLResponse?, or error: (any Error)?, now: Date) -> Duration? {
+        guard attempts - challenges < retries.attempts, retries.mayRepeat(request) else { return nil }
+        if let head, retries.statuses.contains(head.statusCode) {
+            let asked = RetryAfter.pause(asked: head, now: now)
+            return retries.pause(after: attempts - challenges, retryAfter: asked)
+        }
+        guard let error, URLClient.RetryPolicy.isTransient(error) else { return nil }
+        return retries.pause(after: attempts - challenges)
+    }
+
+    /// A 401 of the origin that the caller named, that another credential may help against.
+    private func isChallenge(_ head: HTTPURLResponse) -> Bool {
+        guard head.statusCode == 401, authenticates, challenges < Self.challengeLimit, !request.hasOneShotBody,
+            let from = head.url
+        else { return false }
+        return Origin(of: from) == Origin(of: request.url)
+    }
+}

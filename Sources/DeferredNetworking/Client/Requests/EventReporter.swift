@@ -1,0 +1,59 @@
+internal import DeferredCore
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Counts a request's bytes, and reports to the client's monitor what happens to it.
+final class EventReporter: Sendable {
+    private let identifier: UInt64
+    private let original: URLRequest
+    private let monitor: (@Sendable (URLClient.Event) -> Void)?
+    private let beginning = ContinuousClock.now
+
+    private struct State {
+        var sent: Int64 = 0
+        var received: Int64 = 0
+        var hasFinished = false
+    }
+
+    private let state = Lock(State())
+
+    init(_ identifier: UInt64, _ original: URLRequest, monitor: (@Sendable (URLClient.Event) -> Void)?) {
+        self.identifier = identifier
+        self.original = original
+        self.monitor = monitor
+    }
+
+    func received(_ count: Int) {
+        guard monitor != nil else { return }
+        state.withLock { $0.received += Int64(count) }
+    }
+
+    func sent(_ count: Int64) {
+        guard monitor != nil else { return }
+        state.withLock { $0.sent += count }
+    }
+
+    func report(_ kind: URLClient.Event.Kind) {
+        guard let monitor else { return }
+        let (before, isTold) = state.withLock { state in
+            let before = state
+            if case .finished = kind { state.hasFinished = true }
+            return (before, !before.hasFinished)
+        }
+        // A transfer that was cancelled may still have something to say.
+        guard isTold else { return }
+        monitor(
+            URLClient.Event(
+                kind: kind,
+                request: identifier,
+                original: original,
+                elapsed: ContinuousClock.now - beginning,
+                sent: before.sent,
+                received: before.received
+            )
+        )
+    }
+}

@@ -1,0 +1,140 @@
+#if canImport(FoundationNetworking)
+import Foundation
+import FoundationNetworking
+#else
+import Foundation
+#endif
+
+/// Streams a response's body into a ``PartialFile``, and judges what a response to a range request means.
+///
+/// SAFETY: a sink has one transfer, which calls it in order and never twice at once, and whose lock orders the calls.
+final class DownloadSink: TransferSink, @unchecked Sendable {
+    enum Outcome {
+        case ended(Result<URLResponse, any Error>)
+
+        /// What the server sent doesn't continue the part that is there: all of it has to come again.
+        case mustStartOver
+    }
+
+    /// Ends a transfer whose body would be of no use.
+    private struct CannotContinue: Error {}
+
+    private enum Body {
+        /// The file, which ends at `total` when that is known.
+        case file(total: Int64?)
+        case refused(RefusedBody)
+
+        /// A 416 that says that nothing is missing.
+        case alreadyComplete(URLResponse)
+        case nothing
+    }
+
+    private var file: PartialFile
+    private var body = Body.nothing
+    private var offset: Int64 = 0
+
+    private let url: URL
+    private let isRangeRequested: Bool
+    private let onProgress: @Sendable (BodyProgress) -> Void
+    private let completion: @Sendable (PartialFile, Outcome) -> Void
+
+    /// - Parameter completion: takes the file back, still open unless it is complete.
+    init(
+        _ file: PartialFile,
+        of url: URL,
+        isRangeRequested: Bool,
+        onProgress: @escaping @Sendable (BodyProgress) -> Void,
+        completion: @escaping @Sendable (PartialFile, Outcome) -> Void
+    ) {
+        self.file = file
+        self.url = url
+        self.isRangeRequested = isRangeRequested
+        self.onProgress = onProgress
+        self.completion = completion
+    }
+
+    func receive(head: URLResponse) throws {
+        let plan = DownloadPlan(
+            head,
+            of: url,
+            isRangeRequested: isRangeRequested,
+            length: file.length,
+            validator: file.validator
+        )
+        offset = 0
+        switch plan {
+        case .restart(let validator):
+            try file.restart(validator: validator)
+            body = .file(total: nil)
+        case .append(let total):
+            try file.resume()
+            offset = file.length
+            body = .file(total: total)
+        case .alreadyComplete(let response):
+            body = .alreadyComplete(response)
+            onProgress(.received(file.length, of: file.length))
+        case .startOver:
+            throw CannotContinue()
+        case .reject(let response):
+            body = .refused(RefusedBody(of: response))
+        }
+    }
+
+    func receive(bytes: Data) throws {
+        switch body {
+        case .file:
+            try file.append(bytes)
+        case .refused(var refused):
+            // A 401 may still be followed by the file, unless its own body is without end.
+            defer { body = .refused(refused) }
+            try refused.append(bytes)
+        case .alreadyComplete, .nothing:
+            break
+        }
+    }
+
+    func report(_ progress: BodyProgress) {
+        guard case .file = body, progress.direction == .received else { return }
+        onProgress(.received(offset + progress.completed, of: progress.total.map { offset + $0 }))
+    }
+
+    func finish(_ result: Result<URLResponse, any Error>) {
+        let outcome = outcome(of: result)
+        // The file is handed on, and this object isn't called again.
+        completion(file, outcome)
+    }
+
+    private func outcome(of result: Result<URLResponse, any Error>) -> Outcome {
+        let response: URLResponse
+        switch result {
+        case .success(let received): response = received
+        case .failure(is CannotContinue): return .mustStartOver
+        case .failure(let error as URLError)
+        where isRangeRequested && error.userInfo[NSUnderlyingErrorKey] is ResponseFraming.UnusableRange:
+            return .mustStartOver
+        case .failure: return .ended(result)
+        }
+        switch body {
+        case .file(let total):
+            if let total, file.length < total {
+                return .ended(.failure(URLClientError.truncatedBody(received: file.length, expected: total).about(url)))
+            }
+            return .ended(completeFile(with: response))
+        case .alreadyComplete(let response):
+            return .ended(completeFile(with: response))
+        case .refused(let refused):
+            return .ended(.failure(refused.error))
+        case .nothing:
+            return .ended(.failure(URLError(.badServerResponse, failing: response.url)))
+        }
+    }
+
+    private func completeFile(with response: URLResponse) -> Result<URLResponse, any Error> {
+        do throws(CocoaError) {
+            try file.complete()
+            return .success(response)
+        } catch {
+            return .failure(error)
+        }
+    }
+}

@@ -1,0 +1,38 @@
+internal import DeferredCore
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The time that a session's configuration allows for a whole request.
+///
+/// swift-corelibs-foundation ignores `timeoutIntervalForResource`; no issue is known upstream. Tests: `URLSessionTests`, "the
+/// session's time-out for resources ends a request that goes on and on", and the same of a client.
+enum ResourceTimeout {
+    /// Foundation's default, seven days, is no limit that anybody has chosen.
+    private static let defaultTimeout: TimeInterval = 7 * 24 * 60 * 60
+
+    /// The time-out, if one was chosen.
+    static func chosen(in configuration: URLSessionConfiguration) -> Duration? {
+        let timeout = configuration.timeoutIntervalForResource
+        guard timeout.isFinite, timeout >= 0, timeout < defaultTimeout else { return nil }
+        return .seconds(timeout)
+    }
+
+    /// Ends a transfer on a session that the user made, unless its result comes first.
+    static func limit(
+        _ session: URLSession,
+        _ url: URL,
+        until end: some FutureProtocol,
+        abort: @escaping @Sendable (any Error) -> Void
+    ) {
+        #if canImport(FoundationNetworking)
+        guard let timeout = chosen(in: session.configuration) else { return }
+        let deadline = ClockTimer(after: timeout, clock: ContinuousClock()) {
+            abort(URLError(.timedOut, failing: url, description: "The whole request took longer than \(timeout)"))
+        }
+        end.upon(.immediate) { _ in deadline.cancel() }
+        #endif
+    }
+}

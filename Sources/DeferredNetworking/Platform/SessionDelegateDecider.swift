@@ -1,0 +1,64 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Decides as the delegate of the session that the user made does, on that session's own queue.
+///
+/// On Linux a delegate that doesn't implement a method answers through the protocol's default implementation, which is what
+/// a transfer does by itself; the engine's tasks never reach that delegate otherwise
+/// (https://github.com/swiftlang/swift-corelibs-foundation/issues/5187). On Darwin, methods are optional instead.
+/// Test: `URLSessionTests`, "A session's own delegate decides on redirects and challenges".
+struct SessionDelegateDecider: TransferDecider {
+    private let session: URLSession
+    private let delegate: any URLSessionTaskDelegate
+
+    /// - Returns: nil when the session has no delegate that could be asked, or has been invalidated.
+    init?(_ session: URLSession) {
+        guard let delegate = session.delegate as? any URLSessionTaskDelegate else { return nil }
+        self.session = session
+        self.delegate = delegate
+    }
+
+    func decide(
+        redirect response: HTTPURLResponse,
+        of task: any EngineTask,
+        proposal: URLRequest,
+        answer: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        guard let task = (task as? SessionTask)?.platformTask else { return answer(proposal) }
+        session.delegateQueue.addOperation { [session, delegate] in
+            #if canImport(FoundationNetworking)
+            delegate.urlSession(
+                session,
+                task: task,
+                willPerformHTTPRedirection: response,
+                newRequest: proposal,
+                completionHandler: answer
+            )
+            #else
+            guard let method = delegate.urlSession(_:task:willPerformHTTPRedirection:newRequest:completionHandler:)
+            else { return answer(proposal) }
+            method(session, task, response, proposal, answer)
+            #endif
+        }
+    }
+
+    func decide(
+        challenge: URLAuthenticationChallenge,
+        of task: any EngineTask,
+        answer: @escaping ChallengeAnswer
+    ) {
+        guard let task = (task as? SessionTask)?.platformTask else { return answer(.performDefaultHandling, nil) }
+        session.delegateQueue.addOperation { [session, delegate] in
+            #if canImport(FoundationNetworking)
+            delegate.urlSession(session, task: task, didReceive: challenge, completionHandler: answer)
+            #else
+            guard let method = delegate.urlSession(_:task:didReceive:completionHandler:)
+            else { return answer(.performDefaultHandling, nil) }
+            method(session, task, challenge, answer)
+            #endif
+        }
+    }
+}

@@ -1,0 +1,105 @@
+package import Foundation
+
+#if canImport(FoundationNetworking)
+package import FoundationNetworking
+#endif
+
+/// A request that can be sent: the platform would neither misread it, nor alter it, nor trap on it.
+///
+/// A transfer accepts nothing else, so a request is checked once, before a task exists.
+package struct CheckedRequest: Sendable {
+    /// Where the body's bytes come from.
+    package enum Body: Sendable {
+        /// The request's own `httpBody` or `httpBodyStream`, or nothing.
+        case inRequest
+
+        /// A regular file, read while it is sent.
+        case file(URL)
+
+        /// A fresh stream for each time that the body has to be sent.
+        case stream(@Sendable () -> InputStream)
+    }
+
+    package private(set) var request: URLRequest
+    package let body: Body
+    let url: URL
+
+    /// The caller's time-out in seconds, which the platform's form of the request may have rounded.
+    let timeout: TimeInterval
+
+    var method: String { request.httpMethod ?? "GET" }
+
+    /// Whether sending this again would find the body's stream already read.
+    var hasOneShotBody: Bool {
+        if case .inRequest = body { request.httpBodyStream != nil } else { false }
+    }
+
+    /// Checks a request.
+    ///
+    /// - Parameter defaultHeaders: added first, where the request has no such field of its own.
+    package init(
+        _ request: URLRequest,
+        body: Body = .inRequest,
+        defaultHeaders: [String: String] = [:]
+    ) throws(URLClientError) {
+        var result = request
+        for (name, value) in defaultHeaders where request.value(forHTTPHeaderField: name) == nil {
+            // Before it is set: a value with a line break in it is dropped there without a word.
+            try RequestGrammar.check(fieldNamed: name, value: value)
+            result.setValue(value, forHTTPHeaderField: name)
+        }
+        url = try Self.checkedURL(request.url)
+        result.url = url
+        if let method = request.httpMethod {
+            try RequestGrammar.check(method: method)
+        }
+        for (name, value) in (result.allHTTPHeaderFields ?? [:]).sorted(by: { $0.key < $1.key }) {
+            try RequestGrammar.check(fieldNamed: name, value: value)
+        }
+        guard result.value(forHTTPHeaderField: "Transfer-Encoding") == nil else {
+            throw .invalidRequest(
+                reason:
+                    "the header Transfer-Encoding is not the caller's to set: beside the Content-Length of the body, "
+                    + "servers disagree about where the request ends; leave it out"
+            )
+        }
+        timeout = request.timeoutInterval
+        try Self.roundTimeout(of: &result)
+        try Self.checkBody(body, of: &result)
+        self.request = result
+        self.body = body
+    }
+
+    /// The same request with a field of the library's own making.
+    func setting(_ value: String, for name: String) -> CheckedRequest {
+        var result = self
+        result.request.setValue(value, forHTTPHeaderField: name)
+        return result
+    }
+
+    /// The same request with a credential.
+    func authorized(by field: String) throws(URLClientError) -> CheckedRequest {
+        // Before it is set: without the line break at the end of a token, it would go out without the token.
+        try RequestGrammar.check(fieldNamed: "Authorization", value: field)
+        return setting(field, for: "Authorization")
+    }
+
+    /// The same request for a transfer whose deadlines are ours: the platform's would cut them down to whole seconds.
+    func withoutPlatformTimeout() -> CheckedRequest {
+        var result = self
+        result.request.timeoutInterval = TimeoutRounding.longest
+        return result
+    }
+
+    private static func roundTimeout(of request: inout URLRequest) throws(URLClientError) {
+        let timeout = request.timeoutInterval
+        guard timeout.isFinite, timeout > 0 else {
+            throw .invalidRequest(reason: "the time-out of \(timeout) s is not a positive, finite number of seconds")
+        }
+        let rounded = TimeoutRounding.rounded(timeout)
+        // Writing an unchanged value would make the request's own default override the session's time-out.
+        if rounded != timeout {
+            request.timeoutInterval = rounded
+        }
+    }
+}

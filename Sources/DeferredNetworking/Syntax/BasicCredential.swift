@@ -1,0 +1,18 @@
+import Foundation
+
+/// The scheme Basic of RFC 7617.
+package enum BasicCredential {
+    /// The value for `Authorization`.
+    package static func field(user: String, password: String) throws(URLClientError) -> String {
+        guard !user.contains(":") else {
+            throw .invalidRequest(
+                reason: "the user name \(DisplayText.quoted(user)) of the credential has a colon, "
+                    + "which servers take for its end; use one without"
+            )
+        }
+        guard !"\(user)\(password)".unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
+            throw .invalidRequest(reason: "the user name or the password contains control characters; remove them")
+        }
+        return "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
+    }
+}

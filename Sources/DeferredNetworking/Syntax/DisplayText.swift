@@ -1,0 +1,45 @@
+package import Foundation
+
+/// Text from outside, made fit for one line of an error message.
+package enum DisplayText {
+    private static let longest = 200
+
+    /// `text` in quotation marks, cut off when it is long, with control characters spelled out.
+    package static func quoted(_ text: String) -> String {
+        var result = "\""
+        var count = 0
+        for scalar in text.unicodeScalars {
+            guard count < longest else {
+                result += "…"
+                break
+            }
+            result += escaped(scalar)
+            count += 1
+        }
+        return result + "\""
+    }
+
+    /// `url` in quotation marks, without credentials.
+    package static func quoted(_ url: URL) -> String {
+        quoted(Redaction.url(url))
+    }
+
+    /// The same for what should be a host, but may have a user name and a password before it.
+    package static func quoted(withoutUser host: String) -> String {
+        quoted(host.lastIndex(of: "@").map { Redaction.mark + host[$0...] } ?? host)
+    }
+
+    private static func escaped(_ scalar: Unicode.Scalar) -> String {
+        switch scalar {
+        case "\r": "\\r"
+        case "\n": "\\n"
+        case "\t": "\\t"
+        case "\0": "\\0"
+        case "\"": "\\\""
+        default:
+            scalar.properties.generalCategory == .control
+                ? "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+                : String(scalar)
+        }
+    }
+}

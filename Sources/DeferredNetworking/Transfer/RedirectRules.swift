@@ -1,0 +1,97 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// What a redirect response asks for: RFC 9110, section 15.4, as browsers read it.
+package enum RedirectRules {
+    enum Verdict {
+        /// Send this request instead.
+        case follow(URLRequest, CheckedRequest.Body)
+
+        /// The response is not one to follow: it is the result.
+        case deliver
+
+        case fail(URLError)
+    }
+
+    /// How many redirects one transfer follows, unless it is told otherwise.
+    package static let hopLimit = 20
+
+    /// - Parameters:
+    ///   - chain: the URLs that redirected, up to the one before `request`.
+    ///   - limit: how many redirects are followed.
+    static func verdict(
+        on response: HTTPURLResponse,
+        to request: CheckedRequest,
+        after chain: [URL],
+        limit: Int = hopLimit
+    ) -> Verdict {
+        let url = request.url
+        guard [301, 302, 303, 307, 308].contains(response.statusCode),
+            let target = target(of: response, from: url)
+        else { return .deliver }
+        guard chain.count < limit else {
+            return .fail(tooMany(chain + [url, target]))
+        }
+        var next = request.request
+        var body = request.body
+        if dropsBody(status: response.statusCode, method: request.method) {
+            dropBody(of: &next)
+            body = .inRequest
+        } else if request.hasOneShotBody {
+            return .fail(URLError(.requestBodyStreamExhausted, failing: target))
+        }
+        if Origin(of: url) != Origin(of: target) {
+            removeHeaders(from: &next) { originBoundHeaders.contains($0) }
+        }
+        next.url = target
+        return .follow(next, body)
+    }
+
+    /// The `Location`, resolved by RFC 3986 and with the fragment that it inherits, if it is one that can be followed.
+    private static func target(of response: HTTPURLResponse, from url: URL) -> URL? {
+        guard let location = response.value(forHTTPHeaderField: "Location"),
+            let target = URL(string: location, relativeTo: url)?.absoluteURL,
+            ["http", "https"].contains(target.scheme?.lowercased()),
+            target.host(percentEncoded: true)?.isEmpty == false
+        else { return nil }
+        guard target.fragment == nil, let fragment = url.fragment(percentEncoded: true) else { return target }
+        return URL(string: target.absoluteString + "#" + fragment) ?? target
+    }
+
+    /// Names the last URLs of the chain: those of a loop are among them.
+    private static func tooMany(_ chain: [URL]) -> URLError {
+        let shown = chain.suffix(6).map { DisplayText.quoted($0) }.joined(separator: " → ")
+        return URLError(
+            .httpTooManyRedirects,
+            failing: chain.last,
+            description: "More than \(chain.count - 2) redirects: \(chain.count > 6 ? "… → " : "")\(shown)"
+        )
+    }
+
+    private static func dropsBody(status: Int, method: String) -> Bool {
+        switch status {
+        case 301, 302: method == "POST"
+        case 303: method != "GET" && method != "HEAD"
+        default: false
+        }
+    }
+
+    private static func dropBody(of request: inout URLRequest) {
+        request.httpMethod = "GET"
+        request.httpBody = nil
+        request.httpBodyStream = nil
+        removeHeaders(from: &request) { $0.hasPrefix("content-") || $0 == "transfer-encoding" }
+    }
+
+    /// Headers that the caller meant for one origin only. `Host` would name the old one.
+    private static let originBoundHeaders: Set = ["authorization", "cookie", "proxy-authorization", "host"]
+
+    private static func removeHeaders(from request: inout URLRequest, where isRemoved: (String) -> Bool) {
+        for name in (request.allHTTPHeaderFields ?? [:]).keys where isRemoved(name.lowercased()) {
+            request.setValue(nil, forHTTPHeaderField: name)
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Refuses responses that contradict themselves, or the range that the request asked for: RFC 9110, sections 8.6, 14.4 and
+/// 15.3.7.
+enum ResponseFraming {
+    /// A 206 that can't be used, where one without a range may: the underlying error of what ``check(_:of:)`` throws.
+    struct UnusableRange: Error {}
+
+    static func check(_ response: URLResponse, of request: CheckedRequest) throws(URLError) {
+        guard let response = response as? HTTPURLResponse else { return }
+        func flaw(_ description: String, _ underlying: (any Error)? = nil) -> URLError {
+            URLError(.badServerResponse, failing: request.url, description: description, underlying: underlying)
+        }
+        if let length = response.value(forHTTPHeaderField: "Content-Length"), !BodyLength.isEncoded(response),
+            BodyLength.parse(length) == nil
+        {
+            throw flaw("The response's Content-Length \(DisplayText.quoted(length)) is not one number")
+        }
+        guard response.statusCode == 206 else { return }
+        guard let asked = request.request.value(forHTTPHeaderField: "Range") else {
+            throw flaw("The response is a part (206) of what was asked for without a range")
+        }
+        if response.value(forHTTPHeaderField: "Content-Type")?.lowercased().hasPrefix("multipart/byteranges") == true {
+            guard asked.contains(",") else { throw flaw("The response has several parts where one was asked for") }
+            return
+        }
+        let field = response.value(forHTTPHeaderField: "Content-Range")
+        guard let range = field.flatMap(ContentRange.init), let bytes = range.bytes else {
+            throw flaw(
+                "The response is a part (206) without a Content-Range that says which: \(DisplayText.quoted(field ?? ""))",
+                UnusableRange()
+            )
+        }
+        guard RequestedRange(asked)?.allows(bytes, of: range.total) ?? true else {
+            throw flaw(
+                "The response is the part \(bytes.lowerBound)-\(bytes.upperBound), and \(DisplayText.quoted(asked)) was asked for",
+                UnusableRange()
+            )
+        }
+        let length = BodyLength.expected(from: response, method: request.method)
+        guard request.method == "HEAD" || length == nil || length == Int64(bytes.count) else {
+            throw flaw("The response's Content-Length and Content-Range contradict each other", UnusableRange())
+        }
+    }
+}
+
+/// A single range of bytes in a `Range` field: RFC 9110, section 14.1.2.
+private struct RequestedRange {
+    private let first: Int64?
+    private let last: Int64?
+
+    /// - Returns: nil for several ranges, other units, and what is malformed.
+    init?(_ field: String) {
+        let parts = field.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, parts[0].lowercased() == "bytes" else { return nil }
+        let ends = parts[1].split(separator: "-", omittingEmptySubsequences: false)
+            .map { $0.trimmingCharacters(in: .whitespaces) }
+        guard ends.count == 2, ends.contains(where: { !$0.isEmpty }) else { return nil }
+        first = HTTPNumber.parse(ends[0])
+        last = HTTPNumber.parse(ends[1])
+        guard first != nil || ends[0].isEmpty, last != nil || ends[1].isEmpty else { return nil }
+    }
+
+    func allows(_ bytes: ClosedRange<Int64>, of total: Int64?) -> Bool {
+        if let first {
+            return bytes.lowerBound == first && bytes.upperBound <= last ?? .max
+        }
+        // The last so many bytes, or all where there are fewer.
+        guard let count = last, Int64(bytes.count) <= count else { return false }
+        return total.map { bytes.upperBound == $0 - 1 } ?? true
+    }
+}

@@ -1,0 +1,119 @@
+internal import DeferredCore
+import Foundation
+import Synchronization
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The delegate of an engine's session: tells each callback to the transfer that the task belongs to.
+///
+/// Signatures are exact. A near miss compiles, and the platform never calls it. Tests: `URLSessionTests.DelegateMethods`.
+final class SessionDelegate: NSObject, URLSessionDataDelegate {
+    let registry = TaskRegistry()
+
+    /// Filled when the session calls back no more.
+    let invalidated = Deferred<Void>()
+
+    func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        completionHandler(.allow)
+        send(.head(response), of: dataTask)
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        send(.bytes(data), of: dataTask)
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didSendBodyData bytesSent: Int64,
+        totalBytesSent: Int64,
+        totalBytesExpectedToSend: Int64
+    ) {
+        send(.sent(bytesSent, of: totalBytesExpectedToSend > 0 ? totalBytesExpectedToSend : nil), of: task)
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        let identifier = task.taskIdentifier
+        registry.remove(task: identifier)?.receive(.ended(task.response, error: error), of: identifier)
+    }
+
+    // The completion handler stays uncalled: answering after a cancellation or a time-out traps, two at once trap under
+    // HTTP/2 (https://github.com/swiftlang/swift-corelibs-foundation/issues/5445), and the platform's own follow-up requests
+    // lose their bodies (since #2948). Tests: `URLSessionTests`, "cancelling redirected requests at random moments does not
+    // trap" and "a redirect that keeps the method keeps the body".
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest,
+        completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        send(.redirect(response), of: task)
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        let answer = ChallengeHandling.isRecorded(challenge) ? nil : completionHandler
+        send(.challenge(challenge, answer: answer), of: task)
+    }
+
+    // Called on the queue that all sessions share: nothing here may wait for a lock or touch the task. With a stream, the
+    // platform traps or hangs; no issue is known upstream. Test: `URLSessionTests`, "needNewBodyStream, without which a POST
+    // on a stale connection is sent without its body".
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+    ) {
+        completionHandler(nil)
+        URLSessionEngine.control.async { self.send(.needsBody, of: task) }
+    }
+
+    func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
+        for (task, transfer) in registry.removeAll() {
+            transfer.receive(.invalidated, of: task)
+        }
+        invalidated.fill()
+    }
+
+    private func send(_ event: EngineEvent, of task: URLSessionTask) {
+        registry[task.taskIdentifier]?.receive(event, of: task.taskIdentifier)
+    }
+}
+
+/// The transfers of one session's tasks, by the tasks' identifiers.
+final class TaskRegistry: Sendable {
+    private let transfers = Lock<[Int: Transfer]>([:])
+
+    var count: Int { transfers.withLock { $0.count } }
+
+    func insert(_ transfer: Transfer, task: Int) {
+        transfers.withLock { $0[task] = transfer }
+    }
+
+    subscript(task: Int) -> Transfer? {
+        transfers.withLock { $0[task] }
+    }
+
+    func remove(task: Int) -> Transfer? {
+        transfers.withLock { $0.removeValue(forKey: task) }
+    }
+
+    func removeAll() -> [(task: Int, transfer: Transfer)] {
+        transfers.withLock { transfers in
+            defer { transfers = [:] }
+            return transfers.map { ($0, $1) }
+        }
+    }
+}

@@ -1,0 +1,126 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import DeferredNetworking
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// A client's machines, with threads that take steps in any order. A thread does what its steps lead to before its next one.
+private struct Simulation {
+    enum Step {
+        case begin(UInt64)
+        case abort(UInt64)
+        case attemptEnded(UInt64, round: Int)
+        case shutdown
+        case request(UInt64, ClientRequestStateMachine<Int>.Action)
+        case admission(AdmissionStateMachine.Action)
+        case leaseReturned
+    }
+
+    private var admission: AdmissionStateMachine
+    private var machines: [UInt64: ClientRequestStateMachine<Int>] = [:]
+    private var registered: Set<UInt64> = []
+    private(set) var ends: [UInt64: Int] = [:]
+    private(set) var threads: [[Step]] = []
+
+    var isClosed: Bool { admission.state == .closed }
+
+    /// - Parameter count: how many requests there are, each with a deadline and a cancellation at any time.
+    init(limit: Int?, count: UInt64) {
+        admission = AdmissionStateMachine(limit: limit)
+        for identifier in 0..<count {
+            machines[identifier] = ClientRequestStateMachine(
+                .checked(URLRequest(url: URL(string: "http://host/") ?? URL(filePath: "/"))),
+                retries: .none,
+                authentication: .none
+            )
+            threads += [[.begin(identifier)], [.abort(identifier)], [.abort(identifier)]]
+        }
+        threads.append([.shutdown])
+    }
+
+    /// Takes the next step of one thread.
+    mutating func step(_ thread: Int) {
+        let step = threads[thread].removeFirst()
+        threads[thread].insert(contentsOf: steps(after: step), at: 0)
+        threads.removeAll(where: \.isEmpty)
+    }
+
+    private mutating func steps(after step: Step) -> [Step] {
+        switch step {
+        case .begin(let identifier): feed(identifier) { $0.begin() }
+        case .abort(let identifier): feed(identifier) { $0.abort(with: URLClientError.deadlineExceeded) }
+        case .attemptEnded(let identifier, let round):
+            feed(identifier) {
+                $0.attemptEnded(.init(result: .success(1), head: nil), round: round, now: Date())
+            } + [.leaseReturned]
+        case .shutdown: admission.close().map(Step.admission)
+        case .leaseReturned: admission.leaseReturned().map(Step.admission)
+        case .admission(.start(let identifier)):
+            registered.contains(identifier) ? feed(identifier) { $0.admitted() } : []
+        case .admission(.refuse(let identifier)):
+            {
+                registered.remove(identifier); return feed(identifier) { $0.abort(with: URLClientError.shutDown) }
+            }()
+        case .admission(.invalidate): []
+        case .request(let identifier, let action): perform(action, of: identifier)
+        }
+    }
+
+    private mutating func feed(
+        _ identifier: UInt64,
+        _ event: (inout ClientRequestStateMachine<Int>) -> [ClientRequestStateMachine<Int>.Action]
+    ) -> [Step] {
+        guard var machine = machines[identifier] else { return [] }
+        defer { machines[identifier] = machine }
+        return event(&machine).map { .request(identifier, $0) }
+    }
+
+    /// What `ClientRequest` and `ClientCore` do.
+    private mutating func perform(_ action: ClientRequestStateMachine<Int>.Action, of identifier: UInt64) -> [Step] {
+        switch action {
+        case .arrive:
+            let actions = admission.arrived(identifier, host: "host")
+            // Under one lock.
+            if actions != [.refuse(identifier)] {
+                registered.insert(identifier)
+            }
+            return actions.map(Step.admission)
+        case .startAttempt(_, let round):
+            guard admission.leased() else { return [.abort(identifier)] }
+            threads.append([.attemptEnded(identifier, round: round)])
+            return []
+        case .leave:
+            guard registered.remove(identifier) != nil else { return [] }
+            return admission.left(identifier).map(Step.admission)
+        case .finish:
+            ends[identifier, default: 0] += 1
+            return []
+        case .ask, .pause, .stop, .deliver, .streamed:
+            return []
+        }
+    }
+}
+
+@Suite("Orders of deadline, arrival, cancellation and shutdown", .ownThread, .timeLimit(.minutes(5)))
+struct ClientRequestOrderTests {
+    @Test(arguments: [nil, 1, 2])
+    func `in any order each request ends once, and the client closes`(limit: Int?) {
+        for seed in 0..<UInt64(isSanitized ? 5_000 : 50_000) {
+            var random = SeededGenerator(seed: seed)
+            let count = 1 + random.next() % 3
+            var simulation = Simulation(limit: limit, count: count)
+            while !simulation.threads.isEmpty {
+                simulation.step(Int(random.next() % UInt64(simulation.threads.count)))
+            }
+            guard simulation.isClosed, simulation.ends == .init(uniqueKeysWithValues: (0..<count).map { ($0, 1) })
+            else {
+                Issue.record("seed \(seed): closed \(simulation.isClosed), ends \(simulation.ends)")
+                return
+            }
+        }
+    }
+}

@@ -1,0 +1,177 @@
+import DeferredTask
+import Foundation
+import TestSupport
+import Testing
+
+@testable import DeferredNetworking
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// What can happen to a request, as values: for tables and for random sequences.
+private enum RequestEvent: String, CaseIterable, Sendable {
+    case begin, admitted, succeeded, refused, busy, failed, delivered, found, notFound, notAnswered, paused, abort
+    case staleEnd, staleAnswer, stalePause
+}
+
+/// A machine with a PUT that is tried twice, and asks for a credential.
+private struct RequestFixture {
+    static let url = URL(string: "http://host/") ?? URL(filePath: "/")
+
+    var machine: ClientRequestStateMachine<Int>
+
+    init(after events: [RequestEvent] = []) {
+        var request = URLRequest(url: Self.url)
+        request.httpMethod = "PUT"
+        var retries = URLClient.RetryPolicy()
+        retries.attempts = 2
+        retries.random = { 1 }
+        machine = ClientRequestStateMachine(
+            .checked(request),
+            retries: retries,
+            authentication: .custom { _ in .success(nil) }
+        )
+        for event in events {
+            _ = apply(event)
+        }
+    }
+
+    mutating func apply(_ event: RequestEvent) -> [ClientRequestStateMachine<Int>.Action] {
+        let round = machine.round
+        switch event {
+        case .begin: return machine.begin()
+        case .admitted: return machine.admitted()
+        case .succeeded: return end(.success(200), status: 200, round: round)
+        case .refused: return end(.success(401), status: 401, round: round)
+        case .busy: return end(.success(503), status: 503, round: round)
+        case .failed: return end(.failure(URLError(.networkConnectionLost)), status: nil, round: round)
+        case .delivered: return machine.delivered(200, round: round)
+        case .found: return machine.answered(.success(.bearer(token: "\(round)")), round: round)
+        case .notFound: return machine.answered(.success(nil), round: round)
+        case .notAnswered: return machine.answered(.failure(URLError(.timedOut)), round: round)
+        case .paused: return machine.pauseEnded(round: round)
+        case .abort: return machine.abort(with: URLError(.cancelled))
+        case .staleEnd: return end(.success(200), status: 200, round: round - 1)
+        case .staleAnswer: return machine.answered(.success(nil), round: round - 1)
+        case .stalePause: return machine.pauseEnded(round: round - 1)
+        }
+    }
+
+    private mutating func end(
+        _ result: Result<Int, any Error>,
+        status: Int?,
+        round: Int
+    ) -> [ClientRequestStateMachine<Int>.Action] {
+        let head = status.flatMap { status in
+            HTTPURLResponse(url: Self.url, statusCode: status, httpVersion: nil, headerFields: [:])
+        }
+        return machine.attemptEnded(
+            .init(result: result, head: head),
+            round: round,
+            now: Date(timeIntervalSince1970: 0)
+        )
+    }
+}
+
+extension ClientRequestStateMachine<Int>.Action {
+    fileprivate var summary: String {
+        switch self {
+        case .arrive: "arrive"
+        case .startAttempt(_, let round): "start \(round)"
+        case .ask(_, let round): "ask \(round)"
+        case .pause(_, let attempt, let round): "pause \(round) after \(attempt)"
+        case .stop: "stop"
+        case .deliver(let value): "deliver \(value)"
+        case .finish(.success(let value)): "success \(value)"
+        case .finish(.failure(let error)): "failure \((error as? URLError)?.code.rawValue ?? 0)"
+        case .streamed(let error): error == nil ? "streamed" : "broke off"
+        case .leave: "leave"
+        }
+    }
+}
+
+@Suite("Client request state machine", .ownThread, .timeLimit(.minutes(5)))
+struct ClientRequestStateMachineTests {
+    /// For each state, how to get there, and the events that do something there.
+    fileprivate static let table: [(way: [RequestEvent], effects: [RequestEvent: [String]])] = [
+        ([], [.begin: ["arrive"], .abort: ["failure -999"]]),
+        ([.begin], [.admitted: ["start 1"], .abort: ["failure -999", "leave"]]),
+        (
+            [.begin, .admitted],
+            [
+                .succeeded: ["success 200", "leave"], .refused: ["ask 2"], .busy: ["pause 2 after 1"],
+                .failed: ["pause 2 after 1"], .delivered: ["deliver 200"], .abort: ["stop", "failure -999", "leave"],
+            ]
+        ),
+        (
+            [.begin, .admitted, .refused],
+            [
+                .found: ["start 3"], .notFound: ["success 401", "leave"], .notAnswered: ["failure -1001", "leave"],
+                .abort: ["stop", "failure -999", "leave"],
+            ]
+        ),
+        ([.begin, .admitted, .busy], [.paused: ["start 3"], .abort: ["stop", "failure -999", "leave"]]),
+        (
+            [.begin, .admitted, .busy, .paused],
+            [
+                .succeeded: ["success 200", "leave"], .refused: ["ask 4"], .busy: ["success 503", "leave"],
+                .failed: ["failure -1005", "leave"], .delivered: ["deliver 200"],
+                .abort: ["stop", "failure -999", "leave"],
+            ]
+        ),
+        (
+            [.begin, .admitted, .delivered],
+            [
+                .succeeded: ["streamed", "leave"], .refused: ["streamed", "leave"], .busy: ["streamed", "leave"],
+                .failed: ["broke off", "leave"], .abort: ["stop", "broke off", "leave"],
+            ]
+        ),
+        ([.begin, .admitted, .succeeded], [.admitted: ["leave"]]),
+        ([.begin, .abort], [.admitted: ["leave"]]),
+        ([.abort], [.admitted: ["leave"]]),
+    ]
+
+    @Test func `every event in every state does what the table says`() {
+        for (way, effects) in Self.table {
+            for event in RequestEvent.allCases {
+                var fixture = RequestFixture(after: way)
+                let summary = fixture.apply(event).map(\.summary)
+                #expect(summary == effects[event] ?? [], "\(event) after \(way)")
+            }
+        }
+    }
+
+    @Test func `in 100,000 random sequences of events a request ends once and leaves once`() {
+        let others = RequestEvent.allCases.filter { $0 != .abort && $0 != .begin && $0 != .admitted }
+        for seed in 0..<UInt64(isSanitized ? 10_000 : 100_000) {
+            var random = SeededGenerator(seed: seed)
+            var fixture = RequestFixture(after: [.begin, .admitted])
+            var ends = 0
+            var leaves = 0
+            var starts = 1
+            var lateActions = 0
+            var history: [RequestEvent] = []
+            for step in 0..<31 {
+                // The ends are rarer than the rest, so that sequences get past them. Whatever happened, an abortion ends it.
+                let isAbortion = step == 30 || random.next() % 16 == 0
+                let event = isAbortion ? .abort : others[Int(random.next() % UInt64(others.count))]
+                history.append(event)
+                for action in fixture.apply(event) {
+                    lateActions += leaves
+                    switch action {
+                    case .finish, .deliver: ends += 1
+                    case .leave: leaves += 1
+                    case .startAttempt: starts += 1
+                    case .arrive, .ask, .pause, .stop, .streamed: break
+                    }
+                }
+            }
+            // Two by the policy, and five for credentials.
+            guard ends == 1, leaves == 1, lateActions == 0, starts <= 7 else {
+                Issue.record("seed \(seed): \(ends) ends, \(leaves) leaves, \(starts) starts: \(history)")
+                return
+            }
+        }
+    }
+}

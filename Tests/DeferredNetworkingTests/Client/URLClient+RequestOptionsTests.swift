@@ -1,0 +1,53 @@
+import DeferredTask
+import DeferredTesting
+import Foundation
+import TestSupport
+import Testing
+
+@testable import DeferredNetworking
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension URLClientTests {
+    @Suite("Options of a request")
+    struct RequestOptions {
+        private func client() -> URLClient {
+            URLClient.fresh {
+                $0.retries.clock = NotingClock()
+                $0.deadlines.total = .seconds(60)
+            }
+        }
+
+        @Test func `every door takes them, and URLs`() async throws {
+            let server = try LoopbackServer { _ in .response(status: 404, body: "1") }
+            defer { server.stop() }
+            let client = client()
+            let url = server.url("/")
+            let options = URLClient.RequestOptions(priority: 0.9, validation: .any)
+            #expect(await client.begin(url, options: options).ending() == .status(404))
+            #expect(await client.upload(url, from: .data(Data([1])), options: options).ending() == .status(404))
+            #expect(server.requests.last?.method == "POST")
+            #expect(try await client.decode(Int.self, from: url, options: options).get() == 1)
+            #expect(try await client.stream(url, options: options).get().head.statusCode == 404)
+            let folder = try TemporaryDirectory()
+            let refusal = Ending.client(.unacceptableStatus(code: 404, body: Data("1".utf8)))
+            #expect(await client.download(url, to: folder.file, options: options).ending() == refusal)
+            #expect(await client.begin(url).ending() == refusal)
+        }
+
+        @Test func `a request may have a deadline and retries of its own`() async throws {
+            let server = try LoopbackServer { request in
+                request.path == "/stall" ? [.stall] : request.number == 1 ? .status(503) : .response(body: "hello")
+            }
+            defer { server.stop() }
+            let client = client()
+            var retries = URLClient.RetryPolicy()
+            retries.clock = NotingClock()
+            #expect(try await client.begin(server.url("/"), options: .init(retries: retries)).text() == "hello")
+            let hasty = URLClient.RequestOptions(total: .milliseconds(50))
+            #expect(await client.begin(server.url("/stall"), options: hasty).ending() == .client(.deadlineExceeded))
+        }
+    }
+}

@@ -1,0 +1,251 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import DeferredNetworking
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Partial file", .ownThread, .timeLimit(.minutes(1)))
+final class PartialFileTests {
+    private let directory: URL
+    private let url = URL(string: "http://host/") ?? URL(filePath: "/")
+    private var destination: URL { directory.appending(path: "file") }
+
+    init() throws {
+        directory = FileManager.default.temporaryDirectory.appending(path: "PartialFileTests-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(at: directory)
+    }
+
+    private var names: [String] {
+        get throws { try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted() }
+    }
+
+    private func validator(_ tag: String = "\"v1\"", total: Int64? = 10) throws -> ResumeValidator {
+        try #require(ResumeValidator(contents: Data("\(tag)\n\(total.map(String.init) ?? "*")\nhttp://host/\n".utf8)))
+    }
+
+    @Test("A complete file takes the destination's name and replaces what was there", arguments: [false, true])
+    func completion(isResumable: Bool) throws {
+        try Data("old".utf8).write(to: destination)
+        var file = try PartialFile(destination: destination, of: url, isResumable: isResumable)
+        try file.restart(validator: try validator())
+        try file.append(Data("hello ".utf8))
+        try file.append(Data("world".utf8))
+        #expect(try Data(contentsOf: destination) == Data("old".utf8))
+        try file.complete()
+        #expect(try Data(contentsOf: destination) == Data("hello world".utf8))
+        file.abandon()
+        #expect(try names == ["file"])
+    }
+
+    @Test("An abandoned file leaves nothing behind")
+    func abandoning() throws {
+        var file = try PartialFile(destination: destination, of: url, isResumable: false)
+        try file.restart(validator: try validator())
+        try file.append(Data("x".utf8))
+        file.abandon()
+        #expect(try names == [])
+    }
+
+    @Test("A part with a strong validator outlives a failure and is resumed")
+    func resuming() throws {
+        var first = try PartialFile(destination: destination, of: url, isResumable: true)
+        #expect(!first.canResume)
+        try first.restart(validator: try validator())
+        try first.append(Data("hello".utf8))
+        first.abandon()
+        #expect(try names == ["file.partial", "file.partial.validator"])
+
+        var second = try PartialFile(destination: destination, of: url, isResumable: true)
+        #expect(second.canResume)
+        #expect(second.length == 5)
+        #expect(second.validator == (try validator()))
+        try second.resume()
+        try second.append(Data("world".utf8))
+        try second.complete()
+        #expect(try Data(contentsOf: destination) == Data("helloworld".utf8))
+        #expect(try names == ["file"])
+    }
+
+    @Test("A part without a validator, or without a byte, is deleted", arguments: [(true, ""), (false, "hello")])
+    func useless(hasValidator: Bool, text: String) throws {
+        var file = try PartialFile(destination: destination, of: url, isResumable: true)
+        try file.restart(validator: hasValidator ? try validator() : nil)
+        try file.append(Data(text.utf8))
+        file.abandon()
+        #expect(try names == [])
+    }
+
+    @Test("A restart forgets the bytes and the validator that were there")
+    func restarting() throws {
+        var file = try PartialFile(destination: destination, of: url, isResumable: true)
+        try file.restart(validator: try validator())
+        try file.append(Data("hello".utf8))
+        try file.restart(validator: nil)
+        #expect(file.length == 0)
+        #expect(try names == ["file.partial"])
+        try file.append(Data("x".utf8))
+        try file.complete()
+        #expect(try Data(contentsOf: destination) == Data("x".utf8))
+    }
+
+    @Test("A second resuming download to one destination is refused until the first has ended")
+    func locking() throws {
+        var first = try PartialFile(destination: destination, of: url, isResumable: true)
+        let error = #expect(throws: CocoaError.self) {
+            try PartialFile(destination: self.destination, of: url, isResumable: true)
+        }
+        #expect(error?.code == .fileLocking)
+        #expect(error?.localizedDescription.contains(destination.path) == true)
+        first.abandon()
+        var second = try PartialFile(destination: destination, of: url, isResumable: true)
+        second.abandon()
+    }
+
+    @Test("Two downloads that don't resume each write a file of their own")
+    func sideBySide() throws {
+        var first = try PartialFile(destination: destination, of: url, isResumable: false)
+        var second = try PartialFile(destination: destination, of: url, isResumable: false)
+        #expect(first.path != second.path)
+        try first.append(Data("first".utf8))
+        try second.append(Data("second".utf8))
+        try second.complete()
+        try first.complete()
+        #expect(try Data(contentsOf: destination) == Data("first".utf8))
+        #expect(try names == ["file"])
+    }
+
+    @Test("A file that cannot be written fails with its path", arguments: [false, true])
+    func unwritable(isResumable: Bool) {
+        let missing = directory.appending(path: "missing/file")
+        let error = #expect(throws: CocoaError.self) {
+            try PartialFile(destination: missing, of: url, isResumable: isResumable)
+        }
+        #expect(error?.code == .fileNoSuchFile)
+        #expect(error?.filePath?.hasPrefix(missing.path) == true)
+        #expect(error?.localizedDescription.contains(missing.path) == true)
+    }
+
+    @Test("A destination that has become a directory keeps it, and the part")
+    func directoryDestination() throws {
+        var file = try PartialFile(destination: destination, of: url, isResumable: true)
+        try FileManager.default.createDirectory(at: destination, withIntermediateDirectories: false)
+        try file.restart(validator: try validator())
+        try file.append(Data("x".utf8))
+        #expect(throws: CocoaError.self) { try file.complete() }
+        file.abandon()
+        #expect(try names == ["file", "file.partial", "file.partial.validator"])
+    }
+
+    @Test("A full disk fails with the path and leaves the process running")
+    func fullDisk() throws {
+        let descriptor = try #require(POSIXFile.openFile("/dev/full", O_WRONLY))
+        defer { _ = close(descriptor) }
+        let code = try #require(POSIXFile.writeAll(Data([1]), to: descriptor))
+        #expect(code == .ENOSPC)
+        let error = FileFailure.writing("/some/file", code)
+        #expect(error.code == .fileWriteOutOfSpace)
+        #expect(error.localizedDescription == "Cannot write /some/file: No space left on device")
+    }
+
+    @Test("A part behind a symbolic link is refused, and what it leads to stays")
+    func symbolicLink() throws {
+        let other = directory.appending(path: "other")
+        try Data("precious".utf8).write(to: other)
+        for name in ["file.partial", "file.partial.validator"] {
+            let link = directory.appending(path: name)
+            try FileManager.default.createSymbolicLink(at: link, withDestinationURL: other)
+            do {
+                var file = try PartialFile(destination: destination, of: url, isResumable: true)
+                try file.restart(validator: try validator())
+                try file.append(Data("x".utf8))
+                file.abandon()
+                #expect(name != "file.partial")
+            } catch {
+                #expect(name == "file.partial")
+            }
+            #expect(try Data(contentsOf: other) == Data("precious".utf8))
+            try? FileManager.default.removeItem(at: link)
+        }
+    }
+
+    private func mode(_ path: String) throws -> mode_t {
+        try #require(POSIXFile.status(at: path)).st_mode & 0o777
+    }
+
+    @Test(
+        "A part is its owner's only, and a complete file has the permissions of any new one",
+        arguments: [false, true]
+    )
+    func permissions(isResumable: Bool) throws {
+        var file = try PartialFile(destination: destination, of: url, isResumable: isResumable)
+        try file.restart(validator: try validator())
+        #expect(try mode(file.path) == 0o600)
+        if isResumable {
+            #expect(try mode(file.path + ".validator") == 0o600)
+        }
+        try file.complete()
+        try Data().write(to: directory.appending(path: "new"))
+        #expect(try mode(destination.path) == mode(directory.appending(path: "new").path))
+    }
+
+    @Test("A file that has taken the part's name is not deleted, nor taken for the part", arguments: [false, true])
+    func takenName(isResumable: Bool) throws {
+        for completes in [false, true] {
+            var file = try PartialFile(destination: destination, of: url, isResumable: isResumable)
+            try file.append(Data("x".utf8))
+            try FileManager.default.removeItem(atPath: file.path)
+            try Data("precious".utf8).write(to: URL(filePath: file.path))
+            if completes {
+                #expect(throws: CocoaError.self) { try file.complete() }
+            }
+            file.abandon()
+            #expect(try Data(contentsOf: URL(filePath: file.path)) == Data("precious".utf8))
+            #expect(!FileManager.default.fileExists(atPath: destination.path))
+            try FileManager.default.removeItem(atPath: file.path)
+        }
+    }
+
+    @Test("Names of up to 255 bytes work, and two that begin the same don't meet", arguments: [false, true])
+    func longNames(isResumable: Bool) throws {
+        let long = String(repeating: "ä", count: 116)
+        for name in [long + "12345678", long + "12345678901234567890123", String(repeating: "x", count: 255)] {
+            let target = directory.appending(path: name)
+            let neighbour = directory.appending(path: name.dropLast() + "y")
+            var file = try PartialFile(destination: target, of: url, isResumable: isResumable)
+            var other = try PartialFile(destination: neighbour, of: url, isResumable: isResumable)
+            #expect(file.path != other.path)
+            try file.restart(validator: try validator())
+            try file.append(Data("x".utf8))
+            try file.complete()
+            other.abandon()
+            #expect(try names == [name])
+            try FileManager.default.removeItem(at: target)
+        }
+        let tooLong = directory.appending(path: String(repeating: "x", count: 256))
+        let error = #expect(throws: CocoaError.self) {
+            try PartialFile(destination: tooLong, of: self.url, isResumable: isResumable)
+        }
+        #expect(error?.code == .fileWriteInvalidFileName)
+    }
+
+    @Test("A part of another URL is not used, whatever its validator")
+    func otherURL() throws {
+        var first = try PartialFile(destination: destination, of: url, isResumable: true)
+        try first.restart(validator: try validator())
+        try first.append(Data("hello".utf8))
+        first.abandon()
+        let other = try #require(URL(string: "http://host/other"))
+        var second = try PartialFile(destination: destination, of: other, isResumable: true)
+        #expect(!second.canResume)
+        second.abandon()
+        #expect(try names == [])
+    }
+}

@@ -1,0 +1,90 @@
+import DeferredTesting
+import Foundation
+
+/// The bytes of one answer, in parts that a generator can spoil one by one, and the way in which they are sent.
+struct FuzzMessage {
+    enum End {
+        case keep, close, reset, stall
+    }
+
+    enum Delivery {
+        case whole
+        case pieces([Int])
+        case drip(Int)
+    }
+
+    /// Whole 1xx heads.
+    var interim: [Data] = []
+    var statusLine = Data("HTTP/1.1 200 OK".utf8)
+    var lines: [Data] = []
+    var lineEnd = Data("\r\n".utf8)
+
+    /// As it is framed and coded.
+    var body = Data()
+
+    /// What comes after the end of the body.
+    var junk = Data()
+    var end = End.keep
+    var delivery = Delivery.whole
+
+    /// Where the bytes break off.
+    var cut: Int?
+
+    init() {}
+
+    mutating func add(_ line: String) { lines.append(Data(line.utf8)) }
+
+    mutating func removeLines(_ name: String) {
+        lines.removeAll { String(decoding: $0, as: UTF8.self).lowercased().hasPrefix(name.lowercased() + ":") }
+    }
+
+    var head: Data {
+        var result = interim.reduce(Data(), +) + statusLine + lineEnd
+        for line in lines { result += line + lineEnd }
+        return result + lineEnd
+    }
+
+    var bytes: Data {
+        let all = head + body + junk
+        return cut.map { all.prefix($0) } ?? all
+    }
+
+    var script: LoopbackServer.Script {
+        let bytes = bytes
+        var steps: [LoopbackServer.Script.Step] = []
+        switch delivery {
+        case .whole:
+            steps.append(.send(.bytes(bytes)))
+        case .drip(let size):
+            steps.append(.drip(.bytes(bytes), size: size, every: .milliseconds(1)))
+        case .pieces(let sizes):
+            var rest = bytes[...]
+            for size in sizes {
+                steps += [.send(.bytes(Data(rest.prefix(size)))), .pause(.milliseconds(1))]
+                rest = rest.dropFirst(size)
+            }
+            steps.append(.send(.bytes(Data(rest))))
+        }
+        switch end {
+        case .keep: break
+        case .close: steps.append(.close)
+        case .reset: steps.append(.reset)
+        case .stall: steps.append(.stall)
+        }
+        return LoopbackServer.Script(steps)
+    }
+
+    /// On one line, with escapes for what can't be printed.
+    var printable: String {
+        let shown = bytes.prefix(1_500).map { byte in
+            switch byte {
+            case 0x0D: "\\r"
+            case 0x0A: "\\n"
+            case 0x20..<0x7F: String(UnicodeScalar(byte))
+            default: "\\x" + String(byte, radix: 16)
+            }
+        }
+        let more = bytes.count > 1_500 ? " … \(bytes.count) bytes" : ""
+        return "\(shown.joined())\(more) [\(delivery), then \(end)]"
+    }
+}

@@ -1,0 +1,211 @@
+import DeferredCore
+import DeferredTask
+import DeferredTesting
+import Foundation
+import TestSupport
+import Testing
+
+@testable import DeferredNetworking
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Sends seeds' requests through one door, many at once on one client, and judges how each ended.
+final class FuzzRun: Sendable {
+    enum Outcome {
+        case body(Data, status: Int)
+        case decoded(FuzzEntity)
+        case failure(any Error)
+    }
+
+    private static let inFlight = 32
+
+    private let door: FuzzDoor
+    private let kind: ResponseGenerator.Kind
+    private let server: LoopbackServer
+    private let client: URLClient
+    private let session: URLSession
+    private let folder: TemporaryDirectory
+    private let finished = Log<Bool>()
+    private let events = Log<String>()
+    private let flaws = Log<String>()
+
+    init(_ door: FuzzDoor, _ kind: ResponseGenerator.Kind) throws {
+        self.door = door
+        self.kind = kind
+        server = try LoopbackServer(requestLogLimit: 0) { Self.answer($0, kind) }
+        folder = try TemporaryDirectory()
+        let (events, finished) = (events, finished)
+        client = URLClient.fresh {
+            $0.maximumConnectionsPerHost = Self.inFlight
+            $0.retries = URLClient.RetryPolicy()
+            $0.retries.attempts = 2
+            $0.retries.base = .zero
+            $0.monitor = { event in
+                events.add("\(event)")
+                if case .finished(let error) = event.kind { finished.add(error == nil) }
+            }
+        }
+        session = URLSession.fresh { $0.httpMaximumConnectionsPerHost = Self.inFlight }
+    }
+
+    private static func answer(
+        _ request: LoopbackServer.Request,
+        _ kind: ResponseGenerator.Kind
+    ) -> LoopbackServer.Script {
+        let parts = request.path.split(separator: "/")
+        guard let seed = parts.first.flatMap({ Int($0) }), seed >= 0 else {
+            return .response(body: .bytes(ResponseGenerator.elsewhere))
+        }
+        let response = ResponseGenerator.response(seed, kind, authority: request.headers["Host"] ?? "")
+        if parts.count > 1 { return (response.next ?? response.first).script }
+        if request.headers["If-Range"] != nil, let continuation = response.continuation,
+            let offset = request.headers["Range"].flatMap({ Int($0.filter(\.isNumber)) })
+        {
+            return continuation(offset).script
+        }
+        return response.first.script
+    }
+
+    /// - Returns: what was wrong, a line for each seed.
+    func check(_ seeds: [Int]) async throws -> [String] {
+        await withTaskGroup { group in
+            for worker in 0..<Self.inFlight {
+                group.addTask {
+                    for index in stride(from: worker, to: seeds.count, by: Self.inFlight) {
+                        await self.check(seed: seeds[index])
+                    }
+                }
+            }
+        }
+        // A deadline ends the task at once, and what was begun for it is cleared away behind it.
+        try await eventually { client.core.requestCount == 0 && client.core.transferCount == 0 }
+        let usesClient = door.rawValue < FuzzDoor.dataTask.rawValue
+        if usesClient { try await eventually { finished.entries.count >= seeds.count } }
+        if finished.entries.count != (usesClient ? seeds.count : 0) {
+            flaws.add("\(finished.entries.count) ends of \(seeds.count) requests")
+        }
+        session.invalidateAndCancel()
+        server.stop()
+        return flaws.entries
+    }
+
+    private func check(seed: Int) async {
+        let response = ResponseGenerator.response(seed, kind, authority: "127.0.0.1:\(server.port)")
+        let file = folder.url.appending(path: "\(seed)")
+        let ends = Log<Void>()
+        let outcome: Outcome
+        do {
+            outcome = try await receive(response, seed: seed, file: file, ends)
+        } catch {
+            outcome = .failure(error)
+        }
+        var flaw = response.isValid ? flawOfValid(response, outcome) : flawOfHostile(response, outcome)
+        if ends.entries.count != 1 { flaw = "\(ends.entries.count) ends" }
+        if case .failure = outcome, door.isDownload, FileManager.default.fileExists(atPath: file.path) {
+            flaw = "a file after a failure"
+        }
+        for name in ["\(seed)", "\(seed).partial"] {
+            try? FileManager.default.removeItem(at: folder.url.appending(path: name))
+        }
+        guard let flaw else { return }
+        flaws.add("FUZZ_SEED=\(seed) (\(kind), \(door)): \(flaw). \(response.printable)")
+        for event in events.entries where event.contains("/\(seed)\"") || event.contains("/\(seed)/") {
+            flaws.add("  \(event)")
+        }
+    }
+
+    // MARK: Doors
+
+    private func receive(_ response: FuzzResponse, seed: Int, file: URL, _ ends: Log<Void>) async throws -> Outcome {
+        var request = URLRequest(url: server.url("/\(seed)"))
+        request.httpMethod = door.isUpload ? (seed / 8 % 2 == 0 ? "PUT" : "POST") : response.method ?? "GET"
+        request.setValue(response.range, forHTTPHeaderField: "Range")
+        var options = URLClient.RequestOptions()
+        // What isn't to be left waiting must end by itself, however busy the machine is.
+        options.total = response.stalls ? .milliseconds(500) : .seconds(60)
+        let usesClient = door.rawValue < FuzzDoor.dataTask.rawValue
+        request.timeoutInterval = response.stalls && !usesClient ? 1 : 60
+        let upload = Data("upload".utf8)
+        func counted<T>(_ task: Task<T>) -> Task<T> {
+            task.upon(.immediate) { _ in ends.add(()) }
+            return task
+        }
+        switch door {
+        case .begin:
+            let (body, head) = try await counted(client.begin(request, options: options)).get()
+            return .body(body, status: head.statusCode)
+        case .upload:
+            let (body, head) = try await counted(client.upload(request, from: .data(upload), options: options)).get()
+            return .body(body, status: head.statusCode)
+        case .download:
+            let task = counted(client.download(request, to: file, resuming: seed / 8 % 4 != 0, options: options))
+            let (_, head) = try await task.get()
+            return .body(try Data(contentsOf: file), status: head.statusCode)
+        case .stream:
+            let stream = try await counted(client.stream(request, options: options)).get()
+            var body = Data()
+            for try await bytes in stream.body { body += bytes }
+            return .body(body, status: stream.head.statusCode)
+        case .decode:
+            return .decoded(try await counted(client.decode(FuzzEntity.self, from: request, options: options)).get())
+        case .dataTask:
+            let (body, head) = try await counted(session.beginDataTask(with: request)).get()
+            return .body(body, status: (head as? HTTPURLResponse)?.statusCode ?? 0)
+        case .downloadTask:
+            let (_, head) = try await counted(session.beginDownloadTask(with: request, to: file)).get()
+            return .body(try Data(contentsOf: file), status: (head as? HTTPURLResponse)?.statusCode ?? 0)
+        case .uploadTask:
+            let (body, head) = try await counted(session.beginUploadTask(with: request, from: upload)).get()
+            return .body(body, status: (head as? HTTPURLResponse)?.statusCode ?? 0)
+        }
+    }
+
+    // MARK: Judgement
+
+    private func flawOfValid(_ response: FuzzResponse, _ outcome: Outcome) -> String? {
+        guard let right = response.bodies.first else { return "a valid response without a body" }
+        let isSuccess = (200..<300).contains(response.status)
+        switch outcome {
+        case .body(let body, let status):
+            guard status == response.status, isSuccess || !door.refusesStatuses else { return "the status \(status)" }
+            return body == right ? nil : "another body, of \(body.count) bytes of \(right.count)"
+        case .decoded(let entity):
+            return isSuccess && entity.data == right ? nil : "another value"
+        case .failure(let error as URLClientError):
+            guard !isSuccess, door.refusesStatuses, case .unacceptableStatus(response.status, let body) = error.code,
+                body == right.prefix(64 << 10)
+            else { return "\(error)" }
+            return nil
+        case .failure(is DecodingError):
+            return isSuccess && door == .decode && right.isEmpty ? nil : "a decoding error"
+        case .failure(let error):
+            return "\(error)"
+        }
+    }
+
+    private func flawOfHostile(_ response: FuzzResponse, _ outcome: Outcome) -> String? {
+        switch outcome {
+        case .body(let body, let status):
+            if door.refusesStatuses, !(200..<300).contains(status) { return "the status \(status) for a success" }
+            // A redirect that isn't followed has lost its body.
+            if (300..<400).contains(status), body.isEmpty { return nil }
+            return response.accepts(body) ? nil : "a body that nobody framed, of \(body.count) bytes"
+        case .decoded(let entity):
+            return response.accepts(entity.data) ? nil : "a value that nobody framed"
+        case .failure(let error):
+            if let error = error as? URLClientError, error.code == .deadlineExceeded {
+                return response.stalls ? nil : "left waiting, \(error)"
+            }
+            guard let code = (error as? URLError)?.code else {
+                return error is URLClientError || error is DecodingError ? nil : "the error \(error)"
+            }
+            switch code {
+            case .timedOut: return response.stalls ? nil : "left waiting, \(error)"
+            case .cancelled, .unknown: return "the error \(error)"
+            default: return nil
+            }
+        }
+    }
+}

@@ -1,0 +1,99 @@
+import DeferredCore
+import DeferredTask
+import DeferredTesting
+import Foundation
+import TestSupport
+import Testing
+
+@testable import DeferredNetworking
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension URLSessionTests {
+    /// A near miss in a signature compiles and is never called, so each method is proved by what only it can bring about.
+    @Suite("Each delegate method that a transfer implements is called by the platform")
+    struct DelegateMethods {
+        private func outcome(
+            of request: URLRequest,
+            onProgress: @escaping @Sendable (BodyProgress) -> Void = { _ in }
+        ) async -> Result<(Data, URLResponse), any Error> {
+            await withCheckedContinuation { continuation in
+                let sink = DataSink(onProgress: onProgress) { continuation.resume(returning: $0) }
+                Transfer(.checked(request), on: URLSessionEngine.lease(for: .fresh()), sink: sink)
+            }
+        }
+
+        @Test func `didReceive response, didReceive data and didComplete`() async throws {
+            let server = try LoopbackServer { _ in .response(status: 203, body: "hello") }
+            defer { server.stop() }
+            let (data, response) = try await outcome(of: URLRequest(url: server.url("/"))).get()
+            #expect((response as? HTTPURLResponse)?.statusCode == 203)
+            #expect(data == Data("hello".utf8))
+        }
+
+        @Test func `willPerformHTTPRedirection, without which the platform drops the body of a 307`() async throws {
+            let server = try LoopbackServer { request in
+                request.path == "/" ? .redirect(to: "/echo", status: 307) : .response(body: .bytes(request.body))
+            }
+            defer { server.stop() }
+            let (data, _) = try await outcome(of: .post(server.url("/"), Data("kept".utf8))).get()
+            #expect(data == Data("kept".utf8))
+        }
+
+        @Test func `didReceive challenge, without which a 401 never ends`() async throws {
+            let server = try LoopbackServer { _ in
+                .response(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"r\""])
+            }
+            defer { server.stop() }
+            #expect(await Ending(outcome(of: URLRequest(url: server.url("/")))) == .status(401))
+        }
+
+        @Test func `didSendBodyData, which counts all bytes of the body`() async throws {
+            let server = try LoopbackServer { _ in .status(200) }
+            defer { server.stop() }
+            let sent = Log<Int64>()
+            let body = Data(count: 300_000)
+            _ = try await outcome(of: .post(server.url("/"), body)) { progress in
+                if progress.direction == .sent { sent.add(progress.completed) }
+            }.get()
+            #expect(sent.entries.last == 300_000)
+            #expect(sent.entries == sent.entries.sorted())
+        }
+
+        @Test func `needNewBodyStream, without which a POST on a stale connection is sent without its body`()
+            async throws
+        {
+            let server = try LoopbackServer(
+                beforeBody: { request in
+                    // The second request of a connection finds it closed.
+                    request.connectionNumber == 1 && request.number > 1 ? [.close] : nil
+                },
+                respond: { _ in .status(200) }
+            )
+            defer { server.stop() }
+            let session = URLSession.fresh()
+            #expect(await session.beginDataTask(with: server.url("/")).ending() == .status(200))
+            let request = URLRequest.post(server.url("/"), Data("body".utf8))
+            let error = await session.beginDataTask(with: request).failure() as? URLError
+            #expect(error?.code == .requestBodyStreamExhausted)
+            #expect(error?.failingURL == server.url("/"))
+        }
+
+        @Test func `didBecomeInvalid, which ends what the platform forgot`() async throws {
+            let server = try LoopbackServer { _ in [.stall] }
+            defer { server.stop() }
+            let engine = URLSessionEngine(copying: .default)
+            let ending = Deferred<Ending>()
+            let transfer = Transfer(
+                .checked(URLRequest(url: server.url("/"))),
+                on: URLSessionEngine.lease(for: .fresh()),
+                sink: DataSink { ending.fill(with: Ending($0)) }
+            )
+            engine.delegate.registry.insert(transfer, task: 1)
+            engine.invalidate()
+            #expect(await ending.value == .client(.shutDown))
+        }
+    }
+}

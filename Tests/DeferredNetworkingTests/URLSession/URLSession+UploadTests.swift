@@ -1,0 +1,81 @@
+import DeferredNetworking
+import DeferredTask
+import DeferredTesting
+import Foundation
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension URLSessionTests {
+    @Suite("Uploads")
+    struct Uploads {
+        private let body = LoopbackServer.Payload.patternBytes(0..<200_000)
+
+        private func server() throws -> LoopbackServer {
+            try LoopbackServer { request in
+                request.path == "/" ? .redirect(to: "/echo", status: 307) : .response(body: .bytes(request.body))
+            }
+        }
+
+        @Test func `data arrives as it is, also after a redirect, and progress counts it`() async throws {
+            let server = try server()
+            defer { server.stop() }
+            let request = URLRequest.post(server.url("/"), Data("replaced".utf8))
+            let task = URLSession.fresh().beginUploadTask(with: request, from: body)
+            let progress = task.progress
+            let isSame = try await task.get().0 == body
+            #expect(isSame)
+            #expect(progress.fractionCompleted == 1)
+        }
+
+        @Test func `a file arrives as it is`() async throws {
+            let server = try server()
+            defer { server.stop() }
+            let folder = try TemporaryDirectory()
+            try body.write(to: folder.file)
+            let request = URLRequest.post(server.url("/echo"), Data())
+            let isSame =
+                try await URLSession.fresh().beginUploadTask(with: request, fromFile: folder.file).get().0 == body
+            #expect(isSame)
+        }
+
+        @Test func `a GET with a body, and a file that cannot be read, are refused at once`() throws {
+            let url = try #require(URL(string: "http://host/"))
+            let tasks = [
+                URLSession.fresh().beginUploadTask(with: URLRequest(url: url), from: body),
+                URLSession.fresh().beginUploadTask(
+                    with: .post(url, Data()),
+                    fromFile: URL(filePath: "/nowhere/at/all")
+                ),
+                URLSession.fresh().beginUploadTask(with: .post(url, Data()), fromFile: url),
+            ]
+            for task in tasks {
+                guard case .failure(let error as URLClientError)? = task.peek(), case .invalidRequest = error.code
+                else {
+                    Issue.record("not refused")
+                    continue
+                }
+            }
+        }
+
+        @Test func `the session's time-out for resources ends a request that goes on and on`() async throws {
+            let server = try LoopbackServer { _ in
+                [
+                    .send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n"),
+                    .stall,
+                ]
+            }
+            defer { server.stop() }
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.timeoutIntervalForResource = 0.2
+            let session = URLSession(configuration: configuration)
+            #expect(await session.beginDataTask(with: server.url("/")).ending() == .url(.timedOut))
+            let folder = try TemporaryDirectory()
+            let download = session.beginDownloadTask(with: server.url("/"), to: folder.file)
+            #expect(await download.ending() == .url(.timedOut))
+        }
+    }
+}

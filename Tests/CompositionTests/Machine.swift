@@ -17,7 +17,6 @@ enum Machine {
         if let difference = difference(Array(onLibrary.trace.prefix(end)), Array(onModel.trace.prefix(end))) {
             return difference
         }
-        guard program.checksLifetimes else { return nil }
         let (captures, values) = (counts.captures.load(ordering: .relaxed), counts.payloads.load(ordering: .relaxed))
         if captures != 0 || values != 0 {
             return "\(captures) captures and \(values) values alive at the end: \(ids(counts.alive))"
@@ -26,9 +25,9 @@ enum Machine {
     }
 
     /// The first program that fails, as small as it gets, with what is wrong.
-    static func firstFailure(in seeds: Range<UInt64>, excluding exclusions: Exclusions) -> String? {
+    static func firstFailure(in seeds: Range<UInt64>) -> String? {
         for seed in seeds {
-            var generator = Generator(seed: seed, excluding: exclusions)
+            var generator = Generator(seed: seed)
             let program = generator.program()
             guard let first = check(program) else { continue }
             let small = Shrinker { check($0) != nil }.shrink(program)

@@ -153,15 +153,27 @@ final class ModelUpon: ModelHandler, @unchecked Sendable {
 final class ModelStage: ModelHandler, @unchecked Sendable {
     typealias Body = @Sendable (Value) -> ModelOutcome
 
-    let output = ModelFuture()
+    private(set) weak var output: ModelFuture?
+    /// The same, as long as there is something to wait for. Afterwards only those keep it who can look at it, and with it
+    /// goes whatever waits for it, though somebody may still be there who could cancel.
+    private var kept: ModelFuture?
     /// Whether this is an operator of `Task`: it can be cancelled until its closure begins.
     private let isTask: Bool
     private let executor: any Executor
     /// What needs no closure.
     private let shortcut: (Value) -> Bool
     private var body: Body?
+    /// Whether the future that this waited for is just handing it to the executor, and so holds it.
+    private var isHeld = false
 
-    init(isTask: Bool, _ executor: any Executor, shortcut: @escaping (Value) -> Bool, _ body: @escaping Body) {
+    init(
+        _ output: ModelFuture,
+        isTask: Bool,
+        _ executor: any Executor,
+        shortcut: @escaping (Value) -> Bool,
+        _ body: @escaping Body
+    ) {
+        (self.output, kept) = (output, output)
         self.isTask = isTask
         self.executor = executor
         self.shortcut = shortcut
@@ -173,12 +185,14 @@ final class ModelStage: ModelHandler, @unchecked Sendable {
         if shortcut(value) {
             guard take() else { return }
             dismiss()
-            if output.claim() { output.fulfil(value, work) }
+            if let output, output.claim() { output.fulfil(value, work) }
             return
         }
         guard place == .waiting else { return }
         place = .submitted
         let turn = Turn(self)
+        isHeld = true
+        defer { isHeld = false }
         executor.submit {
             guard let stage = turn.begin() else { return }
             let work = ModelWork()
@@ -199,14 +213,14 @@ final class ModelStage: ModelHandler, @unchecked Sendable {
     }
 
     private func apply(_ value: Value, _ work: ModelWork) {
-        guard take(), let body = body.take(), output.claim() else { return }
+        guard take(), let body = body.take(), let output, output.claim() else { return }
         let outcome = shortcut(value) ? .value(value) : body(value)
         switch outcome {
         case .value(let value): output.fulfil(value, work)
         case .future(let inner):
             if let value = inner.value {
                 output.fulfil(value, work)
-            } else if output.handles == 0, output.handlers.allSatisfy(\.isPermanent) {
+            } else if !isHeld, output.handles == 0, output.handlers.allSatisfy(\.isPermanent) {
                 // Nobody can see the stage any more: what waits for it waits for the inner future instead.
                 for handler in output.handlers { inner.add(handler) }
                 output.handlers = []
@@ -219,13 +233,16 @@ final class ModelStage: ModelHandler, @unchecked Sendable {
     override func dismiss() { body = nil }
 
     // A task can still be cancelled.
-    override fileprivate func lost() { if !isTask { output.orphan() } }
+    override fileprivate func lost() {
+        if !isTask { output?.orphan() }
+        kept = nil
+    }
 
     override var isPermanent: Bool { !isTask }
 
     /// Ends the stage, unless its closure has begun.
     func abandon() {
-        guard isTask, output.claim() else { return }
+        guard isTask, let output, output.claim() else { return }
         cancel()
         output.fulfil(.failure(CancellationError()))
     }

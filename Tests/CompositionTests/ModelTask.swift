@@ -239,11 +239,12 @@ struct ModelTask: Sendable {
         shortcut: @escaping (Value) -> Bool,
         _ body: @escaping ModelStage.Body
     ) -> ModelTask {
-        let stage = ModelStage(isTask: true, executor, shortcut: shortcut, body)
-        let state = ModelState(stage.output)
-        stage.output.state = state
+        let output = ModelFuture()
+        let stage = ModelStage(output, isTask: true, executor, shortcut: shortcut, body)
+        let state = ModelState(output)
+        output.state = state
         let control = ModelControl(state, stage: stage, upstream: control, children: children, isShared: isShared)
-        let task = ModelTask(stage.output, control)
+        let task = ModelTask(output, control)
         future.add(stage)
         return task
     }

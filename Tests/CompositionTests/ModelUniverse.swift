@@ -141,8 +141,8 @@ final class ModelUniverse: Universe {
         _ body: @escaping @Sendable (Value) -> Value
     ) -> ModelHandle {
         if executor is ImmediateExecutor, let value = future.value { return ModelHandle(ModelFuture(body(value))) }
-        let stage = ModelStage(isTask: false, executor, shortcut: { _ in false }) { .value(body($0)) }
-        let handle = ModelHandle(stage.output)
+        let handle = ModelHandle(ModelFuture())
+        let stage = ModelStage(handle.future, isTask: false, executor, shortcut: { _ in false }) { .value(body($0)) }
         future.add(stage)
         return handle
     }
@@ -176,8 +176,9 @@ final class ModelUniverse: Universe {
         guard let upstream = self.future(of: item) else { return nil }
         if executor is ImmediateExecutor, let value = upstream.value { return new(future(body(value))) }
         nonisolated(unsafe) let inner = future
-        let stage = ModelStage(isTask: false, executor, shortcut: { _ in false }) { .future(inner(body($0))) }
-        let result = Item.future(ModelHandle(stage.output))
+        let output = ModelFuture()
+        let stage = ModelStage(output, isTask: false, executor, shortcut: { _ in false }) { .future(inner(body($0))) }
+        let result = new(output)
         upstream.add(stage)
         return result
     }

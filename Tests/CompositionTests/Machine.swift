@@ -9,14 +9,9 @@ enum Machine {
         let counts = Counts(steps: program.count, isThreaded: false)
         let onLibrary = Runner(program, LibraryUniverse(counts))
         onLibrary.run()
-        let model = ModelUniverse(Counts(steps: program.count, isThreaded: false))
-        let onModel = Runner(program, model)
-        model.marks.position = { [unowned onModel] in onModel.trace.count }
+        let onModel = Runner(program, ModelUniverse(Counts(steps: program.count, isThreaded: false)))
         onModel.run()
-        let end = model.marks.first ?? .max
-        if let difference = difference(Array(onLibrary.trace.prefix(end)), Array(onModel.trace.prefix(end))) {
-            return difference
-        }
+        if let difference = difference(onLibrary.trace, onModel.trace) { return difference }
         let (captures, values) = (counts.captures.load(ordering: .relaxed), counts.payloads.load(ordering: .relaxed))
         if captures != 0 || values != 0 {
             return "\(captures) captures and \(values) values alive at the end: \(ids(counts.alive))"

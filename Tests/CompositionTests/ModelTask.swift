@@ -18,9 +18,6 @@ final class ModelState: @unchecked Sendable {
         self.future = future
     }
 
-    /// Whether no user holds the future.
-    var isUnheld: Bool { (future?.handles ?? 0) == 0 }
-
     var hasEnded: Bool { isOver || future?.value != nil }
 
     /// Asks to stop: for the first time before the end, what is to be called, newest first.
@@ -115,15 +112,8 @@ final class ModelControl: @unchecked Sendable {
 
     func cancel() {
         var pending = [self]
-        var combinations: [(ModelMarks, position: Int, ModelState)] = []
-        defer { for (marks, position, state) in combinations where !state.hasEnded { marks.note(position) } }
         while let current = pending.popLast() {
-            let position = current.children?.marks?.position() ?? 0
-            if let children = current.children, children.isLosable, current.state.isUnheld {
-                children.marks?.note(position)
-            }
             guard let handlers = current.state.cancel() else { continue }
-            if let marks = current.children?.marks { combinations.append((marks, position, current.state)) }
             // First the stage, so that it fails by itself and not with what its upstream makes of the request.
             current.stage?.abandon()
             for handler in handlers { handler() }
@@ -137,22 +127,8 @@ final class ModelControl: @unchecked Sendable {
     }
 }
 
-/// The point in a program from which on the library may do otherwise.
-///
-/// A combination that is cancelled leaves its end to its children. If all those are lost, nobody ends it in the model, which
-/// does not know who else could reach them; the library ends it as soon as it knows.
-final class ModelMarks: @unchecked Sendable {
-    var position: () -> Int = { 0 }
-    private(set) var first: Int?
-
-    func note(_ position: Int) { first = min(first ?? position, position) }
-}
-
 /// The tasks that another one has started, or was made of.
 final class ModelChildren: @unchecked Sendable {
-    var marks: ModelMarks?
-    /// Whether a cancellation ends the combination, if that is still there.
-    var isLosable = false
     private var running: [(key: Int, control: ModelControl, handler: ModelUpon?)] = []
     private var lastKey = 0
     private var isCancelled = false
@@ -276,11 +252,16 @@ final class ModelCombination: @unchecked Sendable {
     private let children = ModelChildren()
     private var timer: ModelTimer?
 
-    func task(endsAtOnce: Bool = false, marking marks: ModelMarks? = nil) -> ModelTask {
-        children.marks = marks
-        children.isLosable = endsAtOnce
-        let end: @Sendable () -> Void = { self.end(.failure(CancellationError())) }
-        return ModelTask(root: output, children: children, endsAtOnce ? end : nil)
+    func task(endsAtOnce: Bool = false) -> ModelTask {
+        // What waits for the children keeps this. When all of them are lost, nobody but a cancellation ends the task.
+        return ModelTask(root: output, children: children) { [weak self, weak output, children] in
+            if let self {
+                if endsAtOnce { end(.failure(CancellationError())) }
+            } else {
+                for child in children.cancel() { child.cancel() }
+                output?.fill(.failure(CancellationError()))
+            }
+        }
     }
 
     var isEnded: Bool { output.value != nil }

@@ -19,7 +19,6 @@ final class ModelUniverse: Universe {
 
     let counts: Counts
     private let clock = ModelClock()
-    let marks = ModelMarks()
 
     init(_ counts: Counts) { self.counts = counts }
 
@@ -231,7 +230,7 @@ final class ModelUniverse: Universe {
         let clock = clock
         if !core, case .task(let task) = item {
             let combination = ModelCombination()
-            let result = combination.task(endsAtOnce: true, marking: marks)
+            let result = combination.task(endsAtOnce: true)
             combination.add(task) { value in
                 combination.keep(clock.timer(after: seconds) { combination.end(value) })
             }
@@ -249,7 +248,7 @@ final class ModelUniverse: Universe {
         guard let task = task(of: item) else { return nil }
         if task.future.value != nil { return item }
         let combination = ModelCombination()
-        let result = combination.task(endsAtOnce: true, marking: marks)
+        let result = combination.task(endsAtOnce: true)
         combination.add(task) { combination.end($0) }
         combination.keep(
             clock.timer(after: seconds) {
@@ -261,7 +260,7 @@ final class ModelUniverse: Universe {
 
     func retry(_ attempts: Int, _ pause: Int, _ executor: any Executor, _ body: @escaping Transformation) -> Item {
         let combination = ModelCombination()
-        let result = combination.task(endsAtOnce: true, marking: marks)
+        let result = combination.task(endsAtOnce: true)
         let (clock, counts) = (clock, counts)
         @Sendable func attempt(_ number: Int) {
             executor.submit { [self] in
@@ -320,7 +319,7 @@ final class ModelUniverse: Universe {
         if tasks.isEmpty { return .task(ModelTask(combine([], counts))) }
         let combination = ModelCombination()
         let values = ModelValues(tasks.count)
-        let result = combination.task(marking: marks)
+        let result = combination.task()
         for (index, task) in tasks.enumerated() {
             combination.add(task) { [self] in if let end = gather(values, index, $0) { combination.end(end) } }
         }
@@ -332,7 +331,7 @@ final class ModelUniverse: Universe {
         if tasks.isEmpty { return .task(ModelTask(.failure(ModelError.allFailed))) }
         let combination = ModelCombination()
         let errors = ModelValues(tasks.count)
-        let result = combination.task(marking: marks)
+        let result = combination.task()
         for (index, task) in tasks.enumerated() {
             combination.add(task) { value in
                 if !isFailure(value) { return combination.end(value) }
@@ -344,7 +343,7 @@ final class ModelUniverse: Universe {
 
     func firstCompleted(_ items: [Item]) -> Item {
         let combination = ModelCombination()
-        let result = combination.task(marking: marks)
+        let result = combination.task()
         for task in items.compactMap({ task(of: $0) }) { combination.add(task) { combination.end($0) } }
         return .task(result)
     }
@@ -353,7 +352,7 @@ final class ModelUniverse: Universe {
         if count == 0 { return .task(ModelTask(combine([], counts))) }
         let combination = ModelCombination()
         let values = ModelValues(count)
-        let result = combination.task(endsAtOnce: true, marking: marks)
+        let result = combination.task(endsAtOnce: true)
         let fanOut = ModelFanOut()
         let counts = counts
         @Sendable func run() {

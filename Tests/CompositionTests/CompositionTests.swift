@@ -5,6 +5,9 @@ import Testing
 
 /// Random programs over all operations of Core and Task, on the library and on a model.
 ///
+/// Alone: `swift test --filter CompositionTests`. With `--sanitize=address --disable-xctest` and
+/// `ASAN_OPTIONS=detect_leaks=1`, nothing leaks; the runner of XCTest would.
+///
 /// `RANDOM_PROGRAMS` is the number of programs, `RANDOM_SEED` the first seed; a seed makes the same program each time.
 @Suite(.ownThread, .timeLimit(.minutes(10)))
 struct CompositionTests {

@@ -1,7 +1,7 @@
 import DeferredCore
 import DeferredTask
 
-// Tasks of the model: cancellation, children, and the operators that combine tasks.
+// Tasks of the model: cancellation and children.
 
 /// Whether a task was cancelled, and what has to be told of that.
 final class ModelState: @unchecked Sendable {
@@ -244,84 +244,4 @@ final class ModelPromise: @unchecked Sendable {
     init() { handle = ModelHandle(ModelFuture()) }
 
     deinit { handle.future.fill(.failure(ModelError.brokenPromise)) }
-}
-
-/// A task that others decide. Whoever ends it first takes back what waits for the others, and cancels them.
-final class ModelCombination: @unchecked Sendable {
-    private let output = ModelFuture()
-    private let children = ModelChildren()
-    private var timer: ModelTimer?
-
-    func task(endsAtOnce: Bool = false) -> ModelTask {
-        // What waits for the children keeps this. When all of them are lost, nobody but a cancellation ends the task.
-        return ModelTask(root: output, children: children) { [weak self, weak output, children] in
-            if let self {
-                if endsAtOnce { end(.failure(CancellationError())) }
-            } else {
-                for child in children.cancel() { child.cancel() }
-                output?.fill(.failure(CancellationError()))
-            }
-        }
-    }
-
-    var isEnded: Bool { output.value != nil }
-
-    func add(_ task: ModelTask, _ body: @escaping @Sendable (Value) -> Void) {
-        let key = children.started(task.control)
-        let handler = ModelUpon { [children] result in
-            children.ended(key)
-            body(result)
-        }
-        task.future.add(handler)
-        children.wait(key, handler)
-    }
-
-    func keep(_ timer: ModelTimer) {
-        self.timer = timer
-        if isEnded { timer.isCancelled = true }
-    }
-
-    func end(_ value: Value) {
-        guard output.claim() else { return }
-        timer?.isCancelled = true
-        children.end(cancelling: true)
-        output.fulfil(value)
-    }
-}
-
-/// Something that a clock calls.
-final class ModelTimer: @unchecked Sendable {
-    var isCancelled = false
-}
-
-/// A clock, and what Swift tasks that sleep on it have to do, in order.
-final class ModelClock: @unchecked Sendable {
-    private var now = 0
-    private var sleeping: [(deadline: Int, timer: ModelTimer, body: @Sendable () -> Void)] = []
-    private var jobs: [@Sendable () -> Void] = []
-
-    @discardableResult
-    func timer(after seconds: Int, _ body: @escaping @Sendable () -> Void) -> ModelTimer {
-        let (timer, deadline) = (ModelTimer(), now + seconds)
-        jobs.append { [self] in
-            if timer.isCancelled { return }
-            if deadline <= now { return body() }
-            sleeping.append((deadline, timer, body))
-        }
-        return timer
-    }
-
-    func advance(_ seconds: Int) {
-        now += seconds
-        sleeping.removeAll { $0.timer.isCancelled }
-        // In the order of deadlines and, where they are equal, of falling asleep.
-        for deadline in Set(sleeping.map(\.deadline)).sorted() where deadline <= now {
-            jobs += sleeping.filter { $0.deadline == deadline }.map(\.body)
-        }
-        sleeping.removeAll { $0.deadline <= now }
-    }
-
-    func run() {
-        while !jobs.isEmpty { jobs.removeFirst()() }
-    }
 }

@@ -3,7 +3,6 @@ import TestSupport
 /// Draws programs. Few futures, much re-use, and many handlers that are taken back: so that compositions meet.
 struct Generator {
     private var random: SeededGenerator
-    private let exclusions: Exclusions
     private let seed: UInt64
     private var nextID = 0
     /// The slots of each kind that steps so far have filled, in order.
@@ -13,18 +12,13 @@ struct Generator {
     private var registrations: [Int] = []
     private var sources: [Int] = []
     private var others: [Operation: [Int]] = [:]
-    private var isDropping = true
     /// Whether closures seldom perform steps, run at once, and return what is filled by hand.
     private var isPlain = false
-    private var hasShared = true
-    /// Whether closures return what is in slots, and whether anything is taken back.
-    private var (isReturningSlots, isTakingBack) = (true, true)
     private var weights: [(operation: Operation, weight: Int)] = []
     private var totalWeight = 0
 
-    init(seed: UInt64, excluding exclusions: Exclusions = []) {
+    init(seed: UInt64) {
         self.seed = seed
-        self.exclusions = exclusions
         random = SeededGenerator(seed: seed)
     }
 
@@ -81,14 +75,9 @@ struct Generator {
     }
 
     mutating func program() -> Program {
-        hasShared = chance(2)
-        isDropping = !hasShared || !exclusions.contains(.droppedConsumers)
-        if exclusions.contains(.adoptedTakeBacks) {
-            isReturningSlots = chance(2)
-            isTakingBack = !isReturningSlots
-        }
+        let hasShared = chance(2)
         let theme = drawTheme()
-        for (operation, weight) in Self.weights where isIncluded(operation) {
+        for (operation, weight) in Self.weights where operation != .shared || hasShared {
             switch theme {
             case .everything: weights.append((operation, weight))
             case .half: if weight >= 8 || chance(2) { weights.append((operation, weight)) }
@@ -107,21 +96,8 @@ struct Generator {
             steps: steps,
             executorSteps: executorSteps,
             count: nextID + 4,
-            fillsAtEnd: chance(2),
-            exclusions: exclusions
+            fillsAtEnd: chance(2)
         )
-    }
-
-    private func isIncluded(_ operation: Operation) -> Bool {
-        switch operation {
-        case .shared: hasShared
-        case .drop: isDropping
-        case .poll, .hold, .uponProgress: !exclusions.contains(.progress)
-        case .takeBack, .cancel, .firstFilled, .timeout, .firstSucceeded, .firstCompleted, .allSucceeded, .start,
-            .mapTasks, .retry, .cancelledBy, .delay, .cancelAfter:
-            isTakingBack
-        default: true
-        }
     }
 
     private mutating func number(_ range: ClosedRange<Int>) -> Int {
@@ -155,10 +131,6 @@ struct Generator {
         if operation == .takeBack, registrations.isEmpty { operation = .upon }
         // Time passes only at the top level.
         if depth > 0, operation == .advance { operation = .fill }
-        // What is made again takes the place of the one before, which is dropped.
-        if depth > 0, operation == .shared, exclusions.contains(.droppedConsumers) { operation = .map }
-        if depth > 0, operation == .uponCancel, exclusions.contains(.nestedUponCancel) { operation = .upon }
-        if depth > 0, operation == .start, exclusions.contains(.latestReentrancy) { operation = .fill }
         var step = Step(id: nextID, operation: operation)
         nextID += 1
         step.number = number(0...60)
@@ -178,10 +150,6 @@ struct Generator {
         case 0: step.outcome = .failure(step.number)
         case 1...3: step.outcome = .number(step.number)
         default:
-            guard isReturningSlots, step.operation != .flatMap || !exclusions.contains(.unfilledInner) || isOfTask(step)
-            else {
-                break
-            }
             let slots = chance(3) || isPlain ? producers : chance(2) ? tasks : futures
             if let slot = slots.isEmpty ? nil : pick(slots), slot < step.id { step.outcome = .slot(slot) }
         }
@@ -201,8 +169,8 @@ struct Generator {
         case 18:
             // It breaks its word; where a closure may be called several times, it is.
             if step.operation == .retry || step.operation == .async { return .inline }
-            return exclusions.contains(.coreTwice) ? .inline : .twice
-        default: return step.operation == .start && exclusions.contains(.latestReentrancy) ? .inline : .stepping
+            return .twice
+        default: return .stepping
         }
     }
 
@@ -221,9 +189,8 @@ struct Generator {
 
     private func hasClosure(_ operation: Operation) -> Bool {
         switch operation {
-        case .start: !exclusions.contains(.latestReentrancy)
         case .task, .async, .upon, .uponSuccess, .uponFailure, .uponCancel, .map, .flatMap, .recover, .fallback, .retry,
-            .mapTasks, .register:
+            .mapTasks, .register, .start:
             true
         default: false
         }
@@ -233,7 +200,7 @@ struct Generator {
         switch step.operation {
         case .task:
             step.operands = [pick(chance(5) ? futures : producers)]
-            step.failsOnCancel = chance(3) && !exclusions.contains(.promiseInHandler)
+            step.failsOnCancel = chance(3)
             if chance(4), let reporters = others[.reporter] { step.operands.append(pick(reporters)) }
         case .fill: step.operands = [pick(producers)]
         case .upon, .flatMap, .map, .delay, .ignored:

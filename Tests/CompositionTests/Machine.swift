@@ -9,15 +9,9 @@ enum Machine {
         let counts = Counts(steps: program.count, isThreaded: false)
         let onLibrary = Runner(program, LibraryUniverse(counts))
         onLibrary.run()
-        let model = ModelUniverse(Counts(steps: program.count, isThreaded: false))
-        let onModel = Runner(program, model)
-        model.marks.position = { [unowned onModel] in onModel.trace.count }
+        let onModel = Runner(program, ModelUniverse(Counts(steps: program.count, isThreaded: false)))
         onModel.run()
-        let end = model.marks.first ?? .max
-        if let difference = difference(Array(onLibrary.trace.prefix(end)), Array(onModel.trace.prefix(end))) {
-            return difference
-        }
-        guard program.checksLifetimes else { return nil }
+        if let difference = difference(onLibrary.trace, onModel.trace) { return difference }
         let (captures, values) = (counts.captures.load(ordering: .relaxed), counts.payloads.load(ordering: .relaxed))
         if captures != 0 || values != 0 {
             return "\(captures) captures and \(values) values alive at the end: \(ids(counts.alive))"
@@ -26,9 +20,9 @@ enum Machine {
     }
 
     /// The first program that fails, as small as it gets, with what is wrong.
-    static func firstFailure(in seeds: Range<UInt64>, excluding exclusions: Exclusions) -> String? {
+    static func firstFailure(in seeds: Range<UInt64>) -> String? {
         for seed in seeds {
-            var generator = Generator(seed: seed, excluding: exclusions)
+            var generator = Generator(seed: seed)
             let program = generator.program()
             guard let first = check(program) else { continue }
             let small = Shrinker { check($0) != nil }.shrink(program)

@@ -153,15 +153,27 @@ final class ModelUpon: ModelHandler, @unchecked Sendable {
 final class ModelStage: ModelHandler, @unchecked Sendable {
     typealias Body = @Sendable (Value) -> ModelOutcome
 
-    let output = ModelFuture()
+    private(set) weak var output: ModelFuture?
+    /// The same, as long as there is something to wait for. Afterwards only those keep it who can look at it, and with it
+    /// goes whatever waits for it, though somebody may still be there who could cancel.
+    private var kept: ModelFuture?
     /// Whether this is an operator of `Task`: it can be cancelled until its closure begins.
     private let isTask: Bool
     private let executor: any Executor
     /// What needs no closure.
     private let shortcut: (Value) -> Bool
     private var body: Body?
+    /// Whether the future that this waited for is just handing it to the executor, and so holds it.
+    private var isHeld = false
 
-    init(isTask: Bool, _ executor: any Executor, shortcut: @escaping (Value) -> Bool, _ body: @escaping Body) {
+    init(
+        _ output: ModelFuture,
+        isTask: Bool,
+        _ executor: any Executor,
+        shortcut: @escaping (Value) -> Bool,
+        _ body: @escaping Body
+    ) {
+        (self.output, kept) = (output, output)
         self.isTask = isTask
         self.executor = executor
         self.shortcut = shortcut
@@ -173,12 +185,14 @@ final class ModelStage: ModelHandler, @unchecked Sendable {
         if shortcut(value) {
             guard take() else { return }
             dismiss()
-            if output.claim() { output.fulfil(value, work) }
+            if let output, output.claim() { output.fulfil(value, work) }
             return
         }
         guard place == .waiting else { return }
         place = .submitted
         let turn = Turn(self)
+        isHeld = true
+        defer { isHeld = false }
         executor.submit {
             guard let stage = turn.begin() else { return }
             let work = ModelWork()
@@ -199,14 +213,14 @@ final class ModelStage: ModelHandler, @unchecked Sendable {
     }
 
     private func apply(_ value: Value, _ work: ModelWork) {
-        guard take(), let body = body.take(), output.claim() else { return }
+        guard take(), let body = body.take(), let output, output.claim() else { return }
         let outcome = shortcut(value) ? .value(value) : body(value)
         switch outcome {
         case .value(let value): output.fulfil(value, work)
         case .future(let inner):
             if let value = inner.value {
                 output.fulfil(value, work)
-            } else if output.handles == 0, output.handlers.allSatisfy(\.isPermanent) {
+            } else if !isHeld, output.handles == 0, output.handlers.allSatisfy(\.isPermanent) {
                 // Nobody can see the stage any more: what waits for it waits for the inner future instead.
                 for handler in output.handlers { inner.add(handler) }
                 output.handlers = []
@@ -219,13 +233,16 @@ final class ModelStage: ModelHandler, @unchecked Sendable {
     override func dismiss() { body = nil }
 
     // A task can still be cancelled.
-    override fileprivate func lost() { if !isTask { output.orphan() } }
+    override fileprivate func lost() {
+        if !isTask { output?.orphan() }
+        kept = nil
+    }
 
     override var isPermanent: Bool { !isTask }
 
     /// Ends the stage, unless its closure has begun.
     func abandon() {
-        guard isTask, output.claim() else { return }
+        guard isTask, let output, output.claim() else { return }
         cancel()
         output.fulfil(.failure(CancellationError()))
     }
@@ -248,142 +265,4 @@ final class ModelAdoption: ModelHandler, @unchecked Sendable {
     override fileprivate func lost() { output.orphan() }
 
     override func receive(_ value: Value, _ work: ModelWork) { output.fulfil(value, work) }
-}
-
-/// `zip` and `allFilled`.
-final class ModelGathering: @unchecked Sendable {
-    let output = ModelFuture()
-    private var values: [Value?]
-    private var missing: Int
-    private let counts: Counts
-
-    init(_ inputs: [ModelFuture], _ counts: Counts) {
-        self.counts = counts
-        values = inputs.map(\.value)
-        missing = inputs.count { $0.value == nil }
-        for (index, input) in inputs.enumerated() where input.value == nil { input.add(Input(self, index)) }
-        if missing == 0 { output.fill(combine(values.compactMap { $0 }, counts)) }
-    }
-
-    private final class Input: ModelHandler, @unchecked Sendable {
-        private var gathering: ModelGathering?
-        private let index: Int
-        override var isPermanent: Bool { true }
-
-        init(_ gathering: ModelGathering, _ index: Int) {
-            self.gathering = gathering
-            self.index = index
-        }
-
-        override func receive(_ value: Value, _ work: ModelWork) {
-            guard let gathering = gathering.take() else { return }
-            gathering.values[index] = value
-            gathering.missing -= 1
-            guard gathering.missing == 0, gathering.output.claim() else { return }
-            gathering.output.fulfil(combine(gathering.values.compactMap { $0 }, gathering.counts), work)
-        }
-
-        override func dismiss() { gathering.take()?.output.orphan() }
-    }
-}
-
-/// `firstFilled`.
-final class ModelContest: @unchecked Sendable {
-    let output = ModelFuture()
-    private var candidates: [Candidate] = []
-
-    init(_ inputs: [ModelFuture]) {
-        for input in inputs {
-            if let value = input.value {
-                win(value, ModelWork())
-                break
-            }
-            let candidate = Candidate(self)
-            candidates.append(candidate)
-            input.add(candidate)
-        }
-    }
-
-    private func win(_ value: Value, _ work: ModelWork) {
-        guard output.claim() else { return }
-        for candidate in candidates { candidate.cancel() }
-        candidates = []
-        output.fulfil(value, work)
-    }
-
-    private final class Candidate: ModelHandler, @unchecked Sendable {
-        private var contest: ModelContest?
-
-        init(_ contest: ModelContest) { self.contest = contest }
-
-        override func receive(_ value: Value, _ work: ModelWork) {
-            guard take(), let contest = contest.take() else { return }
-            contest.win(value, work)
-        }
-
-        override func dismiss() { contest = nil }
-    }
-}
-
-/// What tokens wait for: handlers that are called once, newest first, or dropped.
-final class ModelBell: @unchecked Sendable {
-    private(set) var isRung = false
-    private var isGone = false
-    private var handlers: [Handler] = []
-
-    func register(_ body: @escaping @Sendable () -> Void) -> Handler {
-        let handler = Handler(self, body)
-        if isRung {
-            handler.call()
-        } else if isGone {
-            handler.cancel()
-        } else {
-            handlers.append(handler)
-        }
-        return handler
-    }
-
-    func ring() {
-        guard !isRung, !isGone else { return }
-        isRung = true
-        for handler in handlers.take().reversed() { handler.call() }
-    }
-
-    func drop() {
-        guard !isRung else { return }
-        isGone = true
-        for handler in handlers.take() { handler.dismiss() }
-    }
-
-    final class Handler: @unchecked Sendable {
-        private weak var bell: ModelBell?
-        private var body: (@Sendable () -> Void)?
-        private(set) var isCancelled = false
-
-        init(_ bell: ModelBell, _ body: @escaping @Sendable () -> Void) {
-            self.bell = bell
-            self.body = body
-        }
-
-        func call() {
-            guard let body = body.take() else { return }
-            body()
-        }
-
-        func dismiss() { body = nil }
-
-        func cancel() {
-            guard body != nil else { return }
-            isCancelled = true
-            bell?.handlers.removeAll { $0 === self }
-            body = nil
-        }
-    }
-}
-
-extension Array {
-    fileprivate mutating func take() -> Self {
-        defer { self = [] }
-        return self
-    }
 }

@@ -1,7 +1,7 @@
 import DeferredCore
 import DeferredTask
 
-// Tasks of the model: cancellation, children, and the operators that combine tasks.
+// Tasks of the model: cancellation and children.
 
 /// Whether a task was cancelled, and what has to be told of that.
 final class ModelState: @unchecked Sendable {
@@ -17,9 +17,6 @@ final class ModelState: @unchecked Sendable {
     init(_ future: ModelFuture) {
         self.future = future
     }
-
-    /// Whether no user holds the future.
-    var isUnheld: Bool { (future?.handles ?? 0) == 0 }
 
     var hasEnded: Bool { isOver || future?.value != nil }
 
@@ -115,15 +112,8 @@ final class ModelControl: @unchecked Sendable {
 
     func cancel() {
         var pending = [self]
-        var combinations: [(ModelMarks, position: Int, ModelState)] = []
-        defer { for (marks, position, state) in combinations where !state.hasEnded { marks.note(position) } }
         while let current = pending.popLast() {
-            let position = current.children?.marks?.position() ?? 0
-            if let children = current.children, children.isLosable, current.state.isUnheld {
-                children.marks?.note(position)
-            }
             guard let handlers = current.state.cancel() else { continue }
-            if let marks = current.children?.marks { combinations.append((marks, position, current.state)) }
             // First the stage, so that it fails by itself and not with what its upstream makes of the request.
             current.stage?.abandon()
             for handler in handlers { handler() }
@@ -137,22 +127,8 @@ final class ModelControl: @unchecked Sendable {
     }
 }
 
-/// The point in a program from which on the library may do otherwise.
-///
-/// A combination that is cancelled leaves its end to its children. If all those are lost, nobody ends it in the model, which
-/// does not know who else could reach them; the library ends it as soon as it knows.
-final class ModelMarks: @unchecked Sendable {
-    var position: () -> Int = { 0 }
-    private(set) var first: Int?
-
-    func note(_ position: Int) { first = min(first ?? position, position) }
-}
-
 /// The tasks that another one has started, or was made of.
 final class ModelChildren: @unchecked Sendable {
-    var marks: ModelMarks?
-    /// Whether a cancellation ends the combination, if that is still there.
-    var isLosable = false
     private var running: [(key: Int, control: ModelControl, handler: ModelUpon?)] = []
     private var lastKey = 0
     private var isCancelled = false
@@ -239,11 +215,12 @@ struct ModelTask: Sendable {
         shortcut: @escaping (Value) -> Bool,
         _ body: @escaping ModelStage.Body
     ) -> ModelTask {
-        let stage = ModelStage(isTask: true, executor, shortcut: shortcut, body)
-        let state = ModelState(stage.output)
-        stage.output.state = state
+        let output = ModelFuture()
+        let stage = ModelStage(output, isTask: true, executor, shortcut: shortcut, body)
+        let state = ModelState(output)
+        output.state = state
         let control = ModelControl(state, stage: stage, upstream: control, children: children, isShared: isShared)
-        let task = ModelTask(stage.output, control)
+        let task = ModelTask(output, control)
         future.add(stage)
         return task
     }
@@ -267,79 +244,4 @@ final class ModelPromise: @unchecked Sendable {
     init() { handle = ModelHandle(ModelFuture()) }
 
     deinit { handle.future.fill(.failure(ModelError.brokenPromise)) }
-}
-
-/// A task that others decide. Whoever ends it first takes back what waits for the others, and cancels them.
-final class ModelCombination: @unchecked Sendable {
-    private let output = ModelFuture()
-    private let children = ModelChildren()
-    private var timer: ModelTimer?
-
-    func task(endsAtOnce: Bool = false, marking marks: ModelMarks? = nil) -> ModelTask {
-        children.marks = marks
-        children.isLosable = endsAtOnce
-        let end: @Sendable () -> Void = { self.end(.failure(CancellationError())) }
-        return ModelTask(root: output, children: children, endsAtOnce ? end : nil)
-    }
-
-    var isEnded: Bool { output.value != nil }
-
-    func add(_ task: ModelTask, _ body: @escaping @Sendable (Value) -> Void) {
-        let key = children.started(task.control)
-        let handler = ModelUpon { [children] result in
-            children.ended(key)
-            body(result)
-        }
-        task.future.add(handler)
-        children.wait(key, handler)
-    }
-
-    func keep(_ timer: ModelTimer) {
-        self.timer = timer
-        if isEnded { timer.isCancelled = true }
-    }
-
-    func end(_ value: Value) {
-        guard output.claim() else { return }
-        timer?.isCancelled = true
-        children.end(cancelling: true)
-        output.fulfil(value)
-    }
-}
-
-/// Something that a clock calls.
-final class ModelTimer: @unchecked Sendable {
-    var isCancelled = false
-}
-
-/// A clock, and what Swift tasks that sleep on it have to do, in order.
-final class ModelClock: @unchecked Sendable {
-    private var now = 0
-    private var sleeping: [(deadline: Int, timer: ModelTimer, body: @Sendable () -> Void)] = []
-    private var jobs: [@Sendable () -> Void] = []
-
-    @discardableResult
-    func timer(after seconds: Int, _ body: @escaping @Sendable () -> Void) -> ModelTimer {
-        let (timer, deadline) = (ModelTimer(), now + seconds)
-        jobs.append { [self] in
-            if timer.isCancelled { return }
-            if deadline <= now { return body() }
-            sleeping.append((deadline, timer, body))
-        }
-        return timer
-    }
-
-    func advance(_ seconds: Int) {
-        now += seconds
-        sleeping.removeAll { $0.timer.isCancelled }
-        // In the order of deadlines and, where they are equal, of falling asleep.
-        for deadline in Set(sleeping.map(\.deadline)).sorted() where deadline <= now {
-            jobs += sleeping.filter { $0.deadline == deadline }.map(\.body)
-        }
-        sleeping.removeAll { $0.deadline <= now }
-    }
-
-    func run() {
-        while !jobs.isEmpty { jobs.removeFirst()() }
-    }
 }

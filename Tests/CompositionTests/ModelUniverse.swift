@@ -19,7 +19,6 @@ final class ModelUniverse: Universe {
 
     let counts: Counts
     private let clock = ModelClock()
-    let marks = ModelMarks()
 
     init(_ counts: Counts) { self.counts = counts }
 
@@ -141,8 +140,8 @@ final class ModelUniverse: Universe {
         _ body: @escaping @Sendable (Value) -> Value
     ) -> ModelHandle {
         if executor is ImmediateExecutor, let value = future.value { return ModelHandle(ModelFuture(body(value))) }
-        let stage = ModelStage(isTask: false, executor, shortcut: { _ in false }) { .value(body($0)) }
-        let handle = ModelHandle(stage.output)
+        let handle = ModelHandle(ModelFuture())
+        let stage = ModelStage(handle.future, isTask: false, executor, shortcut: { _ in false }) { .value(body($0)) }
         future.add(stage)
         return handle
     }
@@ -176,8 +175,9 @@ final class ModelUniverse: Universe {
         guard let upstream = self.future(of: item) else { return nil }
         if executor is ImmediateExecutor, let value = upstream.value { return new(future(body(value))) }
         nonisolated(unsafe) let inner = future
-        let stage = ModelStage(isTask: false, executor, shortcut: { _ in false }) { .future(inner(body($0))) }
-        let result = Item.future(ModelHandle(stage.output))
+        let output = ModelFuture()
+        let stage = ModelStage(output, isTask: false, executor, shortcut: { _ in false }) { .future(inner(body($0))) }
+        let result = new(output)
         upstream.add(stage)
         return result
     }
@@ -230,7 +230,7 @@ final class ModelUniverse: Universe {
         let clock = clock
         if !core, case .task(let task) = item {
             let combination = ModelCombination()
-            let result = combination.task(endsAtOnce: true, marking: marks)
+            let result = combination.task(endsAtOnce: true)
             combination.add(task) { value in
                 combination.keep(clock.timer(after: seconds) { combination.end(value) })
             }
@@ -248,7 +248,7 @@ final class ModelUniverse: Universe {
         guard let task = task(of: item) else { return nil }
         if task.future.value != nil { return item }
         let combination = ModelCombination()
-        let result = combination.task(endsAtOnce: true, marking: marks)
+        let result = combination.task(endsAtOnce: true)
         combination.add(task) { combination.end($0) }
         combination.keep(
             clock.timer(after: seconds) {
@@ -260,7 +260,7 @@ final class ModelUniverse: Universe {
 
     func retry(_ attempts: Int, _ pause: Int, _ executor: any Executor, _ body: @escaping Transformation) -> Item {
         let combination = ModelCombination()
-        let result = combination.task(endsAtOnce: true, marking: marks)
+        let result = combination.task(endsAtOnce: true)
         let (clock, counts) = (clock, counts)
         @Sendable func attempt(_ number: Int) {
             executor.submit { [self] in
@@ -319,7 +319,7 @@ final class ModelUniverse: Universe {
         if tasks.isEmpty { return .task(ModelTask(combine([], counts))) }
         let combination = ModelCombination()
         let values = ModelValues(tasks.count)
-        let result = combination.task(marking: marks)
+        let result = combination.task()
         for (index, task) in tasks.enumerated() {
             combination.add(task) { [self] in if let end = gather(values, index, $0) { combination.end(end) } }
         }
@@ -331,7 +331,7 @@ final class ModelUniverse: Universe {
         if tasks.isEmpty { return .task(ModelTask(.failure(ModelError.allFailed))) }
         let combination = ModelCombination()
         let errors = ModelValues(tasks.count)
-        let result = combination.task(marking: marks)
+        let result = combination.task()
         for (index, task) in tasks.enumerated() {
             combination.add(task) { value in
                 if !isFailure(value) { return combination.end(value) }
@@ -343,7 +343,7 @@ final class ModelUniverse: Universe {
 
     func firstCompleted(_ items: [Item]) -> Item {
         let combination = ModelCombination()
-        let result = combination.task(marking: marks)
+        let result = combination.task()
         for task in items.compactMap({ task(of: $0) }) { combination.add(task) { combination.end($0) } }
         return .task(result)
     }
@@ -352,7 +352,7 @@ final class ModelUniverse: Universe {
         if count == 0 { return .task(ModelTask(combine([], counts))) }
         let combination = ModelCombination()
         let values = ModelValues(count)
-        let result = combination.task(endsAtOnce: true, marking: marks)
+        let result = combination.task(endsAtOnce: true)
         let fanOut = ModelFanOut()
         let counts = counts
         @Sendable func run() {
@@ -471,78 +471,4 @@ final class ModelUniverse: Universe {
 @Sendable
 private func isFailure(_ value: Value) -> Bool {
     if case .failure = value { true } else { false }
-}
-
-/// Values of several tasks, until all are there.
-final class ModelValues: @unchecked Sendable {
-    private var values: [Value?]
-
-    init(_ count: Int) { values = Array(repeating: nil, count: count) }
-
-    func put(_ value: Value, at index: Int) -> [Value]? {
-        values[index] = value
-        return values.contains { $0 == nil } ? nil : values.compactMap { $0 }
-    }
-}
-
-final class ModelFanOut: @unchecked Sendable {
-    var next = 0
-    var running = 0
-    var isStarting = false
-}
-
-final class ModelSource: @unchecked Sendable {
-    let bell = ModelBell()
-    private let links: [ModelBell.Handler]
-
-    init(_ sources: some Sequence<ModelSource>) {
-        links = sources.map { [bell] source in source.bell.register { bell.ring() } }
-    }
-
-    deinit {
-        for link in links { link.cancel() }
-        bell.drop()
-    }
-}
-
-final class ModelRequest: @unchecked Sendable {
-    var target: (() -> Void)?
-
-    init(_ target: @escaping () -> Void) { self.target = target }
-}
-
-final class ModelLatest: @unchecked Sendable {
-    private var number = 0
-    private var running: (task: ModelTask, delivery: ModelUpon)?
-
-    func start(_ task: ModelTask, _ executor: any Executor, _ body: @escaping @Sendable (Value) -> Void) {
-        number += 1
-        let start = number
-        stop()
-        let delivery = ModelUpon(executor) { [weak self] value in
-            guard let self else { return body(value) }
-            // Never one that was superseded, whatever happened between its end and here.
-            guard number == start else { return }
-            running = nil
-            body(value)
-        }
-        task.future.add(delivery)
-        if number == start {
-            if delivery.place != .done { running = (task, delivery) }
-        } else {
-            delivery.cancel()
-            task.control?.cancel()
-        }
-    }
-
-    func cancel() {
-        number += 1
-        stop()
-    }
-
-    private func stop() {
-        guard let (task, delivery) = running.take() else { return }
-        delivery.cancel()
-        task.control?.cancel()
-    }
 }

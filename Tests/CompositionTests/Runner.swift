@@ -35,9 +35,7 @@ final class Runner<U: Universe>: @unchecked Sendable {
     let program: Program
     let universe: U
     let isThreaded: Bool
-    private let checksLifetimes: Bool
     private(set) var trace: [Event] = []
-    private var isLogging: Bool
     private var slots: [U.Item?]
     private var fractions: [Double]
     private let lock = NSLock()
@@ -55,8 +53,6 @@ final class Runner<U: Universe>: @unchecked Sendable {
         self.program = program
         self.universe = universe
         self.isThreaded = isThreaded
-        isLogging = !isThreaded
-        checksLifetimes = program.checksLifetimes
         slots = Array(repeating: nil, count: program.count)
         fractions = Array(repeating: 0, count: program.count)
         if !isThreaded { trace.reserveCapacity(256) }
@@ -114,7 +110,6 @@ final class Runner<U: Universe>: @unchecked Sendable {
 
     /// Drops everything.
     func drop() {
-        isLogging = isLogging && program.comparesEnd
         // More than once, for what breaks then may make something new.
         for _ in 0..<6 {
             for id in slots.indices.reversed() where slots[id] != nil { self[id] = nil }
@@ -133,7 +128,6 @@ final class Runner<U: Universe>: @unchecked Sendable {
     private func look(after step: Step) {
         observe(step.id)
         for operand in step.operands { observe(operand) }
-        guard checksLifetimes else { return }
         for (index, word) in universe.counts.alive.enumerated() { log(.alive, index, Int(bitPattern: UInt(word))) }
     }
 
@@ -141,13 +135,11 @@ final class Runner<U: Universe>: @unchecked Sendable {
         guard let item = self[id] else { return }
         let value = universe.peek(item)
         if let value { log(.observed, id, code(value)) }
-        // A registration cannot be taken back any more when its future is gone.
-        guard value != nil || checksLifetimes else { return }
         if let isCancelled = universe.isCancelled(item) { log(.isCancelled, id, isCancelled ? 1 : 0) }
     }
 
     func log(_ kind: Event.Kind, _ step: Int, _ value: Int) {
-        if isLogging { trace.append(Event(kind, step, value)) }
+        if !isThreaded { trace.append(Event(kind, step, value)) }
     }
 
     subscript(id: Int) -> U.Item? {

@@ -10,5 +10,5 @@ package func residentMemory() -> Int {
     return pages * Int(sysconf(Int32(_SC_PAGESIZE)))
 }
 
-/// Whether this process runs under ThreadSanitizer, whose bookkeeping takes memory and time of its own.
-package let isSanitized = dlsym(dlopen(nil, RTLD_NOW), "__tsan_init") != nil
+/// Whether this process runs under ThreadSanitizer or AddressSanitizer, whose bookkeeping takes memory and time of its own.
+package let isSanitized = ["__tsan_init", "__asan_init"].contains { dlsym(dlopen(nil, RTLD_NOW), $0) != nil }

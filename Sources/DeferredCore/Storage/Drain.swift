@@ -45,12 +45,33 @@ struct Drain {
     /// `flatMap`, whose futures wait for one another, only the two ends are left.
     @usableFromInline
     mutating func wait(_ stage: Unmanaged<FutureNode>, for inner: FutureNode) {
-        // Asked here, since a method of the stage may itself hold a reference.
-        if stage.isSole, stage._withUnsafeGuaranteedRef({ $0.moveHandlers(to: inner, &self) }) {
-            stage.release()
-        } else if !inner.enlist(stage) {
-            run(stage, with: inner)
+        guard var handlers = takeHandlers(stage) else {
+            if !inner.enlist(stage) { run(stage, with: inner) }
+            return
         }
+        var pending: [FutureNode.List] = []
+        while true {
+            guard let handler = handlers.pop() else {
+                guard let next = pending.popLast() else { return }
+                handlers = next
+                continue
+            }
+            // One that somebody could still reach at its turn may be passed over now.
+            if handler._withUnsafeGuaranteedRef({ $0.isForwarding }), let others = takeHandlers(handler) {
+                pending.append(handlers)
+                handlers = others
+            } else if !inner.enlist(handler) {
+                run(handler, with: inner)
+            }
+        }
+    }
+
+    /// Takes what waits for `stage`, oldest first, and frees that, if nobody but the caller can reach it.
+    private func takeHandlers(_ stage: Unmanaged<FutureNode>) -> FutureNode.List? {
+        // Asked here, since a method of the stage may itself hold a reference.
+        guard stage.isSole, let handlers = stage._withUnsafeGuaranteedRef({ $0.takeHandlers() }) else { return nil }
+        stage.release()
+        return handlers
     }
 
     /// Runs `handlers`, oldest first, with the value of `future`.

@@ -99,10 +99,14 @@ package class FutureNode: @unchecked Sendable {
     @usableFromInline
     func unlist(_ node: Unmanaged<FutureNode>) -> Bool { false }
 
-    /// In its role as a future that nobody but the caller can reach: lets those that wait for it wait for `inner`, unless
-    /// one of them can be taken back.
+    /// In its role as a future that nobody but the caller can reach: gives away those that wait for it, oldest first,
+    /// unless one of them can be taken back.
     @usableFromInline
-    func moveHandlers(to inner: FutureNode, _ drain: inout Drain) -> Bool { false }
+    func takeHandlers() -> List? { nil }
+
+    /// Whether it only waits to pass the value of another future on.
+    @usableFromInline
+    var isForwarding: Bool { false }
 }
 
 extension Unmanaged<FutureNode> {

@@ -152,20 +152,13 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
     }
 
     @usableFromInline
-    final override func moveHandlers(to inner: FutureNode, _ drain: inout Drain) -> Bool {
+    final override func takeHandlers() -> List? {
         let (handlers, flags) = word.close()
-        guard handlers.canMove else {
-            // A registration knows this future as its handler's owner.
-            word.reopen(with: handlers, flags)
-            return false
-        }
-        var list = handlers.reversed()
-        while let handler = list.pop() {
-            if !inner.enlist(handler) { drain.run(handler, with: inner) }
-        }
+        // A registration knows this future as its handler's owner.
+        let canMove = handlers.canMove
         // There is no value for the deinitialiser to drop.
-        word.reopen(with: FutureNode.List(), flags)
-        return true
+        word.reopen(with: canMove ? List() : handlers, flags)
+        return canMove ? handlers.reversed() : nil
     }
 
     @usableFromInline

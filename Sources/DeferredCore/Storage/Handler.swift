@@ -67,13 +67,14 @@ extension FutureStorage {
             let handler = Handler(.waiting(for: self), executor, body)
             if add(handler) { return Registration(handler) }
         }
-        if E.self == ImmediateExecutor.self, !Trampoline.isBehind {
+        // What this thread has put off may be older handlers of this future, which are not to be overtaken.
+        let isBehind = Trampoline.hasPutOff
+        if E.self == ImmediateExecutor.self, !isBehind {
             body(value)
             return Registration(nil)
         }
         let handler = Handler(.submitted(), executor, body)
-        // What this thread has put off may be older handlers of this future, which are not to be overtaken.
-        if Trampoline.hasPutOff {
+        if isBehind {
             let value = value
             Trampoline.putOff { handler.submit(value) }
         } else {

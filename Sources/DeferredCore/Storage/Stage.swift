@@ -111,6 +111,9 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
     }
 
     @usableFromInline
+    override var isForwarding: Bool { isAdopting }
+
+    @usableFromInline
     override func goUnfilled(isDismissing: Bool) {
         // Only a stage in the list of its inner future was taken by itself, or is permanent and has no transform.
         let isAdopting = isAdopting && !(T.isCancellable && isDismissing)

@@ -95,9 +95,12 @@ package final class Trampoline {
     }
 
     /// Whether this thread has put something off.
+    @inlinable
+    static var hasPutOff: Bool { isBehind && isItselfBehind }
+
     @usableFromInline
-    static var hasPutOff: Bool {
-        isBehind && !current.unretained._withUnsafeGuaranteedRef { $0.putOff.isEmpty }
+    static var isItselfBehind: Bool {
+        !current.unretained._withUnsafeGuaranteedRef { $0.putOff.isEmpty }
     }
 
     /// Runs what this thread has put off, up to where `isDone`.

@@ -11,4 +11,4 @@ package func residentMemory() -> Int {
 }
 
 /// Whether this process runs under ThreadSanitizer or AddressSanitizer, whose bookkeeping takes memory and time of its own.
-package let isSanitized = ["__tsan_init", "__asan_init"].contains { dlsym(dlopen(nil, RTLD_NOW), $0) != nil }
+package let isSanitized = ["__tsan_init", "__asan_init"].contains { (name: String) in dlsym(dlopen(nil, RTLD_NOW), name) != nil }

@@ -33,6 +33,11 @@ package struct ThreadLocal<Content: AnyObject>: Sendable {
     /// The value without a reference to be counted: it stays as long as this thread.
     package var unretained: Unmanaged<Content> {
         if let content = pthread_getspecific(key) { return Unmanaged.fromOpaque(content) }
+        return made
+    }
+
+    @inline(never)
+    private var made: Unmanaged<Content> {
         let content = Unmanaged.passRetained(make())
         pthread_setspecific(key, content.toOpaque())
         return content

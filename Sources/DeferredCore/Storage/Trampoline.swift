@@ -15,7 +15,12 @@ package final class Trampoline {
     /// this one load more.
     private static let threadsBehind = Atomic(0)
 
-    private var depth = 0
+    @exclusivity(unchecked)
+    @usableFromInline var depth = 0
+    /// How many bodies were put off and have not run, beside the queue itself: what every level looks at.
+    @exclusivity(unchecked)
+    @usableFromInline var putOffCount = 0
+    @exclusivity(unchecked)
     private var putOff = Queue()
 
     /// What waits to be freed.
@@ -36,24 +41,26 @@ package final class Trampoline {
         let trampoline = current.unretained
         return trampoline._withUnsafeGuaranteedRef {
             guard $0.depth < limit else { return nil }
-            $0.depth += 1
+            $0.depth &+= 1
             return trampoline
         }
     }
 
     /// Ends a level. The outermost runs what was put off.
-    @usableFromInline
+    @inlinable
+    @inline(__always)
     package func leave() {
         // Still one deep, so that what was put off does not come here again.
-        if depth == 1, !putOff.isEmpty { catchUp() }
-        depth -= 1
+        if putOffCount > 0, depth == 1 { catchUp() }
+        depth &-= 1
     }
 
     /// Runs `body` when the outermost level is left, or when somebody on this thread looks at an unfilled future.
     @usableFromInline
     package static func putOff(_ body: @escaping () -> Void) {
         let trampoline = current.value
-        if trampoline.putOff.isEmpty { threadsBehind.add(1, ordering: .relaxed) }
+        if trampoline.putOffCount == 0 { threadsBehind.add(1, ordering: .relaxed) }
+        trampoline.putOffCount += 1
         trampoline.putOff.append(body)
     }
 
@@ -100,24 +107,27 @@ package final class Trampoline {
 
     @usableFromInline
     static var isItselfBehind: Bool {
-        !current.unretained._withUnsafeGuaranteedRef { $0.putOff.isEmpty }
+        !current.unretained._withUnsafeGuaranteedRef { $0.putOffCount == 0 }
     }
 
     /// Runs what this thread has put off, up to where `isDone`.
     @usableFromInline
     package static func catchUp(until isDone: () -> Bool = { false }) {
         current.unretained._withUnsafeGuaranteedRef { trampoline in
-            while !trampoline.putOff.isEmpty, !isDone() { trampoline.runNext() }
+            while trampoline.putOffCount > 0, !isDone() { trampoline.runNext() }
         }
     }
 
-    private func catchUp() {
-        while !putOff.isEmpty { runNext() }
+    @usableFromInline
+    @inline(never)
+    func catchUp() {
+        while putOffCount > 0 { runNext() }
     }
 
     private func runNext() {
         let body = putOff.removeFirst()
-        if putOff.isEmpty { Self.threadsBehind.subtract(1, ordering: .relaxed) }
+        putOffCount -= 1
+        if putOffCount == 0 { Self.threadsBehind.subtract(1, ordering: .relaxed) }
         body()
     }
 

@@ -10,5 +10,8 @@ package func residentMemory() -> Int {
     return pages * Int(sysconf(Int32(_SC_PAGESIZE)))
 }
 
-/// Whether this process runs under ThreadSanitizer or AddressSanitizer, whose bookkeeping takes memory and time of its own.
-package let isSanitized = ["__tsan_init", "__asan_init"].contains { (name: String) in dlsym(dlopen(nil, RTLD_NOW), name) != nil }
+/// Whether this process runs under ThreadSanitizer or AddressSanitizer, whose bookkeeping takes memory and time of its
+/// own.
+package let isSanitized = ["__tsan_init", "__asan_init"].contains { (name: String) in
+    dlsym(dlopen(nil, RTLD_NOW), name) != nil
+}

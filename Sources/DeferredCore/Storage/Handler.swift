@@ -67,15 +67,21 @@ extension FutureStorage {
             let handler = Handler(.waiting(for: self), executor, body)
             if add(handler) { return Registration(handler) }
         }
-        // What this thread has put off may be older handlers of this future, which are not to be overtaken.
-        let isBehind = Trampoline.hasPutOff
-        if E.self == ImmediateExecutor.self, !isBehind {
+        if E.self == ImmediateExecutor.self, !Trampoline.hasPutOff {
             body(value)
             return Registration(nil)
         }
+        return handOn(executor, body)
+    }
+
+    /// Hands a closure that comes after the fill to its executor.
+    @inlinable
+    @inline(never)
+    final func handOn<E: Executor>(_ executor: E, _ body: @escaping @Sendable (Value) -> Void) -> Registration {
         let handler = Handler(.submitted(), executor, body)
-        if isBehind {
-            let value = value
+        let value = value
+        // What this thread has put off may be older handlers of this future, which are not to be overtaken.
+        if Trampoline.hasPutOff {
             Trampoline.putOff { handler.submit(value) }
         } else {
             handler.submit(value)

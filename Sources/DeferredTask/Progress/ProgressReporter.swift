@@ -2,7 +2,7 @@ internal import DeferredCore
 
 /// A producer's way to report how far it is.
 ///
-/// Hand it to ``Task/init(_:reporter:uponCancel:)`` and report from any thread; the task's ``Task/progress`` and that of
+/// Hand it to ``Task/init(_:reporter:uponCancel:)-(_,_,(Task<Success>.Promise)->Void)`` and report from any thread; the task's ``Task/progress`` and that of
 /// every task derived from it follow.
 ///
 /// ```swift

@@ -14,7 +14,7 @@ extension Task {
     /// is with a parent. A task can't be paused.
     ///
     /// - Parameters:
-    ///   - future: See ``init(_:uponCancel:)``.
+    ///   - future: See ``init(_:uponCancel:)-4kg0d``.
     ///   - progress: Kept as long as the task. Its `cancellationHandler` is extended, not replaced, by the first task that
     ///     is made with it; any number of tasks may be. Who replaces the handler afterwards cuts these off.
     public init(_ future: some FutureProtocol<Result>, progress: Progress) {

@@ -96,9 +96,9 @@ extension Task {
     /// Creates a task that ends as `promise` is filled, and takes its progress from `reporter`.
     ///
     /// - Parameters:
-    ///   - promise: Not kept; see ``init(_:uponCancel:)-(Promise,_)``.
+    ///   - promise: Not kept; see ``init(_:uponCancel:)-(_,(Task<Success>.Promise)->Void)``.
     ///   - reporter: Through which the producer reports how far it is. Kept as long as the task.
-    ///   - onCancel: See ``init(_:uponCancel:)-(Promise,_)``.
+    ///   - onCancel: See ``init(_:uponCancel:)-(_,(Task<Success>.Promise)->Void)``.
     public init(
         _ promise: Promise,
         reporter: ProgressReporter,
@@ -113,7 +113,7 @@ extension Task {
         self.init(promise.storage, isPromised: true, .opaque, nil)
     }
 
-    /// Creates a task as ``init(_:uponCancel:)-(Promise,_)`` does, with a closure that may keep the promise.
+    /// Creates a task as ``init(_:uponCancel:)-(_,(Task<Success>.Promise)->Void)`` does, with a closure that may keep the promise.
     @available(
         *,
         deprecated,
@@ -126,7 +126,7 @@ extension Task {
         self.init(promise.storage, isPromised: true, .opaque, onCancel)
     }
 
-    /// Creates a task as ``init(_:reporter:uponCancel:)-(Promise,_,_)`` does, with a closure that may keep the promise.
+    /// Creates a task as ``init(_:reporter:uponCancel:)-(_,_,(Task<Success>.Promise)->Void)`` does, with a closure that may keep the promise.
     @available(
         *,
         deprecated,

@@ -51,9 +51,9 @@ public struct Task<Success: Sendable>: FutureProtocol, Cancellable {
     /// Creates a task that ends when `future` is filled, and takes its progress from `reporter`.
     ///
     /// - Parameters:
-    ///   - future: See ``init(_:uponCancel:)``.
+    ///   - future: See ``init(_:uponCancel:)-4kg0d``.
     ///   - reporter: Through which the producer reports how far it is. Kept as long as the task.
-    ///   - onCancel: See ``init(_:uponCancel:)``.
+    ///   - onCancel: See ``init(_:uponCancel:)-4kg0d``.
     public init(
         _ future: some FutureProtocol<Result>,
         reporter: ProgressReporter,

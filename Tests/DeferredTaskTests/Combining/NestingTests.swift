@@ -88,9 +88,9 @@ struct NestingTests {
             do {
                 let promise = Task<Int>.Promise()
                 var task = Task(promise, uponCancel: { $0.fail(with: CancellationError()) })
-                for _ in 0..<200 { task = joined(task) }
+                for _ in 0..<(isSanitized ? 12 : 40) { task = joined(task) }
                 let before = task.progress.fractionCompleted
-                for _ in 0..<200 { task = joined(task) }
+                for _ in 0..<(isSanitized ? 12 : 40) { task = joined(task) }
                 let seen = Log<Double>()
                 let observer = task.uponProgress(on: .immediate) { seen.add($0.fraction) }
                 // Beside what nobody follows, for that takes another way.
@@ -116,7 +116,7 @@ struct NestingTests {
         let isCancelled = await onThread(stackSize: 512 << 10) {
             let promise = Task<Int>.Promise()
             var task = Task(promise, uponCancel: { $0.fail(with: CancellationError()) })
-            for _ in 0..<1000 { task = joined(task) }
+            for _ in 0..<(isSanitized ? 30 : 300) { task = joined(task) }
             task.cancel()
             return task.isCancelled && task.isFilled && promise.isFilled
         }
@@ -131,7 +131,8 @@ struct NestingTests {
             @Sendable func mapping(_ depth: Int) -> Task<Int> {
                 [depth].mapTasks(maxConcurrent: 1) { $0 == 0 ? .success(1) : mapping($0 - 1) }.map { $0[0] }
             }
-            return (retrying(10_000).valueNow, mapping(10_000).valueNow)
+            let depth = isSanitized ? 1_000 : 10_000
+            return (retrying(depth).valueNow, mapping(depth).valueNow)
         }
         #expect(retried == 1 && mapped == 1)
     }

@@ -1,6 +1,8 @@
 /// A closure that waits for its time, and possibly for a future beside it, whose filling makes it pointless.
 ///
 /// It is taken back as every other waiting handler is: by its registration, or by the future.
+///
+/// SAFETY: it adds nothing to `Notice` but methods.
 class TimerNotice: Notice, @unchecked Sendable {
     /// Stops waiting for the time.
     func stop() {}

@@ -113,7 +113,8 @@ extension Task {
         self.init(promise.storage, isPromised: true, .opaque, nil)
     }
 
-    /// Creates a task as ``init(_:uponCancel:)-(_,(Task<Success>.Promise)->Void)`` does, with a closure that may keep the promise.
+    /// Creates a task as ``init(_:uponCancel:)-(_,(Task<Success>.Promise)->Void)`` does, with a closure that
+    /// may keep the promise.
     @available(
         *,
         deprecated,
@@ -126,7 +127,8 @@ extension Task {
         self.init(promise.storage, isPromised: true, .opaque, onCancel)
     }
 
-    /// Creates a task as ``init(_:reporter:uponCancel:)-(_,_,(Task<Success>.Promise)->Void)`` does, with a closure that may keep the promise.
+    /// Creates a task as ``init(_:reporter:uponCancel:)-(_,_,(Task<Success>.Promise)->Void)`` does, with a
+    /// closure that may keep the promise.
     @available(
         *,
         deprecated,

@@ -14,7 +14,8 @@ let package = Package(
     ],
     dependencies: [],
     targets: [
-        .target(name: "DeferredCore"),
+        .target(name: "CDeferred"),
+        .target(name: "DeferredCore", dependencies: ["CDeferred"]),
         .target(name: "DeferredTask", dependencies: ["DeferredCore"]),
         .target(name: "DeferredNetworking", dependencies: ["DeferredCore", "DeferredTask"]),
         .target(name: "DeferredHTTP", dependencies: ["DeferredCore", "DeferredTask", "DeferredNetworking"]),
@@ -56,7 +57,7 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-for target in package.targets {
+for target in package.targets where target.name != "CDeferred" {
     target.swiftSettings = [
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("MemberImportVisibility"),

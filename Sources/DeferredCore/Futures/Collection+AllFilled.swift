@@ -13,53 +13,26 @@ extension Collection where Element: FutureProtocol {
     /// - Complexity: O(*n*) in the number of futures, with one allocation for each that is not filled yet. The last
     ///   future to be filled pays another O(*n*) to make the array.
     ///
-    /// The result is filled on the thread that fills the last of the futures. Until then, each of them keeps the result,
-    /// and the result keeps the values that are there, but not the futures.
+    /// The result is filled on the thread that fills the last of the futures. Until then, each of them keeps the
+    /// result, and the result keeps those that are filled, but not the others.
     @inlinable
     public func allFilled() -> Future<[Element.Value]> {
         let count = count
-        let slots = ArraySlots<Element.Value>(count)
-        let result = Gathering(slots, count: count)
+        let result = Gathering<[Element.Value]>(count: count) { inputs in
+            var inputs = inputs
+            return Array(unsafeUninitializedCapacity: count) { values, initializedCount in
+                for index in 0..<count { values.initializeElement(at: index, to: inputs.value()) }
+                initializedCount = count
+            }
+        }
         var (index, filled) = (0, 0)
         for future in self {
             precondition(index < count, "a collection has more elements than its count of \(count)")
-            if result.add(future.future.storage, slots.first + index) { filled += 1 }
+            if result.add(future.future.storage, at: index) { filled += 1 }
             index += 1
         }
         precondition(index == count, "a collection has \(index) elements, but a count of \(count)")
         result.endAdding(filled: filled)
         return Future(result)
-    }
-}
-
-/// Slots in a row, for values of one type.
-@usableFromInline
-struct ArraySlots<Value: Sendable>: GatheringSlots {
-    @usableFromInline let first: UnsafeMutablePointer<Value?>
-    @usableFromInline let count: Int
-
-    @inlinable
-    init(_ count: Int) {
-        first = .allocate(capacity: count)
-        first.initialize(repeating: nil, count: count)
-        self.count = count
-    }
-
-    @inlinable
-    func collect() -> [Value] {
-        let values = [Value](unsafeUninitializedCapacity: count) { values, initializedCount in
-            for index in 0..<count {
-                values.initializeElement(at: index, to: (first + index).move().unsafelyUnwrapped)
-            }
-            initializedCount = count
-        }
-        first.deallocate()
-        return values
-    }
-
-    @inlinable
-    func deallocate() {
-        first.deinitialize(count: count)
-        first.deallocate()
     }
 }

@@ -13,58 +13,20 @@
 /// - Returns: A future that is filled at once if all of them are. If one of them goes unfilled, so does the result.
 /// - Complexity: O(*n*) in the number of futures.
 ///
-/// The result is filled on the thread that fills the last of the futures. Until then, each of them keeps the result, and
-/// the result keeps the values that are there, but not the futures.
+/// The result is filled on the thread that fills the last of the futures. Until then, each of them keeps the result,
+/// and the result keeps those that are filled, but not the others.
 @inlinable
 public func zip<each Input: FutureProtocol>(_ futures: repeat each Input) -> Future<(repeat (each Input).Value)> {
-    let slots = TupleSlots<repeat (each Input).Value>()
-    var (count, filled) = (0, 0)
+    var (count, index, filled) = (0, 0, 0)
     for _ in repeat each futures { count += 1 }
-    let result = Gathering(slots, count: count)
-    func add<Value: Sendable>(_ future: Future<Value>, _ slot: UnsafeMutablePointer<Value?>) {
-        if result.add(future.storage, slot) { filled += 1 }
+    let result = Gathering<(repeat (each Input).Value)>(count: count) { inputs in
+        var inputs = inputs
+        return (repeat inputs.value((each Input).Value.self))
     }
-    repeat add((each futures).future, each slots.pointers)
+    for future in repeat each futures {
+        if result.add(future.future.storage, at: index) { filled += 1 }
+        index += 1
+    }
     result.endAdding(filled: filled)
     return Future(result)
-}
-
-/// A slot for each value of a tuple.
-@usableFromInline
-struct TupleSlots<each Value: Sendable>: GatheringSlots {
-    @usableFromInline let pointers: (repeat UnsafeMutablePointer<(each Value)?>)
-
-    @inlinable
-    init() {
-        pointers = (repeat Self.make((each Value).self))
-    }
-
-    @inlinable
-    func collect() -> (repeat each Value) {
-        (repeat Self.take(each pointers))
-    }
-
-    @inlinable
-    func deallocate() {
-        repeat Self.free(each pointers)
-    }
-
-    @inlinable
-    static func make<One>(_: One.Type) -> UnsafeMutablePointer<One?> {
-        let pointer = UnsafeMutablePointer<One?>.allocate(capacity: 1)
-        pointer.initialize(to: nil)
-        return pointer
-    }
-
-    @inlinable
-    static func take<One>(_ pointer: UnsafeMutablePointer<One?>) -> One {
-        defer { pointer.deallocate() }
-        return pointer.move().unsafelyUnwrapped
-    }
-
-    @inlinable
-    static func free<One>(_ pointer: UnsafeMutablePointer<One?>) {
-        pointer.deinitialize(count: 1)
-        pointer.deallocate()
-    }
 }

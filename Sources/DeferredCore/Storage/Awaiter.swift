@@ -20,6 +20,6 @@ extension FutureStorage {
     /// Resumes `continuation` with the value, as soon as it is there.
     @inlinable
     final func resume(_ continuation: UnsafeContinuation<Value, Never>) {
-        if word.isFilled || !add(Awaiter(continuation)) { continuation.resume(returning: value) }
+        if word.isFilled || !give(.passRetained(Awaiter(continuation))) { continuation.resume(returning: value) }
     }
 }

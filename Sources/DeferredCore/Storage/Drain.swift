@@ -94,6 +94,14 @@ struct Drain {
         }
     }
 
+    /// Runs `handlers`, oldest first, with the value of `future`, and everything that comes of it.
+    @inline(__always)
+    static func run(_ handlers: FutureNode.List, of future: FutureNode) {
+        var drain = Drain()
+        drain.run(handlers, of: future)
+        drain.run()
+    }
+
     /// Runs everything that is queued, one level deeper on this thread.
     @usableFromInline
     consuming func runNested() {

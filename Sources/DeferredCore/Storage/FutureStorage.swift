@@ -96,12 +96,7 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
     /// Runs what `publish` took, and all that comes of it.
     @inlinable
     final func runHandlers(_ handlers: consuming FutureNode.List) {
-        if handlers.isEmpty { return }
-        guard let level = Trampoline.enter() else { return Trampoline.putOff(handlers, of: self) }
-        var drain = Drain()
-        drain.run(handlers, of: self)
-        drain.run()
-        level._withUnsafeGuaranteedRef { $0.leave() }
+        if !handlers.isEmpty { Trampoline.run(handlers, of: self) }
     }
 
     /// Fills unless somebody did, and runs the handlers in reverse order of registration.
@@ -138,6 +133,14 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
         let reference = Unmanaged.passRetained(node)
         if word.push(reference) { return true }
         reference.release()
+        return false
+    }
+
+    /// Adds a node with the caller's only reference to it; false if this future is filled, and then the node is freed.
+    @inlinable
+    final func give(_ node: Unmanaged<FutureNode>) -> Bool {
+        if word.push(node) { return true }
+        node.release()
         return false
     }
 

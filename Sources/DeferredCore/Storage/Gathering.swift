@@ -2,92 +2,125 @@ public import Synchronization
 
 /// The future of many values: filled by whichever of its inputs comes last.
 ///
-/// SAFETY: each slot is written by one input before that counts itself out, and read by the last one to do so; it also
-/// takes `slots`, which nobody else touches until the end of this object.
+/// Each input has a ``GatheredInput`` in its list, which knows no type; only the last to come takes the values together.
+///
+/// SAFETY: each place in `inputs` is written by one input before that counts itself out, and read by the last one to do
+/// so, or when this goes.
 @usableFromInline
-final class Gathering<Slots: GatheringSlots>: FutureStorage<Slots.Values>, @unchecked Sendable {
-    @exclusivity(unchecked)
-    @usableFromInline var slots: Slots?
+final class Gathering<Values: Sendable>: FutureStorage<Values>, @unchecked Sendable {
+    /// Inputs that are filled, each with a reference.
+    @usableFromInline let inputs: UnsafeMutableBufferPointer<Unmanaged<FutureNode>?>
+    /// Makes one value of theirs, all of which are filled.
+    @usableFromInline let collect: @Sendable (_ inputs: Inputs) -> Values
     /// The inputs that have not come yet, and one more while inputs are being added.
     @usableFromInline let missing: AtomicWord
 
     @inlinable
-    init(_ slots: Slots, count: Int) {
-        self.slots = slots
+    init(count: Int, _ collect: @escaping @Sendable (_ inputs: Inputs) -> Values) {
+        inputs = .allocate(capacity: count)
+        inputs.initialize(repeating: nil)
+        self.collect = collect
         missing = AtomicWord(UInt(count) + 1)
         super.init(.permanent())
     }
 
     @inlinable
     deinit {
-        slots?.deallocate()
+        releaseInputs()
+        inputs.deallocate()
     }
 
-    /// Has `slot` written with the value of `input`; true if that is there already, and not counted out yet.
+    /// Waits for `input` too, the one with this index; true if it is filled already, and not counted out yet.
     @inlinable
-    func add<Value: Sendable>(_ input: FutureStorage<Value>, _ slot: UnsafeMutablePointer<Value?>) -> Bool {
-        if !input.word.isFilled && input.add(GatheredInput(slot, self)) { return false }
-        slot.pointee = input.value
+    func add<Value: Sendable>(_ input: FutureStorage<Value>, at index: Int) -> Bool {
+        let place = inputs.baseAddress.unsafelyUnwrapped + index
+        if !input.word.isFilled, input.give(.passRetained(GatheredInput(place, of: self))) { return false }
+        place.pointee = Unmanaged.passRetained(input)
         return true
     }
 
     /// Ends the adding of inputs, of which `count` were filled already.
     @inlinable
     func endAdding(filled count: Int) {
-        if countOut(count + 1) { fulfil(with: collect()) }
+        if countOut(count + 1) { fulfil(with: values()) }
     }
 
-    /// True for the last. Releases the slot to the last one, which acquires them all.
+    /// True for the last. Releases the inputs to the last one, which acquires them all.
     @inlinable
     func countOut(_ count: Int) -> Bool {
         missing.subtract(UInt(count), ordering: .acquiringAndReleasing).newValue == 0
     }
 
     @inlinable
-    func collect() -> Slots.Values {
-        let slots = slots.unsafelyUnwrapped
-        self.slots = nil
-        return slots.collect()
+    func values() -> Values {
+        defer { releaseInputs() }
+        return collect(Inputs(next: inputs.baseAddress))
+    }
+
+    @usableFromInline
+    func releaseInputs() {
+        for index in inputs.indices { inputs[index].take()?.release() }
+    }
+
+    /// One of the inputs is filled, and in its place.
+    @usableFromInline
+    override func run(_ upstream: FutureNode, _ drain: inout Drain) -> Delivered {
+        if countOut(1) { pass(values(), to: &drain) }
+        return .done
+    }
+
+    /// Without the value of one of the inputs there will be no tuple or array, whoever holds its future.
+    @usableFromInline
+    override func goUnfilled(isDismissing: Bool) {
+        dropHandlersForEver()
     }
 }
 
-/// Where the values of a ``Gathering`` wait for one another.
+/// The inputs of a ``Gathering``, from first to last.
 @usableFromInline
-protocol GatheringSlots: SendableMetatype {
-    associatedtype Values: Sendable
+struct Inputs {
+    @usableFromInline var next: UnsafeMutablePointer<Unmanaged<FutureNode>?>?
 
-    /// Moves the values out of the slots, all of which are written, and frees these.
-    func collect() -> Values
+    @inlinable
+    init(next: UnsafeMutablePointer<Unmanaged<FutureNode>?>?) {
+        self.next = next
+    }
 
-    /// Frees the slots, whether written or not.
-    func deallocate()
+    /// The value of the next one.
+    @inlinable
+    mutating func value<Value: Sendable>(_: Value.Type = Value.self) -> Value {
+        let place = next.unsafelyUnwrapped
+        next = place + 1
+        return place.pointee.unsafelyUnwrapped._withUnsafeGuaranteedRef {
+            unsafeDowncast($0, to: FutureStorage<Value>.self).value
+        }
+    }
 }
 
-/// Waits for one value of a ``Gathering``.
+/// Waits for one input of a ``Gathering``.
 ///
 /// SAFETY: `gathering` belongs to whoever runs or dismisses this node, as a permanent one does not fall to two.
 @usableFromInline
-final class GatheredInput<Value: Sendable, Slots: GatheringSlots>: Receiver, @unchecked Sendable {
-    @usableFromInline let slot: UnsafeMutablePointer<Value?>
+final class GatheredInput: FutureNode, @unchecked Sendable {
+    private let place: UnsafeMutablePointer<Unmanaged<FutureNode>?>
     @exclusivity(unchecked)
-    @usableFromInline var gathering: Gathering<Slots>?
+    private var gathering: FutureNode?
 
-    @inlinable
-    init(_ slot: UnsafeMutablePointer<Value?>, _ gathering: Gathering<Slots>) {
-        self.slot = slot
+    @usableFromInline
+    init(_ place: UnsafeMutablePointer<Unmanaged<FutureNode>?>, of gathering: FutureNode) {
+        self.place = place
         self.gathering = gathering
-        super.init(.permanent()) { node, upstream, drain in
-            let input = unsafeDowncast(node, to: GatheredInput.self)
-            let gathering = input.gathering.unsafelyUnwrapped
-            input.slot.pointee = unsafeDowncast(upstream, to: FutureStorage<Value>.self).value
-            if gathering.countOut(1) { gathering.pass(gathering.collect(), to: &drain) }
-            return .done
-        }
+        super.init(.permanent())
+    }
+
+    @usableFromInline
+    override func run(_ upstream: FutureNode, _ drain: inout Drain) -> Delivered {
+        place.pointee = Unmanaged.passRetained(upstream)
+        return gathering.unsafelyUnwrapped.run(upstream, &drain)
     }
 
     @usableFromInline
     override func dismiss() {
-        // Without this value there will be no tuple or array, whoever holds its future.
-        gathering.take()?.dropHandlersForEver()
+        gathering.take()?.goUnfilled(isDismissing: false)
     }
 }

@@ -62,23 +62,48 @@ extension FutureStorage {
     /// Registers a closure, or hands it on if the future is filled.
     @inlinable
     @discardableResult
-    package final func upon<E: Executor>(_ executor: E, _ body: @escaping @Sendable (Value) -> Void) -> Registration {
-        if !word.isFilled {
-            let handler = Handler(.waiting(for: self), executor, body)
-            if add(handler) { return Registration(handler) }
+    package final func upon<E: Executor>(
+        _ executor: E,
+        _ body: consuming @escaping @Sendable (Value) -> Void
+    ) -> Registration {
+        if word.isFilled {
+            if E.self == ImmediateExecutor.self, call(body) { return Registration(nil) }
+            return handOn(executor, body)
         }
-        if E.self == ImmediateExecutor.self, !Trampoline.hasPutOff {
-            body(value)
-            return Registration(nil)
-        }
-        return handOn(executor, body)
+        // Not by `add`, which would have the handler's first reference counted down after the push.
+        let handler = Unmanaged.passRetained(Handler(.waiting(for: self), executor, body))
+        let registration = Registration(handler.takeUnretainedValue())
+        if !word.push(Unmanaged.fromOpaque(handler.toOpaque())) { handOn(handler.takeRetainedValue()) }
+        return registration
     }
 
     /// Hands a closure that comes after the fill to its executor.
     @inlinable
     @inline(never)
-    final func handOn<E: Executor>(_ executor: E, _ body: @escaping @Sendable (Value) -> Void) -> Registration {
-        let handler = Handler(.submitted(), executor, body)
+    final func handOn<E: Executor>(
+        _ executor: E,
+        _ body: consuming @escaping @Sendable (Value) -> Void
+    ) -> Registration {
+        let handler = Handler(.waiting(for: self), executor, body)
+        handOn(handler)
+        return Registration(handler)
+    }
+
+    /// Calls `body` with the value, unless older handlers of this future may have been put off.
+    @inlinable
+    @inline(never)
+    final func call(_ body: (Value) -> Void) -> Bool {
+        if Trampoline.hasPutOff { return false }
+        body(value)
+        return true
+    }
+
+    /// Hands a handler that came too late for the list to its executor.
+    @inlinable
+    @inline(never)
+    final func handOn<E: Executor>(_ handler: Handler<Value, E>) {
+        // From here on, it knows this future no longer.
+        guard handler.membership.submit() else { return }
         let value = value
         // What this thread has put off may be older handlers of this future, which are not to be overtaken.
         if Trampoline.hasPutOff {
@@ -86,6 +111,5 @@ extension FutureStorage {
         } else {
             handler.submit(value)
         }
-        return Registration(handler)
     }
 }

@@ -19,6 +19,7 @@ struct Slot: ~Copyable {
 
     /// Whether values of this type are kept in the slot itself, or else in memory of their own.
     @inlinable
+    @inline(__always)
     static func fits<Value>(_: Value.Type) -> Bool {
         MemoryLayout<Value>.size <= MemoryLayout<Slot>.size
             && MemoryLayout<Value>.alignment <= MemoryLayout<Slot>.alignment

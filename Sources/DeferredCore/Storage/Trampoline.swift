@@ -1,3 +1,4 @@
+internal import CDeferred
 internal import Synchronization
 
 /// Bounds how deeply work nests on a thread.
@@ -7,91 +8,63 @@ internal import Synchronization
 /// outermost returns, so that no composition overflows the stack. Looking at a future that is not filled runs what this
 /// thread has put off first: nobody can see that it was.
 @usableFromInline
-package final class Trampoline {
-    private static let current = ThreadLocal { Trampoline() }
-    private static let limit = 32
+package enum Trampoline {
+    private static let limit: Int32 = 32
 
     /// The threads that have put something off. Most of the time there are none, and looking at an unfilled future costs
     /// this one load more.
     private static let threadsBehind = Atomic(0)
 
-    @exclusivity(unchecked)
-    @usableFromInline var depth = 0
-    /// How many bodies were put off and have not run, beside the queue itself: what every level looks at.
-    @exclusivity(unchecked)
-    @usableFromInline var putOffCount = 0
-    @exclusivity(unchecked)
-    private var putOff = Queue()
-
-    /// What waits to be freed.
-    private var dropped: [Dropped] = []
-    private var isFreeing = false
-
-    private enum Dropped {
-        /// - isDismissing: Whether what they captured is theirs to be freed.
-        case nodes(FutureNode.List, isDismissing: Bool)
-        case object(AnyObject)
-    }
-
     // MARK: - Nesting
 
-    /// One level deeper, to be left with `leave`; `nil` if that would be too deep.
+    /// One level deeper, to be left with `leave`; false if that would be too deep.
     @usableFromInline
-    package static func enter() -> Unmanaged<Trampoline>? {
-        let trampoline = current.unretained
-        return trampoline._withUnsafeGuaranteedRef {
-            guard $0.depth < limit else { return nil }
-            $0.depth &+= 1
-            return trampoline
-        }
+    package static func enter() -> Bool {
+        let nesting = deferred_nesting()
+        guard nesting.pointee.depth < limit else { return false }
+        nesting.pointee.depth &+= 1
+        return true
     }
 
     /// Ends a level. The outermost runs what was put off.
-    @inlinable
-    @inline(__always)
-    package func leave() {
+    @usableFromInline
+    package static func leave() {
+        let nesting = deferred_nesting()
         // Still one deep, so that what was put off does not come here again.
-        if putOffCount > 0, depth == 1 { catchUp() }
-        depth &-= 1
+        if nesting.pointee.putOffCount > 0, nesting.pointee.depth == 1 { catchUp() }
+        nesting.pointee.depth &-= 1
     }
 
     /// Runs `body` when the outermost level is left, or when somebody on this thread looks at an unfilled future.
     @usableFromInline
     package static func putOff(_ body: @escaping () -> Void) {
-        let trampoline = current.value
-        if trampoline.putOffCount == 0 { threadsBehind.add(1, ordering: .relaxed) }
-        trampoline.putOffCount += 1
-        trampoline.putOff.append(body)
+        let nesting = deferred_nesting()
+        if nesting.pointee.putOffCount == 0 { threadsBehind.add(1, ordering: .relaxed) }
+        nesting.pointee.putOffCount += 1
+        Backlog.current.value.putOff.append(body)
     }
 
     /// Returns what `body` makes, or `nil` if that would be too deep.
     @inlinable
     package static func nest<Value>(_ body: () -> Value) -> Value? {
-        guard let level = enter() else { return nil }
-        defer { level._withUnsafeGuaranteedRef { $0.leave() } }
+        guard enter() else { return nil }
+        defer { leave() }
         return body()
+    }
+
+    /// Runs handlers, oldest first, with the value of `future`, and all that comes of it: now, unless that is too deep.
+    @usableFromInline
+    static func run(_ handlers: FutureNode.List, of future: FutureNode) {
+        guard enter() else { return putOff { Drain.run(handlers, of: future) } }
+        Drain.run(handlers, of: future)
+        leave()
     }
 
     /// Runs `node` with the value of `upstream`, now unless that would be too deep.
     @usableFromInline
     static func run(_ node: FutureNode, with upstream: FutureNode) {
-        let node = Unmanaged.passRetained(node)
-        func run() {
-            var drain = Drain()
-            drain.run(node, with: upstream)
-            drain.run()
-        }
-        if nest(run) == nil { putOff(run) }
-    }
-
-    /// Runs handlers, oldest first, with the value of `future`, later.
-    @usableFromInline
-    static func putOff(_ handlers: FutureNode.List, of future: FutureNode) {
-        putOff {
-            var drain = Drain()
-            drain.run(handlers, of: future)
-            drain.run()
-        }
+        node.next = nil
+        run(FutureNode.List(head: Unmanaged.passRetained(node)), of: upstream)
     }
 
     /// Whether this thread may have put something off.
@@ -106,33 +79,61 @@ package final class Trampoline {
     static var hasPutOff: Bool { isBehind && isItselfBehind }
 
     @usableFromInline
-    static var isItselfBehind: Bool {
-        !current.unretained._withUnsafeGuaranteedRef { $0.putOffCount == 0 }
-    }
+    static var isItselfBehind: Bool { deferred_nesting().pointee.putOffCount > 0 }
 
     /// Runs what this thread has put off, up to where `isDone`.
     @usableFromInline
+    @inline(never)
     package static func catchUp(until isDone: () -> Bool = { false }) {
-        current.unretained._withUnsafeGuaranteedRef { trampoline in
-            while trampoline.putOffCount > 0, !isDone() { trampoline.runNext() }
+        let nesting = deferred_nesting()
+        while nesting.pointee.putOffCount > 0, !isDone() {
+            let body = Backlog.current.value.putOff.removeFirst()
+            nesting.pointee.putOffCount -= 1
+            if nesting.pointee.putOffCount == 0 { threadsBehind.subtract(1, ordering: .relaxed) }
+            body()
         }
     }
 
-    @usableFromInline
-    @inline(never)
-    func catchUp() {
-        while putOffCount > 0 { runNext() }
+    // MARK: - Freeing
+
+    /// Frees nodes whose future goes unfilled.
+    ///
+    /// - Parameter isDismissing: Whether they have been taken, and so what they captured is to be freed before.
+    static func free(_ nodes: FutureNode.List, isDismissing: Bool) {
+        if nodes.isEmpty { return }
+        let backlog = Backlog.current.value
+        backlog.dropped.append(.nodes(nodes, isDismissing: isDismissing))
+        backlog.free()
     }
 
-    private func runNext() {
-        let body = putOff.removeFirst()
-        putOffCount -= 1
-        if putOffCount == 0 { Self.threadsBehind.subtract(1, ordering: .relaxed) }
-        body()
+    /// Frees objects, with each of which more of their kind may go. Leaves no reference with the caller.
+    package static func free<Object: AnyObject>(_ objects: inout [Object]) {
+        if objects.isEmpty { return }
+        let backlog = Backlog.current.value
+        while let object = objects.popLast() { backlog.dropped.append(.object(object)) }
+        backlog.free()
+    }
+}
+
+/// The work that waits on a thread: made for the first of it, and freed, empty by then, when the thread ends.
+private final class Backlog {
+    static let current = ThreadLocal { Backlog() }
+
+    @exclusivity(unchecked)
+    var putOff = Queue()
+
+    /// What waits to be freed.
+    var dropped: [Dropped] = []
+    private var isFreeing = false
+
+    enum Dropped {
+        /// - isDismissing: Whether what they captured is theirs to be freed.
+        case nodes(FutureNode.List, isDismissing: Bool)
+        case object(AnyObject)
     }
 
     /// First in, first out.
-    private struct Queue {
+    struct Queue {
         private var bodies: [(() -> Void)?] = []
         private var next = 0
 
@@ -154,29 +155,9 @@ package final class Trampoline {
         }
     }
 
-    // MARK: - Freeing
-
-    /// Frees nodes whose future goes unfilled.
-    ///
-    /// - Parameter isDismissing: Whether they have been taken, and so what they captured is to be freed before.
-    static func free(_ nodes: FutureNode.List, isDismissing: Bool) {
-        if nodes.isEmpty { return }
-        let trampoline = current.value
-        trampoline.dropped.append(.nodes(nodes, isDismissing: isDismissing))
-        trampoline.free()
-    }
-
-    /// Frees objects, with each of which more of their kind may go. Leaves no reference with the caller.
-    package static func free<Object: AnyObject>(_ objects: inout [Object]) {
-        if objects.isEmpty { return }
-        let trampoline = current.value
-        while let object = objects.popLast() { trampoline.dropped.append(.object(object)) }
-        trampoline.free()
-    }
-
     /// In a loop: freeing a handler can end the life of the future behind it, and so free the handlers of that. A chain
     /// of a million would overflow the stack otherwise.
-    private func free() {
+    func free() {
         if isFreeing { return }
         isFreeing = true
         while let dropped = dropped.popLast() {

@@ -1,0 +1,3 @@
+#include "CDeferred.h"
+
+_Thread_local DeferredNesting deferred_nesting_of_thread;

@@ -56,8 +56,10 @@ struct Drain {
                 handlers = next
                 continue
             }
-            // One that somebody could still reach at its turn may be passed over now.
-            if handler._withUnsafeGuaranteedRef({ $0.isForwarding }), let others = takeHandlers(handler) {
+            // One that somebody could still reach at its turn may be passed over now. Asked first what costs less.
+            if handler.isSole, handler._withUnsafeGuaranteedRef({ $0.isForwarding }),
+                let others = takeHandlers(handler)
+            {
                 pending.append(handlers)
                 handlers = others
             } else if !inner.enlist(handler) {

@@ -55,6 +55,7 @@ struct StateWord: ~Copyable {
     ///
     /// Releases the value to `isFilled` and to `push`; acquires the nodes from `push`.
     @inlinable
+    @inline(__always)
     func publish() -> FutureNode.List {
         var old = bits.load(ordering: .relaxed)
         while true {

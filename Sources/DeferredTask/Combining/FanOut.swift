@@ -2,9 +2,13 @@ internal import DeferredCore
 
 /// A bounded fan-out: starts tasks while there is room.
 final class FanOut<Element: Sendable, Success: Sendable>: Sendable {
+    typealias Start = @Sendable (Element) throws -> Task<Success>
+
     private struct State: Sendable {
         /// Those that have not been started, the last first: what was started is not kept.
         var waiting: [Element]
+        /// Let go with the last of them, for it may know the producers of what was started, and so what keeps this.
+        var start: Start?
         var started = 0
         var running = 0
         /// Whether some thread is in `run`; others leave the work to it, so that tasks that end at once make no recursion.
@@ -13,14 +17,12 @@ final class FanOut<Element: Sendable, Success: Sendable>: Sendable {
 
     let combination: Combination<[Success]>
     private let limit: Int
-    private let start: @Sendable (Element) throws -> Task<Success>
     private let values: Gathered<Success>
     private let state: Lock<State>
 
-    init(_ elements: [Element], limit: Int, _ start: @escaping @Sendable (Element) throws -> Task<Success>) {
-        state = Lock(State(waiting: elements.reversed()))
+    init(_ elements: [Element], limit: Int, _ start: @escaping Start) {
+        state = Lock(State(waiting: elements.reversed(), start: start))
         self.limit = limit
-        self.start = start
         combination = Combination(expected: elements.count)
         values = Gathered(count: elements.count)
     }
@@ -33,7 +35,7 @@ final class FanOut<Element: Sendable, Success: Sendable>: Sendable {
     }
 
     private func startWaiting() {
-        while let (index, element) = nextToStart() {
+        while let (index, element, start) = nextToStart() {
             do {
                 combination.add(try start(element)) { self.ended(index, $0) }
             } catch {
@@ -49,16 +51,17 @@ final class FanOut<Element: Sendable, Success: Sendable>: Sendable {
         }
     }
 
-    private func nextToStart() -> (index: Int, element: Element)? {
+    private func nextToStart() -> (index: Int, element: Element, start: Start)? {
         let isEnded = combination.isEnded
         return state.withLock { state in
-            guard !isEnded, state.running < limit, let element = state.waiting.popLast() else {
+            guard !isEnded, state.running < limit, let start = state.start, let element = state.waiting.popLast() else {
                 state.isStarting = false
                 return nil
             }
             defer { state.started += 1 }
             state.running += 1
-            return (state.started, element)
+            if state.waiting.isEmpty { state.start = nil }
+            return (state.started, element, start)
         }
     }
 

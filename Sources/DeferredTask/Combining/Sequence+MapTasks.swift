@@ -12,7 +12,8 @@ extension Sequence {
     ///
     /// - Parameters:
     ///   - maxConcurrent: How many tasks may run at a time; at least 1.
-    ///   - start: Called once for each element, in order, on the thread that makes room. Kept until the end.
+    ///   - start: Called once for each element, in order, on the thread that makes room. Kept until the last call
+    ///     has returned, or the end.
     /// - Returns: A task whose cancellation cancels what runs, starts no more, and ends it at once with
     ///   `CancellationError`. Its progress is the weighted mean over all elements.
     /// - Complexity: O(*n*) in the number of elements, which are copied.

@@ -55,6 +55,21 @@ struct MapTasksTests {
         #expect(log.entries.count == 4)
     }
 
+    @Test func `the closure is let go with its last call, so that it may know the producers`() {
+        let lifetimes = Lifetimes()
+        do {
+            let producers = (0..<2).map { _ in Producer() }
+            let task = (0..<2).mapTasks(maxConcurrent: 1) { [token = lifetimes.make()] index in
+                token.touch()
+                return Task(producers[index])
+            }
+            #expect(lifetimes.count == 1)
+            producers[0].succeed(with: 0)
+            #expect(lifetimes.count == 0)
+            withExtendedLifetime(task) {}
+        }
+    }
+
     @Test func `of nothing it has succeeded`() {
         #expect([Int]().mapTasks(maxConcurrent: 1) { .success($0) }.valueNow == [])
     }

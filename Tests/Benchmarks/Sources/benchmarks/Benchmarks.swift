@@ -1,7 +1,7 @@
 import Foundation
 import Tables
 
-/// `benchmarks [--quick] [--only <text>]` prints the table;
+/// `benchmarks [--quick] [--only <text>]` prints the table; `benchmarks --instructions [--only <text>]` the same of instructions;
 /// `benchmarks --once <operation> <subject> [<times>]` does one operation for a profiler to watch.
 @main
 struct Benchmarks {
@@ -15,6 +15,9 @@ struct Benchmarks {
         if let only = arguments.firstIndex(of: "--only"), only + 1 < arguments.count {
             operations.removeAll { !$0.rawValue.contains(arguments[only + 1]) }
         }
+        if arguments.contains("--instructions") {
+            return print(tables(of: try Instructions.count(operations), in: "instructions", operations))
+        }
         // Peers recurse where the library does not.
         try withStack(of: 1 << 30) { [operations] in
             let medians = try measure(operations, rounds: isQuick ? 1 : 5, secondsEach: isQuick ? 0.005 : 0.025)
@@ -22,22 +25,28 @@ struct Benchmarks {
         }
     }
 
-    private static func report(_ medians: Medians, _ operations: [Operation]) throws {
+    private static func tables(of medians: Medians, in unit: String, _ operations: [Operation]) -> String {
         let futures = Table(
             Operation.futures.filter(operations.contains),
+            unit: unit,
             peers: [.eventLoopFuture, .openCombine, .concurrency],
             floor: .floor,
             medians
         )
         let tasks = Table(
             Operation.tasks.filter(operations.contains),
+            unit: unit,
             peers: [.future, .concurrency, .mutexPerSource, .globalLock],
             floor: .bareMutex,
             medians
         )
-        let tables = [futures, tasks].filter { !$0.isEmpty }.map { $0.lines.joined(separator: "\n") }
-        print(tables.joined(separator: "\n\n"))
+        return [futures, tasks].filter { !$0.isEmpty }.map { $0.lines.joined(separator: "\n") }.joined(
+            separator: "\n\n"
+        )
+    }
 
+    private static func report(_ medians: Medians, _ operations: [Operation]) throws {
+        print(tables(of: medians, in: "ns", operations))
         let footprint = try Footprint.report()
         var targets = Table(["operation", "target", "measured", ""])
         for row in Target.all.compactMap({ $0.row(medians) }) { targets.add(row) }
@@ -46,8 +55,8 @@ struct Benchmarks {
     }
 
     private static func once(_ operation: String, _ subject: String, times: Int) {
-        let operation = Operation.allCases.first { $0.rawValue.contains(operation) }
-        let subject = Subject.allCases.first { $0.rawValue.contains(subject) }
+        let operation = Operation(rawValue: operation) ?? Operation.allCases.first { $0.rawValue.contains(operation) }
+        let subject = Subject(rawValue: subject) ?? Subject.allCases.first { $0.rawValue.contains(subject) }
         guard let operation, let body = subject?.body(of: operation) else {
             print("no such operation or subject")
             exit(1)

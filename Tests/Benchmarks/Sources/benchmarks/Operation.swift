@@ -29,6 +29,9 @@ enum Operation: String, CaseIterable {
     static let futures = allCases.prefix { $0 != .taskCreateFill }
     static let tasks = allCases.drop { $0 != .taskCreateFill }
 
+    /// Whether threads wait for each other, so that no two runs are alike.
+    var isOnTwoThreads: Bool { [.contended, .tokenContended, .tokenSeparate].contains(self) }
+
     /// How often the operation is repeated between two looks at the clock: so often that the look costs nothing, and so
     /// rarely that most batches end before another process gets the processor.
     var batch: Int {

@@ -1,10 +1,12 @@
 import Tables
 
 extension Table {
-    /// Our times, those of peers and how many times ours they are, and what we are to the floor.
-    init(_ operations: [Operation], peers: [Subject], floor: Subject, _ medians: Medians) {
+    /// Our figures, those of peers and how many times ours they are, and what we are to the floor.
+    init(_ operations: [Operation], unit: String, peers: [Subject], floor: Subject, _ medians: Medians) {
         self.init(
-            ["operation, ns", Subject.ours.rawValue] + peers.map(\.rawValue) + [floor.rawValue, "÷ \(floor.rawValue)"]
+            ["operation, \(unit)", Subject.ours.rawValue] + peers.map(\.rawValue) + [
+                floor.rawValue, "÷ \(floor.rawValue)",
+            ]
         )
         for operation in operations {
             guard let times = medians[operation], let ours = times[.ours] else { continue }

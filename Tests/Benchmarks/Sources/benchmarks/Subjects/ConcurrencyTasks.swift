@@ -106,16 +106,18 @@ func concurrencyBody(_ operation: Operation) -> Body? {
             }
         }
     case .cancelWide:
-        return Body { _ in
+        return Body { count in
             // Ends the tasks that were cancelled last time.
             executor.run()
-            let task = executor.start {
-                await withTaskGroup { group in
-                    for _ in 0..<1_000 { group.addTask { await suspendedUntilCancelled() } }
+            let tasks = (0..<count).map { _ in
+                executor.start {
+                    await withTaskGroup { group in
+                        for _ in 0..<1_000 { group.addTask { await suspendedUntilCancelled() } }
+                    }
                 }
             }
             executor.run()
-            return { task.cancel() }
+            return { for task in tasks { task.cancel() } }
         }
     default:
         return nil

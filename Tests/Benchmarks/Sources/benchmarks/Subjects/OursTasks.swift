@@ -44,15 +44,20 @@ func oursTaskBody(_ operation: Operation) -> Body? {
             }
         }
     case .cancelWide:
-        return Body { _ in
-            let source = CancellationTokenSource()
-            let tasks = (0..<1_000).map { _ in
-                let deferred = Deferred<Task<Int>.Result>()
-                return Task(deferred) { deferred.fail(with: CancellationError()) }.cancelled(by: source.token)
+        return Body { count in
+            let rounds = (0..<count).map { _ in
+                let source = CancellationTokenSource()
+                let tasks = (0..<1_000).map { _ in
+                    let deferred = Deferred<Task<Int>.Result>()
+                    return Task(deferred) { deferred.fail(with: CancellationError()) }.cancelled(by: source.token)
+                }
+                return (source, tasks)
             }
             return {
-                source.cancel()
-                blackHole(tasks)
+                for (source, tasks) in rounds {
+                    source.cancel()
+                    blackHole(tasks)
+                }
             }
         }
     case .tokenRegister:

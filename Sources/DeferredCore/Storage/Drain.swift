@@ -45,10 +45,24 @@ struct Drain {
     /// `flatMap`, whose futures wait for one another, only the two ends are left.
     @usableFromInline
     mutating func wait(_ stage: Unmanaged<FutureNode>, for inner: FutureNode) {
-        guard var handlers = takeHandlers(stage) else {
-            if !inner.enlist(stage) { run(stage, with: inner) }
-            return
+        // Newest first, as they are to be in the list of `inner`; `oldest` is set with the first of them.
+        var (moving, oldest) = (FutureNode.List(), stage)
+        if let handlers = takeHandlers(stage) {
+            move(handlers, to: &moving, &oldest)
+        } else {
+            moving.prepend(stage)
         }
+        // All at once: if `inner` is filled meanwhile, they run on one thread, in their order.
+        if !moving.isEmpty, !inner.enlist(moving, from: oldest) { run(moving.reversed(), of: inner) }
+    }
+
+    /// Puts `handlers` before what moves already, and instead of a stage that only forwards, what waits for that.
+    private func move(
+        _ handlers: FutureNode.List,
+        to moving: inout FutureNode.List,
+        _ oldest: inout Unmanaged<FutureNode>
+    ) {
+        var handlers = handlers
         var pending: [FutureNode.List] = []
         while true {
             guard let handler = handlers.pop() else {
@@ -62,8 +76,9 @@ struct Drain {
             {
                 pending.append(handlers)
                 handlers = others
-            } else if !inner.enlist(handler) {
-                run(handler, with: inner)
+            } else {
+                if moving.isEmpty { oldest = handler }
+                moving.prepend(handler)
             }
         }
     }

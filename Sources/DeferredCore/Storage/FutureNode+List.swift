@@ -42,6 +42,15 @@ extension FutureNode {
             return first
         }
 
+        /// Adds a node that has left the list it was in.
+        mutating func prepend(_ node: Unmanaged<FutureNode>) {
+            node._withUnsafeGuaranteedRef {
+                $0.next = head
+                $0.previous = nil
+            }
+            head = node
+        }
+
         /// Links the neighbours of `node`, which is in the list but not its head.
         ///
         /// Pushing leaves `previous` unset, as it must not look into the head. So the newest nodes are given theirs
@@ -68,9 +77,9 @@ extension FutureNode {
             while let node = pop() {
                 // Waits for a cancellation that is under way: that still needs the future.
                 if node._withUnsafeGuaranteedRef({ $0.membership.take() }) {
-                    taken.add(node)
+                    taken.prepend(node)
                 } else {
-                    others.add(node)
+                    others.prepend(node)
                 }
             }
             Trampoline.free(taken, isDismissing: true)
@@ -87,11 +96,6 @@ extension FutureNode {
                 node = current._withUnsafeGuaranteedRef { $0.next }
             }
             return true
-        }
-
-        private mutating func add(_ node: Unmanaged<FutureNode>) {
-            node._withUnsafeGuaranteedRef { $0.next = head }
-            head = node
         }
     }
 }

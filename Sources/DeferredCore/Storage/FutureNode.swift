@@ -89,9 +89,10 @@ package class FutureNode: @unchecked Sendable {
     /// Whether `cancel` came in time.
     final var isCancelled: Bool { membership.isCancelled }
 
-    /// In its role as a future: adds `node` to the list, with the caller's reference; false if it is filled.
+    /// In its role as a future: adds handlers to the list, newest first down to `oldest`, with the caller's references; false
+    /// if it is filled.
     @usableFromInline
-    func enlist(_ node: Unmanaged<FutureNode>) -> Bool {
+    func enlist(_ handlers: List, from oldest: Unmanaged<FutureNode>) -> Bool {
         preconditionFailure("\(type(of: self)) has no handlers")
     }
 

@@ -111,14 +111,22 @@ struct StateWord: ~Copyable {
     /// Releases the node to `publish` and `remove`; when it returns false, the value may be read.
     @inlinable
     func push(_ node: Unmanaged<FutureNode>) -> Bool {
-        let address = UInt(bitPattern: node.toOpaque())
         // Of the list that the node may have been in before.
         node._withUnsafeGuaranteedRef { $0.previous = nil }
+        return push(node, from: node)
+    }
+
+    /// Adds handlers that are linked from `newest` to `oldest`, all of them or none, so that nobody runs one of them before
+    /// another that is older.
+    @inlinable
+    @inline(__always)
+    func push(_ newest: Unmanaged<FutureNode>, from oldest: Unmanaged<FutureNode>) -> Bool {
+        let address = UInt(bitPattern: newest.toOpaque())
         var old = bits.load(ordering: .acquiring)
         while old & (Self.filled | Self.orphaned) == 0 {
             // The head is only stored here, never looked into: it may be freed before the exchange. Should another
             // node get its address meanwhile and become the head, then the exchange is right all the same.
-            node._withUnsafeGuaranteedRef { $0.next = FutureNode.List(bits: old & ~Self.flags).head }
+            oldest._withUnsafeGuaranteedRef { $0.next = FutureNode.List(bits: old & ~Self.flags).head }
             let (exchanged, current) = bits.weakCompareExchange(
                 expected: old,
                 desired: address | (old & Self.flags),
@@ -128,16 +136,16 @@ struct StateWord: ~Copyable {
             if exchanged { return true }
             old = current
         }
+        oldest._withUnsafeGuaranteedRef { $0.next = nil }
         if old & Self.filled != 0 { return false }
-        Self.drop(node)
+        Self.drop(newest)
         return true
     }
 
-    /// Frees a handler that comes too late for an orphaned future.
+    /// Frees handlers that come too late for an orphaned future.
     @usableFromInline
-    static func drop(_ node: Unmanaged<FutureNode>) {
-        node._withUnsafeGuaranteedRef { $0.next = nil }
-        FutureNode.List(head: node).drop()
+    static func drop(_ newest: Unmanaged<FutureNode>) {
+        FutureNode.List(head: newest).drop()
     }
 
     /// Takes one handler out. False when the list was taken as a whole before; then `node` is in the taker's hands.

@@ -131,8 +131,10 @@ final class Explorer: @unchecked Sendable {
     /// Ends the step of `actor`, which comes to rest in `state`, and takes the next one.
     private func arrive(_ actor: Int, _ state: Actor) {
         actors[actor] = state
+        // What a look at a word leads to is seen at the next change, or at the end.
+        let hasLooked = trace.last?.step.operation == .load
         let starting = actors.firstIndex { if case .starting = $0 { true } else { false } }
-        if starting == nil {
+        if starting == nil, !hasLooked {
             Interleaving.notStepping {
                 observe()
                 // What this run repeats of the one before was looked at there.

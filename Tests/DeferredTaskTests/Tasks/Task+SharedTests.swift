@@ -151,7 +151,7 @@ struct SharedTests {
             }
             consumers(2_000)
             let before = residentMemory()
-            consumers(100_000)
+            consumers(isSanitized ? 10_000 : 100_000)
             let growth = residentMemory() - before
             // A sanitizer keeps a history of its own, as large as it likes.
             precondition(growth < 4 << 20 || isSanitized, "\(growth) bytes more than before")

@@ -53,7 +53,7 @@ struct Drain {
             moving.prepend(stage)
         }
         // All at once: if `inner` is filled meanwhile, they run on one thread, in their order.
-        if !moving.isEmpty, !inner.enlist(moving, from: oldest) { run(moving.reversed(), of: inner) }
+        if let newest = moving.head, !inner.enlist(newest, from: oldest) { run(moving.reversed(), of: inner) }
     }
 
     /// Puts `handlers` before what moves already, and instead of a stage that only forwards, what waits for that.
@@ -63,18 +63,12 @@ struct Drain {
         _ oldest: inout Unmanaged<FutureNode>
     ) {
         var handlers = handlers
-        var pending: [FutureNode.List] = []
-        while true {
-            guard let handler = handlers.pop() else {
-                guard let next = pending.popLast() else { return }
-                handlers = next
-                continue
-            }
+        while let handler = handlers.pop() {
             // One that somebody could still reach at its turn may be passed over now. Asked first what costs less.
             if handler.isSole, handler._withUnsafeGuaranteedRef({ $0.isForwarding }),
-                let others = takeHandlers(handler)
+                var others = takeHandlers(handler)
             {
-                pending.append(handlers)
+                others.append(handlers)
                 handlers = others
             } else {
                 if moving.isEmpty { oldest = handler }

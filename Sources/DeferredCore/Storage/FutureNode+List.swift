@@ -51,6 +51,13 @@ extension FutureNode {
             head = node
         }
 
+        /// Adds other nodes at the end, which is looked for from the head.
+        mutating func append(_ others: List) {
+            guard var last = head else { return self = others }
+            while let next = last._withUnsafeGuaranteedRef({ $0.next }) { last = next }
+            last._withUnsafeGuaranteedRef { $0.next = others.head }
+        }
+
         /// Links the neighbours of `node`, which is in the list but not its head.
         ///
         /// Pushing leaves `previous` unset, as it must not look into the head. So the newest nodes are given theirs
@@ -86,11 +93,12 @@ extension FutureNode {
             Trampoline.free(others, isDismissing: false)
         }
 
-        /// Whether none of them can be taken back: each is permanent, or a stage that waits for its inner future.
+        /// Whether none of them can be taken back, or is just being: each is permanent, or a stage that waits for its inner
+        /// future.
         var canMove: Bool {
             var node = head
             while let current = node {
-                guard current._withUnsafeGuaranteedRef({ $0.membership.isPermanent || $0.membership.isTaken }) else {
+                guard current._withUnsafeGuaranteedRef({ $0.membership.isDecided }) else {
                     return false
                 }
                 node = current._withUnsafeGuaranteedRef { $0.next }

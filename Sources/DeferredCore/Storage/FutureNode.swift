@@ -89,10 +89,10 @@ package class FutureNode: @unchecked Sendable {
     /// Whether `cancel` came in time.
     final var isCancelled: Bool { membership.isCancelled }
 
-    /// In its role as a future: adds handlers to the list, newest first down to `oldest`, with the caller's references; false
+    /// In its role as a future: adds handlers that are linked from `newest` to `oldest`, with the caller's references; false
     /// if it is filled.
     @usableFromInline
-    func enlist(_ handlers: List, from oldest: Unmanaged<FutureNode>) -> Bool {
+    func enlist(_ newest: Unmanaged<FutureNode>, from oldest: Unmanaged<FutureNode>) -> Bool {
         preconditionFailure("\(type(of: self)) has no handlers")
     }
 

@@ -145,8 +145,8 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
     }
 
     @usableFromInline
-    final override func enlist(_ handlers: List, from oldest: Unmanaged<FutureNode>) -> Bool {
-        handlers.head.map { word.push($0, from: oldest) } ?? true
+    final override func enlist(_ newest: Unmanaged<FutureNode>, from oldest: Unmanaged<FutureNode>) -> Bool {
+        word.push(newest, from: oldest)
     }
 
     @usableFromInline

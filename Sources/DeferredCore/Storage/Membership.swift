@@ -44,6 +44,13 @@ struct Membership: ~Copyable {
     @inlinable
     var isPermanent: Bool { state.load(ordering: .relaxed) == Self.permanentState }
 
+    /// Whether the handler is its list's, or has been taken: nobody can take it back, now or later.
+    @inlinable
+    var isDecided: Bool {
+        let state = state.load(ordering: .relaxed)
+        return state == Self.permanentState || state == Self.takenState
+    }
+
     /// Whether the handler may still be run or taken back.
     var isPending: Bool {
         let state = state.load(ordering: .relaxed)

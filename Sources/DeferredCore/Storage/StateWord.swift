@@ -57,6 +57,13 @@ struct StateWord: ~Copyable {
     @inlinable
     @inline(__always)
     func publish() -> FutureNode.List {
+        FutureNode.List(bits: fill() & ~Self.flags)
+    }
+
+    /// Returns the word as it was.
+    @inlinable
+    @inline(__always)
+    func fill() -> UInt {
         var old = bits.load(ordering: .relaxed)
         while true {
             if old & Self.removing != 0 {
@@ -69,7 +76,7 @@ struct StateWord: ~Copyable {
                 successOrdering: .acquiringAndReleasing,
                 failureOrdering: .relaxed
             )
-            if exchanged { return FutureNode.List(bits: old & ~Self.flags) }
+            if exchanged { return old }
             old = current
         }
     }
@@ -77,8 +84,8 @@ struct StateWord: ~Copyable {
     /// Takes the handlers, for a future that nobody else can reach. Until it is reopened, it looks filled to registrations,
     /// so that they leave their nodes to the taker.
     func close() -> (handlers: FutureNode.List, flags: UInt) {
-        let flags = bits.load(ordering: .relaxed) & (Self.claimed | Self.orphaned)
-        return (publish(), flags)
+        let old = fill()
+        return (FutureNode.List(bits: old & ~Self.flags), old & (Self.claimed | Self.orphaned))
     }
 
     /// Puts `close` back.
@@ -110,6 +117,7 @@ struct StateWord: ~Copyable {
     ///
     /// Releases the node to `publish` and `remove`; when it returns false, the value may be read.
     @inlinable
+    @inline(__always)
     func push(_ node: Unmanaged<FutureNode>) -> Bool {
         // Of the list that the node may have been in before.
         node._withUnsafeGuaranteedRef { $0.previous = nil }

@@ -34,7 +34,7 @@ public struct DispatchQoS: Equatable, Sendable {
 public struct DispatchWorkItemFlags: OptionSet, Sendable {
     public let rawValue: UInt
     public init(rawValue: UInt) { self.rawValue = rawValue }
-    public static let barrier = DispatchWorkItemFlags(rawValue: 1)
+    public static let barrier = DispatchWorkItemFlags(rawValue: 1), enforceQoS = DispatchWorkItemFlags(rawValue: 2)
 }
 open class DispatchWorkItem {
     public init(

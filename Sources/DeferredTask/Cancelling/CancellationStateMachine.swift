@@ -1,25 +1,21 @@
-/// The cancellation of one task, as a pure machine: each event returns what has to be done, outside any lock.
+/// The cancellation of one task, as a pure machine.
 ///
 /// ```
 ///            cancel                     end
 ///   active ──────────▶ cancelled ──────────────▶ ended(wasCancelled: true)
 ///     └───────────────────end──────────────────▶ ended(wasCancelled: false)
 /// ```
-struct CancellationStateMachine<Target: CancellationTarget>: Sendable {
-    enum State: Sendable {
+struct CancellationStateMachine: Sendable {
+    enum State: Sendable, Equatable {
         /// The work may still be stopped.
-        case active(Target)
+        case active
         /// The work was asked to stop, and has not ended yet.
-        case cancelled(Target)
-        /// The work has ended, and was let go.
+        case cancelled
+        /// The work has ended.
         case ended(wasCancelled: Bool)
     }
 
-    private(set) var state: State
-
-    init(_ target: Target) {
-        state = .active(target)
-    }
+    private(set) var state = State.active
 
     var isCancelled: Bool {
         switch state {
@@ -29,31 +25,19 @@ struct CancellationStateMachine<Target: CancellationTarget>: Sendable {
         }
     }
 
-    /// The work, until it has ended.
-    var target: Target? {
-        switch state {
-        case .active(let target), .cancelled(let target): target
-        case .ended: nil
-        }
+    var isEnded: Bool {
+        if case .ended = state { true } else { false }
     }
 
-    /// Asks to stop. The first time, before the end, returns what has to be stopped.
-    mutating func cancel() -> Target? {
-        guard case .active(let target) = state, !target.isFinished else { return nil }
-        state = .cancelled(target)
-        return target
+    /// Asks to stop. True the first time, before the end.
+    mutating func cancel() -> Bool {
+        guard case .active = state else { return false }
+        state = .cancelled
+        return true
     }
 
-    /// Notes the end of the work. Returns the state before, to be let go outside any lock.
-    mutating func end() -> State {
-        let old = state
+    /// Notes the end of the work.
+    mutating func end() {
         state = .ended(wasCancelled: isCancelled)
-        return old
     }
-}
-
-/// Work that a `CancellationStateMachine` can stop.
-protocol CancellationTarget: Sendable {
-    /// Whether the work has ended, though the machine may not have been told yet.
-    var isFinished: Bool { get }
 }

@@ -7,52 +7,50 @@ public import DeferredCore
 /// cancellation handler may refer to the future that it fills without making a cycle: when nobody is left who could cancel,
 /// the control goes, and the handlers with it; and when nobody is left who could fill, the future goes.
 ///
-/// SAFETY: `upstream` changes only while deinitialising; everything else is immutable or locked.
+/// SAFETY: `upstream` changes only while deinitialising; everything else is immutable or atomic.
 @usableFromInline
 package final class TaskControl: @unchecked Sendable {
     @exclusivity(unchecked)
     @usableFromInline private(set) var upstream: TaskControl?
     @usableFromInline let work: TaskWork
-    private let link: Lock<Link>
+    private let future: UnownedFuture
+    /// Whether the future is an operator's result, which ends at once if its closure has not begun.
+    private let isStage: Bool
+    /// Whether this is one of several that `upstream` is shared by.
+    private let isConsumer: Bool
+    /// What is shared with the future; most never need it.
+    private let shared = Attachment()
 
-    /// The way to what is shared with the future.
-    private struct Link: Sendable {
-        /// Made for the first who cancels, registers, or watches; most stages never need it.
-        var state: TaskState?
-        /// An operator's result, until there is a state.
-        weak var stage: FutureNode?
-    }
-
-    /// For a task whose future somebody else fills, and that has to be told of the end.
+    /// For a future with room for an attachment, which is told of the end.
     ///
-    /// - Parameter isPromised: Whether the future is certain to be filled.
+    /// - Parameter upstream: The task that this is derived from; `nil` for one that was made with its result.
     @usableFromInline
-    init(root: FutureNode, isPromised: Bool, _ work: TaskWork, _ onCancel: (@Sendable () -> Void)?) {
-        let target = isPromised ? TaskTarget.root(root) : .foreign(TaskTarget.Weak(future: root))
-        link = Lock(Link(state: TaskState(target, work, handler: onCancel)))
+    init(_ future: __shared FutureNode, _ work: TaskWork, isStage: Bool, upstream: TaskControl? = nil) {
         self.work = work
-    }
-
-    /// For the result of a Swift task.
-    @usableFromInline
-    init(_ storage: FutureNode, _ task: _Concurrency.Task<Void, Never>) {
-        work = .running(task)
-        // Now, for what is made later would have to keep the storage, and with it the result.
-        link = Lock(Link(state: .attached(to: storage, .root(storage), .running(task))))
-    }
-
-    /// For the result of an operator.
-    @usableFromInline
-    init(stage: FutureNode, _ work: TaskWork, upstream: TaskControl?) {
+        self.future = UnownedFuture(future)
+        self.isStage = isStage
+        isConsumer = upstream.map { work.isShared || $0.work.isShared } ?? false
         self.upstream = upstream
-        self.work = work
-        link = Lock(Link(stage: stage))
-        if let upstream, isConsumer(of: upstream) { upstream.state.addConsumer(self, stage) }
+        if isConsumer { upstream?.state.addConsumer(self, future) }
+    }
+
+    /// For such a future that a producer fills.
+    @usableFromInline
+    convenience init(producing future: FutureNode, _ work: TaskWork, _ onCancel: (@Sendable () -> Void)?) {
+        self.init(future, work, isStage: false)
+        if let onCancel { _ = makeState(onCancel) }
+    }
+
+    /// For any other future, which has to be told to call `TaskState.end`.
+    @usableFromInline
+    convenience init(following future: FutureNode, _ work: TaskWork, _ onCancel: (@Sendable () -> Void)?) {
+        self.init(future, work, isStage: false)
+        _ = shared.attach(TaskState(work, handler: onCancel))
     }
 
     deinit {
         existingState?.letGo()
-        if let upstream, isConsumer(of: upstream), upstream.state.dropConsumer(self) { upstream.cancel() }
+        if isConsumer, let upstream, upstream.state.dropConsumer(self) { upstream.cancel() }
         // One by one, for a chain of a million tasks would overflow the stack.
         while var next = upstream.take() {
             guard isKnownUniquelyReferenced(&next) else { return }
@@ -60,25 +58,22 @@ package final class TaskControl: @unchecked Sendable {
         }
     }
 
-    /// What is shared with the future, made now if nobody has needed it.
-    @usableFromInline
-    package var state: TaskState {
-        let (state, stage) = link.withLock { ($0.state, $0.stage) }
-        if let state { return state }
-        // A stage that is gone has ended, or will never.
-        let target = TaskTarget.stage(TaskTarget.Weak(future: stage))
-        let new = stage.map { TaskState.attached(to: $0, target, work) } ?? TaskState(target, work)
-        return link.withLock { link in
-            let state = link.state ?? new
-            link.state = state
-            return state
-        }
+    /// What is shared with the future, unless nobody has needed it.
+    private var existingState: TaskState? {
+        shared.object.map { unsafeDowncast($0, to: TaskState.self) }
     }
 
-    /// The same, unless nobody has needed it.
-    private var existingState: TaskState? {
-        let (state, stage) = link.withLock { ($0.state, $0.stage) }
-        return state ?? stage?.attached.map { unsafeDowncast($0, to: TaskState.self) }
+    /// What is shared with the future, made now if nobody has needed it.
+    @usableFromInline
+    package var state: TaskState { existingState ?? makeState() }
+
+    private func makeState(_ handler: (@Sendable () -> Void)? = nil) -> TaskState {
+        let state = TaskState(work, handler: handler)
+        // Before the future has it, which may not be there to give it to others.
+        guard shared.attach(state) else { return self.state }
+        // One that is gone has ended, or will never.
+        if !future.attach(state), future.isFinished { state.letGo(hasFailed: future.mayHaveFailed) }
+        return state
     }
 
     /// The tasks that this one has started, or was made of.
@@ -92,24 +87,31 @@ package final class TaskControl: @unchecked Sendable {
     /// Whether nobody has registered anything with the cancellation of the task.
     var isPlain: Bool { existingState?.isPlain ?? true }
 
-    /// Whether the task has ended. One whose future is gone has, as far as anybody can tell.
+    /// Whether the task has ended.
     var isEnded: Bool {
-        let (state, stage) = link.withLock { ($0.state, $0.stage) }
-        return state?.isEnded ?? stage?.isFinished ?? true
+        future.isFinished || existingState?.isEnded ?? false
     }
 
     /// Whether the task has ended otherwise than by a failure that is known of.
     var isDone: Bool {
-        let (state, stage) = link.withLock { ($0.state, $0.stage) }
-        if let state { return state.isDone }
-        return stage.map { $0.isFinished && !$0.hasFailed } ?? true
+        future.isFinished && !future.mayHaveFailed || existingState?.isDone ?? false
+    }
+
+    /// A token that is cancelled with the task, until its end.
+    func token() -> CancellationToken {
+        future.isFinished ? .none : state.token()
     }
 
     /// Asks this task to stop, then those it has started, and then those it was derived from.
     package func cancel() {
-        guard let cancellation = state.cancel() else { return }
+        guard let cancellation = beginCancelling() else { return }
         func stop() { self.stop(cancellation) }
         if Trampoline.nest(stop) == nil { Trampoline.putOff(stop) }
+    }
+
+    /// Notes that the task is to stop. Returns what that comes to, the first time before the end.
+    private func beginCancelling() -> TaskState.Cancellation? {
+        future.isFinished ? nil : state.cancel()
     }
 
     private func stop(_ first: TaskState.Cancellation) {
@@ -117,16 +119,16 @@ package final class TaskControl: @unchecked Sendable {
         var pending: [TaskControl] = []
         // In a loop, for chains may be long and children deep.
         while true {
-            // First the target, so that a stage fails by itself and not with what its upstream makes of the request.
-            cancellation.target.stop()
-            for handler in cancellation.handlers { handler() }
+            // First the stage, so that it fails by itself and not with what its upstream makes of the request.
+            if current.isStage { current.future.abandon() }
+            cancellation.callHandlers()
             current.state.progress?.update()
             let children = current.work.cancel()
             if let upstream = current.upstreamToCancel() { pending.append(upstream) }
-            pending += children.reversed()
+            if !children.isEmpty { pending += children.reversed() }
             repeat {
                 guard let next = pending.popLast() else { return }
-                guard let more = next.state.cancel() else { continue }
+                guard let more = next.beginCancelling() else { continue }
                 (current, cancellation) = (next, more)
                 break
             } while true
@@ -136,13 +138,9 @@ package final class TaskControl: @unchecked Sendable {
     /// What this was derived from, unless that has other consumers that still want it.
     private func upstreamToCancel() -> TaskControl? {
         guard let upstream else { return nil }
-        guard isConsumer(of: upstream) else { return upstream }
+        guard isConsumer else { return upstream }
         return upstream.state.cancelConsumer(self) ? upstream : nil
     }
-
-    /// Whether this is one of several that `upstream` is shared by.
-    @usableFromInline
-    func isConsumer(of upstream: TaskControl) -> Bool { work.isShared || upstream.work.isShared }
 
     /// Lets `token` cancel this task, until it ends or nobody is left who holds it.
     func cancel(when token: CancellationToken) {

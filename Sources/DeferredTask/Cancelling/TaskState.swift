@@ -9,12 +9,19 @@ internal import Synchronization
 package final class TaskState: Sendable {
     typealias Handler = @Sendable () -> Void
 
+    // Nothing in it is weak, or a choice between references: that would make each move a call.
     private struct State: Sendable {
-        var machine: CancellationStateMachine<TaskTarget>
-        var contents: Contents
-        weak var progress: TaskProgress?
+        var machine = CancellationStateMachine()
         /// Whether the end was a failure, where somebody followed the progress.
         var hasFailed = false
+        var contents: Contents
+        /// The progress object that somebody holds; made for the first.
+        var progress: Reference?
+    }
+
+    /// SAFETY: locked by the state's lock.
+    private final class Reference: @unchecked Sendable {
+        weak var progress: TaskProgress?
     }
 
     /// What is let go of at the end.
@@ -24,10 +31,19 @@ package final class TaskState: Sendable {
         var handler: Handler?
         /// Where handlers wait that were added later; made for the first of them.
         var cancellation: FutureStorage<CancellationToken.Ending>?
-        var watchers: Watchers?
         /// Where this waits for the end.
         var notice: Registration?
-        /// Where this waits for something else; taken back at the end.
+        /// Made for the first who needs it.
+        var following: Following?
+    }
+
+    /// What few tasks have.
+    ///
+    /// SAFETY: locked by the state's lock, until it is let go of.
+    private final class Following: @unchecked Sendable {
+        /// Those who are told of the end, beside the future's handlers.
+        var trackers: [ProgressTracker] = []
+        /// Where the task waits for something else; taken back at the end.
         var registrations: [Registration] = []
         /// How many registrations there may be before those that are over are let go.
         var pruningCount = 8
@@ -38,51 +54,44 @@ package final class TaskState: Sendable {
     /// The bits of the highest fraction that anybody was told, which are in the order of the fractions.
     private let highestFraction = Atomic(UInt64(0))
 
-    init(_ target: TaskTarget, _ work: TaskWork, handler: Handler? = nil) {
+    init(_ work: TaskWork, handler: Handler?) {
         var contents = Contents(handler: handler)
         if case .children(let children) = work { contents.children = children }
-        state = Lock(State(machine: CancellationStateMachine(target), contents: contents))
-    }
-
-    /// What is attached to `future`, made now if nothing is.
-    static func attached(to future: FutureNode, _ target: TaskTarget, _ work: TaskWork) -> TaskState {
-        let state = future.attach { isEnded in
-            let state = TaskState(target, work)
-            if isEnded { state.letGo() }
-            return state
-        }
-        return unsafeDowncast(state, to: TaskState.self)
+        state = Lock(State(contents: contents))
     }
 
     /// What a future calls at its end, with what is attached to it.
+    ///
+    /// - Parameter hasFailed: Whether the end is a failure.
     @usableFromInline
-    static func end(_ attached: AnyObject) {
-        unsafeDowncast(attached, to: TaskState.self).end()
+    static func end(_ attached: AnyObject, hasFailed: Bool) {
+        unsafeDowncast(attached, to: TaskState.self).end(hasFailed: hasFailed)
     }
 
     /// Notes the end of the future.
     @usableFromInline
-    func end() {
-        letGo()?.end()
+    func end(hasFailed: Bool) {
+        letGo(hasFailed: hasFailed)?.end()
     }
 
     /// Lets go of everything, outside of the lock. The first time counts.
     ///
     /// - Returns: The children of the task.
     @discardableResult
-    func letGo() -> ChildTasks? {
-        let (machine, contents) = withTarget { state in
-            let contents = state.contents
-            // Asked only for those who follow, for it takes longer than the rest.
-            if contents.watchers != nil { state.hasFailed = state.machine.target?.hasFailed ?? false }
-            state.contents = Contents()
-            return (state.machine.end(), contents)
+    func letGo(hasFailed: Bool = false) -> ChildTasks? {
+        let contents = state.withLock { state in
+            var contents = Contents()
+            swap(&contents, &state.contents)
+            if let following = contents.following, !following.trackers.isEmpty { state.hasFailed = hasFailed }
+            state.machine.end()
+            return contents
         }
-        withExtendedLifetime(machine) {}
         contents.notice?.cancel()
         contents.cancellation?.fillDroppingHandlers(with: .abandoned)
-        for registration in contents.registrations { registration.cancel() }
-        contents.watchers?.notify()
+        if let following = contents.following {
+            for registration in following.registrations { registration.cancel() }
+            for tracker in following.trackers { tracker.ended(self) }
+        }
         return contents.children
     }
 
@@ -91,18 +100,15 @@ package final class TaskState: Sendable {
     /// Whether nobody has registered anything that a cancellation calls, or that cancels.
     var isPlain: Bool {
         state.withLock { state in
-            state.contents.handler == nil && state.contents.cancellation == nil && state.contents.registrations.isEmpty
+            state.contents.handler == nil && state.contents.cancellation == nil
+                && state.contents.following?.registrations.isEmpty ?? true
         }
     }
 
-    var isEnded: Bool { state.withLock { $0.machine.target }?.isFinished ?? true }
+    var isEnded: Bool { state.withLock { $0.machine.isEnded } }
 
     /// Whether the task has ended otherwise than by a failure that is known of.
-    var isDone: Bool {
-        let (target, hasFailed) = state.withLock { ($0.machine.target, $0.hasFailed) }
-        guard let target else { return !hasFailed }
-        return target.isFinished && !target.hasFailed
-    }
+    var isDone: Bool { state.withLock { $0.machine.isEnded && !$0.hasFailed } }
 
     /// Notes a fraction, from 0 to 1, that somebody is about to be told.
     ///
@@ -111,51 +117,59 @@ package final class TaskState: Sendable {
         Double(bitPattern: highestFraction.max(fraction.bitPattern, ordering: .relaxed).newValue)
     }
 
-    /// What has to be stopped, and the handlers, newest first.
-    typealias Cancellation = (target: TaskTarget, handlers: [Handler])
+    /// The handlers to be called, newest first.
+    struct Cancellation: Sendable {
+        fileprivate var newer: FutureStorage<CancellationToken.Ending>?
+        fileprivate var oldest: Handler?
 
-    /// Asks to stop. Returns what that comes to, the first time before the end.
-    func cancel() -> Cancellation? {
-        withTarget { state in
-            guard let target = state.machine.cancel() else { return nil }
-            var handlers: [Handler] = []
-            if let cancellation = state.contents.cancellation.take() {
-                handlers.append { _ = cancellation.fillNewestFirst(with: .cancelled) }
-            }
-            if let handler = state.contents.handler.take() { handlers.append(handler) }
-            return (target, handlers)
+        consuming func callHandlers() {
+            if let newer = newer.take() { _ = newer.fillNewestFirst(with: .cancelled) }
+            oldest.take()?()
         }
     }
 
-    /// Locks, and keeps the future that the body may look at: were it to end under the lock, then what its handlers have
-    /// captured would, too.
-    private func withTarget<Result: Sendable>(_ body: @Sendable (inout State) -> Result) -> Result {
-        let future = state.withLock { $0.machine.target }?.future
-        return withExtendedLifetime(future) { state.withLock { body(&$0) } }
+    /// Asks to stop. Returns what that comes to, the first time before the end.
+    func cancel() -> Cancellation? {
+        state.withLock { state in
+            guard state.machine.cancel() else { return nil }
+            return Cancellation(newer: state.contents.cancellation.take(), oldest: state.contents.handler.take())
+        }
     }
 
     /// A token that is cancelled with the task, until its end.
     func token() -> CancellationToken {
-        let cancellation: FutureStorage<CancellationToken.Ending>? = withTarget { state in
-            guard let target = state.machine.target, !target.isFinished else { return nil }
-            if state.machine.isCancelled { return FutureStorage(filledWith: .cancelled) }
-            let cancellation = state.contents.cancellation ?? FutureStorage()
-            state.contents.cancellation = cancellation
-            return cancellation
+        let cancellation: FutureStorage<CancellationToken.Ending>? = state.withLock { state in
+            switch state.machine.state {
+            case .ended: return nil
+            case .cancelled: return FutureStorage(filledWith: .cancelled)
+            case .active:
+                let cancellation = state.contents.cancellation ?? FutureStorage()
+                state.contents.cancellation = cancellation
+                return cancellation
+            }
         }
         return CancellationToken(cancellation)
     }
 
-    /// Waits for the end with `notice`; `nil` if it has come.
+    /// Keeps the notice that will tell of the end, unless that has come.
     @usableFromInline
-    func waitForEnd(with notice: Registration?) {
-        guard let notice else { return end() }
+    func waitForEnd(with notice: Registration) {
         let isKept = state.withLock { state in
-            if state.machine.target == nil { return false }
+            if state.machine.isEnded { return false }
             state.contents.notice = notice
             return true
         }
         if !isKept { notice.cancel() }
+    }
+
+    /// Calls `body`, locked, with what few tasks have, unless the end has come; `nil` then.
+    private func following<Result>(_ body: @Sendable (Following) -> sending Result) -> Result? {
+        state.withLock { state in
+            guard !state.machine.isEnded else { return nil }
+            let following = state.contents.following ?? Following()
+            state.contents.following = following
+            return body(following)
+        }
     }
 
     /// Keeps `registration` until the end; cancels it if that has come.
@@ -163,19 +177,17 @@ package final class TaskState: Sendable {
     /// Amortised O(1): lets go of those that are over when they may be half of all.
     func takeBackAtEnd(_ registration: Registration) {
         guard registration.isPending else { return }
-        let (isKept, old) = state.withLock { state in
-            guard state.machine.target != nil else { return (false, [Registration]()) }
+        let old: [Registration]? = following { following in
             var old: [Registration] = []
-            if state.contents.registrations.count >= state.contents.pruningCount {
-                old = state.contents.registrations
-                state.contents.registrations.removeAll { !$0.isPending }
-                state.contents.pruningCount = max(8, 2 * state.contents.registrations.count)
+            if following.registrations.count >= following.pruningCount {
+                old = following.registrations
+                following.registrations.removeAll { !$0.isPending }
+                following.pruningCount = max(8, 2 * following.registrations.count)
             }
-            state.contents.registrations.append(registration)
-            return (true, old)
+            following.registrations.append(registration)
+            return old
         }
-        withExtendedLifetime(old) {}
-        if !isKept { registration.cancel() }
+        if old == nil { registration.cancel() }
     }
 
     /// Notes one more consumer of a shared task. Amortised O(1).
@@ -200,31 +212,31 @@ package final class TaskState: Sendable {
 
     /// Returns a copy of what they are afterwards.
     private func withConsumers(_ body: @Sendable (inout TaskConsumers) -> Void) -> TaskConsumers {
-        state.withLock { state in
-            if state.machine.target != nil { body(&state.contents.consumers) }
-            return state.contents.consumers
-        }
+        following { following in
+            body(&following.consumers)
+            return following.consumers
+        } ?? TaskConsumers()
     }
 
-    /// Calls `body` when the task ends.
-    func watch(_ body: @escaping @Sendable () -> Void) -> Watchers.Watch? {
-        let watchers: Watchers? = state.withLock { state in
-            guard state.machine.target != nil else { return nil }
-            let watchers = state.contents.watchers ?? Watchers()
-            state.contents.watchers = watchers
-            return watchers
-        }
-        return watchers?.add(body)
+    /// Keeps `tracker` until the end, and tells it of that; false if it has come.
+    func watch(_ tracker: ProgressTracker) -> Bool {
+        following { $0.trackers.append(tracker) } != nil
+    }
+
+    func stopWatching(_ tracker: ProgressTracker) {
+        state.withLock { $0.contents.following?.trackers.removeAll { $0 === tracker } }
     }
 
     /// The progress object that somebody holds.
-    var progress: TaskProgress? { state.withLock { $0.progress } }
+    var progress: TaskProgress? { state.withLock { $0.progress?.progress } }
 
     /// Shares `new`, unless another thread came first; returns what is shared.
     func share(_ new: TaskProgress) -> TaskProgress {
         state.withLock { state in
-            if let progress = state.progress { return progress }
-            state.progress = new
+            let reference = state.progress ?? Reference()
+            state.progress = reference
+            if let progress = reference.progress { return progress }
+            reference.progress = new
             return new
         }
     }

@@ -6,32 +6,21 @@ import Testing
 /// Every state × every event.
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct CancellationStateMachineTests {
-    private struct Work: CancellationTarget, Equatable {
-        var isFinished = false
-    }
-
-    private typealias Machine = CancellationStateMachine<Work>
-
     private enum Start: CaseIterable {
-        /// The work runs.
         case active
-        /// The work has ended, but the machine was not told.
-        case activeFinished
         case cancelled
-        case cancelledFinished
         case ended
         case endedCancelled
 
-        var machine: Machine {
-            let isFinished = self == .activeFinished
-            var machine = Machine(Work(isFinished: isFinished))
+        var machine: CancellationStateMachine {
+            var machine = CancellationStateMachine()
             switch self {
-            case .active, .activeFinished: break
-            case .cancelled, .cancelledFinished: _ = machine.cancel()
-            case .ended: _ = machine.end()
+            case .active: break
+            case .cancelled: _ = machine.cancel()
+            case .ended: machine.end()
             case .endedCancelled:
                 _ = machine.cancel()
-                _ = machine.end()
+                machine.end()
             }
             return machine
         }
@@ -40,35 +29,34 @@ struct CancellationStateMachineTests {
     @Test func `only an active machine has something to cancel`() {
         for start in Start.allCases {
             var machine = start.machine
-            #expect((machine.cancel() != nil) == (start == .active), "\(start)")
-            #expect(machine.cancel() == nil, "\(start)")
+            let (first, second) = (machine.cancel(), machine.cancel())
+            #expect(first == (start == .active), "\(start)")
+            #expect(!second, "\(start)")
         }
     }
 
     @Test func `cancelled is what was cancelled before its end`() {
         for start in Start.allCases {
-            let expected = [.cancelled, .cancelledFinished, .endedCancelled].contains(start)
+            let expected = [.cancelled, .endedCancelled].contains(start)
             var machine = start.machine
             #expect(machine.isCancelled == expected, "\(start)")
-            _ = machine.end()
+            machine.end()
             #expect(machine.isCancelled == expected, "\(start)")
             _ = machine.cancel()
             #expect(machine.isCancelled == expected, "\(start)")
         }
     }
 
-    @Test func `the end gives back what was held, once`() {
+    @Test func `what has ended stays as it is`() {
         for start in Start.allCases {
             var machine = start.machine
-            let isHeld = ![.ended, .endedCancelled].contains(start)
-            #expect((machine.target != nil) == isHeld, "\(start)")
-            switch (start, machine.end()) {
-            case (.active, .active), (.activeFinished, .active): break
-            case (.cancelled, .cancelled), (.cancelledFinished, .cancelled): break
-            case (.ended, .ended(false)), (.endedCancelled, .ended(true)): break
-            case (_, let state): Issue.record("\(start) ended as \(state)")
-            }
-            #expect(machine.target == nil, "\(start)")
+            #expect(machine.isEnded == [.ended, .endedCancelled].contains(start), "\(start)")
+            machine.end()
+            let state = machine.state
+            #expect(state == .ended(wasCancelled: [.cancelled, .endedCancelled].contains(start)), "\(start)")
+            _ = machine.cancel()
+            machine.end()
+            #expect(machine.state == state, "\(start)")
         }
     }
 }

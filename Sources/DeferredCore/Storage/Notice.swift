@@ -6,11 +6,11 @@
 @usableFromInline
 package class Notice: FutureNode, @unchecked Sendable {
     @exclusivity(unchecked)
-    @usableFromInline final var body: (@Sendable () -> Void)?
+    @usableFromInline final var body: Body?
 
     @inlinable
     init(_ membership: consuming Membership, _ body: @escaping @Sendable () -> Void) {
-        self.body = body
+        self.body = Body(call: body)
         super.init(membership)
     }
 
@@ -23,12 +23,23 @@ package class Notice: FutureNode, @unchecked Sendable {
     /// Runs the closure, unless it has run or was taken back.
     @usableFromInline
     package final func call() {
-        if membership.take() { body.take().unsafelyUnwrapped() }
+        if membership.take() { body.take().unsafelyUnwrapped.call() }
     }
 
     @usableFromInline
     override func dismiss() {
         body = nil
+    }
+
+    /// A bare closure would be wrapped in another, with an allocation, when it is taken out of the optional.
+    @usableFromInline
+    struct Body: Sendable {
+        @usableFromInline let call: @Sendable () -> Void
+
+        @inlinable
+        init(call: @escaping @Sendable () -> Void) {
+            self.call = call
+        }
     }
 }
 

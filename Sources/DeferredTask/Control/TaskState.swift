@@ -33,6 +33,8 @@ package final class TaskState: Sendable {
         var cancellation: FutureStorage<CancellationToken.Ending>?
         /// Where this waits for the end.
         var notice: Registration?
+        /// Where the task waits for something else; taken back at the end. There may be more.
+        var registration: Registration?
         /// Made for the first who needs it.
         var following: Following?
     }
@@ -42,11 +44,15 @@ package final class TaskState: Sendable {
     /// SAFETY: locked by the state's lock, until it is let go of.
     private final class Following: @unchecked Sendable {
         /// Those who are told of the end, beside the future's handlers.
+        @exclusivity(unchecked)
         var trackers: [ProgressTracker] = []
-        /// Where the task waits for something else; taken back at the end.
+        /// Where the task waits for something else, beside the first.
+        @exclusivity(unchecked)
         var registrations: [Registration] = []
         /// How many registrations there may be before those that are over are let go.
+        @exclusivity(unchecked)
         var pruningCount = 8
+        @exclusivity(unchecked)
         var consumers = TaskConsumers()
     }
 
@@ -88,6 +94,7 @@ package final class TaskState: Sendable {
         }
         contents.notice?.cancel()
         contents.cancellation?.fillDroppingHandlers(with: .abandoned)
+        contents.registration?.cancel()
         if let following = contents.following {
             for registration in following.registrations { registration.cancel() }
             for tracker in following.trackers { tracker.ended(self) }
@@ -100,8 +107,7 @@ package final class TaskState: Sendable {
     /// Whether nobody has registered anything that a cancellation calls, or that cancels.
     var isPlain: Bool {
         state.withLock { state in
-            state.contents.handler == nil && state.contents.cancellation == nil
-                && state.contents.following?.registrations.isEmpty ?? true
+            state.contents.handler == nil && state.contents.cancellation == nil && state.contents.registration == nil
         }
     }
 
@@ -177,6 +183,12 @@ package final class TaskState: Sendable {
     /// Amortised O(1): lets go of those that are over when they may be half of all.
     func takeBackAtEnd(_ registration: Registration) {
         guard registration.isPending else { return }
+        let isFirst = state.withLock { state in
+            guard !state.machine.isEnded, state.contents.registration == nil else { return false }
+            state.contents.registration = registration
+            return true
+        }
+        if isFirst { return }
         let old: [Registration]? = following { following in
             var old: [Registration] = []
             if following.registrations.count >= following.pruningCount {

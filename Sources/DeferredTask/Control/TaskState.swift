@@ -35,6 +35,8 @@ package final class TaskState: Sendable {
         var notice: Registration?
         /// Where the task waits for something else; taken back at the end. There may be more.
         var registration: Registration?
+        /// Who is told of the end beside the future's handlers. There may be more.
+        var tracker: ProgressTracker?
         /// Made for the first who needs it.
         var following: Following?
     }
@@ -43,7 +45,7 @@ package final class TaskState: Sendable {
     ///
     /// SAFETY: locked by the state's lock, until it is let go of.
     private final class Following: @unchecked Sendable {
-        /// Those who are told of the end, beside the future's handlers.
+        /// Those who are told of the end, beside the first.
         @exclusivity(unchecked)
         var trackers: [ProgressTracker] = []
         /// Where the task waits for something else, beside the first.
@@ -88,13 +90,14 @@ package final class TaskState: Sendable {
         let contents = state.withLock { state in
             var contents = Contents()
             swap(&contents, &state.contents)
-            if let following = contents.following, !following.trackers.isEmpty { state.hasFailed = hasFailed }
+            if contents.tracker != nil || contents.following?.trackers.isEmpty == false { state.hasFailed = hasFailed }
             state.machine.end()
             return contents
         }
         contents.notice?.cancel()
         contents.cancellation?.fillDroppingHandlers(with: .abandoned)
         contents.registration?.cancel()
+        contents.tracker?.ended(self)
         if let following = contents.following {
             for registration in following.registrations { registration.cancel() }
             for tracker in following.trackers { tracker.ended(self) }
@@ -232,11 +235,19 @@ package final class TaskState: Sendable {
 
     /// Keeps `tracker` until the end, and tells it of that; false if it has come.
     func watch(_ tracker: ProgressTracker) -> Bool {
-        following { $0.trackers.append(tracker) } != nil
+        let isFirst = state.withLock { state in
+            guard !state.machine.isEnded, state.contents.tracker == nil else { return false }
+            state.contents.tracker = tracker
+            return true
+        }
+        return isFirst || following { $0.trackers.append(tracker) } != nil
     }
 
     func stopWatching(_ tracker: ProgressTracker) {
-        state.withLock { $0.contents.following?.trackers.removeAll { $0 === tracker } }
+        state.withLock { state in
+            if state.contents.tracker === tracker { state.contents.tracker = nil }
+            state.contents.following?.trackers.removeAll { $0 === tracker }
+        }
     }
 
     /// The progress object that somebody holds.

@@ -2,7 +2,6 @@ import Foundation
 import Tables
 
 /// `benchmarks [--quick] [--only <text>]` prints the table;
-/// `benchmarks --instructions [--only <text>]` counts instructions instead of time, where valgrind is installed;
 /// `benchmarks --once <operation> <subject> [<times>]` does one operation for a profiler to watch.
 @main
 struct Benchmarks {
@@ -16,7 +15,6 @@ struct Benchmarks {
         if let only = arguments.firstIndex(of: "--only"), only + 1 < arguments.count {
             operations.removeAll { !$0.rawValue.contains(arguments[only + 1]) }
         }
-        if arguments.contains("--instructions") { return Instructions.report(operations) }
         // Peers recurse where the library does not.
         try withStack(of: 1 << 30) { [operations] in
             let medians = try measure(operations, rounds: isQuick ? 1 : 5, secondsEach: isQuick ? 0.005 : 0.025)
@@ -48,14 +46,13 @@ struct Benchmarks {
     }
 
     private static func once(_ operation: String, _ subject: String, times: Int) {
-        let operation = Operation(rawValue: operation) ?? Operation.allCases.first { $0.rawValue.contains(operation) }
+        let operation = Operation.allCases.first { $0.rawValue.contains(operation) }
         let subject = Subject.allCases.first { $0.rawValue.contains(subject) }
         guard let operation, let body = subject?.body(of: operation) else {
             print("no such operation or subject")
             exit(1)
         }
-        let run = body.prepare(times)
-        if times > 0 { run() }
+        body.prepare(times)()
     }
 }
 

@@ -52,15 +52,11 @@ package class FutureNode: @unchecked Sendable {
 
     /// In its role as a future: ends at once, if it is an operator's result whose closure has not begun.
     @usableFromInline
-    package func abandon() {}
+    func abandon() {}
 
-    /// In its role as a future: the object that somebody attached to an operator's result.
+    /// Attaches an object to an operator's or a producer's result; see `Attachment`.
     @usableFromInline
-    package var attached: AnyObject? { nil }
-
-    /// The object attached to an operator's result, made now if there is none; see `Attachment`.
-    @usableFromInline
-    package func attach(_ make: (_ isEnded: Bool) -> AnyObject) -> AnyObject {
+    func attach(_ object: AnyObject) -> Bool {
         preconditionFailure("\(type(of: self)) takes no attachment")
     }
 
@@ -72,18 +68,26 @@ package class FutureNode: @unchecked Sendable {
     @usableFromInline
     package var isFinished: Bool { false }
 
-    /// In its role as a future: whether it is filled with the failure of a `Result`. Takes a dynamic cast.
-    package var hasFailed: Bool { false }
+    /// In its role as a future that is filled: whether that may be with the failure of a `Result`.
+    @usableFromInline
+    var mayHaveFailed: Bool { true }
 
     /// Forgets the handler, and its captures at once, unless it was taken before.
     @usableFromInline
     final func cancel() {
-        guard let owner = membership.beginRemoval() else { return }
-        let wasListed = owner.map { $0._withUnsafeGuaranteedRef { $0.unlist(Unmanaged.passUnretained(self)) } } ?? false
-        membership.endRemoval()
+        guard let wasListed = takeBack() else { return }
         // From here on nothing is held, for what is released may run any code.
         dismiss()
         if wasListed { Unmanaged.passUnretained(self).release() }
+    }
+
+    /// Wins the handler for dismissing it; `nil` if it is too late. Inside: whether the list's reference is the caller's now.
+    @usableFromInline
+    final func takeBack() -> Bool? {
+        guard let owner = membership.beginRemoval() else { return nil }
+        let wasListed = owner.map { $0._withUnsafeGuaranteedRef { $0.unlist(Unmanaged.passUnretained(self)) } } ?? false
+        membership.endRemoval()
+        return wasListed
     }
 
     /// Whether `cancel` came in time.

@@ -167,11 +167,6 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
     @usableFromInline
     package final override var isFinished: Bool { word.isFilled }
 
-    package final override var hasFailed: Bool {
-        guard Value.self is any FailureIndicating.Type, word.isFilled else { return false }
-        return (value as? any FailureIndicating)?.isFailure == true
-    }
-
     @usableFromInline
     package final override var hasWaiting: Bool { word.hasHandlers }
 
@@ -180,23 +175,13 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
         #if DEBUG
         if let origin { DeferredDiagnostics.report(origin) }
         #endif
-        word.publish().drop()
+        // Not filled: somebody may look at the word even now, as `UnownedFuture`.
+        word.orphan().drop()
     }
 
     /// Frees the handlers, and those to come, since there will be no value.
     @usableFromInline
     final func dropHandlersForEver() {
         word.orphan().drop()
-    }
-}
-
-/// Lets a future tell a failure without knowing the type of its results.
-private protocol FailureIndicating {
-    var isFailure: Bool { get }
-}
-
-extension Result: FailureIndicating {
-    fileprivate var isFailure: Bool {
-        if case .failure = self { true } else { false }
     }
 }

@@ -35,6 +35,9 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
 
     @inlinable
     deinit {
+        // First of all, for who holds it may be about to abandon this. Only one that is not permanent is cancellable; to ask
+        // the type would take longer here.
+        if !membership.isPermanent { attachment.closeWhenFree() }
         if hasTransform { transform.drop(T.self) }
     }
 
@@ -125,32 +128,44 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
     /// Fills, and tells what is attached.
     @inlinable
     func finish(with output: consuming T.Output, _ drain: inout Drain) -> Delivered {
+        if T.isCancellable, T.isFailure(output) { attachment.fail() }
         let isQueued = fulfil(with: output, &drain)
-        noteEnd()
+        if T.isCancellable, let object = attachment.end() { T.ended(object, with: value) }
         return isQueued ? .queued : .done
     }
 
-    @inlinable
-    func noteEnd() {
-        if T.isCancellable, let object = attachment.end() { T.ended(object) }
-    }
+    @usableFromInline
+    override func attach(_ object: AnyObject) -> Bool { attachment.attach(object) }
 
     @usableFromInline
-    package override var attached: AnyObject? { attachment.object }
-
-    @usableFromInline
-    package override func attach(_ make: (_ isEnded: Bool) -> AnyObject) -> AnyObject { attachment.attach(make) }
+    override var mayHaveFailed: Bool { membership.isPermanent || attachment.hasFailed }
 
     /// Ends with `T.cancelled()`, unless the closure has begun; it never will then, and what it captured is freed.
+    ///
+    /// For an `UnownedFuture`, too: this may be about to go.
     @usableFromInline
-    package override func abandon() {
-        guard T.isCancellable, word.claim() else { return }
-        cancel()
+    override func abandon() {
+        guard T.isCancellable, attachment.hold() else { return }
+        guard word.claim() else { return attachment.release() }
+        let wasListed = takeBack()
+        let transform = wasListed.map { _ in self.transform.take(T.self) }
+        if wasListed != nil { hasTransform = false }
+        attachment.fail()
         slot.put(T.cancelled())
         let handlers = word.publish()
-        noteEnd()
+        let object = attachment.end()
+        attachment.release()
+        // From here on nothing is held, for what is released may run any code. Nor is there anything left of this, unless
+        // it came with the reference of a list.
+        _ = consume transform
+        if let object { T.ended(object, with: T.cancelled()) }
         // Not by appending this to a drain: it may still be linked in the list of an upstream that was just filled.
-        runHandlers(handlers.reversed())
+        if wasListed == true {
+            runHandlers(handlers.reversed())
+            Unmanaged.passUnretained(self).release()
+        } else if !handlers.isEmpty {
+            FutureStorage(filledWith: T.cancelled()).runHandlers(handlers.reversed())
+        }
     }
 }
 

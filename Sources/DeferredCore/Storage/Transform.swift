@@ -7,11 +7,14 @@ package protocol Transform<Input, Output>: Sendable {
     /// Whether the stage can end before its closure begins; see `cancelled`.
     static var isCancellable: Bool { get }
 
-    /// The output of a stage that is cancelled before its closure begins.
+    /// Whether an output of a cancellable stage is a failure.
+    static func isFailure(_ output: Output) -> Bool
+
+    /// The output of a stage that is cancelled before its closure begins, which is a failure.
     static func cancelled() -> Output
 
     /// Called when a cancellable stage has its output, before handlers run, with what is attached to the stage.
-    static func ended(_ attached: AnyObject)
+    static func ended(_ attached: AnyObject, with output: Output)
 
     /// An output that needs no closure, such as a failure that passes by: delivered without waiting for the executor.
     static func shortcut(_ input: Input) -> Output?
@@ -28,7 +31,10 @@ extension Transform {
     }
 
     @inlinable
-    package static func ended(_ attached: AnyObject) {}
+    package static func isFailure(_ output: Output) -> Bool { false }
+
+    @inlinable
+    package static func ended(_ attached: AnyObject, with output: Output) {}
 }
 
 /// What a transform comes to: a value, or a future to wait for.

@@ -44,7 +44,7 @@ final class ProgressObserver<E: Executor>: @unchecked Sendable {
         self.body = body
         let start = clock.now
         elapsed = { start.duration(to: clock.now) }
-        tracker = ProgressTracker(control) { [weak self] in self?.changed() }
+        tracker = ProgressTracker { [weak self] in self?.changed() }
     }
 
     /// Has the progress delivered.
@@ -97,7 +97,7 @@ final class ProgressObserver<E: Executor>: @unchecked Sendable {
     private func deliver(isLast: Bool = false) {
         guard let tracker, isLast || control?.isEnded == false else { return }
         let hasSucceeded = isLast && state.withLock { $0.hasSucceeded }
-        let (fraction, share) = tracker.read(hasSucceeded: hasSucceeded)
+        let (fraction, share) = tracker.read(control, hasSucceeded: hasSucceeded)
         let now = elapsed()
         let (old, new) = state.withLock { state in
             let old = state.newest

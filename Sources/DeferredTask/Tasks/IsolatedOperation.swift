@@ -46,9 +46,9 @@ struct IsolatedOperation<Success: Sendable>: @unchecked Sendable {
     func run(filling storage: Storage) async {
         do {
             let value = try await body()
-            storage.end(with: .success(value), tell: TaskState.end)
+            storage.end(with: .success(value), hasFailed: false) { TaskState.end($0, hasFailed: false) }
         } catch {
-            storage.end(with: .failure(error), tell: TaskState.end)
+            storage.end(with: .failure(error), hasFailed: true) { TaskState.end($0, hasFailed: true) }
         }
     }
 }

@@ -22,7 +22,7 @@ extension Task {
     ) {
         let storage = ProducerStorage<Result>()
         let running = IsolatedOperation(operation).start(name: name, priority: priority, filling: storage)
-        self.init(storage, TaskControl(storage, running))
+        self.init(storage, TaskControl(storage, .running(running), isStage: false))
     }
 
     /// Runs `operation` in Swift's concurrency, without the caller's actor, priority and task-local values.
@@ -40,7 +40,7 @@ extension Task {
         let running = _Concurrency.Task.detached(name: name, priority: priority) {
             await operation.run(filling: storage)
         }
-        return Task(storage, TaskControl(storage, running))
+        return Task(storage, TaskControl(storage, .running(running), isStage: false))
     }
 
     /// Runs `work` on a queue.

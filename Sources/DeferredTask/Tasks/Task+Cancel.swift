@@ -23,7 +23,7 @@ extension Task {
     /// - Complexity: O(1), and taking back amortised so.
     @discardableResult
     public func uponCancel(execute body: @escaping @Sendable () -> Void) -> Registration {
-        (control?.state.token() ?? .none).register(body)
+        (control?.token() ?? .none).register(body)
     }
 
     /// Whether the task was cancelled before it ended. It may still have succeeded.

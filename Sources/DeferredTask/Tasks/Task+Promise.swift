@@ -15,7 +15,7 @@ extension Task {
     /// return Task(promise)
     /// ```
     public final class Promise: FutureProtocol {
-        @usableFromInline let storage = FutureStorage<Result>()
+        @usableFromInline let storage = ProducerStorage<Result>()
         @usableFromInline let file: StaticString
         @usableFromInline let line: UInt
 
@@ -33,7 +33,7 @@ extension Task {
         @inlinable
         deinit {
             if !storage.isFinished {
-                _ = storage.fill(with: .failure(BrokenPromise(file: file, line: line)))
+                fill(with: .failure(BrokenPromise(file: file, line: line)))
             }
         }
 
@@ -42,17 +42,20 @@ extension Task {
         /// - Returns: True for exactly one caller, ever.
         @inlinable
         @discardableResult
-        public func fill(with result: Result) -> Bool { storage.fill(with: result) }
+        public func fill(with result: Result) -> Bool {
+            let hasFailed = result.isFailure
+            return storage.fill(with: result, hasFailed: hasFailed) { TaskState.end($0, hasFailed: hasFailed) }
+        }
 
         /// Ends the task with a value, unless it has ended. See ``fill(with:)``.
         @inlinable
         @discardableResult
-        public func succeed(with value: Success) -> Bool { storage.fill(with: .success(value)) }
+        public func succeed(with value: Success) -> Bool { fill(with: .success(value)) }
 
         /// Ends the task with an error, unless it has ended. See ``fill(with:)``.
         @inlinable
         @discardableResult
-        public func fail(with error: any Error) -> Bool { storage.fill(with: .failure(error)) }
+        public func fail(with error: any Error) -> Bool { fill(with: .failure(error)) }
 
         /// Calls `body` with the result, once. It does not keep the promise.
         @inlinable
@@ -90,7 +93,7 @@ extension Task {
     ///     Kept until the task ends, or until nobody is left who could cancel.
     @inlinable
     public init(_ promise: Promise, uponCancel onCancel: @escaping @Sendable (Promise) -> Void) {
-        self.init(promise.storage, isPromised: true, .opaque, promise.handler(onCancel))
+        self.init(producedBy: promise.storage, .opaque, promise.handler(onCancel))
     }
 
     /// Creates a task that ends as `promise` is filled, and takes its progress from `reporter`.
@@ -104,13 +107,13 @@ extension Task {
         reporter: ProgressReporter,
         uponCancel onCancel: @escaping @Sendable (Promise) -> Void
     ) {
-        self.init(promise.storage, isPromised: true, .reporting(reporter), promise.handler(onCancel))
+        self.init(producedBy: promise.storage, .reporting(reporter), promise.handler(onCancel))
     }
 
     /// Creates a task that ends as `promise` is filled, and fails with ``BrokenPromise`` if that is lost.
     @inlinable
     public init(_ promise: Promise) {
-        self.init(promise.storage, isPromised: true, .opaque, nil)
+        self.init(producedBy: promise.storage, .opaque, nil)
     }
 
     /// Creates a task as ``init(_:uponCancel:)-(_,(Task<Success>.Promise)->Void)`` does, with a closure that
@@ -124,7 +127,7 @@ extension Task {
     @_disfavoredOverload
     @inlinable
     public init(_ promise: Promise, uponCancel onCancel: @escaping @Sendable () -> Void) {
-        self.init(promise.storage, isPromised: true, .opaque, onCancel)
+        self.init(producedBy: promise.storage, .opaque, onCancel)
     }
 
     /// Creates a task as ``init(_:reporter:uponCancel:)-(_,_,(Task<Success>.Promise)->Void)`` does, with a
@@ -137,7 +140,7 @@ extension Task {
     )
     @_disfavoredOverload
     public init(_ promise: Promise, reporter: ProgressReporter, uponCancel onCancel: @escaping @Sendable () -> Void) {
-        self.init(promise.storage, isPromised: true, .reporting(reporter), onCancel)
+        self.init(producedBy: promise.storage, .reporting(reporter), onCancel)
     }
 }
 

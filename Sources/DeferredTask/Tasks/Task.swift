@@ -71,23 +71,38 @@ public struct Task<Success: Sendable>: FutureProtocol, Cancellable {
         self.init(future.map { .success($0) }, uponCancel: onCancel)
     }
 
-    /// - Parameter isPromised: Whether the future is certain to be filled; see `TaskTarget`.
+    /// Creates a task that ends with a future that knows nothing of it.
     @inlinable
-    init(
-        _ storage: FutureStorage<Result>,
-        isPromised: Bool = false,
-        _ work: TaskWork,
-        _ onCancel: (@Sendable () -> Void)?
-    ) {
+    init(_ storage: FutureStorage<Result>, _ work: TaskWork, _ onCancel: (@Sendable () -> Void)?) {
         // One that has ended has nothing to cancel, but counts in the progress of those derived from it if it reports.
         if case .opaque = work, storage.isFinished {
             self.init(storage, nil)
             return
         }
-        let control = TaskControl(root: storage, isPromised: isPromised, work, onCancel)
+        let control = TaskControl(following: storage, work, onCancel)
         self.init(storage, control)
         let state = control.state
-        state.waitForEnd(with: storage.notify { state.end() })
+        let notice = storage.notify(state) { state, future in
+            let result = unsafeDowncast(future, to: FutureStorage<Result>.self).peek()
+            TaskState.end(state, hasFailed: result?.isFailure ?? false)
+        }
+        if let notice {
+            state.waitForEnd(with: notice)
+        } else {
+            state.end(hasFailed: storage.peek()?.isFailure ?? false)
+        }
+    }
+
+    /// Creates a task of a future whose producer tells of the end.
+    ///
+    /// It can tell one task; others follow it.
+    @inlinable
+    init(producedBy storage: ProducerStorage<Result>, _ work: TaskWork, _ onCancel: (@Sendable () -> Void)?) {
+        if !storage.isFinished, storage.attachment.reserve() {
+            self.init(storage, TaskControl(producing: storage, work, onCancel))
+        } else {
+            self.init(storage, work, onCancel)
+        }
     }
 
     /// A task that has succeeded.
@@ -129,4 +144,11 @@ public struct Task<Success: Sendable>: FutureProtocol, Cancellable {
     /// - Complexity: O(1): one load.
     @inlinable
     public func peek() -> Result? { storage.look() }
+}
+
+extension Result {
+    @inlinable
+    var isFailure: Bool {
+        if case .failure = self { true } else { false }
+    }
 }

@@ -14,7 +14,12 @@ extension TaskTransform {
     static func cancelled() -> Output { .failure(CancellationError()) }
 
     @inlinable
-    static func ended(_ attached: AnyObject) { TaskState.end(attached) }
+    static func isFailure(_ output: Output) -> Bool { output.isFailure }
+
+    @inlinable
+    static func ended(_ attached: AnyObject, with output: Output) {
+        TaskState.end(attached, hasFailed: output.isFailure)
+    }
 }
 
 extension Task {
@@ -27,7 +32,7 @@ extension Task {
     ) -> Task<T.NewSuccess> where T.Input == Result {
         let stage = Stage(executor, transform, upstream: storage)
         // Before the stage starts, since it may end then and there.
-        let control = TaskControl(stage: stage, work, upstream: control)
+        let control = TaskControl(stage, work, isStage: true, upstream: control)
         // What is kept for the end has to be there in time.
         if case .children = work { _ = control.state }
         storage.start(stage)

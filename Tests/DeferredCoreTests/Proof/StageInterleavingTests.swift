@@ -61,7 +61,6 @@ private final class StageWorld: @unchecked Sendable {
 private struct Passing: Transform {
     static var isCancellable: Bool { true }
     static func cancelled() -> Int { -1 }
-    static func ended(_ attached: AnyObject) {}
     static func shortcut(_ input: Int) -> Int? { nil }
     func apply(_ input: Int) -> Outcome<Int> { .value(input) }
 }

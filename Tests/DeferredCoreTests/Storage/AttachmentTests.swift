@@ -7,45 +7,40 @@ private typealias Attachment = DeferredCore.Attachment
 
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct AttachmentTests {
-    /// An object that knows whether it was made after the end.
-    private final class Object: Sendable {
-        let isBornEnded: Bool
+    private final class Object: Sendable {}
 
-        init(_ isBornEnded: Bool) {
-            self.isBornEnded = isBornEnded
-        }
+    enum State: CaseIterable {
+        case empty, failing, reserved, attached, ended, attachedAndEnded, closed, attachedAndClosed
     }
 
-    enum State: CaseIterable { case empty, attached, ended, attachedAndEnded, endedAndAttached }
-
     private func prepare(_ attachment: borrowing Attachment, _ state: State) -> AnyObject? {
-        switch state {
-        case .empty:
-            return nil
-        case .attached:
-            return attachment.attach(Object.init)
-        case .ended:
-            _ = attachment.end()
-            return nil
-        case .attachedAndEnded:
-            let object = attachment.attach(Object.init)
-            _ = attachment.end()
-            return object
-        case .endedAndAttached:
-            _ = attachment.end()
-            return attachment.attach(Object.init)
+        var object: Object?
+        if [.attached, .attachedAndEnded, .attachedAndClosed].contains(state) {
+            let new = Object()
+            let isAttached = attachment.attach(new)
+            #expect(isAttached)
+            object = new
         }
+        switch state {
+        case .empty, .attached: break
+        case .failing: attachment.fail()
+        case .reserved: _ = attachment.reserve()
+        case .ended, .attachedAndEnded: _ = attachment.end()
+        case .closed, .attachedAndClosed: attachment.close()
+        }
+        return object
     }
 
     @Test(arguments: State.allCases)
-    func `the object that is there is given to everybody`(state: State) throws {
+    func `only an empty one that goes on takes an object`(state: State) {
         let attachment = Attachment()
         let before = prepare(attachment, state)
         #expect(attachment.object === before)
-        let object = try #require(attachment.attach(Object.init) as? Object)
-        if let before { #expect(object === before) }
-        #expect(attachment.object === object)
-        #expect(object.isBornEnded == (state == .ended || state == .endedAndAttached))
+        let new = Object()
+        let isTaken = attachment.attach(new)
+        #expect(isTaken == [.empty, .failing, .reserved].contains(state))
+        #expect(attachment.object === (isTaken ? new : before))
+        #expect(attachment.hasFailed == (state == .failing))
     }
 
     @Test(arguments: State.allCases)
@@ -56,12 +51,37 @@ struct AttachmentTests {
         #expect(attachment.object === before)
     }
 
+    @Test(arguments: State.allCases)
+    func `only one that is not closed can be held`(state: State) {
+        // Of a reserved one, the room is taken, and nobody holds it.
+        if state == .reserved { return }
+        let attachment = Attachment()
+        _ = prepare(attachment, state)
+        let isHeld = attachment.hold()
+        #expect(isHeld == ![.closed, .attachedAndClosed].contains(state))
+        if isHeld { attachment.release() }
+        attachment.closeWhenFree()
+        let isHeldAgain = attachment.hold()
+        #expect(!isHeldAgain)
+    }
+
+    @Test func `an attachment is reserved once`() {
+        let attachment = Attachment()
+        let (first, second) = (attachment.reserve(), attachment.reserve())
+        #expect(first && !second)
+    }
+
     @Test func `the object goes with the attachment, and not before`() {
         weak var object: Object?
         do {
             let attachment = Attachment()
-            object = attachment.attach(Object.init) as? Object
+            do {
+                let new = Object()
+                _ = attachment.attach(new)
+                object = new
+            }
             _ = attachment.end()
+            attachment.close()
             #expect(object != nil)
         }
         #expect(object == nil)

@@ -85,4 +85,29 @@ struct TaskPromiseTests {
         }
         #expect(lifetimes.count == 0)
     }
+
+    @Test func `each of several tasks of one promise is cancelled by itself`() {
+        let promise = Task<Int>.Promise()
+        let calls = Log<Int>()
+        let tasks = (0..<3).map { index in Task(promise) { _ in calls.add(index) } }
+        tasks[1].cancel()
+        #expect(calls.entries == [1])
+        #expect(tasks.map(\.isCancelled) == [false, true, false])
+        promise.succeed(with: 1)
+        for task in tasks { task.cancel() }
+        #expect(calls.entries == [1])
+        #expect(tasks.map(\.isCancelled) == [false, true, false])
+    }
+
+    @Test func `cancellation handlers are gone when others hear of the end, whenever they came`() {
+        let lifetimes = Lifetimes()
+        let promise = Task<Int>.Promise()
+        let tasks = (0..<2).map { _ in Task(promise) }
+        let counts = Log<Int>()
+        for task in tasks { task.upon(.immediate) { _ in counts.add(lifetimes.count) } }
+        for task in tasks { task.uponCancel { [token = lifetimes.make()] in token.touch() } }
+        #expect(lifetimes.count == 2)
+        promise.succeed(with: 1)
+        #expect(counts.entries == [0, 0])
+    }
 }

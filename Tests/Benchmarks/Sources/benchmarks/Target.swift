@@ -21,9 +21,12 @@ struct Target {
         Target(operation: .flatMapLoopFilled, bound: .faster(than: .eventLoopFuture, times: 2)),
         Target(operation: .flatMapLoopPending, bound: .faster(than: .eventLoopFuture, times: 2)),
         Target(operation: .awaitUnfilled, bound: .slower(than: .concurrency, times: 1.2)),
-        Target(operation: .taskMapChain, bound: .slower(than: .future, times: 2)),
-        Target(operation: .taskValue, bound: .slower(than: .concurrency, times: 1.3)),
-        Target(operation: .taskGet, bound: .slower(than: .concurrency, times: 1.3)),
+        Target(operation: .taskCreateFill, bound: .slower(than: .future, times: 4)),
+        Target(operation: .taskMapChain, bound: .slower(than: .future, times: 2.2)),
+        Target(operation: .taskValue, bound: .slower(than: .concurrency, times: 1.4)),
+        Target(operation: .taskGet, bound: .slower(than: .concurrency, times: 1.6)),
+        Target(operation: .cancelWide, bound: .slower(than: .concurrency, times: 2.5)),
+        Target(operation: .tokenRegister, bound: .slower(than: .mutexPerSource, times: 0.8)),
         // 100 ns where locking and unlocking takes 20.
         Target(operation: .tokenRegister, bound: .slower(than: .bareMutex, times: 5)),
     ]

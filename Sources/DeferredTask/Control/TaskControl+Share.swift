@@ -4,8 +4,19 @@ extension TaskControl {
     ///
     /// What has ended counts in full, and what has failed as far as it came. Keeps no control.
     var share: Share {
+        var share = Share()
+        // Most chains have no children. Each stage keeps the one before, so that none has to be kept for the look.
+        var current: Unmanaged<TaskControl>? = .passUnretained(self)
+        while let control = current, control._withUnsafeGuaranteedRef({ share.add($0) }) {
+            current = control._withUnsafeGuaranteedRef { $0.upstream.map(Unmanaged.passUnretained) }
+        }
+        return current.map { Self.share(of: $0.takeUnretainedValue(), added: share) } ?? share
+    }
+
+    /// The same of a chain that has children, of which some stages were added already.
+    private static func share(of control: TaskControl, added share: Share) -> Share {
         // With a stack of its own, for children may be nested as deeply as a recursive `flatMap` has turns.
-        var sums = [Sum(share: Share(), remaining: .chain(self))]
+        var sums = [Sum(share: share, remaining: .chain(control))]
         // Where tasks of one stage are children of another by several ways, and so on, there are 2ⁿ ways.
         var known: [ObjectIdentifier: (children: ChildTasks, share: Share)] = [:]
         while true {
@@ -13,19 +24,14 @@ extension TaskControl {
             switch sums[top].remaining {
             case .chain(let control?):
                 sums[top].remaining = .chain(control.upstream)
-                switch control.work {
-                case .shared: break
-                case .opaque, .running: sums[top].share.addStages(1, fraction: control.isDone ? 1 : 0)
-                case .reporting(let source): sums[top].share.add(source, isDone: control.isDone)
-                case .children(let children):
-                    if let known = known[ObjectIdentifier(children)] {
-                        sums[top].share.add(childrenOfStage: known.share, isDone: control.isDone)
-                        continue
-                    }
-                    let (share, running) = children.parts
-                    let remaining = Sum.Remaining.children(children, running, next: 0, isDone: control.isDone)
-                    sums.append(Sum(share: share, remaining: remaining))
+                guard !sums[top].share.add(control), let children = control.children else { continue }
+                if let known = known[ObjectIdentifier(children)] {
+                    sums[top].share.add(childrenOfStage: known.share, isDone: control.isDone)
+                    continue
                 }
+                let (share, running) = children.parts
+                let remaining = Sum.Remaining.children(children, running, next: 0, isDone: control.isDone)
+                sums.append(Sum(share: share, remaining: remaining))
             case .children(let children, let running, let next, let isDone) where next < running.count:
                 sums[top].remaining = .children(children, running, next: next + 1, isDone: isDone)
                 sums.append(Sum(share: Share(), remaining: .chain(running[next])))
@@ -57,8 +63,15 @@ extension TaskControl {
     /// This control, those upstream, and those of children, each once: for the moment, not to be kept.
     var parts: [TaskControl] {
         var parts: [TaskControl] = []
-        var seen: Set<ObjectIdentifier> = []
-        var unseen = [self]
+        // Most chains have no children, and none is met again.
+        var plain: TaskControl? = self
+        while let control = plain, control.children == nil {
+            parts.append(control)
+            plain = control.upstream
+        }
+        guard let first = plain else { return parts }
+        var seen = Set(parts.map(ObjectIdentifier.init))
+        var unseen = [first]
         while let next = unseen.popLast() {
             var control: TaskControl? = next
             while let current = control, seen.insert(ObjectIdentifier(current)).inserted {
@@ -68,5 +81,18 @@ extension TaskControl {
             }
         }
         return parts
+    }
+}
+
+extension Share {
+    /// Adds a stage; false for one with children, which is not added.
+    fileprivate mutating func add(_ control: TaskControl) -> Bool {
+        switch control.work {
+        case .shared: break
+        case .opaque, .running: addStages(1, fraction: control.isDone ? 1 : 0)
+        case .reporting(let source): add(source, isDone: control.isDone)
+        case .children: return false
+        }
+        return true
     }
 }

@@ -8,10 +8,10 @@ package final class Watchers: Sendable {
     /// One closure. Dropping it does nothing.
     @usableFromInline
     package struct Watch: Sendable {
-        fileprivate weak var watchers: Watchers?
+        fileprivate let watchers: Watchers
         fileprivate let key: Int
 
-        func cancel() { watchers?.remove(key) }
+        func cancel() { watchers.remove(key) }
     }
 
     /// Called outside of locks when the first closure comes, and when the last one has gone.

@@ -15,6 +15,7 @@ final class TaskProgress: Progress, @unchecked Sendable {
     private static let units: Int64 = 1_000_000_000
 
     private let control: TaskControl?
+    @exclusivity(unchecked)
     private var tracker: ProgressTracker?
     /// Waits for the end of the task.
     private var registration: Registration?
@@ -23,6 +24,7 @@ final class TaskProgress: Progress, @unchecked Sendable {
     private let hasSucceeded = Atomic(false)
     private let hasUnknownTotal = Atomic(false)
     /// Whether `super` knows that the task was cancelled.
+    @exclusivity(unchecked)
     private var hasShownCancellation = false
 
     /// - Parameters:
@@ -34,13 +36,16 @@ final class TaskProgress: Progress, @unchecked Sendable {
         totalUnitCount = Self.units
         // As Foundation documents it; on Linux, the default is another.
         isCancellable = true
-        tracker = ProgressTracker(control) { [weak self] in self?.update() }
+        tracker = ProgressTracker { [weak self] in self?.update() }
         guard control != nil else { return }
         registration = storage.upon(.immediate) { [weak self] result in self?.end(with: result) }
     }
 
     // A task of long life may be polled often.
-    deinit { registration?.cancel() }
+    deinit {
+        registration?.cancel()
+        tracker?.stop()
+    }
 
     /// Cancels the task, before this returns, which cancels this. Not by way of `cancellationHandler`, which runs later on
     /// some queue, and which is free for others to set.
@@ -72,7 +77,7 @@ final class TaskProgress: Progress, @unchecked Sendable {
         var served = 0
         repeat {
             served = requests.load(ordering: .acquiring)
-            if let tracker { write(tracker.read(hasSucceeded: hasSucceeded.load(ordering: .acquiring))) }
+            if let tracker { write(tracker.read(control, hasSucceeded: hasSucceeded.load(ordering: .acquiring))) }
             if isCancelled, !hasShownCancellation {
                 hasShownCancellation = true
                 super.cancel()

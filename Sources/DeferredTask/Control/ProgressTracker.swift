@@ -1,0 +1,102 @@
+internal import DeferredCore
+internal import Synchronization
+
+/// Follows the tree of tasks behind a task's progress, for one reader.
+///
+/// The tasks that it follows keep it, until it is stopped. It keeps their states, and not the tasks, so that those who
+/// leave the tree are freed.
+final class ProgressTracker: Sendable {
+    /// A task that has not ended.
+    private struct Part: Sendable {
+        /// Kept, for its address is what the part is known by.
+        let state: TaskState
+        /// What tells of changes other than the end.
+        let watch: Watchers.Watch?
+        /// Whether there are children, which go with the task.
+        let hasChildren: Bool
+    }
+
+    private let onChange: @Sendable () -> Void
+    /// Whether children may have started or ended that are not known here.
+    private let isOutdated = Atomic(true)
+    /// `nil` once stopped.
+    private let parts = Lock<[ObjectIdentifier: Part]?>([:])
+
+    /// - Parameter onChange: Called after each change of what `read` told, from any thread.
+    init(onChange: @escaping @Sendable () -> Void) {
+        self.onChange = onChange
+    }
+
+    /// What the tree tells: the fraction, which is 1 only after a success, and what it is made of.
+    ///
+    /// The fraction is never less than what any reader of the task was told before. For one thread at a time.
+    ///
+    /// - Parameter control: Always the same; `nil` for a task that was made with its result.
+    func read(_ control: TaskControl?, hasSucceeded: Bool) -> (fraction: Double, share: Share) {
+        guard let control else { return (hasSucceeded ? 1 : 0, Share()) }
+        // First the watches, so that no change falls between. Acquires the tasks from `watch`.
+        if isOutdated.exchange(false, ordering: .acquiring) { watchParts(of: control) }
+        let share = control.share
+        // Asked after the share, in which what has ended is done: one that has failed stays where it was.
+        let hasFailed = !hasSucceeded && control.isEnded
+        let fraction = hasSucceeded ? 1 : hasFailed ? 0 : min(share.fraction, (1.0).nextDown)
+        return (control.state.raise(to: fraction), share)
+    }
+
+    /// Takes back what it watches with.
+    func stop() {
+        let parts = parts.withLock { $0.take() }
+        for part in (parts ?? [:]).values { stopWatching(part) }
+    }
+
+    /// Watches the parts that have come since the last time, and lets go of those that are no more.
+    private func watchParts(of control: TaskControl) {
+        guard let old = parts.withLock({ $0 }) else { return }
+        let controls = control.parts
+        var new = [ObjectIdentifier: Part](minimumCapacity: controls.count)
+        for control in controls where !control.isEnded {
+            let state = control.state
+            let key = ObjectIdentifier(state)
+            new[key] = old[key] ?? watch(control, state)
+        }
+        let isStopped = parts.withLock { [new] parts in
+            if parts != nil { parts = new }
+            return parts == nil
+        }
+        for (key, part) in old where new[key] == nil { stopWatching(part) }
+        if isStopped { for part in new.values { stopWatching(part) } }
+    }
+
+    private func watch(_ control: TaskControl, _ state: TaskState) -> Part {
+        var watch: Watchers.Watch?
+        var hasChildren = false
+        switch control.work {
+        case .opaque, .running, .shared: break
+        case .reporting(let source): watch = source.watch(onChange)
+        case .children(let children):
+            hasChildren = true
+            watch = children.watch { [weak self, onChange] in
+                // Releases what has changed to `read`.
+                self?.isOutdated.store(true, ordering: .releasing)
+                onChange()
+            }
+        }
+        if !state.watch(self) { isOutdated.store(true, ordering: .relaxed) }
+        return Part(state: state, watch: watch, hasChildren: hasChildren)
+    }
+
+    private func stopWatching(_ part: Part) {
+        part.state.stopWatching(self)
+        part.watch?.cancel()
+    }
+
+    /// Lets go of a part that has ended.
+    func ended(_ state: TaskState) {
+        let part = parts.withLock { $0?.removeValue(forKey: ObjectIdentifier(state)) }
+        part?.watch?.cancel()
+        // An end changes what is to be watched of others only where there are children. One that is not known yet is just
+        // being watched, and has to be looked at again. Releases to `read`.
+        if part?.hasChildren ?? true { isOutdated.store(true, ordering: .releasing) }
+        onChange()
+    }
+}

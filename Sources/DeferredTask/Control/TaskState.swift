@@ -1,0 +1,266 @@
+public import DeferredCore
+internal import Synchronization
+
+/// What the two sides of a task share: its control, which cancels, and its future, which ends.
+///
+/// Both keep it, and whichever is done first empties it: the future at its end, or the control when nobody is left who
+/// could cancel. So the handlers never outlive their use, although they may refer to the future that keeps this.
+@usableFromInline
+package final class TaskState: Sendable {
+    typealias Handler = @Sendable () -> Void
+
+    // Nothing in it is weak, or a choice between references: that would make each move a call.
+    private struct State: Sendable {
+        var machine = CancellationStateMachine()
+        /// Whether the end was a failure, where somebody followed the progress.
+        var hasFailed = false
+        var contents: Contents
+        /// The progress object that somebody holds; made for the first.
+        var progress: Reference?
+    }
+
+    /// SAFETY: locked by the state's lock.
+    private final class Reference: @unchecked Sendable {
+        weak var progress: TaskProgress?
+    }
+
+    /// What is let go of at the end.
+    private struct Contents: Sendable {
+        var children: ChildTasks?
+        /// What the task was made with: the oldest of the handlers.
+        var handler: Handler?
+        /// Where handlers wait that were added later; made for the first of them.
+        var cancellation: FutureStorage<CancellationToken.Ending>?
+        /// Where this waits for the end.
+        var notice: Registration?
+        /// Where the task waits for something else; taken back at the end. There may be more.
+        var registration: Registration?
+        /// Who is told of the end beside the future's handlers. There may be more.
+        var tracker: ProgressTracker?
+        /// Made for the first who needs it.
+        var following: Following?
+    }
+
+    /// What few tasks have.
+    ///
+    /// SAFETY: locked by the state's lock, until it is let go of.
+    private final class Following: @unchecked Sendable {
+        /// Those who are told of the end, beside the first.
+        @exclusivity(unchecked)
+        var trackers: [ProgressTracker] = []
+        /// Where the task waits for something else, beside the first.
+        @exclusivity(unchecked)
+        var registrations: [Registration] = []
+        /// How many registrations there may be before those that are over are let go.
+        @exclusivity(unchecked)
+        var pruningCount = 8
+        @exclusivity(unchecked)
+        var consumers = TaskConsumers()
+    }
+
+    private let state: Lock<State>
+    /// The bits of the highest fraction that anybody was told, which are in the order of the fractions.
+    private let highestFraction = Atomic(UInt64(0))
+
+    init(_ work: TaskWork, handler: Handler?) {
+        var contents = Contents(handler: handler)
+        if case .children(let children) = work { contents.children = children }
+        state = Lock(State(contents: contents))
+    }
+
+    /// What a future calls at its end, with what is attached to it.
+    ///
+    /// - Parameter hasFailed: Whether the end is a failure.
+    @usableFromInline
+    static func end(_ attached: AnyObject, hasFailed: Bool) {
+        unsafeDowncast(attached, to: TaskState.self).end(hasFailed: hasFailed)
+    }
+
+    /// Notes the end of the future.
+    @usableFromInline
+    func end(hasFailed: Bool) {
+        letGo(hasFailed: hasFailed)?.end()
+    }
+
+    /// Lets go of everything, outside of the lock. The first time counts.
+    ///
+    /// - Returns: The children of the task.
+    @discardableResult
+    func letGo(hasFailed: Bool = false) -> ChildTasks? {
+        let contents = state.withLock { state in
+            var contents = Contents()
+            swap(&contents, &state.contents)
+            if contents.tracker != nil || contents.following?.trackers.isEmpty == false { state.hasFailed = hasFailed }
+            state.machine.end()
+            return contents
+        }
+        contents.notice?.cancel()
+        contents.cancellation?.fillDroppingHandlers(with: .abandoned)
+        contents.registration?.cancel()
+        contents.tracker?.ended(self)
+        if let following = contents.following {
+            for registration in following.registrations { registration.cancel() }
+            for tracker in following.trackers { tracker.ended(self) }
+        }
+        return contents.children
+    }
+
+    var isCancelled: Bool { state.withLock { $0.machine.isCancelled } }
+
+    /// Whether nobody has registered anything that a cancellation calls, or that cancels.
+    var isPlain: Bool {
+        state.withLock { state in
+            state.contents.handler == nil && state.contents.cancellation == nil && state.contents.registration == nil
+        }
+    }
+
+    var isEnded: Bool { state.withLock { $0.machine.isEnded } }
+
+    /// Whether the task has ended otherwise than by a failure that is known of.
+    var isDone: Bool { state.withLock { $0.machine.isEnded && !$0.hasFailed } }
+
+    /// Notes a fraction, from 0 to 1, that somebody is about to be told.
+    ///
+    /// - Returns: What to tell, so that nobody sees less than was seen before: the highest so far.
+    func raise(to fraction: Double) -> Double {
+        Double(bitPattern: highestFraction.max(fraction.bitPattern, ordering: .relaxed).newValue)
+    }
+
+    /// The handlers to be called, newest first.
+    struct Cancellation: Sendable {
+        fileprivate var newer: FutureStorage<CancellationToken.Ending>?
+        fileprivate var oldest: Handler?
+
+        consuming func callHandlers() {
+            if let newer = newer.take() { _ = newer.fillNewestFirst(with: .cancelled) }
+            oldest.take()?()
+        }
+    }
+
+    /// Asks to stop. Returns what that comes to, the first time before the end.
+    func cancel() -> Cancellation? {
+        state.withLock { state in
+            guard state.machine.cancel() else { return nil }
+            return Cancellation(newer: state.contents.cancellation.take(), oldest: state.contents.handler.take())
+        }
+    }
+
+    /// A token that is cancelled with the task, until its end.
+    func token() -> CancellationToken {
+        let cancellation: FutureStorage<CancellationToken.Ending>? = state.withLock { state in
+            switch state.machine.state {
+            case .ended: return nil
+            case .cancelled: return FutureStorage(filledWith: .cancelled)
+            case .active:
+                let cancellation = state.contents.cancellation ?? FutureStorage()
+                state.contents.cancellation = cancellation
+                return cancellation
+            }
+        }
+        return CancellationToken(cancellation)
+    }
+
+    /// Keeps the notice that will tell of the end, unless that has come.
+    @usableFromInline
+    func waitForEnd(with notice: Registration) {
+        let isKept = state.withLock { state in
+            if state.machine.isEnded { return false }
+            state.contents.notice = notice
+            return true
+        }
+        if !isKept { notice.cancel() }
+    }
+
+    /// Calls `body`, locked, with what few tasks have, unless the end has come; `nil` then.
+    private func following<Result>(_ body: @Sendable (Following) -> sending Result) -> Result? {
+        state.withLock { state in
+            guard !state.machine.isEnded else { return nil }
+            let following = state.contents.following ?? Following()
+            state.contents.following = following
+            return body(following)
+        }
+    }
+
+    /// Keeps `registration` until the end; cancels it if that has come.
+    ///
+    /// Amortised O(1): lets go of those that are over when they may be half of all.
+    func takeBackAtEnd(_ registration: Registration) {
+        guard registration.isPending else { return }
+        let isFirst = state.withLock { state in
+            guard !state.machine.isEnded, state.contents.registration == nil else { return false }
+            state.contents.registration = registration
+            return true
+        }
+        if isFirst { return }
+        let old: [Registration]? = following { following in
+            var old: [Registration] = []
+            if following.registrations.count >= following.pruningCount {
+                old = following.registrations
+                following.registrations.removeAll { !$0.isPending }
+                following.pruningCount = max(8, 2 * following.registrations.count)
+            }
+            following.registrations.append(registration)
+            return old
+        }
+        if old == nil { registration.cancel() }
+    }
+
+    /// Notes one more consumer of a shared task. Amortised O(1).
+    @usableFromInline
+    func addConsumer(_ control: TaskControl, _ future: FutureNode) {
+        let consumers = withConsumers { $0.add(control, future) }
+        if consumers.needPruning {
+            let gone = consumers.gone
+            _ = withConsumers { $0.remove(gone) }
+        }
+    }
+
+    /// Counts out a consumer that has cancelled; true if nobody wants the task any more.
+    func cancelConsumer(_ control: TaskControl) -> Bool {
+        withConsumers { $0.cancel(control) }.areDone
+    }
+
+    /// Notes that nobody holds a consumer any more; true if nobody wants the task, and somebody has cancelled.
+    func dropConsumer(_ control: TaskControl) -> Bool {
+        withConsumers { $0.drop(control) }.areDone
+    }
+
+    /// Returns a copy of what they are afterwards.
+    private func withConsumers(_ body: @Sendable (inout TaskConsumers) -> Void) -> TaskConsumers {
+        following { following in
+            body(&following.consumers)
+            return following.consumers
+        } ?? TaskConsumers()
+    }
+
+    /// Keeps `tracker` until the end, and tells it of that; false if it has come.
+    func watch(_ tracker: ProgressTracker) -> Bool {
+        let isFirst = state.withLock { state in
+            guard !state.machine.isEnded, state.contents.tracker == nil else { return false }
+            state.contents.tracker = tracker
+            return true
+        }
+        return isFirst || following { $0.trackers.append(tracker) } != nil
+    }
+
+    func stopWatching(_ tracker: ProgressTracker) {
+        state.withLock { state in
+            if state.contents.tracker === tracker { state.contents.tracker = nil }
+            state.contents.following?.trackers.removeAll { $0 === tracker }
+        }
+    }
+
+    /// The progress object that somebody holds.
+    var progress: TaskProgress? { state.withLock { $0.progress?.progress } }
+
+    /// Shares `new`, unless another thread came first; returns what is shared.
+    func share(_ new: TaskProgress) -> TaskProgress {
+        state.withLock { state in
+            let reference = state.progress ?? Reference()
+            state.progress = reference
+            if let progress = reference.progress { return progress }
+            reference.progress = new
+            return new
+        }
+    }
+}

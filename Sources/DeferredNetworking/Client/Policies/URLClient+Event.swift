@@ -80,7 +80,7 @@ extension URLClient.Event.Kind: CustomStringConvertible {
         case .retried(let attempt, let pause): "attempt \(attempt) is followed by another after \(pause)"
         case .finished(nil): "finished"
         case .finished(let error as URLClientError): "failed: \(error)"
-        case .finished(let error as URLError): "failed: URLError \(error.errorCode)"
+        case .finished(let error as URLError): "failed: \(error.summary)"
         case .finished(let error?): "failed: \(DisplayText.quoted(error.localizedDescription))"
         }
     }

@@ -90,11 +90,19 @@ enum POSIXFile {
     }
 
     /// Writes all of `bytes`, or returns the reason why it can't.
-    static func writeAll(_ bytes: Data, to descriptor: Int32) -> POSIXErrorCode? {
+    ///
+    /// - Parameter offset: nil for the place where the last write ended.
+    static func writeAll(_ bytes: Data, at offset: Int64? = nil, to descriptor: Int32) -> POSIXErrorCode? {
         bytes.withUnsafeBytes { buffer in
             var rest = buffer[...]
             while !rest.isEmpty {
-                let count = write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                let start = UnsafeRawBufferPointer(rebasing: rest).baseAddress
+                let count =
+                    if let offset {
+                        pwrite(descriptor, start, rest.count, off_t(offset + Int64(rest.startIndex)))
+                    } else {
+                        write(descriptor, start, rest.count)
+                    }
                 if count >= 0 {
                     rest = rest.dropFirst(count)
                 } else if errno != EINTR {

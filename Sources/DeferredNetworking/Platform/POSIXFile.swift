@@ -84,9 +84,9 @@ enum POSIXFile {
         return read(limit, at: 0, from: descriptor)
     }
 
-    /// Whether `path` is a directory, or nil and the reason in `errno` when that can't be told.
-    static func isDirectory(_ path: String) -> Bool? {
-        status(at: path).map { $0.st_mode & S_IFMT == S_IFDIR }
+    /// What `path` leads to, such as `S_IFDIR`, or nil and the reason in `errno` when that can't be told.
+    static func kind(at path: String) -> mode_t? {
+        status(at: path).map { $0.st_mode & S_IFMT }
     }
 
     /// Writes all of `bytes`, or returns the reason why it can't.

@@ -11,6 +11,15 @@ import FoundationNetworking
 /// a credential storage, a 401 can hang (#5456). Test: `URLSessionTests`, "Cancelling thousands of transfers on a
 /// session with a cache ends each of them once".
 enum SafeConfiguration {
+    /// Whether a response may come from a cache.
+    static var keepsCache: Bool {
+        #if canImport(FoundationNetworking)
+        false
+        #else
+        true
+        #endif
+    }
+
     /// A copy to make a session from, and the headers taken out of it.
     static func copy(
         of configuration: URLSessionConfiguration

@@ -18,6 +18,8 @@ package struct CheckedRequest: Sendable {
 
         /// A fresh stream for each time that the body has to be sent.
         case stream(@Sendable () -> InputStream)
+
+        var file: URL? { if case .file(let file) = self { file } else { nil } }
     }
 
     package private(set) var request: URLRequest
@@ -61,6 +63,13 @@ package struct CheckedRequest: Sendable {
                 reason:
                     "the header Transfer-Encoding is not the caller's to set: beside the Content-Length of the body, "
                     + "servers disagree about where the request ends; leave it out"
+            )
+        }
+        guard request.cachePolicy != .returnCacheDataDontLoad || SafeConfiguration.keepsCache else {
+            throw .invalidRequest(
+                reason:
+                    "with the cache policy returnCacheDataDontLoad it would get nothing, since there is no cache on "
+                    + "this platform; choose another"
             )
         }
         timeout = request.timeoutInterval

@@ -41,7 +41,8 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         let identifier = task.taskIdentifier
-        registry.remove(task: identifier)?.receive(.ended(task.response, error: error), of: identifier)
+        let failure = error ?? BodyStreams.failure(of: task)
+        registry.remove(task: identifier)?.receive(.ended(task.response, error: failure), of: identifier)
     }
 
     // The completion handler stays uncalled: answering after a cancellation or a time-out traps, two at once trap under

@@ -59,7 +59,16 @@ package final class URLSessionEngine: Engine {
         // The transfer's lease keeps the session from being invalidated meanwhile, which would trap.
         Self.control.async { [self] in
             let engine = engine(for: request.request)
-            let task = SessionTask(engine.platformTask(for: request), delegate: engine.delegate, configure: configure)
+            var sent = request.request
+            if case .stream(let makeStream) = request.body {
+                sent.httpBodyStream = makeStream()
+            }
+            if let stream = sent.httpBodyStream, BodyStreams.isSpent(stream) {
+                // The task that is made all the same is cancelled, not resumed.
+                transfer.abort(with: BodyStreams.spent)
+            }
+            let platformTask = engine.platformTask(for: sent, file: request.body.file)
+            let task = SessionTask(platformTask, delegate: engine.delegate, configure: configure)
             engine.delegate.registry.insert(transfer, task: task.identifier)
             transfer.receive(.made(task), of: task.identifier)
         }
@@ -79,17 +88,8 @@ package final class URLSessionEngine: Engine {
         return engine
     }
 
-    private func platformTask(for request: CheckedRequest) -> URLSessionTask {
-        switch request.body {
-        case .inRequest:
-            return session.dataTask(with: request.request)
-        case .file(let file):
-            return session.uploadTask(with: request.request, fromFile: file)
-        case .stream(let makeStream):
-            var streamed = request.request
-            streamed.httpBodyStream = makeStream()
-            return session.dataTask(with: streamed)
-        }
+    private func platformTask(for request: URLRequest, file: URL?) -> URLSessionTask {
+        file.map { session.uploadTask(with: request, fromFile: $0) } ?? session.dataTask(with: request)
     }
 
     package func invalidate() {
@@ -120,8 +120,7 @@ final class SessionTask: EngineTask {
     func resume() {
         URLSessionEngine.control.async { [self] in
             configure?(platformTask)
-            delegate.claim(platformTask)
-            platformTask.resume()
+            delegate.start(platformTask)
         }
     }
 

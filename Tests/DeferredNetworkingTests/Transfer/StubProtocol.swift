@@ -14,7 +14,12 @@ final class StubProtocol: URLProtocol {
         guard let url = request.url, url.path != "/hang",
             let response = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: [:])
         else { return }
-        let body = url.path == "/echo" ? request.value(forHTTPHeaderField: "X-Echo") ?? "" : "hello"
+        let body =
+            switch url.path {
+            case "/echo": request.value(forHTTPHeaderField: "X-Echo") ?? ""
+            case "/priority": task.map { "\($0.priority)" } ?? ""
+            default: "hello"
+            }
         client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
         client?.urlProtocol(self, didLoad: Data(body.utf8))
         client?.urlProtocolDidFinishLoading(self)

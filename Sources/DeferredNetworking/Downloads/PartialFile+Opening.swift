@@ -18,7 +18,8 @@ extension PartialFile {
         guard kind == S_IFDIR else { throw FileFailure.writing(path, .ENOTDIR) }
     }
 
-    /// The path for what is made beside `destination`, before its suffix: a long name is cut so that there is room for that.
+    /// The path for what is made beside `destination`, before its suffix: a long name is cut so that there is room for
+    /// that.
     static func stem(of destination: URL) -> String {
         let name = destination.lastPathComponent
         guard name.utf8.count > longestName - longestSuffix else { return destination.path }

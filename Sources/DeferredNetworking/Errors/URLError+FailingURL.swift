@@ -22,8 +22,8 @@ extension URLError {
 }
 
 extension URLError {
-    /// The code, the description and the URL on one line, without credentials: `String(describing:)` would dump all of the
-    /// user info, the URL with its query and the underlying error among it.
+    /// The code, the description and the URL on one line, without credentials: `String(describing:)` would dump all of
+    /// the user info, the URL with its query and the underlying error among it.
     package var summary: String {
         let text = (userInfo[NSLocalizedDescriptionKey] as? String).map { " " + DisplayText.quoted($0) } ?? ""
         return "URLError \(errorCode)\(text)" + (failingURL.map { ": " + DisplayText.quoted($0) } ?? "")

@@ -6,9 +6,9 @@ import FoundationNetworking
 
 /// Streams that have no body to give.
 ///
-/// For one that was read or closed before, and for one that can't be opened, swift-corelibs-foundation sends an empty body,
-/// and the task ends well. No issue is known upstream. Test: `URLClientTests`, "a stream that can't be read isn't sent as an
-/// empty body".
+/// For one that was read or closed before, and for one that can't be opened, swift-corelibs-foundation sends an empty
+/// body, and the task ends well. No issue is known upstream. Test: `URLClientTests`, "a stream that can't be read isn't
+/// sent as an empty body".
 enum BodyStreams {
     static func isSpent(_ stream: InputStream) -> Bool {
         [.atEnd, .closed, .error].contains(stream.streamStatus)

@@ -2,8 +2,9 @@ import Foundation
 
 /// Calls of the operating system that Foundation has no throwing, non-trapping form of.
 ///
-/// `FileHandle` traps where swift-corelibs-foundation meets a full disk or a missing directory, and its download tasks do so
-/// on our behalf; no issue is known upstream. Test: `PartialFileTests`, "A file that cannot be written fails with its path".
+/// `FileHandle` traps where swift-corelibs-foundation meets a full disk or a missing directory, and its download tasks
+/// do so on our behalf; no issue is known upstream. Test: `PartialFileTests`, "A file that cannot be written fails with
+/// its path".
 enum POSIXFile {
     /// The length in bytes, or nil when `path` is not a regular file that this process can read.
     static func lengthOfReadableRegularFile(at path: String) -> Int64? {
@@ -30,8 +31,9 @@ enum POSIXFile {
         return mask
     }()
 
-    /// Keeps other processes from the file, or tells that one of them has it. It isn't done where a process that is suspended
-    /// while it holds a lock on a shared file gets killed: https://developer.apple.com/library/archive/technotes/tn2408.
+    /// Keeps other processes from the file, or tells that one of them has it. It isn't done where a process that is
+    /// suspended while it holds a lock on a shared file gets killed:
+    /// https://developer.apple.com/library/archive/technotes/tn2408.
     static func lockAgainstOtherProcesses(_ descriptor: Int32) -> Bool {
         #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
         true

@@ -3,8 +3,8 @@ import Foundation
 
 /// Where a stream's bytes wait for its readers, and its readers for bytes.
 ///
-/// The file is written and read without the lock: a slow disk keeps neither the session's queue waiting for a reader nor a
-/// reader for the queue.
+/// The file is written and read without the lock: a slow disk keeps neither the session's queue waiting for a reader
+/// nor a reader for the queue.
 final class StreamBuffer: Sendable {
     private typealias Reader = CheckedContinuation<Data?, any Error>
 

@@ -2,8 +2,8 @@ import Foundation
 
 /// The bytes of a stream that came and were not read yet: some in memory, what goes beyond in a file.
 ///
-/// What is in memory always comes before what is in the file: once there is something in the file, more goes there. The file
-/// itself is somebody else's, who writes and reads it between two events, without a lock.
+/// What is in memory always comes before what is in the file: once there is something in the file, more goes there. The
+/// file itself is somebody else's, who writes and reads it between two events, without a lock.
 struct StreamStateMachine {
     enum Next {
         case bytes(Data)
@@ -39,7 +39,8 @@ struct StreamStateMachine {
     /// Whether nothing that is in the file is of use any longer.
     var isFileEmpty: Bool { spilled.isEmpty }
 
-    /// Keeps bytes, or gives the offset in the file where they belong. Only one writer may be between that and ``didWrite(_:)``.
+    /// Keeps bytes, or gives the offset in the file where they belong. Only one writer may be between that and
+    /// ``didWrite(_:)``.
     mutating func append(_ bytes: Data) -> Int64? {
         guard !hasEnded, !bytes.isEmpty else { return nil }
         guard spilled.isEmpty, memoryCount + bytes.count <= memoryLimit else { return spilled.upperBound }

@@ -7,8 +7,8 @@ package import FoundationNetworking
 
 /// Where a transfer's response goes.
 ///
-/// A transfer calls its sink in order, never twice at once, and holds no lock meanwhile. After `finish` it calls nothing
-/// and lets go of the sink. What a method throws ends the transfer with that error.
+/// A transfer calls its sink in order, never twice at once, and holds no lock meanwhile. After `finish` it calls
+/// nothing and lets go of the sink. What a method throws ends the transfer with that error.
 package protocol TransferSink: AnyObject, Sendable {
     /// A response begins. A second one replaces the first, and all bytes that came with it.
     func receive(head: URLResponse) throws

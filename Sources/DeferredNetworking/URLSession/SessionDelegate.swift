@@ -8,7 +8,8 @@ import FoundationNetworking
 
 /// The delegate of an engine's session: tells each callback to the transfer that the task belongs to.
 ///
-/// Signatures are exact. A near miss compiles, and the platform never calls it. Tests: `URLSessionTests.DelegateMethods`.
+/// Signatures are exact. A near miss compiles, and the platform never calls it. Tests:
+/// `URLSessionTests.DelegateMethods`.
 final class SessionDelegate: NSObject, URLSessionDataDelegate {
     let registry = TaskRegistry()
 

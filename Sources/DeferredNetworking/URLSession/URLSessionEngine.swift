@@ -12,17 +12,18 @@ package import Foundation
 package final class URLSessionEngine: Engine {
     /// Where tasks are created, resumed and cancelled, in the order in which that was decided.
     ///
-    /// On Linux each of these waits for a queue that all sessions share, for seconds when that is busy; here, no caller and no
-    /// delegate callback waits with it, nor can two of them wait for each other, as the platform's own async methods do
-    /// (https://github.com/swiftlang/swift-corelibs-foundation/issues/5412). Test: `URLSessionTests`, "cancelling Swift tasks
-    /// that await a request does not stop all sessions".
+    /// On Linux each of these waits for a queue that all sessions share, for seconds when that is busy; here, no caller
+    /// and no delegate callback waits with it, nor can two of them wait for each other, as the platform's own async
+    /// methods do (https://github.com/swiftlang/swift-corelibs-foundation/issues/5412). Test: `URLSessionTests`,
+    /// "cancelling Swift tasks that await a request does not stop all sessions".
     static let control = DispatchQueue(label: "Deferred.session-control", qos: .userInitiated)
 
     private let session: URLSession
     let delegate: SessionDelegate
     private let ownsSession: Bool
 
-    /// Carries the requests that want no cookies, where the platform's sessions don't heed that. Made when first needed.
+    /// Carries the requests that want no cookies, where the platform's sessions don't heed that. Made when first
+    /// needed.
     private let engineWithoutCookies = Lock<URLSessionEngine?>(nil)
 
     package let defaultHeaders: [String: String]

@@ -10,9 +10,10 @@ public import Foundation
 extension URLClient {
     /// When and how a client says who it is.
     ///
-    /// A credential goes to the origin that the request names, and to no other one that it is redirected to. A request with
-    /// an `Authorization` of its own is left alone. Each credential is tried once for a request: when it is refused, the
-    /// `401` is the response; at most five are tried. So it is when the request has a one-shot `httpBodyStream`, which can't be sent again.
+    /// A credential goes to the origin that the request names, and to no other one that it is redirected to. A request
+    /// with an `Authorization` of its own is left alone. Each credential is tried once for a request: when it is
+    /// refused, the `401` is the response; at most five are tried. So it is when the request has a one-shot
+    /// `httpBodyStream`, which can't be sent again.
     ///
     /// Digest and client certificates can't be had over URLSession on Linux.
     public struct Authentication: Sendable {

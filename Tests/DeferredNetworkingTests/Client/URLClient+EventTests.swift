@@ -72,6 +72,21 @@ extension URLClientTests {
             #expect(events.entries.map(summary).last == "finished client(\(error))")
         }
 
+        @Test func `the error that ends a stream names its URL`() async throws {
+            let server = try LoopbackServer { _ in .response(body: "12345", contentLength: 10) + [.stall] }
+            defer { server.stop() }
+            let events = Log<URLClient.Event>()
+            let client = URLClient.fresh { $0.monitor = { events.add($0) } }
+            let response = try await client.stream(server.url("/")).get()
+            client.invalidateAndCancel()
+            await #expect(throws: URLClientError.shutDown) { for try await _ in response.body {} }
+            guard case .finished(let error as URLClientError) = try #require(events.entries.last).kind else {
+                Issue.record("\(events.entries)")
+                return
+            }
+            #expect(error == .shutDown && error.url == server.url("/"))
+        }
+
         @Test func `an event is one line without credentials`() async throws {
             let server = try LoopbackServer { request in
                 request.path == "/" ? .redirect(to: "/next?token=secret") : .response(status: 404, body: "no")

@@ -13,7 +13,8 @@ extension URLClient {
     ///
     /// - Parameters:
     ///   - request: See ``begin(_:options:)-(URLRequest,_)``. One with a `Range` of its own isn't resumed.
-    ///   - destination: A file URL, in a folder that exists.
+    ///   - destination: A file URL, in a folder that exists. A file that is there is replaced; a device, a pipe or a
+    ///     socket isn't.
     ///   - resuming: Whether the part that a failed download leaves in `<destination>.partial` is used by the next one, also by
     ///     the next attempt of this one. It is, if the server still has the same file, which its `ETag` or `Last-Modified`
     ///     tell, and else begun again. With `false`, nothing is left of a download that fails.

@@ -16,8 +16,11 @@ extension URLClient {
 
         /// A fresh stream for each time that the body is sent, of unknown length.
         ///
-        /// On Linux, a stream that has no bytes available when it is opened counts as empty, and one that blocks holds up
-        /// all sessions of the process: use streams over memory or files.
+        /// With one that was read or closed before, the request fails with ``URLClientError/invalidRequest(reason:)``,
+        /// and with one that can't be opened, with `URLError.cannotOpenFile`.
+        ///
+        /// On Linux, a stream that has no bytes available when it is opened counts as empty, and one that blocks holds
+        /// up all sessions of the process: use streams over memory or files.
         case stream(@Sendable () -> InputStream)
     }
 

@@ -24,6 +24,15 @@ enum FileFailure {
         )
     }
 
+    static func notReplaceable(_ path: String) -> CocoaError {
+        error(
+            .fileWriteFileExists,
+            path,
+            because: "a device, a pipe or a socket is there, which a file would replace; choose another destination",
+            POSIXError(.EEXIST)
+        )
+    }
+
     static func notAFile(_ url: URL) -> CocoaError {
         error(
             .fileWriteUnsupportedScheme,

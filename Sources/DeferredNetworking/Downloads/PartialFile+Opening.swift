@@ -5,17 +5,21 @@ extension PartialFile {
     static func check(_ destination: URL) throws(CocoaError) {
         guard destination.isFileURL else { throw FileFailure.notAFile(destination) }
         let path = destination.path
-        switch POSIXFile.isDirectory(path) {
-        case true?: throw FileFailure.writing(path, .EISDIR)
+        switch POSIXFile.kind(at: path) {
+        case S_IFREG?: break
+        case S_IFDIR?: throw FileFailure.writing(path, .EISDIR)
+        // What the name stands for would be gone, for everybody who uses it.
+        case .some: throw FileFailure.notReplaceable(path)
         case nil where POSIXFile.lastError == .ENAMETOOLONG: throw FileFailure.writing(path)
-        case nil, false?: break
+        case nil: break
         }
         let folder = destination.deletingLastPathComponent().path
-        guard let isFolder = POSIXFile.isDirectory(folder) else { throw FileFailure.writing(path) }
-        guard isFolder else { throw FileFailure.writing(path, .ENOTDIR) }
+        guard let kind = POSIXFile.kind(at: folder) else { throw FileFailure.writing(path) }
+        guard kind == S_IFDIR else { throw FileFailure.writing(path, .ENOTDIR) }
     }
 
-    /// The path for what is made beside `destination`, before its suffix: a long name is cut so that there is room for that.
+    /// The path for what is made beside `destination`, before its suffix: a long name is cut so that there is room for
+    /// that.
     static func stem(of destination: URL) -> String {
         let name = destination.lastPathComponent
         guard name.utf8.count > longestName - longestSuffix else { return destination.path }

@@ -20,3 +20,12 @@ extension URLError {
         self.init(code, userInfo: userInfo)
     }
 }
+
+extension URLError {
+    /// The code, the description and the URL on one line, without credentials: `String(describing:)` would dump all of
+    /// the user info, the URL with its query and the underlying error among it.
+    package var summary: String {
+        let text = (userInfo[NSLocalizedDescriptionKey] as? String).map { " " + DisplayText.quoted($0) } ?? ""
+        return "URLError \(errorCode)\(text)" + (failingURL.map { ": " + DisplayText.quoted($0) } ?? "")
+    }
+}

@@ -2,8 +2,9 @@ import Foundation
 
 /// Calls of the operating system that Foundation has no throwing, non-trapping form of.
 ///
-/// `FileHandle` traps where swift-corelibs-foundation meets a full disk or a missing directory, and its download tasks do so
-/// on our behalf; no issue is known upstream. Test: `PartialFileTests`, "A file that cannot be written fails with its path".
+/// `FileHandle` traps where swift-corelibs-foundation meets a full disk or a missing directory, and its download tasks
+/// do so on our behalf; no issue is known upstream. Test: `PartialFileTests`, "A file that cannot be written fails with
+/// its path".
 enum POSIXFile {
     /// The length in bytes, or nil when `path` is not a regular file that this process can read.
     static func lengthOfReadableRegularFile(at path: String) -> Int64? {
@@ -30,8 +31,9 @@ enum POSIXFile {
         return mask
     }()
 
-    /// Keeps other processes from the file, or tells that one of them has it. It isn't done where a process that is suspended
-    /// while it holds a lock on a shared file gets killed: https://developer.apple.com/library/archive/technotes/tn2408.
+    /// Keeps other processes from the file, or tells that one of them has it. It isn't done where a process that is
+    /// suspended while it holds a lock on a shared file gets killed:
+    /// https://developer.apple.com/library/archive/technotes/tn2408.
     static func lockAgainstOtherProcesses(_ descriptor: Int32) -> Bool {
         #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
         true
@@ -84,17 +86,25 @@ enum POSIXFile {
         return read(limit, at: 0, from: descriptor)
     }
 
-    /// Whether `path` is a directory, or nil and the reason in `errno` when that can't be told.
-    static func isDirectory(_ path: String) -> Bool? {
-        status(at: path).map { $0.st_mode & S_IFMT == S_IFDIR }
+    /// What `path` leads to, such as `S_IFDIR`, or nil and the reason in `errno` when that can't be told.
+    static func kind(at path: String) -> mode_t? {
+        status(at: path).map { $0.st_mode & S_IFMT }
     }
 
     /// Writes all of `bytes`, or returns the reason why it can't.
-    static func writeAll(_ bytes: Data, to descriptor: Int32) -> POSIXErrorCode? {
+    ///
+    /// - Parameter offset: nil for the place where the last write ended.
+    static func writeAll(_ bytes: Data, at offset: Int64? = nil, to descriptor: Int32) -> POSIXErrorCode? {
         bytes.withUnsafeBytes { buffer in
             var rest = buffer[...]
             while !rest.isEmpty {
-                let count = write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                let start = UnsafeRawBufferPointer(rebasing: rest).baseAddress
+                let count =
+                    if let offset {
+                        pwrite(descriptor, start, rest.count, off_t(offset + Int64(rest.startIndex)))
+                    } else {
+                        write(descriptor, start, rest.count)
+                    }
                 if count >= 0 {
                     rest = rest.dropFirst(count)
                 } else if errno != EINTR {

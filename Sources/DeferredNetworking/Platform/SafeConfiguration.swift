@@ -7,10 +7,19 @@ import FoundationNetworking
 /// Configurations without the parts that stop the process on Linux.
 ///
 /// With a `URLCache`, cancelling traps in the task registry
-/// (https://github.com/swiftlang/swift-corelibs-foundation/issues/3292) and responses are looked up without their query; with
-/// a credential storage, a 401 can hang (#5456). Test: `URLSessionTests`, "Cancelling thousands of transfers on a
-/// session with a cache ends each of them once".
+/// (https://github.com/swiftlang/swift-corelibs-foundation/issues/3292) and responses are looked up without their
+/// query; with a credential storage, a 401 can hang (#5456). Test: `URLSessionTests`, "Cancelling thousands of
+/// transfers on a session with a cache ends each of them once".
 enum SafeConfiguration {
+    /// Whether a response may come from a cache.
+    static var keepsCache: Bool {
+        #if canImport(FoundationNetworking)
+        false
+        #else
+        true
+        #endif
+    }
+
     /// A copy to make a session from, and the headers taken out of it.
     static func copy(
         of configuration: URLSessionConfiguration

@@ -7,12 +7,13 @@ import FoundationNetworking
 /// The engines of the sessions that users made.
 ///
 /// On Linux, responses and data go to the delegate of the session and never to one of the task
-/// (https://github.com/swiftlang/swift-corelibs-foundation/issues/5187), a completion handler sees no progress, and creating
-/// a task on an invalidated session traps. So each of these sessions gets another one, made once from the configuration that
-/// it has then, which has our delegate and outlives an invalidation. It goes when the user's session is gone and it is idle;
-/// that is looked at whenever a transfer on any session begins or ends. Tests: `TransferTests`, "A transfer on an invalidated
-/// session still runs" and "One session has one engine, which goes with it"; `URLSessionTests`, "the connections of dropped
-/// sessions are closed".
+/// (https://github.com/swiftlang/swift-corelibs-foundation/issues/5187), a completion handler sees no progress, and
+/// creating a task on an invalidated session traps. So each of these sessions gets another one, made once from the
+/// configuration that it has then, which has our delegate and outlives an invalidation. It goes when the user's session
+/// is gone and it is idle; that is looked at whenever a transfer on any session begins or ends. Tests: `TransferTests`,
+/// "A transfer on an invalidated session still runs" and "One session has one engine, which goes with it";
+/// `URLSessionTests`, "the connections of dropped sessions are closed" and "a task that configure resumes, suspends or
+/// cancels ends all the same".
 private final class SessionEngines: Sendable {
     static let shared = SessionEngines()
 
@@ -90,10 +91,17 @@ extension URLSessionEngine {
 }
 
 extension SessionDelegate {
-    /// Takes the task back from a delegate that `configure` may have given it, which would get the redirects.
-    func claim(_ task: URLSessionTask) {
+    /// Starts a task, after taking it back from a delegate that `configure` may have given it, which would get the
+    /// redirects.
+    func start(_ task: URLSessionTask) {
+        // If `configure` has resumed it, which it must not, setting the delegate would trap.
+        guard task.state == .suspended else { return }
         if task.delegate != nil {
             task.delegate = nil
+        }
+        // If `configure` has suspended it, once isn't enough.
+        while task.state == .suspended {
+            task.resume()
         }
     }
 }
@@ -106,9 +114,10 @@ extension URLSessionEngine {
 }
 
 extension SessionDelegate {
-    /// Makes the task report here, whatever delegate its session has.
-    func claim(_ task: URLSessionTask) {
+    /// Starts a task that reports here, whatever delegate its session has.
+    func start(_ task: URLSessionTask) {
         task.delegate = self
+        task.resume()
     }
 }
 #endif

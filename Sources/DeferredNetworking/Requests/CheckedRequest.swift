@@ -18,6 +18,8 @@ package struct CheckedRequest: Sendable {
 
         /// A fresh stream for each time that the body has to be sent.
         case stream(@Sendable () -> InputStream)
+
+        var file: URL? { if case .file(let file) = self { file } else { nil } }
     }
 
     package private(set) var request: URLRequest
@@ -63,6 +65,13 @@ package struct CheckedRequest: Sendable {
                     + "servers disagree about where the request ends; leave it out"
             )
         }
+        guard request.cachePolicy != .returnCacheDataDontLoad || SafeConfiguration.keepsCache else {
+            throw .invalidRequest(
+                reason:
+                    "with the cache policy returnCacheDataDontLoad it would get nothing, since there is no cache on "
+                    + "this platform; choose another"
+            )
+        }
         timeout = request.timeoutInterval
         try Self.roundTimeout(of: &result)
         try Self.checkBody(body, of: &result)
@@ -101,5 +110,110 @@ package struct CheckedRequest: Sendable {
         if rounded != timeout {
             request.timeoutInterval = rounded
         }
+    }
+}
+
+// MARK: The URL
+
+extension CheckedRequest {
+    /// `url` as an absolute URL with a lower-case scheme, if a request can be sent to it.
+    private static func checkedURL(_ url: URL?) throws(URLClientError) -> URL {
+        guard let url = url?.absoluteURL else {
+            throw .invalidRequest(reason: "it has no URL; set one such as \"https://host/path\"")
+        }
+        guard let scheme = url.scheme else {
+            throw .invalidRequest(
+                reason: "the URL \(DisplayText.quoted(url)) is relative; "
+                    + "resolve it against a base such as \"https://host/\""
+            )
+        }
+        try RequestGrammar.check(scheme: scheme, of: DisplayText.quoted(url))
+        try checkAuthority(of: url)
+        guard !DisplayText.hasControls(url.absoluteString) else {
+            throw .invalidRequest(
+                reason: "the URL \(DisplayText.quoted(url)) contains control characters; percent-encode them"
+            )
+        }
+        return lowercasingScheme(scheme, of: url)
+    }
+
+    private static func checkAuthority(of url: URL) throws(URLClientError) {
+        guard let host = url.host(percentEncoded: true), !host.isEmpty else {
+            throw .invalidRequest(reason: "the URL \(DisplayText.quoted(url)) has no host; write \"https://host/path\"")
+        }
+        if host.contains(":"), !IPv6Literals.areSupported {
+            throw .invalidRequest(
+                reason: "the host \(DisplayText.quoted(host)) is an IPv6 literal, which this version of Foundation "
+                    + "cannot connect to; use a host name, or an IPv4 address"
+            )
+        }
+        try RequestGrammar.check(port: url.port, of: DisplayText.quoted(url))
+    }
+
+    private static func lowercasingScheme(_ scheme: String, of url: URL) -> URL {
+        let lowercased = scheme.lowercased()
+        guard scheme != lowercased else { return url }
+        return URL(string: lowercased + url.absoluteString.dropFirst(scheme.count)) ?? url
+    }
+}
+
+// MARK: The body
+
+extension CheckedRequest {
+    /// Checks that the body can be sent with the method, can be read, and is as long as the request says.
+    private static func checkBody(_ body: Body, of request: inout URLRequest) throws(URLClientError) {
+        let method = request.httpMethod ?? "GET"
+        if request.httpBody?.isEmpty == true, isBodiless(method) {
+            request.httpBody = nil
+        }
+        let length = try length(of: body, in: request)
+        if length != 0, isBodiless(method) {
+            throw .invalidRequest(
+                reason: "the method \(DisplayText.quoted(method)) cannot carry a body; "
+                    + "use POST, or remove the body"
+            )
+        }
+        guard let claim = request.value(forHTTPHeaderField: "Content-Length") else { return }
+        guard let claimed = HTTPNumber.parse(claim) else {
+            throw .invalidRequest(
+                reason: "the header Content-Length: \(DisplayText.quoted(claim)) is not a number; leave it out"
+            )
+        }
+        guard length != nil || StreamedLengths.areHonoured else {
+            throw .invalidRequest(
+                reason: "the header Content-Length: \(claimed) cannot be sent with a stream, which goes out in chunks; "
+                    + "leave it out, or send data or a file"
+            )
+        }
+        if let length, length != claimed {
+            throw .invalidRequest(
+                reason: "the header Content-Length: \(claimed) contradicts the body of \(length) bytes; leave it out"
+            )
+        }
+    }
+
+    private static func isBodiless(_ method: String) -> Bool {
+        ["GET", "HEAD"].contains(method.uppercased())
+    }
+
+    /// The body's length in bytes, or nil for a stream.
+    private static func length(of body: Body, in request: URLRequest) throws(URLClientError) -> Int64? {
+        switch body {
+        case .inRequest: request.httpBodyStream == nil ? Int64(request.httpBody?.count ?? 0) : nil
+        case .stream: nil
+        case .file(let file): try fileLength(of: file)
+        }
+    }
+
+    private static func fileLength(of file: URL) throws(URLClientError) -> Int64 {
+        guard file.isFileURL else {
+            throw .invalidRequest(reason: "the body \(DisplayText.quoted(file)) is not a file URL")
+        }
+        guard let length = POSIXFile.lengthOfReadableRegularFile(at: file.path) else {
+            throw .invalidRequest(
+                reason: "the body \(DisplayText.quoted(file.path)) is not a regular file that can be read"
+            )
+        }
+        return length
     }
 }

@@ -24,16 +24,17 @@ package enum RequestGrammar {
         }
     }
 
-    package static func check(scheme: String, of url: String? = nil) throws(URLClientError) {
+    /// - Parameter url: for the error, and only made for that.
+    package static func check(scheme: String, of url: @autoclosure () -> String? = nil) throws(URLClientError) {
         guard ["http", "https"].contains(scheme.lowercased()) else {
-            let place = url.map { " of " + $0 } ?? ""
+            let place = url().map { " of " + $0 } ?? ""
             throw .invalidRequest(reason: "the scheme \(DisplayText.quoted(scheme))\(place) is not http or https")
         }
     }
 
-    package static func check(port: Int?, of url: String? = nil) throws(URLClientError) {
+    package static func check(port: Int?, of url: @autoclosure () -> String? = nil) throws(URLClientError) {
         if let port, !(1...65_535).contains(port) {
-            let place = url.map { " of " + $0 } ?? ""
+            let place = url().map { " of " + $0 } ?? ""
             throw .invalidRequest(reason: "the port \(port)\(place) is out of range; use 1 to 65535")
         }
     }

@@ -2,13 +2,25 @@ internal import DeferredCore
 import Foundation
 
 /// Where a stream's bytes wait for its readers, and its readers for bytes.
+///
+/// The file is written and read without the lock: a slow disk keeps neither the session's queue waiting for a reader
+/// nor a reader for the queue.
 final class StreamBuffer: Sendable {
     private typealias Reader = CheckedContinuation<Data?, any Error>
 
-    private struct State: ~Copyable {
+    private struct State {
         var machine: StreamStateMachine
+        var file: SpillFile?
         var readers: [(identifier: UInt64, reader: Reader)] = []
         var nextIdentifier: UInt64 = 0
+
+        /// The file, when nothing that is in it is of use any longer: to be closed without the lock.
+        mutating func takeUnusedFile() -> SpillFile? { machine.isFileEmpty ? file.take() : nil }
+    }
+
+    private enum Step {
+        case resume(Reader, Result<Data?, any Error>)
+        case read(Reader, SpillFile, Range<Int64>)
     }
 
     private let state: Lock<State>
@@ -17,8 +29,20 @@ final class StreamBuffer: Sendable {
         state = Lock(State(machine: StreamStateMachine(memoryLimit: memoryLimit)))
     }
 
+    /// Called by one thread at a time, which also calls ``finish(_:)``.
     func append(_ bytes: Data) throws {
-        try state.withLock { state in try state.machine.append(bytes) }
+        let (offset, file) = state.withLock { ($0.machine.append(bytes), $0.file) }
+        if let offset {
+            let file = try file ?? SpillFile()
+            try file.write(bytes, at: offset)
+            let unused = state.withLock { state in
+                state.machine.didWrite(bytes.count, at: offset)
+                // A reader that was faster than this has let go of it, or the whole stream was thrown away.
+                state.file = file
+                return state.takeUnusedFile()
+            }
+            withExtendedLifetime(unused) {}
+        }
         serve()
     }
 
@@ -29,7 +53,11 @@ final class StreamBuffer: Sendable {
 
     /// Nobody reads any more.
     func discard() {
-        state.withLock { $0.machine.discard() }
+        let unused = state.withLock { state in
+            state.machine.discard()
+            return state.takeUnusedFile()
+        }
+        withExtendedLifetime(unused) {}
         serve()
     }
 
@@ -63,19 +91,35 @@ final class StreamBuffer: Sendable {
 
     /// Gives the readers what there is, the first of them first.
     private func serve() {
-        while let (reader, result) = nextDelivery() {
-            reader.resume(with: result)
+        while let step = nextStep() {
+            switch step {
+            case .resume(let reader, let result):
+                reader.resume(with: result)
+            case .read(let reader, let file, let range):
+                let result = Result { () throws(CocoaError) in try file.read(range) }
+                let unused = state.withLock { state in
+                    state.machine.didRead(result)
+                    return state.takeUnusedFile()
+                }
+                withExtendedLifetime(unused) {}
+                reader.resume(with: result.map { $0 }.mapError { $0 })
+            }
         }
     }
 
-    private func nextDelivery() -> (Reader, Result<Data?, any Error>)? {
+    private func nextStep() -> Step? {
         state.withLock { state in
             guard !state.readers.isEmpty else { return nil }
             switch state.machine.next() {
-            case .wait: return nil
-            case .bytes(let bytes): return (state.readers.removeFirst().reader, .success(bytes))
+            case .wait:
+                return nil
+            case .bytes(let bytes):
+                return .resume(state.readers.removeFirst().reader, .success(bytes))
+            case .read(let range):
+                guard let file = state.file else { preconditionFailure("\(range) of a stream is in no file") }
+                return .read(state.readers.removeFirst().reader, file, range)
             case .end(let error):
-                return (state.readers.removeFirst().reader, error.map { .failure($0) } ?? .success(nil))
+                return .resume(state.readers.removeFirst().reader, error.map { .failure($0) } ?? .success(nil))
             }
         }
     }

@@ -2,19 +2,30 @@ import Foundation
 
 /// The bytes of a stream that came and were not read yet: some in memory, what goes beyond in a file.
 ///
-/// What is in memory always comes before what is in the file: once there is a file with bytes in it, more go there.
-struct StreamStateMachine: ~Copyable {
+/// What is in memory always comes before what is in the file: once there is something in the file, more goes there. The
+/// file itself is somebody else's, who writes and reads it between two events, without a lock.
+struct StreamStateMachine {
     enum Next {
         case bytes(Data)
+
+        /// Bytes of this range of the file, to be told of by ``didRead(_:)``. Until then, others wait.
+        case read(Range<Int64>)
+
         case end((any Error)?)
         case wait
     }
+
+    /// How much of the file is read at a time.
+    private static let pieceSize: Int64 = 256 << 10
 
     private let memoryLimit: Int
     private var chunks: [Data] = []
     private var firstChunk = 0
     private var memoryCount = 0
-    private var file: SpillFile?
+
+    /// What was written to the file and not read yet, what is being read included.
+    private var spilled: Range<Int64> = 0..<0
+    private var isReading = false
 
     /// Set when nothing more will come: nil inside for a whole body.
     private var end: (any Error)??
@@ -25,17 +36,26 @@ struct StreamStateMachine: ~Copyable {
 
     var hasEnded: Bool { end != nil }
 
-    mutating func append(_ bytes: Data) throws(CocoaError) {
-        guard !hasEnded, !bytes.isEmpty else { return }
-        if hasFileContents || memoryCount + bytes.count > memoryLimit {
-            if file == nil {
-                file = try SpillFile()
-            }
-            try file?.append(bytes)
-        } else {
-            chunks.append(bytes)
-            memoryCount += bytes.count
-        }
+    /// Whether nothing that is in the file is of use any longer.
+    var isFileEmpty: Bool { spilled.isEmpty }
+
+    /// Keeps bytes, or gives the offset in the file where they belong. Only one writer may be between that and
+    /// ``didWrite(_:)``.
+    mutating func append(_ bytes: Data) -> Int64? {
+        guard !hasEnded, !bytes.isEmpty else { return nil }
+        guard spilled.isEmpty, memoryCount + bytes.count <= memoryLimit else { return spilled.upperBound }
+        chunks.append(bytes)
+        memoryCount += bytes.count
+        return nil
+    }
+
+    /// So many bytes are in the file at the offset that ``append(_:)`` gave.
+    ///
+    /// - Parameter offset: where that was: what was there before may have been read meanwhile.
+    mutating func didWrite(_ count: Int, at offset: Int64) {
+        // Nobody will read them.
+        guard !hasEnded else { return }
+        spilled = (spilled.isEmpty ? offset : spilled.lowerBound)..<offset + Int64(count)
     }
 
     /// The first end counts.
@@ -50,12 +70,27 @@ struct StreamStateMachine: ~Copyable {
         if firstChunk < chunks.count {
             return .bytes(takeFirstChunk())
         }
-        guard hasFileContents else { return end.map { .end($0) } ?? .wait }
-        do throws(CocoaError) {
-            guard let bytes = try file?.takeFirst() else { return .wait }
-            return .bytes(bytes)
-        } catch {
-            return .end(error)
+        guard !isReading else { return .wait }
+        guard spilled.isEmpty else {
+            isReading = true
+            return .read(spilled.lowerBound..<min(spilled.upperBound, spilled.lowerBound + Self.pieceSize))
+        }
+        return end.map { .end($0) } ?? .wait
+    }
+
+    /// Bytes from the front of the range that ``next()`` gave were read, or can't be.
+    mutating func didRead(_ result: Result<Data, CocoaError>) {
+        isReading = false
+        // It may have been thrown away meanwhile.
+        guard !spilled.isEmpty else { return }
+        switch result {
+        case .success(let bytes):
+            let start = spilled.lowerBound + Int64(bytes.count)
+            // The next bytes go into another file, and the space that this one takes is given back.
+            spilled = start < spilled.upperBound ? start..<spilled.upperBound : 0..<0
+        case .failure(let error):
+            discard()
+            end = .some(error)
         }
     }
 
@@ -64,15 +99,8 @@ struct StreamStateMachine: ~Copyable {
         chunks = []
         firstChunk = 0
         memoryCount = 0
-        file = nil
+        spilled = 0..<0
         finish(CancellationError())
-    }
-
-    private var hasFileContents: Bool {
-        switch file {
-        case .some(let file): !file.isEmpty
-        case .none: false
-        }
     }
 
     private mutating func takeFirstChunk() -> Data {

@@ -10,7 +10,7 @@ package enum BasicCredential {
                     + "which servers take for its end; use one without"
             )
         }
-        guard !"\(user)\(password)".unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
+        guard !DisplayText.hasControls(user + password) else {
             throw .invalidRequest(reason: "the user name or the password contains control characters; remove them")
         }
         return "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()

@@ -29,6 +29,12 @@ package enum DisplayText {
         quoted(host.lastIndex(of: "@").map { Redaction.mark + host[$0...] } ?? host)
     }
 
+    /// Whether there are control characters in `text`. ASCII, as most of it is, is looked at byte by byte.
+    static func hasControls(_ text: String) -> Bool {
+        guard !text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else { return false }
+        return text.unicodeScalars.contains { $0.properties.generalCategory == .control }
+    }
+
     private static func escaped(_ scalar: Unicode.Scalar) -> String {
         switch scalar {
         case "\r": "\\r"

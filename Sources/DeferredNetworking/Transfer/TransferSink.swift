@@ -1,3 +1,4 @@
+internal import DeferredTask
 package import Foundation
 
 #if canImport(FoundationNetworking)
@@ -6,8 +7,8 @@ package import FoundationNetworking
 
 /// Where a transfer's response goes.
 ///
-/// A transfer calls its sink in order, never twice at once, and holds no lock meanwhile. After `finish` it calls nothing
-/// and lets go of the sink. What a method throws ends the transfer with that error.
+/// A transfer calls its sink in order, never twice at once, and holds no lock meanwhile. After `finish` it calls
+/// nothing and lets go of the sink. What a method throws ends the transfer with that error.
 package protocol TransferSink: AnyObject, Sendable {
     /// A response begins. A second one replaces the first, and all bytes that came with it.
     func receive(head: URLResponse) throws
@@ -19,4 +20,38 @@ package protocol TransferSink: AnyObject, Sendable {
 
     /// The end, exactly once. A success means that the whole body was received.
     func finish(_ result: Result<URLResponse, any Error>)
+}
+
+/// How many bytes of a body have gone by.
+package struct BodyProgress: Sendable, Equatable {
+    package enum Direction: Sendable {
+        case sent, received
+    }
+
+    package let direction: Direction
+
+    /// Bytes so far; those received count after decoding.
+    package let completed: Int64
+
+    /// Bytes of the whole body, when that is known.
+    package let total: Int64?
+
+    static func sent(_ completed: Int64, of total: Int64?) -> Self {
+        Self(direction: .sent, completed: completed, total: total)
+    }
+
+    static func received(_ completed: Int64, of total: Int64?) -> Self {
+        Self(direction: .received, completed: completed, total: total)
+    }
+}
+
+extension ProgressReporter {
+    /// What reports one direction of a transfer here, and leaves out the other.
+    func counting(_ direction: BodyProgress.Direction) -> @Sendable (BodyProgress) -> Void {
+        { [self] progress in
+            if progress.direction == direction {
+                report(completed: progress.completed, of: progress.total)
+            }
+        }
+    }
 }

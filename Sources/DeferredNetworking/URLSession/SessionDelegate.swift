@@ -8,7 +8,8 @@ import FoundationNetworking
 
 /// The delegate of an engine's session: tells each callback to the transfer that the task belongs to.
 ///
-/// Signatures are exact. A near miss compiles, and the platform never calls it. Tests: `URLSessionTests.DelegateMethods`.
+/// Signatures are exact. A near miss compiles, and the platform never calls it. Tests:
+/// `URLSessionTests.DelegateMethods`.
 final class SessionDelegate: NSObject, URLSessionDataDelegate {
     let registry = TaskRegistry()
 
@@ -41,7 +42,8 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         let identifier = task.taskIdentifier
-        registry.remove(task: identifier)?.receive(.ended(task.response, error: error), of: identifier)
+        let failure = error ?? BodyStreams.failure(of: task)
+        registry.remove(task: identifier)?.receive(.ended(task.response, error: failure), of: identifier)
     }
 
     // The completion handler stays uncalled: answering after a cancellation or a time-out traps, two at once trap under

@@ -18,7 +18,8 @@ extension URLSession {
     ///
     /// - Parameters:
     ///   - request: See ``beginDataTask(with:configure:)-(URLRequest,_)``.
-    ///   - destination: A file URL, in a folder that exists.
+    ///   - destination: A file URL, in a folder that exists. A file that is there is replaced; a device, a pipe or a
+    ///     socket isn't.
     ///   - configure: See ``beginDataTask(with:configure:)-(URLRequest,_)``.
     /// - Returns: A task that is already running and gives `destination`. Its progress counts bytes. Cancelling it fails
     ///   it at once with `URLError.cancelled`, and stops the transfer.

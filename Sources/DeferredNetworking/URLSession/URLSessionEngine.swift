@@ -12,17 +12,18 @@ package import Foundation
 package final class URLSessionEngine: Engine {
     /// Where tasks are created, resumed and cancelled, in the order in which that was decided.
     ///
-    /// On Linux each of these waits for a queue that all sessions share, for seconds when that is busy; here, no caller and no
-    /// delegate callback waits with it, nor can two of them wait for each other, as the platform's own async methods do
-    /// (https://github.com/swiftlang/swift-corelibs-foundation/issues/5412). Test: `URLSessionTests`, "cancelling Swift tasks
-    /// that await a request does not stop all sessions".
+    /// On Linux each of these waits for a queue that all sessions share, for seconds when that is busy; here, no caller
+    /// and no delegate callback waits with it, nor can two of them wait for each other, as the platform's own async
+    /// methods do (https://github.com/swiftlang/swift-corelibs-foundation/issues/5412). Test: `URLSessionTests`,
+    /// "cancelling Swift tasks that await a request does not stop all sessions".
     static let control = DispatchQueue(label: "Deferred.session-control", qos: .userInitiated)
 
     private let session: URLSession
     let delegate: SessionDelegate
     private let ownsSession: Bool
 
-    /// Carries the requests that want no cookies, where the platform's sessions don't heed that. Made when first needed.
+    /// Carries the requests that want no cookies, where the platform's sessions don't heed that. Made when first
+    /// needed.
     private let engineWithoutCookies = Lock<URLSessionEngine?>(nil)
 
     package let defaultHeaders: [String: String]
@@ -59,7 +60,16 @@ package final class URLSessionEngine: Engine {
         // The transfer's lease keeps the session from being invalidated meanwhile, which would trap.
         Self.control.async { [self] in
             let engine = engine(for: request.request)
-            let task = SessionTask(engine.platformTask(for: request), delegate: engine.delegate, configure: configure)
+            var sent = request.request
+            if case .stream(let makeStream) = request.body {
+                sent.httpBodyStream = makeStream()
+            }
+            if let stream = sent.httpBodyStream, BodyStreams.isSpent(stream) {
+                // The task that is made all the same is cancelled, not resumed.
+                transfer.abort(with: BodyStreams.spent)
+            }
+            let platformTask = engine.platformTask(for: sent, file: request.body.file)
+            let task = SessionTask(platformTask, delegate: engine.delegate, configure: configure)
             engine.delegate.registry.insert(transfer, task: task.identifier)
             transfer.receive(.made(task), of: task.identifier)
         }
@@ -79,17 +89,8 @@ package final class URLSessionEngine: Engine {
         return engine
     }
 
-    private func platformTask(for request: CheckedRequest) -> URLSessionTask {
-        switch request.body {
-        case .inRequest:
-            return session.dataTask(with: request.request)
-        case .file(let file):
-            return session.uploadTask(with: request.request, fromFile: file)
-        case .stream(let makeStream):
-            var streamed = request.request
-            streamed.httpBodyStream = makeStream()
-            return session.dataTask(with: streamed)
-        }
+    private func platformTask(for request: URLRequest, file: URL?) -> URLSessionTask {
+        file.map { session.uploadTask(with: request, fromFile: $0) } ?? session.dataTask(with: request)
     }
 
     package func invalidate() {
@@ -120,8 +121,7 @@ final class SessionTask: EngineTask {
     func resume() {
         URLSessionEngine.control.async { [self] in
             configure?(platformTask)
-            delegate.claim(platformTask)
-            platformTask.resume()
+            delegate.start(platformTask)
         }
     }
 

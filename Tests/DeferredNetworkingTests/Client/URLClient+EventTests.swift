@@ -72,6 +72,21 @@ extension URLClientTests {
             #expect(events.entries.map(summary).last == "finished client(\(error))")
         }
 
+        @Test func `the error that ends a stream names its URL`() async throws {
+            let server = try LoopbackServer { _ in .response(body: "12345", contentLength: 10) + [.stall] }
+            defer { server.stop() }
+            let events = Log<URLClient.Event>()
+            let client = URLClient.fresh { $0.monitor = { events.add($0) } }
+            let response = try await client.stream(server.url("/")).get()
+            client.invalidateAndCancel()
+            await #expect(throws: URLClientError.shutDown) { for try await _ in response.body {} }
+            guard case .finished(let error as URLClientError) = try #require(events.entries.last).kind else {
+                Issue.record("\(events.entries)")
+                return
+            }
+            #expect(error == .shutDown && error.url == server.url("/"))
+        }
+
         @Test func `an event is one line without credentials`() async throws {
             let server = try LoopbackServer { request in
                 request.path == "/" ? .redirect(to: "/next?token=secret") : .response(status: 404, body: "no")
@@ -88,6 +103,25 @@ extension URLClientTests {
             #expect(lines.contains { $0.contains(": redirected by 302 to \"http://") })
             #expect(lines.last?.contains(": failed: The server answered with status 404") == true)
             #expect(lines.last?.hasSuffix("0 bytes sent, 2 received") == true)
+        }
+
+        @Test func `an event tells of a URLError on one line, without its user info`() async throws {
+            let server = try LoopbackServer { _ in .redirect(to: "http://me:secret@127.0.0.1:1/?token=secret#a=b") }
+            defer { server.stop() }
+            let events = Log<URLClient.Event>()
+            let client = URLClient.fresh { $0.monitor = { events.add($0) } }
+            let ending = await client.begin(server.url("/")).ending()
+            guard case .url(.cannotConnectToHost) = ending else {
+                Issue.record("\(ending)")
+                return
+            }
+            let line = try #require(events.entries.last?.description)
+            #expect(line.contains(": failed: URLError -1004 \""))
+            #expect(line.contains("\": \"http://…@127.0.0.1:1/?token=…#a=b\", after "))
+            #expect(!line.contains("secret") && !line.contains("UserInfo") && !line.contains("\n"))
+            let odd = URLError(.unknown, failing: URL(string: "http://h/?key=secret"), description: "a\r\nb")
+            #expect(odd.summary == "URLError -1 \"a\\r\\nb\": \"http://h/?key=…\"")
+            #expect(URLError(.timedOut).summary == "URLError -1001")
         }
     }
 }

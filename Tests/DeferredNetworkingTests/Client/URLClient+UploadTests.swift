@@ -96,5 +96,89 @@ extension URLClientTests {
                 }
             }
         }
+
+        @Test func `five bytes under a Content-Length of two are refused at every door`() async throws {
+            let server = try LoopbackServer { _ in .response(body: "1") }
+            defer { server.stop() }
+            let bytes = Data("hello".utf8)
+            let folder = try TemporaryDirectory()
+            let file = folder.url.appending(path: "body")
+            try bytes.write(to: file)
+            let request = URLRequest(server.url("/")) {
+                $0.httpMethod = "POST"
+                $0.setValue("2", forHTTPHeaderField: "Content-Length")
+            }
+            let (client, session) = (URLClient.fresh(), URLSession.fresh())
+            var failures = [
+                await client.upload(request, from: .data(bytes)).failure(),
+                await client.upload(request, from: .file(file)).failure(),
+                await session.beginUploadTask(with: request, from: bytes).failure(),
+                await session.beginUploadTask(with: request, fromFile: file).failure(),
+            ]
+            if !StreamedLengths.areHonoured {
+                failures.append(await client.upload(request, from: .stream { InputStream(data: bytes) }).failure())
+            }
+            for hasStream in StreamedLengths.areHonoured ? [false] : [false, true] {
+                var sent = request
+                if hasStream { sent.httpBodyStream = InputStream(data: bytes) } else { sent.httpBody = bytes }
+                failures += [
+                    await client.begin(sent).failure(),
+                    await client.decode(Int.self, from: sent).failure(),
+                    await client.stream(sent).failure(),
+                    await client.download(sent, to: folder.file).failure(),
+                    await session.beginDataTask(with: sent).failure(),
+                    await session.beginDownloadTask(with: sent, to: folder.file).failure(),
+                ]
+            }
+            for failure in failures {
+                let error = try #require(failure as? URLClientError)
+                #expect(error.description.contains("the header Content-Length: 2 c") && error.url == request.url)
+            }
+            #expect(server.requestCount == 0)
+        }
+
+        @Test func `a stream that can't be read isn't sent as an empty body`() async throws {
+            let server = try LoopbackServer { _ in .response(body: "1") }
+            defer { server.stop() }
+            let (client, session) = (URLClient.fresh(), URLSession.fresh())
+            func request(_ stream: InputStream?) -> URLRequest {
+                URLRequest(server.url("/")) {
+                    $0.httpMethod = "POST"
+                    $0.httpBodyStream = stream
+                }
+            }
+            let missing = "/nowhere/at/all"
+            let unopened = [
+                await client.upload(
+                    request(nil),
+                    from: .stream { InputStream(fileAtPath: missing) ?? InputStream(data: Data()) }
+                )
+                .failure(),
+                await client.begin(request(InputStream(fileAtPath: missing))).failure(),
+                await session.beginDataTask(with: request(InputStream(fileAtPath: missing))).failure(),
+            ]
+            for failure in unopened {
+                let error = try #require(failure as? URLError)
+                #expect(error.code == .cannotOpenFile && error.failingURL == server.url("/"))
+            }
+            let count = server.requestCount
+            let closed = InputStream(data: Data("hello".utf8))
+            closed.open()
+            closed.close()
+            // SAFETY: used by one request at a time.
+            nonisolated(unsafe) let once = InputStream(data: Data("hello".utf8))
+            #expect(try await client.upload(request(nil), from: .stream { once }).text() == "1")
+            let spent = [
+                await client.upload(request(nil), from: .stream { once }).failure(),
+                await client.begin(request(closed)).failure(),
+                await session.beginDataTask(with: request(closed)).failure(),
+            ]
+            for failure in spent {
+                let error = try #require(failure as? URLClientError)
+                #expect(error == BodyStreams.spent && error.url == server.url("/"))
+            }
+            #expect(server.requestCount == count + 1)
+            try await eventually { client.core.requestCount == 0 && client.core.transferCount == 0 }
+        }
     }
 }

@@ -111,6 +111,24 @@ extension URLClientTests {
             #expect(ending == .client(.unacceptableStatus(code: 500, body: body)))
         }
 
+        @Test func `a refused body without an end is read up to 64 KiB at every door`() async throws {
+            let server = try LoopbackServer { _ in .response(status: 404, body: .pattern(count: 1 << 40)) }
+            defer { server.stop() }
+            let client = URLClient.fresh()
+            let folder = try TemporaryDirectory()
+            let failures = [
+                await client.begin(server.url("/")).failure(),
+                await client.upload(server.url("/"), from: .data(Data([1]))).failure(),
+                await client.decode(Int.self, from: server.url("/")).failure(),
+                await client.stream(server.url("/")).failure(),
+                await client.download(server.url("/"), to: folder.file).failure(),
+                await URLSession.fresh().beginDownloadTask(with: server.url("/"), to: folder.file).failure(),
+            ]
+            let body = LoopbackServer.Payload.patternBytes(0..<65_536)
+            #expect(failures.allSatisfy { $0 as? URLClientError == .unacceptableStatus(code: 404, body: body) })
+            try await eventually { client.core.requestCount == 0 && client.core.transferCount == 0 }
+        }
+
         @Test func `any status is a success where the configuration says so`() async throws {
             let server = try LoopbackServer { _ in .response(status: 404, body: "nothing here") }
             defer { server.stop() }

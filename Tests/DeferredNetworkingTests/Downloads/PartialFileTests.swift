@@ -133,6 +133,22 @@ final class PartialFileTests {
         #expect(error?.localizedDescription.contains(missing.path) == true)
     }
 
+    @Test("A pipe, or a link to one, is not replaced by a file", arguments: [false, true])
+    func pipe(isResumable: Bool) throws {
+        let pipe = directory.appending(path: "pipe")
+        let link = directory.appending(path: "link")
+        #expect(mkfifo(pipe.path, 0o600) == 0)
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: pipe)
+        for destination in [pipe, link] {
+            let error = #expect(throws: CocoaError.self) {
+                try PartialFile(destination: destination, of: url, isResumable: isResumable)
+            }
+            #expect(error?.code == .fileWriteFileExists)
+            #expect(error?.localizedDescription.hasPrefix("Cannot write \(destination.path): a device, a pipe") == true)
+        }
+        #expect(try names == ["link", "pipe"])
+    }
+
     @Test("A destination that has become a directory keeps it, and the part")
     func directoryDestination() throws {
         var file = try PartialFile(destination: destination, of: url, isResumable: true)

@@ -94,6 +94,17 @@ struct CheckedRequestTests {
         }
     }
 
+    @Test("A request that may only come from a cache is refused where there is none")
+    func cacheOnly() throws {
+        var request = URLRequest(url: try #require(URL(string: "http://host/")))
+        request.cachePolicy = .returnCacheDataDontLoad
+        if SafeConfiguration.keepsCache {
+            #expect(try CheckedRequest(request).request == request)
+        } else {
+            #expect(throws: URLClientError.self) { try CheckedRequest(request) }
+        }
+    }
+
     @Test("Time-outs are rounded up to whole seconds", arguments: [(0.001, 1), (0.5, 1), (1, 1), (1.1, 2), (60, 60)])
     func rounding(timeout: Double, expected: Double) throws {
         var request = URLRequest(url: try #require(URL(string: "http://host/")))

@@ -8,17 +8,51 @@ import Testing
 struct StreamStateMachineTests {
     private struct Failure: Error {}
 
-    /// Reads what is there, and says how it ends: nil for a wait.
-    private func drain(_ machine: inout StreamStateMachine) -> (bytes: Data, isAtEnd: Bool, failed: Bool) {
-        var result = Data()
-        while true {
+    /// A machine with its file, which is forgotten as soon as the machine has no more use for it.
+    private struct Stream {
+        var machine: StreamStateMachine
+        var file = Data()
+
+        init(memoryLimit: Int) {
+            machine = StreamStateMachine(memoryLimit: memoryLimit)
+        }
+
+        mutating func append(_ bytes: Data) {
+            guard let offset = machine.append(bytes) else { return }
+            write(bytes, at: offset)
+            machine.didWrite(bytes.count, at: offset)
+        }
+
+        mutating func write(_ bytes: Data, at offset: Int64) {
+            let end = Int(offset) + bytes.count
+            if file.count < end { file += Data(count: end - file.count) }
+            file.replaceSubrange(Int(offset)..<end, with: bytes)
+        }
+
+        func bytes(_ range: Range<Int64>) -> Data { file[Int(range.lowerBound)..<Int(range.upperBound)] }
+
+        /// One piece, or nil for a wait or the end. Of what is in the file, at most `pieceSize` bytes come.
+        mutating func take(pieceSize: Int = .max) -> Data? {
             switch machine.next() {
-            case .bytes(let bytes):
+            case .bytes(let bytes): return bytes
+            case .read(let range):
+                let bytes = bytes(range).prefix(pieceSize)
+                machine.didRead(.success(bytes))
+                if machine.isFileEmpty { file = Data() }
+                return bytes
+            case .end, .wait: return nil
+            }
+        }
+
+        /// Reads what is there, and says how it ends.
+        mutating func drain() -> (bytes: Data, isAtEnd: Bool, failed: Bool) {
+            var result = Data()
+            while let bytes = take() {
                 #expect(!bytes.isEmpty)
                 result += bytes
-            case .end(let error): return (result, true, error != nil)
-            case .wait: return (result, false, false)
             }
+            guard case .end(let error) = machine.next() else { return (result, false, false) }
+            return (result, true, error != nil)
         }
     }
 
@@ -26,45 +60,100 @@ struct StreamStateMachineTests {
     func `bytes come out as they went in, whatever part of them waits in the file`(limit: Int) throws {
         for seed in 0..<30 {
             var random = SeededGenerator(seed: UInt64(seed))
-            var machine = StreamStateMachine(memoryLimit: limit)
+            var stream = Stream(memoryLimit: limit)
             var (sent, received) = (Data(), Data())
             for _ in 0..<100 {
                 if random.next() % 3 > 0 {
                     let piece = Data((0..<random.next() % 400).map { UInt8(truncatingIfNeeded: $0 &+ random.next()) })
-                    try machine.append(piece)
+                    stream.append(piece)
                     sent += piece
                 } else if random.next() % 4 == 0 {
-                    received += drain(&machine).bytes
-                } else if case .bytes(let bytes) = machine.next() {
+                    received += stream.drain().bytes
+                } else if let bytes = stream.take(pieceSize: Int(1 + random.next() % 400)) {
                     received += bytes
                 }
             }
-            machine.finish(nil)
-            let rest = drain(&machine)
+            stream.machine.finish(nil)
+            let rest = stream.drain()
             #expect(received + rest.bytes == sent)
             #expect(rest.isAtEnd && !rest.failed)
         }
     }
 
     @Test func `an error comes after the bytes before it, and the first end counts`() throws {
-        var machine = StreamStateMachine(memoryLimit: 3)
-        try machine.append(Data("abc".utf8))
-        try machine.append(Data("def".utf8))
-        machine.finish(Failure())
-        machine.finish(nil)
-        try machine.append(Data("too late".utf8))
-        let (bytes, isAtEnd, failed) = drain(&machine)
+        var stream = Stream(memoryLimit: 3)
+        stream.append(Data("abc".utf8))
+        stream.append(Data("def".utf8))
+        stream.machine.finish(Failure())
+        stream.machine.finish(nil)
+        stream.append(Data("too late".utf8))
+        let (bytes, isAtEnd, failed) = stream.drain()
         #expect(String(decoding: bytes, as: UTF8.self) == "abcdef")
         #expect(isAtEnd && failed)
-        #expect(drain(&machine).failed)
+        #expect(stream.drain().failed)
     }
 
     @Test func `what was thrown away is not read`() throws {
-        var machine = StreamStateMachine(memoryLimit: 3)
-        try machine.append(Data("abc".utf8))
-        try machine.append(Data("def".utf8))
-        machine.discard()
-        let (bytes, isAtEnd, failed) = drain(&machine)
+        var stream = Stream(memoryLimit: 3)
+        stream.append(Data("abc".utf8))
+        stream.append(Data("def".utf8))
+        stream.machine.discard()
+        #expect(stream.machine.isFileEmpty)
+        let (bytes, isAtEnd, failed) = stream.drain()
         #expect(bytes.isEmpty && isAtEnd && failed)
+    }
+
+    @Test func `while a piece is read, others wait and what comes goes behind it`() throws {
+        var stream = Stream(memoryLimit: 0)
+        stream.append(Data("abc".utf8))
+        guard case .read(let range) = stream.machine.next() else { throw Failure() }
+        guard case .wait = stream.machine.next() else { throw Failure() }
+        stream.append(Data("def".utf8))
+        stream.machine.finish(nil)
+        guard case .wait = stream.machine.next() else { throw Failure() }
+        let first = stream.bytes(range)
+        stream.machine.didRead(.success(first))
+        let (rest, isAtEnd, failed) = stream.drain()
+        #expect(first + rest == Data("abcdef".utf8))
+        #expect(isAtEnd && !failed)
+    }
+
+    @Test func `while a piece is written, all that is before it can be read`() throws {
+        var stream = Stream(memoryLimit: 0)
+        stream.append(Data("abc".utf8))
+        let place = stream.machine.append(Data("def".utf8))
+        let offset = try #require(place)
+        #expect(stream.take() == Data("abc".utf8))
+        // The file is given up, and the writer has it still.
+        #expect(stream.machine.isFileEmpty)
+        guard case .wait = stream.machine.next() else { throw Failure() }
+        stream.write(Data("def".utf8), at: offset)
+        stream.machine.didWrite(3, at: offset)
+        #expect(stream.take() == Data("def".utf8))
+    }
+
+    @Test func `what is thrown away while it is read or written stays away`() throws {
+        var stream = Stream(memoryLimit: 0)
+        stream.append(Data("abc".utf8))
+        guard case .read = stream.machine.next() else { throw Failure() }
+        let place = stream.machine.append(Data("def".utf8))
+        let offset = try #require(place)
+        stream.machine.discard()
+        stream.machine.didWrite(3, at: offset)
+        stream.machine.didRead(.success(Data("abc".utf8)))
+        #expect(stream.machine.isFileEmpty)
+        #expect(stream.drain().failed)
+    }
+
+    @Test func `a file that cannot be read ends the stream with its error`() throws {
+        var stream = Stream(memoryLimit: 0)
+        stream.append(Data("abc".utf8))
+        guard case .read = stream.machine.next() else { throw Failure() }
+        stream.machine.finish(nil)
+        stream.machine.didRead(.failure(CocoaError(.fileReadUnknown)))
+        for _ in 0..<2 {
+            guard case .end(let error as CocoaError) = stream.machine.next() else { throw Failure() }
+            #expect(error.code == .fileReadUnknown)
+        }
     }
 }

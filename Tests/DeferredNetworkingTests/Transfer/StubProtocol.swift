@@ -14,7 +14,19 @@ final class StubProtocol: URLProtocol {
         guard let url = request.url, url.path != "/hang",
             let response = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: [:])
         else { return }
-        let body = url.path == "/echo" ? request.value(forHTTPHeaderField: "X-Echo") ?? "" : "hello"
+        guard url.path == "/priority" else {
+            return finish(
+                with: response,
+                url.path == "/echo" ? request.value(forHTTPHeaderField: "X-Echo") ?? "" : "hello"
+            )
+        }
+        // The task asks for its priority on the queue that this is called on, and waits.
+        // SAFETY: used there only from here on.
+        nonisolated(unsafe) let stub = self
+        DispatchQueue.global().async { stub.finish(with: response, "\(stub.task?.priority ?? -1)") }
+    }
+
+    private func finish(with response: URLResponse, _ body: String) {
         client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
         client?.urlProtocol(self, didLoad: Data(body.utf8))
         client?.urlProtocolDidFinishLoading(self)

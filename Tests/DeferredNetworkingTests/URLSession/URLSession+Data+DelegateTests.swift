@@ -105,5 +105,25 @@ extension URLSessionTests {
             task.cancel()
             #expect(await task.ending() == .url(.cancelled))
         }
+
+        @Test func `a task that configure resumes, suspends or cancels ends all the same`() async throws {
+            let server = try LoopbackServer { _ in .response(body: "hello") }
+            defer { server.stop() }
+            let session = URLSession.fresh()
+            let changes: [@Sendable (URLSessionTask) -> Void] = [
+                { $0.resume() },
+                {
+                    $0.resume(); $0.resume()
+                }, { $0.suspend() },
+                {
+                    $0.suspend(); $0.suspend()
+                },
+            ]
+            for change in changes {
+                #expect(try await session.beginDataTask(with: server.url("/"), configure: change).text() == "hello")
+            }
+            let cancelled = session.beginDataTask(with: server.url("/"), configure: { $0.cancel() })
+            #expect(await cancelled.ending() == .url(.cancelled))
+        }
     }
 }

@@ -42,6 +42,22 @@ extension URLSessionTests {
             #expect(isSame)
         }
 
+        @Test func `progress counts the bytes that go out, before anything comes back`() async throws {
+            let server = try LoopbackServer { _ in [.stall] }
+            defer { server.stop() }
+            let folder = try TemporaryDirectory()
+            try body.write(to: folder.file)
+            let request = URLRequest.post(server.url("/"), Data())
+            let session = URLSession.fresh()
+            for task in [
+                session.beginUploadTask(with: request, from: body),
+                session.beginUploadTask(with: request, fromFile: folder.file),
+            ] {
+                try await eventually { task.progress.fractionCompleted > 0.9 }
+                task.cancel()
+            }
+        }
+
         @Test func `a GET with a body, and a file that cannot be read, are refused at once`() throws {
             let url = try #require(URL(string: "http://host/"))
             let tasks = [

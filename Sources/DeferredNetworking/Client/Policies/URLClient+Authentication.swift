@@ -10,9 +10,10 @@ public import Foundation
 extension URLClient {
     /// When and how a client says who it is.
     ///
-    /// A credential goes to the origin that the request names, and to no other one that it is redirected to. A request with
-    /// an `Authorization` of its own is left alone. Each credential is tried once for a request: when it is refused, the
-    /// `401` is the response; at most five are tried. So it is when the request has a one-shot `httpBodyStream`, which can't be sent again.
+    /// A credential goes to the origin that the request names, and to no other one that it is redirected to. A request
+    /// with an `Authorization` of its own is left alone. Each credential is tried once for a request: when it is
+    /// refused, the `401` is the response; at most five are tried. So it is when the request has a one-shot
+    /// `httpBodyStream`, which can't be sent again.
     ///
     /// Digest and client certificates can't be had over URLSession on Linux.
     public struct Authentication: Sendable {
@@ -74,4 +75,36 @@ extension URLClient {
             self.answer = answer
         }
     }
+}
+
+extension URLClient {
+    /// What a client shows a server to say who it is. Its description doesn't tell the secret.
+    public enum Credential: Sendable, Hashable {
+        /// A name and a password: RFC 7617. The name has no colon.
+        case basic(user: String, password: String)
+
+        /// A token: RFC 6750.
+        case bearer(token: String)
+
+        /// The value for `Authorization`.
+        func field() throws(URLClientError) -> String {
+            switch self {
+            case .basic(let user, let password): try BasicCredential.field(user: user, password: password)
+            case .bearer(let token): "Bearer " + token
+            }
+        }
+    }
+}
+
+extension URLClient.Credential: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The kind, and the name of a user.
+    public var description: String {
+        switch self {
+        case .basic(let user, _): "basic(user: \(DisplayText.quoted(user)))"
+        case .bearer: "bearer"
+        }
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
 }

@@ -33,8 +33,8 @@ extension URLClient {
             /// An attempt failed, and another one will begin after a pause. Attempts count from 1.
             case retried(attempt: Int, after: Duration)
 
-            /// The end: `nil` for a success. The last event of a request; only one that is being told on another thread at
-            /// that moment, when the request is cancelled, may still be.
+            /// The end: `nil` for a success. The last event of a request; only one that is being told on another thread
+            /// at that moment, when the request is cancelled, may still be.
             case finished((any Error)?)
         }
 
@@ -59,7 +59,8 @@ extension URLClient {
 }
 
 extension URLClient.Event: CustomStringConvertible {
-    /// One line for a log: the request's number, method and URL, what happened, when, and the bytes; without credentials.
+    /// One line for a log: the request's number, method and URL, what happened, when, and the bytes; without
+    /// credentials.
     public var description: String {
         let url = original.url.map { DisplayText.quoted($0) } ?? "without a URL"
         return "#\(request) \(original.httpMethod ?? "GET") \(url): \(kind), after \(elapsed), \(sent) bytes sent, "
@@ -80,7 +81,7 @@ extension URLClient.Event.Kind: CustomStringConvertible {
         case .retried(let attempt, let pause): "attempt \(attempt) is followed by another after \(pause)"
         case .finished(nil): "finished"
         case .finished(let error as URLClientError): "failed: \(error)"
-        case .finished(let error as URLError): "failed: URLError \(error.errorCode)"
+        case .finished(let error as URLError): "failed: \(error.summary)"
         case .finished(let error?): "failed: \(DisplayText.quoted(error.localizedDescription))"
         }
     }

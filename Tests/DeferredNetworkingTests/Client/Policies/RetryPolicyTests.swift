@@ -36,6 +36,18 @@ struct RetryPolicyTests {
         #expect(policy.pause(after: 1, retryAfter: .seconds(61)) == nil)
         #expect(policy.pause(after: 1, retryAfter: .zero) == .zero)
     }
+
+    @Test func `no pause is longer than a clock can hold`() {
+        var policy = URLClient.RetryPolicy()
+        policy.base = .seconds(Int64.max)
+        policy.cap = .seconds(Int64.max)
+        policy.longestRetryAfter = .seconds(Int64.max)
+        policy.random = { 1 }
+        let century = Duration.seconds(1 << 32)
+        #expect(policy.pause(after: 1) == century)
+        #expect(policy.pause(after: 100) == century)
+        #expect(policy.pause(after: 1, retryAfter: .seconds(Int64.max)) == century)
+    }
 }
 
 @Suite("Retry-After", .ownThread, .timeLimit(.minutes(1)))

@@ -1,0 +1,33 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Streams that have no body to give.
+///
+/// For one that was read or closed before, and for one that can't be opened, swift-corelibs-foundation sends an empty
+/// body, and the task ends well. No issue is known upstream. Test: `URLClientTests`, "a stream that can't be read isn't
+/// sent as an empty body".
+enum BodyStreams {
+    static func isSpent(_ stream: InputStream) -> Bool {
+        [.atEnd, .closed, .error].contains(stream.streamStatus)
+    }
+
+    /// What a request with a spent stream fails with.
+    static let spent = URLClientError.invalidRequest(
+        reason: "the stream of the body was read or closed before; give a new one each time"
+    )
+
+    /// Why the body of a task that ended well was not sent.
+    static func failure(of task: URLSessionTask) -> URLError? {
+        // `streamError` traps where there is none.
+        guard let stream = task.originalRequest?.httpBodyStream, stream.streamStatus == .error else { return nil }
+        return URLError(
+            .cannotOpenFile,
+            failing: task.originalRequest?.url,
+            description: "The stream of the request's body can't be read",
+            underlying: stream.streamError
+        )
+    }
+}

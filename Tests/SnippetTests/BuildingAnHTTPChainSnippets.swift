@@ -112,7 +112,7 @@ struct BuildingAnHTTPChainSnippets {
 
         var request = HTTPRequest(path: "/users")
         request.query = [.init(name: "name", value: "Ada L.")]
-        let user = try await chain.load(request).task.get().decode(User.self)
+        let user = try await chain.load(request).get().decode(User.self)
         print(user.name)
 #sourceLocation()
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 39)
@@ -134,7 +134,7 @@ struct BuildingAnHTTPChainSnippets {
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 99)
         var validate = Validate()
         validate.next = StubLoader(.response(404))
-        let response = try await validate.load(request).task.get()
+        let response = try await validate.load(request).get()
         #expect(response.status == .notFound)
 #sourceLocation()
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 121)
@@ -153,7 +153,7 @@ struct BuildingAnHTTPChainSnippets {
 #sourceLocation()
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 152)
         let chain = Retry() --> Language(code: "de") --> URLSessionLoader()
-        let response = try await chain.load(HTTPRequest(url: url)).task.get()
+        let response = try await chain.load(HTTPRequest(url: url)).get()
 #sourceLocation()
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 156)
         #expect(response.text == "de")
@@ -161,7 +161,7 @@ struct BuildingAnHTTPChainSnippets {
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 183)
         var emptyList = EmptyList()
         emptyList.next = StubLoader(.response(404))
-        let list = try await emptyList.load(HTTPRequest(host: "example.com")).task.get()
+        let list = try await emptyList.load(HTTPRequest(host: "example.com")).get()
         #expect(list.text == "[]")
 #sourceLocation()
     }
@@ -255,7 +255,7 @@ struct BuildingAnHTTPChainSnippets {
             try await clock.waitForSleepers()
             clock.advanceToNextDeadline()
         }
-        let response = try await task.task.get()
+        let response = try await task.get()
         #expect(response.text == #"{"name": "Ada"}"#)
         #expect(stub.requests.count == 3)
 #sourceLocation()
@@ -286,10 +286,10 @@ struct BuildingAnHTTPChainSnippets {
         let chain = Validate() --> Throttle(maximum: 8) --> Files(folder: folder)
 #sourceLocation()
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 378)
-        let found = try await chain.load(HTTPRequest(path: "/files/a.txt")).task.get()
+        let found = try await chain.load(HTTPRequest(path: "/files/a.txt")).get()
         #expect(found.text == "hello")
         for path in ["/b.txt", "/..", "/", ""] {
-            let error = await #expect(throws: HTTPError.self) { try await chain.load(HTTPRequest(path: path)).task.get() }
+            let error = await #expect(throws: HTTPError.self) { try await chain.load(HTTPRequest(path: path)).get() }
             #expect(error?.response?.status == .notFound)
         }
 #sourceLocation()

@@ -6,7 +6,7 @@ public import DeferredCore
 ///
 /// ```swift
 /// let chain = ResetGuard() --> Autocancel() --> Retry() --> Throttle(maximum: 8) --> URLSessionLoader()
-/// let response = try await chain.load(HTTPRequest(url: url)).task.get()
+/// let response = try await chain.load(HTTPRequest(url: url)).get()
 /// ```
 ///
 /// A loader of one's own that passes requests on is an ``HTTPLink``, and takes ten lines:
@@ -51,8 +51,9 @@ extension HTTPLoader {
     @discardableResult
     public func load(_ request: HTTPRequest) -> HTTPTask {
         let task = HTTPTask(request)
+        let observer = task.observer
         load(task)
-        return task
+        return observer
     }
 
     /// Begins a request, and calls `completion` with the result, once.
@@ -67,8 +68,9 @@ extension HTTPLoader {
         completion: @escaping @Sendable (HTTPResult) -> Void
     ) -> HTTPTask {
         let task = HTTPTask(request)
+        let observer = task.observer
         task.addCompletionHandler(completion)
         load(task)
-        return task
+        return observer
     }
 }

@@ -11,7 +11,9 @@ struct DeduplicationKey: Hashable, Sendable {
 
     /// `nil` for a request that can't be compared, or that each has to be loaded for itself.
     init?(_ request: HTTPRequest) {
-        guard request.isDeduplicated ?? request.method.isSafe, let options = request.options.comparable else {
+        guard request.isDeduplicated ?? request.method.isSafe, request.delivery == .data, !request.body.isStreamed,
+            let options = request.options.comparable
+        else {
             return nil
         }
         (method, parts, headers, body) = (request.method, request.parts, request.headers, request.body)

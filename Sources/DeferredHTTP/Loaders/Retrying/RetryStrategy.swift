@@ -5,7 +5,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Which results are worth another attempt, and after which pause. See ``Retry``.
+/// Decides which results are worth another attempt, and after which pause. See ``Retry``.
 ///
 /// ```swift
 /// request.retryStrategy = .never
@@ -19,10 +19,10 @@ public struct RetryStrategy: Sendable {
         /// Counts the attempts, from 1.
         public let number: Int
 
-        /// What was to be loaded.
+        /// The request that was loaded.
         public let request: HTTPRequest
 
-        /// What came.
+        /// The result of the attempt.
         public let result: HTTPResult
 
         /// The response, if one came.
@@ -49,7 +49,7 @@ public struct RetryStrategy: Sendable {
     /// Tries again what may be sent twice and may do better: failures to connect, lost connections, time-outs, and the
     /// statuses 408, 429, 502, 503 and 504.
     ///
-    /// A request may be sent twice if its method is idempotent, or if it has an `Idempotency-Key`.
+    /// A request may be sent twice if its method is idempotent, or if it has an `Idempotency-Key`, and if its body can be.
     ///
     /// - Parameters:
     ///   - attempts: How many there are, the first included.
@@ -92,7 +92,7 @@ extension RetryStrategy.Attempt {
 
 extension HTTPRequest {
     /// Whether sending it twice does no harm.
-    var mayBeRepeated: Bool { method.isIdempotent || headers["Idempotency-Key"] != nil }
+    var mayBeRepeated: Bool { !body.isOneShot && (method.isIdempotent || headers["Idempotency-Key"] != nil) }
 }
 
 extension HTTPResponse {

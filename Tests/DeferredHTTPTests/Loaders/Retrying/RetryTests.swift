@@ -114,7 +114,7 @@ struct RetryTests {
             task.addCompletionHandler { [token = lifetimes.make()] _ in token.touch() }
             try await clock.waitForSleepers()
             clock.advance(by: .seconds(1))
-            _ = await task.value
+            _ = await task.result
         }
         try await eventually { kept == nil && lifetimes.count == 0 }
     }

@@ -106,11 +106,11 @@ public struct HTTPRequest: Sendable, Identifiable {
     /// SAFETY: changed only by the one value that refers to it.
     private final class Contents: @unchecked Sendable {
         let identity: Identity
-        var method: HTTPMethod
-        var headers: HTTPHeaders
-        var body: HTTPBody
-        var parts: URLParts
-        var options: HTTPRequestOptions
+        @exclusivity(unchecked) var method: HTTPMethod
+        @exclusivity(unchecked) var headers: HTTPHeaders
+        @exclusivity(unchecked) var body: HTTPBody
+        @exclusivity(unchecked) var parts: URLParts
+        @exclusivity(unchecked) var options: HTTPRequestOptions
 
         init(
             _ identity: Identity,

@@ -10,117 +10,146 @@ internal import Synchronization
 /// Links run from an execution to those that were made for it, and go when either end completes. The way back, from a part
 /// to the task that it was made for, is the completion handler of whoever passed it on.
 final class HTTPExecution: Sendable {
+    private typealias Cancellation = FutureStorage<CancellationToken.Ending>
+
     private struct State {
-        var isCancelled = false
-        var isCompleted = false
         /// Made for the first handler.
-        var cancellation: FutureStorage<CancellationToken.Ending>?
+        var cancellation: Cancellation?
         /// What was passed on for this execution and has not completed: mostly one.
         var part: HTTPExecution?
+        /// Made for the first who needs it.
+        var extras: Extras?
+
+        mutating func takeParts() -> Parts {
+            Parts(first: part.take(), others: extras?.takeParts() ?? [])
+        }
+    }
+
+    private struct Parts {
+        let first: HTTPExecution?
+        let others: [HTTPExecution]
+
+        /// The newest first.
+        func cancel() {
+            for part in others.reversed() { part.cancel() }
+            first?.cancel()
+        }
+    }
+
+    /// What most executions never have.
+    ///
+    /// SAFETY: guarded by the lock of its execution.
+    private final class Extras: @unchecked Sendable {
         var otherParts: [HTTPExecution] = []
         /// The next loader of a link that can't say it itself.
         var continuation: (any HTTPLoader)?
+        var reporter: ProgressReporter?
+        var monitor: HTTPMonitor?
 
-        mutating func takeParts() -> [HTTPExecution] {
-            guard let first = part.take() else { return [] }
+        func takeParts() -> [HTTPExecution] {
             defer { otherParts = [] }
-            return [first] + otherParts
+            return otherParts
         }
     }
+
+    private static let cancelledFlag: UInt = 1
+    private static let completedFlag: UInt = 2
+    private static let watchedFlag: UInt = 4
 
     let request: HTTPRequest
     let identity = Identity()
     let completion = FutureStorage<HTTPResult>()
+    /// Written under the lock.
+    private let flags = Atomic<UInt>(0)
     private let state = Lock(State())
 
     /// What a caller loaded, of which this is a part; `nil` if it is that itself.
     private let whole: HTTPExecution?
-    private let lazyReporter = AtomicLazyReference<ProgressReporter>()
-    private let lazyGate = AtomicLazyReference<ResetGate>()
-    private let lazyMonitor = AtomicLazyReference<HTTPMonitor>()
+    /// The address of a gate, to which this has a reference.
+    private let gate = Atomic<UInt>(0)
 
-    /// - Parameter whole: What this is a part of.
-    init(_ request: HTTPRequest, partOf whole: HTTPExecution? = nil) {
+    /// - Parameter parent: What this is a part of.
+    init(_ request: HTTPRequest, partOf parent: HTTPExecution? = nil) {
         self.request = request
-        self.whole = whole.map { $0.whole ?? $0 }
+        if let parent { whole = parent.whole ?? parent } else { whole = nil }
     }
+
+    deinit {
+        let bits = gate.load(ordering: .relaxed)
+        if bits != 0 { Self.gate(at: bits)?.release() }
+    }
+
+    // MARK: - What is going on
 
     /// Counts the bytes of the whole.
     var reporter: ProgressReporter {
-        let whole = whole ?? self
-        return whole.lazyReporter.load() ?? whole.lazyReporter.storeIfNil(ProgressReporter(unit: .bytes))
+        (whole ?? self).withExtras { extras in
+            let reporter = extras.reporter ?? ProgressReporter(unit: .bytes)
+            extras.reporter = reporter
+            return reporter
+        }
     }
 
     /// Tells those who watch the whole what happens to a part of it.
     func tell(_ news: HTTPMonitor.News) {
-        (whole ?? self).lazyMonitor.load()?.tell(news)
+        let whole = whole ?? self
+        // Relaxed: those who began to watch on another thread at this moment may miss it.
+        guard whole.flags.load(ordering: .relaxed) & Self.watchedFlag != 0 else { return }
+        whole.withExtras { $0.monitor }?.tell(news)
     }
 
     /// Calls `body` with what happens to the whole.
     func watch(_ body: @escaping @Sendable (HTTPMonitor.News) -> Void) {
         let whole = whole ?? self
-        let monitor = whole.lazyMonitor.load() ?? whole.lazyMonitor.storeIfNil(HTTPMonitor())
-        monitor.add(body)
+        whole.withExtras { extras in
+            let monitor = extras.monitor ?? HTTPMonitor()
+            extras.monitor = monitor
+            return monitor
+        }.add(body)
+        whole.flags.bitwiseOr(Self.watchedFlag, ordering: .relaxed)
+    }
+
+    private func withExtras<Result: Sendable>(_ body: (Extras) -> Result) -> Result {
+        state.withLock { state in
+            let extras = state.extras ?? Extras()
+            state.extras = extras
+            return body(extras)
+        }
     }
 
     // MARK: - Passing on
 
     func setContinuation(_ next: (any HTTPLoader)?) {
-        var next = next
-        state.withLock { swap(&$0.continuation, &next) }
+        let old = withExtras { extras in
+            defer { extras.continuation = next }
+            return extras.continuation
+        }
+        withExtendedLifetime(old) {}
     }
 
     /// The loader after a link that doesn't know it.
     ///
     /// - Parameter isLast: Whether the link passes on the execution itself, and the next link has another one after it.
     func continuation(isLast: Bool) -> (any HTTPLoader)? {
-        state.withLock { isLast ? $0.continuation.take() : $0.continuation }
+        state.withLock { state in
+            guard let extras = state.extras else { return nil }
+            return isLast ? extras.continuation.take() : extras.continuation
+        }
     }
 
-    // MARK: - Cancelling
-
-    var isCancelled: Bool { state.withLock { $0.isCancelled } }
-
-    /// Whether this is cancelled, or about to be by a reset.
-    var isToStop: Bool { (whole ?? self).lazyGate.load()?.isClosed == true || isCancelled }
-
-    /// Lets a reset stop this, and all that it is a part of, at a moment's notice.
-    func pass(_ gate: ResetGate) {
-        _ = (whole ?? self).lazyGate.storeIfNil(gate)
-    }
-
-    func cancel() {
-        let (cancellation, parts) = state.withLock { state in
-            guard !state.isCancelled, !state.isCompleted else {
-                return (FutureStorage<CancellationToken.Ending>?.none, [HTTPExecution]())
+    /// Cancels `part` with this, or when this completes before it; false if it is too late for that.
+    func adopt(_ part: HTTPExecution) -> Bool {
+        state.withLock { state in
+            if flags.load(ordering: .relaxed) & (Self.cancelledFlag | Self.completedFlag) != 0 { return false }
+            if state.part == nil {
+                state.part = part
+            } else {
+                let extras = state.extras ?? Extras()
+                state.extras = extras
+                extras.otherParts.append(part)
             }
-            state.isCancelled = true
-            return (state.cancellation.take(), state.takeParts())
+            return true
         }
-        for part in parts.reversed() { part.cancel() }
-        _ = cancellation?.fillNewestFirst(with: .cancelled)
-    }
-
-    func addCancellationHandler(_ handler: @escaping @Sendable () -> Void) -> Registration {
-        let (isCancelled, cancellation) = state.withLock { state -> (Bool, FutureStorage<CancellationToken.Ending>?) in
-            if state.isCompleted { return (false, nil) }
-            if state.isCancelled { return (true, nil) }
-            let cancellation = state.cancellation ?? FutureStorage()
-            state.cancellation = cancellation
-            return (false, cancellation)
-        }
-        if isCancelled, !completion.isFilledForAll { handler() }
-        return CancellationToken(cancellation).register(handler)
-    }
-
-    /// Cancels `part` with this, or when this completes before it.
-    func adopt(_ part: HTTPExecution) {
-        let isLate = state.withLock { state in
-            if state.isCancelled || state.isCompleted { return true }
-            if state.part == nil { state.part = part } else { state.otherParts.append(part) }
-            return false
-        }
-        if isLate { part.cancel() }
     }
 
     /// Lets go of a part that has completed.
@@ -128,17 +157,67 @@ final class HTTPExecution: Sendable {
     /// - Parameter part: Not compared but by its address, so that its own handler needn't keep it.
     func forget(_ part: ObjectIdentifier) {
         // What goes is released outside of the lock.
-        let (gone, others) = state.withLock { state in
-            if let first = state.part, ObjectIdentifier(first) == part {
-                let gone = state.part
-                state.part = state.otherParts.popLast()
-                return (gone, [HTTPExecution]())
-            }
-            let others = state.otherParts
-            state.otherParts.removeAll { ObjectIdentifier($0) == part }
-            return (HTTPExecution?.none, others)
+        let gone = state.withLock { state -> HTTPExecution? in
+            if let first = state.part, ObjectIdentifier(first) == part { return state.part.take() }
+            guard let extras = state.extras,
+                let index = extras.otherParts.firstIndex(where: { ObjectIdentifier($0) == part })
+            else { return nil }
+            return extras.otherParts.remove(at: index)
         }
-        withExtendedLifetime((gone, others)) {}
+        withExtendedLifetime(gone) {}
+    }
+
+    // MARK: - Cancelling
+
+    // Acquires nothing: what cancelling has done before is the business of those who did it.
+    var isCancelled: Bool { flags.load(ordering: .relaxed) & Self.cancelledFlag != 0 }
+
+    /// Whether this is cancelled, or about to be by a reset.
+    var isToStop: Bool { isCancelled || (whole ?? self).isGateClosed }
+
+    private var isGateClosed: Bool {
+        // Pairs with the release in `pass`.
+        let bits = gate.load(ordering: .acquiring)
+        return bits != 0 && Self.gate(at: bits)?._withUnsafeGuaranteedRef { $0.isClosed } == true
+    }
+
+    /// Lets a reset stop this, and all that it is a part of, at a moment's notice. The first gate counts.
+    func pass(_ gate: ResetGate) {
+        let reference = Unmanaged.passRetained(gate)
+        let (exchanged, _) = (whole ?? self).gate.compareExchange(
+            expected: 0,
+            desired: UInt(bitPattern: reference.toOpaque()),
+            ordering: .acquiringAndReleasing
+        )
+        if !exchanged { reference.release() }
+    }
+
+    private static func gate(at bits: UInt) -> Unmanaged<ResetGate>? {
+        UnsafeRawPointer(bitPattern: bits).map(Unmanaged.fromOpaque)
+    }
+
+    func cancel() {
+        let links = state.withLock { state -> (Cancellation?, Parts)? in
+            guard flags.load(ordering: .relaxed) & (Self.cancelledFlag | Self.completedFlag) == 0 else { return nil }
+            flags.bitwiseOr(Self.cancelledFlag, ordering: .relaxed)
+            return (state.cancellation.take(), state.takeParts())
+        }
+        guard let (cancellation, parts) = links else { return }
+        parts.cancel()
+        _ = cancellation?.fillNewestFirst(with: .cancelled)
+    }
+
+    func addCancellationHandler(_ handler: @escaping @Sendable () -> Void) -> Registration {
+        let (isCancelled, cancellation) = state.withLock { state -> (Bool, Cancellation?) in
+            let flags = flags.load(ordering: .relaxed)
+            if flags & Self.completedFlag != 0 { return (false, nil) }
+            if flags & Self.cancelledFlag != 0 { return (true, nil) }
+            let cancellation = state.cancellation ?? Cancellation()
+            state.cancellation = cancellation
+            return (false, cancellation)
+        }
+        if isCancelled, !completion.isFilledForAll { handler() }
+        return CancellationToken(cancellation).register(handler)
     }
 
     // MARK: - Completing
@@ -146,14 +225,14 @@ final class HTTPExecution: Sendable {
     /// - Returns: True for exactly one caller, ever.
     func complete(with result: HTTPResult) -> Bool {
         guard completion.claim() else { return false }
-        let (cancellation, parts) = state.withLock { state in
-            state.isCompleted = true
+        let (cancellation, parts) = state.withLock { state -> (Cancellation?, Parts) in
+            flags.bitwiseOr(Self.completedFlag, ordering: .relaxed)
             return (state.cancellation.take(), state.takeParts())
         }
         cancellation?.fillDroppingHandlers(with: .abandoned)
         completion.fulfil(with: result)
         // Somebody above has completed this: nobody wants what is on its way any more.
-        for part in parts { part.cancel() }
+        parts.cancel()
         return true
     }
 

@@ -40,15 +40,19 @@ extension HTTPTask {
     ) -> HTTPExecution? {
         guard !failIfCancelled(), let next = checked(next, isLast: false) else { return nil }
         let part = HTTPExecution(request, partOf: execution)
-        execution.adopt(part)
         let identity = ObjectIdentifier(part)
         part.completion.upon(.immediate) { result in
             self.execution.forget(identity)
             if let completion { completion(result) } else { self.complete(with: result) }
         }
         let child = HTTPTask(part, isLoaders: true)
-        // It may have been cancelled meanwhile.
-        if !child.failIfCancelled() { next.load(child) }
+        if execution.adopt(part) {
+            next.load(child)
+        } else {
+            // Cancelled, or completed, meanwhile.
+            part.cancel()
+            part.fail(.cancelled)
+        }
         return part
     }
 

@@ -26,7 +26,9 @@ extension LoopbackServer.Script {
             fields.append(.init(name: "Content-Length", value: "\(body.count)"))
         }
         let head = head(status: status, reason: reason, headers: .init(fields))
-        return .wellFormed([.send(head), .send(body)] + (headers["Connection"]?.lowercased() == "close" ? [.close] : []))
+        return .wellFormed(
+            [.send(head), .send(body)] + (headers["Connection"]?.lowercased() == "close" ? [.close] : [])
+        )
     }
 
     /// An empty response.

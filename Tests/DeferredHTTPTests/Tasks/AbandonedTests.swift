@@ -15,7 +15,8 @@ struct AbandonedTests {
     private static let links: [any HTTPLink] = [
         ResetGuard(), Autocancel(), Throttle(maximum: 1), Retry(), Deduplicate(), Validate(), Log { _ in },
         ModifyRequest { _ in }, ApplyEnvironment(.init(host: "host")), Deadline(.seconds(60)),
-        RateLimit(requestsPerSecond: 1, burst: 2), BasicAuthentication(user: "u", password: "p", hosts: ["example.com"]),
+        RateLimit(requestsPerSecond: 1, burst: 2),
+        BasicAuthentication(user: "u", password: "p", hosts: ["example.com"]),
         BearerAuthentication(token: "t", hosts: ["example.com"]) { _ in .never },
     ]
 

@@ -68,11 +68,15 @@ public struct RetryStrategy: Sendable {
         var policy = URLClient.RetryPolicy()
         (policy.base, policy.cap, policy.longestRetryAfter, policy.random) = (base, cap, longestRetryAfter, random)
         return RetryStrategy { [policy] attempt in
-            guard attempt.number < attempts, attempt.request.mayBeRepeated else { return nil }
+            // The cheap questions first, for most attempts succeed.
+            guard attempt.number < attempts else { return nil }
             guard let response = attempt.response else {
-                return attempt.isTransientFailure ? policy.pause(after: attempt.number) : nil
+                return attempt.isTransientFailure && attempt.request.mayBeRepeated
+                    ? policy.pause(after: attempt.number) : nil
             }
-            guard policy.statuses.contains(response.status.code) else { return nil }
+            guard !response.status.isSuccess, policy.statuses.contains(response.status.code),
+                attempt.request.mayBeRepeated
+            else { return nil }
             return policy.pause(after: attempt.number, retryAfter: response.retryAfter)
         }
     }

@@ -51,7 +51,8 @@ struct BearerAuthenticationTests {
     }
 
     @Test func `without a token the first request fetches one`() {
-        let chain = BearerAuthentication(hosts: ["example.com"]) { old in .success(old == nil ? "new" : "wrong") } --> stub
+        let chain =
+            BearerAuthentication(hosts: ["example.com"]) { old in .success(old == nil ? "new" : "wrong") } --> stub
         #expect(chain.load(.example).statusNow == .ok)
         #expect(stub.requests.count == 1)
     }

@@ -34,11 +34,11 @@ public struct Deadline: HTTPLink {
         if task.failIfCancelled() { return }
         let limit = task.request.deadline ?? limit
         let stream = Lock(WeakStream())
-        let timer = ClockTimer(after: limit, clock: clock) { [weak task] in
-            let cause = DeadlineExceeded(limit: limit)
-            task?.fail(.timedOut, underlying: cause)
-            let error = task.map { HTTPError(.timedOut, request: $0.request, underlying: cause) }
-            stream.withLock { $0 }.fail(with: error ?? cause)
+        let timer = ClockTimer(after: limit, clock: clock) {
+            [weak execution = task.execution, request = task.request] in
+            let error = HTTPError(.timedOut, request: request, underlying: DeadlineExceeded(limit: limit))
+            _ = execution?.complete(with: .failure(error))
+            stream.withLock { $0 }.fail(with: error)
         }
         task.addCompletionHandler { result in
             guard case .success(let response) = result, let body = response.stream else { return timer.cancel() }

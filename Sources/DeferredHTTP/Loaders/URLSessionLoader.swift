@@ -95,7 +95,7 @@ public struct URLSessionLoader: HTTPLoader {
         case .stream:
             task.follow(client.stream(urlRequest, body: checkedBody, options: options, in: reporter)) { response in
                 let body = response.body
-                let stream = HTTPBodyStream(body, onCancel: { body.cancel() }) { error in
+                let stream = HTTPBodyStream(body, isWoken: true, onCancel: { body.cancel() }) { error in
                     error is CancellationError ? error : HTTPError(error, request: request)
                 }
                 return HTTPResponse(response.head, stream: stream, to: request)

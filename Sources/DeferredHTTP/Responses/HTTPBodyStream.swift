@@ -27,20 +27,23 @@ public struct HTTPBodyStream: AsyncSequence, Sendable {
     ///
     /// - Parameters:
     ///   - bytes: The body. Kept until the stream has gone.
-    ///   - onCancel: Stops the transfer. Called at most once, and not when the body was read to its end.
+    ///   - onCancel: Stops the transfer. Called at most once, and not when the body was read to its end. A reader that waits
+    ///     for bytes meanwhile is woken by cancelling the Swift task in which it waits for the sequence.
     public init<Bytes: AsyncSequence & Sendable>(
         _ bytes: Bytes,
         onCancel: @escaping @Sendable () -> Void = {}
     ) where Bytes.Element == Data {
-        self.init(bytes, onCancel: onCancel, mapError: { $0 })
+        self.init(bytes, isWoken: false, onCancel: onCancel, mapError: { $0 })
     }
 
+    /// - Parameter isWoken: Whether `onCancel` ends a reader's wait for bytes.
     init<Bytes: AsyncSequence & Sendable>(
         _ bytes: Bytes,
+        isWoken: Bool,
         onCancel: @escaping @Sendable () -> Void,
         mapError: @escaping @Sendable (any Error) -> any Error
     ) where Bytes.Element == Data {
-        reading = Reading(onCancel: onCancel) {
+        reading = Reading(isWoken: isWoken, onCancel: onCancel) {
             let iterator = Reading.Box(bytes.makeAsyncIterator())
             return {
                 do { return try await iterator.content.next() } catch { throw mapError(error) }
@@ -110,7 +113,7 @@ public struct HTTPBodyStream: AsyncSequence, Sendable {
         public mutating func next() async throws -> Data? {
             try reading.checkFailure()
             do {
-                let bytes = try await nextPiece()
+                let bytes = try await (reading.isWoken ? nextPiece() : reading.wakeable(nextPiece))
                 // Bytes that came after a failure are nobody's.
                 try reading.checkFailure()
                 reading.note(bytes)
@@ -144,7 +147,7 @@ final class ByteCounter: Sendable {
 }
 
 private final class Reading: Sendable {
-    typealias Next = () async throws -> Data?
+    typealias Next = @Sendable () async throws -> Data?
 
     /// SAFETY: belongs to one iterator, which is not Sendable.
     final class Box<Content>: @unchecked Sendable {
@@ -155,9 +158,11 @@ private final class Reading: Sendable {
     let end = FutureStorage<(any Error)?>()
     let counter = ByteCounter()
     let makeNext: @Sendable () -> Next
+    let isWoken: Bool
     private let onCancel: @Sendable () -> Void
 
-    init(onCancel: @escaping @Sendable () -> Void, _ makeNext: @escaping @Sendable () -> Next) {
+    init(isWoken: Bool, onCancel: @escaping @Sendable () -> Void, _ makeNext: @escaping @Sendable () -> Next) {
+        self.isWoken = isWoken
         self.onCancel = onCancel
         self.makeNext = makeNext
     }
@@ -167,6 +172,18 @@ private final class Reading: Sendable {
     }
 
     var failure: (any Error)? { end.peek() ?? nil }
+
+    /// Waits for bytes in a Swift task that is cancelled when the stream fails.
+    func wakeable(_ next: @escaping Next) async throws -> Data? {
+        let waiting = Task { try await next() }
+        let registration = end.upon(.immediate) { _ in waiting.cancel() }
+        defer { registration.cancel() }
+        return try await withTaskCancellationHandler {
+            try await waiting.value
+        } onCancel: {
+            waiting.cancel()
+        }
+    }
 
     func checkFailure() throws {
         if let failure { throw failure }

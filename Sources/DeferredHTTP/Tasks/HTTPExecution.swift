@@ -7,9 +7,11 @@ internal import Synchronization
 /// A loader refers to it through the ``HTTPTask`` that it was given, and everybody else through one of their own. So the
 /// execution can tell when the last loader has let go of it.
 ///
-/// Links run from an execution to those that were made for it, and go when either end completes. The way back, from a part
-/// to the task that it was made for, is the completion handler of whoever passed it on.
-final class HTTPExecution: Sendable {
+/// An execution and the parts that were made for it refer to each other, until either end completes.
+///
+/// SAFETY: `parent` and `continuing` are set before anybody else can refer to the execution, and taken by the one who
+/// completes it; everything else is immutable, atomic or locked.
+final class HTTPExecution: @unchecked Sendable {
     private typealias Cancellation = FutureStorage<CancellationToken.Ending>
 
     private struct State {
@@ -68,10 +70,24 @@ final class HTTPExecution: Sendable {
     /// The address of a gate, to which this has a reference.
     private let gate = Atomic<UInt>(0)
 
-    /// - Parameter parent: What this is a part of.
-    init(_ request: HTTPRequest, partOf parent: HTTPExecution? = nil) {
+    /// The task that this is a part of, whose loader waits for the result.
+    @exclusivity(unchecked) private var parent: HTTPTask?
+    @exclusivity(unchecked) private var continuing: (@Sendable (HTTPResult) -> Void)?
+
+    init(_ request: HTTPRequest) {
         self.request = request
-        if let parent { whole = parent.whole ?? parent } else { whole = nil }
+        whole = nil
+    }
+
+    /// - Parameters:
+    ///   - parent: What this is a part of.
+    ///   - continuing: Called with the result, after the handlers that were added on the way; `nil` to complete `parent` with
+    ///     it.
+    init(_ request: HTTPRequest, partOf parent: HTTPTask, _ continuing: (@Sendable (HTTPResult) -> Void)?) {
+        self.request = request
+        self.parent = parent
+        self.continuing = continuing
+        whole = parent.execution.whole ?? parent.execution
     }
 
     deinit {
@@ -153,14 +169,12 @@ final class HTTPExecution: Sendable {
     }
 
     /// Lets go of a part that has completed.
-    ///
-    /// - Parameter part: Not compared but by its address, so that its own handler needn't keep it.
-    func forget(_ part: ObjectIdentifier) {
+    private func forget(_ part: HTTPExecution) {
         // What goes is released outside of the lock.
         let gone = state.withLock { state -> HTTPExecution? in
-            if let first = state.part, ObjectIdentifier(first) == part { return state.part.take() }
+            if state.part === part { return state.part.take() }
             guard let extras = state.extras,
-                let index = extras.otherParts.firstIndex(where: { ObjectIdentifier($0) == part })
+                let index = extras.otherParts.firstIndex(where: { $0 === part })
             else { return nil }
             return extras.otherParts.remove(at: index)
         }
@@ -231,9 +245,19 @@ final class HTTPExecution: Sendable {
         }
         cancellation?.fillDroppingHandlers(with: .abandoned)
         completion.fulfil(with: result)
+        if let parent = parent.take() { pass(result, to: parent, continuing.take()) }
         // Somebody above has completed this: nobody wants what is on its way any more.
         parts.cancel()
         return true
+    }
+
+    /// The loader that waits for this comes last, so that what those on the way have taken is free for it.
+    private func pass(_ result: HTTPResult, to parent: HTTPTask, _ continuing: (@Sendable (HTTPResult) -> Void)?) {
+        func goOn() {
+            parent.execution.forget(self)
+            if let continuing { continuing(result) } else { parent.complete(with: result) }
+        }
+        if Trampoline.nest(goOn) == nil { Trampoline.putOff(goOn) }
     }
 
     @discardableResult

@@ -19,8 +19,8 @@ extension HTTPTask {
     /// - Parameters:
     ///   - request: What to load.
     ///   - next: See ``pass(to:)``.
-    ///   - completion: Called once with the result. It has to complete this task, or to pass it on again. By default, the
-    ///     result is this task's, too.
+    ///   - completion: Called once with the result, after the completion handlers that were added further on. It has to
+    ///     complete this task, or to pass it on again. By default, the result is this task's, too.
     /// - Returns: The task that was passed on; `nil` if there is none, since this one is complete.
     @discardableResult
     public func pass(
@@ -39,12 +39,7 @@ extension HTTPTask {
         completion: (@Sendable (HTTPResult) -> Void)? = nil
     ) -> HTTPExecution? {
         guard !failIfCancelled(), let next = checked(next, isLast: false) else { return nil }
-        let part = HTTPExecution(request, partOf: execution)
-        let identity = ObjectIdentifier(part)
-        part.completion.upon(.immediate) { result in
-            self.execution.forget(identity)
-            if let completion { completion(result) } else { self.complete(with: result) }
-        }
+        let part = HTTPExecution(request, partOf: self, completion)
         let child = HTTPTask(part, isLoaders: true)
         if execution.adopt(part) {
             next.load(child)

@@ -73,9 +73,9 @@ extension HTTPTask {
             }
         }
         let completion = addCompletionHandler { _ in timer.cancel() }
-        let cancellation = addCancellationHandler { [weak self] in
-            // Before the timer lets go of it.
-            self?.fail(.cancelled)
+        // It keeps the task, until the pause or the task has ended: a timer for a pause without an end would not.
+        let cancellation = addCancellationHandler {
+            self.fail(.cancelled)
             timer.cancel()
         }
         registrations.fill(with: (cancellation, completion))

@@ -132,4 +132,11 @@ struct RetryTests {
             #expect(task.codeNow == .cancelled || stub.requests.count == 2)
         }
     }
+
+    @Test(arguments: ["99999999999999999999", "9223372036854775807", "120"])
+    func `a server that asks for too long a pause has the last word`(seconds: String) {
+        let stub = StubLoader(.response(503, headers: ["Retry-After": seconds]))
+        let task = (retry() --> stub).load(.example)
+        #expect(task.statusNow == .serviceUnavailable && stub.requests.count == 1)
+    }
 }

@@ -48,12 +48,9 @@ public func --> <Link: HTTPLink>(link: Link, next: some HTTPLoader) -> Link {
     link.followed(by: next)
 }
 
-extension HTTPLink where Self: AnyObject {
-    /// A chain in which `link`, an object, passes on to `next`. In another chain, the same object can pass on to another
-    /// loader.
-    public static func --> (link: Self, next: some HTTPLoader) -> some HTTPLink {
-        ObjectLink(link, next)
-    }
+/// A chain in which `link`, an object, passes on to `next`. In another chain, the same object can pass on to another loader.
+public func --> <Object: HTTPLink & AnyObject>(link: Object, next: some HTTPLoader) -> some HTTPLink {
+    ObjectLink(link, next)
 }
 
 /// An object in a chain, which can't have a next loader of its own for each chain that it is in.

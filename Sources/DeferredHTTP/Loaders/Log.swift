@@ -63,7 +63,7 @@ public struct Log: HTTPLink {
         note(.began)
         task.execution.watch { [weak execution = task.execution] news in
             // A log behind a retry sees one attempt: the next is not its own.
-            guard let execution, !execution.completion.isFinished else { return }
+            guard let execution, !execution.isComplete else { return }
             switch news {
             case .attempt(let number): note(.attempt(number))
             case .response(let status): note(.response(status))

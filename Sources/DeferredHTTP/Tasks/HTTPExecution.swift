@@ -15,6 +15,10 @@ final class HTTPExecution: @unchecked Sendable {
     private typealias Cancellation = FutureStorage<CancellationToken.Ending>
 
     private struct State {
+        /// Made for the first who asks, mostly before the end: parts are completed with few or no handlers.
+        var completion: FutureStorage<HTTPResult>?
+        /// The result, until there is a `completion` for it.
+        var result: HTTPResult?
         /// Made for the first handler.
         var cancellation: Cancellation?
         /// What was passed on for this execution and has not completed: mostly one.
@@ -57,11 +61,12 @@ final class HTTPExecution: @unchecked Sendable {
     private static let cancelledFlag: UInt = 1
     private static let completedFlag: UInt = 2
     private static let watchedFlag: UInt = 4
+    /// Whether somebody has won the right to complete.
+    private static let claimedFlag: UInt = 8
 
     let request: HTTPRequest
     let identity = Identity()
-    let completion = FutureStorage<HTTPResult>()
-    /// Written under the lock.
+    /// All but the right to complete is written under the lock.
     private let flags = Atomic<UInt>(0)
     private let state = Lock(State())
 
@@ -96,6 +101,21 @@ final class HTTPExecution: @unchecked Sendable {
     }
 
     // MARK: - What is going on
+
+    /// The future of the result.
+    var completion: FutureStorage<HTTPResult> {
+        state.withLock { state in
+            if let completion = state.completion { return completion }
+            let completion: FutureStorage<HTTPResult> =
+                if let result = state.result.take() { FutureStorage(filledWith: result) } else { FutureStorage() }
+            state.completion = completion
+            return completion
+        }
+    }
+
+    /// Whether somebody has completed this. Its handlers may still be running.
+    // Acquires nothing: the result comes from `completion`.
+    var isComplete: Bool { flags.load(ordering: .relaxed) & Self.completedFlag != 0 }
 
     /// Counts the bytes of the whole.
     var reporter: ProgressReporter {
@@ -230,7 +250,7 @@ final class HTTPExecution: @unchecked Sendable {
             state.cancellation = cancellation
             return (false, cancellation)
         }
-        if isCancelled, !completion.isFilledForAll { handler() }
+        if isCancelled, !isComplete { handler() }
         return CancellationToken(cancellation).register(handler)
     }
 
@@ -238,13 +258,16 @@ final class HTTPExecution: @unchecked Sendable {
 
     /// - Returns: True for exactly one caller, ever.
     func complete(with result: HTTPResult) -> Bool {
-        guard completion.claim() else { return false }
-        let (cancellation, parts) = state.withLock { state -> (Cancellation?, Parts) in
+        guard flags.bitwiseOr(Self.claimedFlag, ordering: .relaxed).oldValue & Self.claimedFlag == 0 else {
+            return false
+        }
+        let (cancellation, parts, completion) = state.withLock { state in
             flags.bitwiseOr(Self.completedFlag, ordering: .relaxed)
-            return (state.cancellation.take(), state.takeParts())
+            if state.completion == nil { state.result = result }
+            return (state.cancellation.take(), state.takeParts(), state.completion)
         }
         cancellation?.fillDroppingHandlers(with: .abandoned)
-        completion.fulfil(with: result)
+        completion?.fulfil(with: result)
         if let parent = parent.take() { pass(result, to: parent, continuing.take()) }
         // Somebody above has completed this: nobody wants what is on its way any more.
         parts.cancel()
@@ -269,7 +292,7 @@ final class HTTPExecution: @unchecked Sendable {
 
     /// Whether there is nothing left to do.
     func failIfCancelled() -> Bool {
-        guard isToStop else { return completion.isFilledForAll }
+        guard isToStop else { return isComplete }
         cancel()
         fail(.cancelled)
         return true

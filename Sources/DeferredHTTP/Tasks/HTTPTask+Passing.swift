@@ -6,8 +6,8 @@ extension HTTPTask {
     /// - Parameter next: If `nil`, the chain has no terminal loader, and the task fails with
     ///   ``HTTPError/Code/cannotConnect``.
     public func pass(to next: (any HTTPLoader)?) {
-        guard !failIfCancelled(), let next = checked(next, isLast: true) else { return }
-        next.load(self)
+        if failIfCancelled() { return }
+        if let next { next.load(self) } else { continuation(isLast: true)?.load(self) }
     }
 
     /// Has the next loader load another request for this task: a changed one, or the same once more.
@@ -38,7 +38,11 @@ extension HTTPTask {
         to next: (any HTTPLoader)?,
         completion: (@Sendable (HTTPResult) -> Void)? = nil
     ) -> HTTPExecution? {
-        guard !failIfCancelled(), let next = checked(next, isLast: false) else { return nil }
+        if failIfCancelled() { return nil }
+        guard let next else {
+            guard let next = continuation(isLast: false) else { return nil }
+            return send(request, to: next, completion: completion)
+        }
         let part = HTTPExecution(request, partOf: self, completion)
         let child = HTTPTask(part, isLoaders: true)
         if execution.adopt(part) {
@@ -51,8 +55,9 @@ extension HTTPTask {
         return part
     }
 
-    private func checked(_ next: (any HTTPLoader)?, isLast: Bool) -> (any HTTPLoader)? {
-        if let next = next ?? execution.continuation(isLast: isLast) { return next }
+    /// The loader after a link that doesn't know it; the task fails if there is none.
+    private func continuation(isLast: Bool) -> (any HTTPLoader)? {
+        if let next = execution.continuation(isLast: isLast) { return next }
         fail(.cannotConnect, underlying: MissingTerminalLoader())
         return nil
     }

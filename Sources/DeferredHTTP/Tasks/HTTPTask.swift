@@ -41,7 +41,7 @@ public final class HTTPTask: FutureProtocol, Cancellable, Identifiable {
 
     deinit {
         // A loader that stops its work when it is told to may thereby let go of the task.
-        if isLoaders, !execution.completion.isFinished { execution.fail(execution.isToStop ? .cancelled : .abandoned) }
+        if isLoaders, !execution.isComplete { execution.fail(execution.isToStop ? .cancelled : .abandoned) }
     }
 
     /// A reference for somebody who doesn't have to complete the task.

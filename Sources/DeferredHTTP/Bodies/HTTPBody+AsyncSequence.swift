@@ -4,11 +4,11 @@ internal import Synchronization
 extension HTTPBody {
     /// Bytes that come by and by, and can be sent once.
     ///
-    /// A request with such a body is not tried again: not by ``Retry``, and not by ``BearerAuthentication``. To have that,
-    /// use ``stream(length:contentType:_:)``.
+    /// A request with such a body is not tried again: not by ``Retry``, and not by ``BearerAuthentication``. To have
+    /// that, use ``stream(length:contentType:_:)``.
     ///
-    /// Over ``URLSessionLoader``, all of the bytes are gathered in a temporary file first, which only its owner can read,
-    /// and then sent with their length.
+    /// Over ``URLSessionLoader``, all of the bytes are gathered in a temporary file first, which only its owner can
+    /// read, and then sent with their length.
     ///
     /// - Parameters:
     ///   - bytes: The bytes, in pieces of any size. Kept until they were sent.
@@ -43,7 +43,8 @@ extension HTTPBody {
         return HTTPBody([], contentType: contentType, source: source)
     }
 
-    /// The bytes of a body that was made from an asynchronous sequence, for a terminal loader of one's own; otherwise `nil`.
+    /// The bytes of a body that was made from an asynchronous sequence, for a terminal loader of one's own; otherwise
+    /// `nil`.
     ///
     /// Those that can be sent once throw ``AlreadySent`` the second time.
     public func makeByteStream() -> HTTPBodyStream? { source?.open() }

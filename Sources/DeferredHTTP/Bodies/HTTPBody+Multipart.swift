@@ -79,8 +79,8 @@ extension HTTPBody {
     ///
     /// - Parameters:
     ///   - parts: In order; a name can occur several times.
-    ///   - boundary: Separates the parts, and must not occur in them; by default, random. At most 70 characters, as RFC 2046
-    ///     has it.
+    ///   - boundary: Separates the parts, and must not occur in them; by default, random. At most 70 characters, as RFC
+    ///     2046 has it.
     public static func multipart(_ parts: [Part], boundary: String = "deferred-\(UUID().uuidString)") -> HTTPBody {
         var pieces: [Piece] = []
         var text = Data()

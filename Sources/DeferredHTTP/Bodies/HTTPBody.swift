@@ -8,8 +8,8 @@ public import Foundation
 /// request.body = .multipart([.init(name: "photo", file: url, contentType: "image/jpeg")])
 /// ```
 ///
-/// A body can be sent as often as needed, but for those of ``stream(_:length:contentType:)``. Files are read while they are
-/// sent, each time anew, and must not change meanwhile.
+/// A body can be sent as often as needed, but for those of ``stream(_:length:contentType:)``. Files are read while they
+/// are sent, each time anew, and must not change meanwhile.
 public struct HTTPBody: Sendable, Hashable {
     /// A part of a body.
     public enum Piece: Sendable, Hashable {
@@ -20,7 +20,7 @@ public struct HTTPBody: Sendable, Hashable {
         case file(URL)
     }
 
-    /// What is sent, in order, for a terminal loader of one's own; none for ``makeByteStream()``.
+    /// The parts that are sent, in order, for a terminal loader of one's own; none for ``makeByteStream()``.
     public let pieces: [Piece]
 
     /// For the `Content-Type` of a request that has none; `nil` for none.
@@ -57,10 +57,10 @@ public struct HTTPBody: Sendable, Hashable {
         HTTPBody([.file(file)], contentType: contentType)
     }
 
-    /// Whether nothing is sent.
+    /// True if nothing is sent.
     public var isEmpty: Bool { pieces.isEmpty && source == nil }
 
-    /// How many bytes are sent; `nil` if that is not known, or a file's length can't be found out.
+    /// The number of bytes that are sent; `nil` if that is not known, or a file's length can't be found out.
     public var length: Int64? {
         if let source { return source.length }
         var length: Int64 = 0
@@ -97,7 +97,7 @@ private struct NoInputStream: Error, CustomStringConvertible {
 }
 
 extension HTTPBody: CustomStringConvertible, CustomReflectable {
-    /// How much it is, and of what type. Not what it says, which may be a secret.
+    /// The length and the type. Not the contents, which may be a secret.
     public var description: String {
         "\(length.map { "\($0) bytes" } ?? "unknown length")" + (contentType.map { " of \($0)" } ?? "")
     }

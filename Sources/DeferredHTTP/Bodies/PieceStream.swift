@@ -2,8 +2,8 @@ import Foundation
 
 /// A stream of bytes and files, one after the other. It always has bytes ready until its end.
 ///
-/// It overrides all that `InputStream` leaves to its subclasses on Apple's platforms, where URLSession schedules a body's
-/// stream in a run loop. Since it never has to wait, there is nothing to schedule.
+/// It overrides all that `InputStream` leaves to its subclasses on Apple's platforms, where URLSession schedules a
+/// body's stream in a run loop. Since it never has to wait, there is nothing to schedule.
 final class PieceStream: InputStream {
     private var pieces: ArraySlice<HTTPBody.Piece>
     private var current: InputStream?

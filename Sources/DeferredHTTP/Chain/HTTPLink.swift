@@ -2,9 +2,9 @@ public import DeferredCore
 
 /// A loader that passes tasks on to the next one in its chain. See ``HTTPLoader`` for an example.
 ///
-/// A link is a value. Those that keep something, such as a count or a token, share it among their copies: one value in two
-/// chains has one count or token for both. An object can be a link, too; it then leaves ``next`` as `nil`, since it would be
-/// the same in all of its chains, and has ``HTTPTask/pass(to:)`` find the way.
+/// A link is a value. Those that keep something, such as a count or a token, share it among their copies: one value in
+/// two chains has one count or token for both. An object can be a link, too; it then leaves ``next`` as `nil`, since it
+/// would be the same in all of its chains, and has ``HTTPTask/pass(to:)`` find the way.
 public protocol HTTPLink: HTTPLoader {
     /// The next loader, set by `-->`; `nil` at the end of a chain without a terminal loader.
     var next: (any HTTPLoader)? { get set }
@@ -48,7 +48,8 @@ public func --> <Link: HTTPLink>(link: Link, next: some HTTPLoader) -> Link {
     link.followed(by: next)
 }
 
-/// A chain in which `link`, an object, passes on to `next`. In another chain, the same object can pass on to another loader.
+/// A chain in which `link`, an object, passes on to `next`. In another chain, the same object can pass on to another
+/// loader.
 public func --> <Object: HTTPLink & AnyObject>(link: Object, next: some HTTPLoader) -> some HTTPLink {
     ObjectLink(link, next)
 }

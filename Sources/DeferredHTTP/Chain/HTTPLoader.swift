@@ -26,11 +26,11 @@ public import DeferredCore
 /// ```
 ///
 /// One that looks at the result gives `pass` a closure, and completes the task in it. One that answers by itself, as a
-/// terminal loader does, begins with ``HTTPTask/failIfCancelled()``, adds a cancellation handler, and completes the task
-/// in its own time.
+/// terminal loader does, begins with ``HTTPTask/failIfCancelled()``, adds a cancellation handler, and completes the
+/// task in its own time.
 ///
-/// **Rules:** each task that is loaded is completed, or passed on; that is, exactly once in the end. Both may happen on any
-/// thread, also before `load` returns. No lock is held meanwhile.
+/// **Rules:** each task that is loaded is completed, or passed on; that is, exactly once in the end. Both may happen on
+/// any thread, also before `load` returns. No lock is held meanwhile.
 public protocol HTTPLoader: Sendable {
     /// Takes over a task: completes it, now or later, or passes it on. Must not block.
     func load(_ task: HTTPTask)

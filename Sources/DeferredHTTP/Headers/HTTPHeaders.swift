@@ -41,8 +41,8 @@ public struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
         fields = elements.map { Field(name: $0.0, value: $0.1) }
     }
 
-    /// The value of the first field with this name. Setting it replaces all of them, in the place of the first; `nil` removes
-    /// them.
+    /// The value of the first field with this name. Setting it replaces all of them, in the place of the first; `nil`
+    /// removes them.
     public subscript(name: String) -> String? {
         get { fields.first { $0.isNamed(name) }?.value }
         set {

@@ -7,11 +7,12 @@ internal import DeferredCore
 /// request.deadline = .seconds(2)  // for one request
 /// ```
 ///
-/// A request that takes longer fails with ``HTTPError/Code/timedOut`` and ``DeadlineExceeded`` as the cause, and what is on
-/// its way for it is cancelled. Behind a ``Retry``, each attempt has a deadline. A response that is a stream has to be read to
-/// its end in time, or its reader gets the error.
+/// A request that takes longer fails with ``HTTPError/Code/timedOut`` and ``DeadlineExceeded`` as the cause, and what
+/// is on its way for it is cancelled. Behind a ``Retry``, each attempt has a deadline. A response that is a stream has
+/// to be read to its end in time, or its reader gets the error.
 ///
-/// Unlike ``HTTPRequest/timeout``, which ends a request after a silence, this holds also for one that is busy all the time.
+/// Unlike ``HTTPRequest/timeout``, which ends a request after a silence, this holds also for one that is busy all the
+/// time.
 public struct Deadline: HTTPLink {
     /// The next loader, set by `-->`.
     public var next: (any HTTPLoader)?
@@ -21,8 +22,8 @@ public struct Deadline: HTTPLink {
     /// Creates the loader.
     ///
     /// - Parameters:
-    ///   - limit: For requests that have no ``HTTPRequest/deadline`` of their own. Zero and less have passed at once; 2³² seconds
-    ///     and more never do.
+    ///   - limit: For requests that have no ``HTTPRequest/deadline`` of their own. Zero and less have passed at once;
+    ///     2³² seconds and more never do.
     ///   - clock: The clock by which the time is measured; a manual one in tests.
     public init(_ limit: Duration, clock: any Clock<Duration> = ContinuousClock()) {
         self.limit = limit
@@ -59,7 +60,7 @@ public struct DeadlineExceeded: Error, CustomStringConvertible {
 }
 
 extension HTTPRequest {
-    /// How long ``Deadline`` gives this request; `nil` for the loader's own limit.
+    /// The time that ``Deadline`` gives this request; `nil` for the loader's own limit.
     public var deadline: Duration? {
         get { self[DeadlineOption.self] }
         set { self[DeadlineOption.self] = newValue }

@@ -3,8 +3,8 @@ internal import DeferredTask
 
 /// Has an asynchronous closure handle requests, around the rest of the chain.
 ///
-/// For what is called middleware elsewhere: change the request, look at the response, answer without the rest of the chain,
-/// or call it again.
+/// For what is called middleware elsewhere: change the request, look at the response, answer without the rest of the
+/// chain, or call it again.
 ///
 /// ```swift
 /// let chain = Intercept { request, next in
@@ -14,11 +14,12 @@ internal import DeferredTask
 /// } --> URLSessionLoader()
 /// ```
 ///
-/// Cancelling the task cancels the Swift task that runs the closure, and what it waits for by `next`; the closure decides
-/// how it ends. The progress of what it loads is the task's. It runs with the task-local values of whoever loads the
-/// request.
+/// Cancelling the task cancels the Swift task that runs the closure, and what it waits for by `next`; the closure
+/// decides how it ends. The progress of what it loads is the task's. It runs with the task-local values of whoever
+/// loads the request.
 public struct Intercept: HTTPLink {
-    /// Loads a request with the rest of the chain, and gives its response. Cancelling the Swift task that awaits it cancels it.
+    /// Loads a request with the rest of the chain, and gives its response. Cancelling the Swift task that awaits it
+    /// cancels it.
     public typealias Next = @Sendable (HTTPRequest) async throws(HTTPError) -> HTTPResponse
 
     /// The next loader, set by `-->`.
@@ -27,9 +28,9 @@ public struct Intercept: HTTPLink {
 
     /// Creates the loader.
     ///
-    /// - Parameter handle: Called for each request, in a Swift task of its own. An ``HTTPError`` that it throws is the result;
-    ///   any other error is the cause of an ``HTTPError/Code/unknown``, or ``HTTPError/Code/cancelled`` if it means that. Kept as
-    ///   long as the loader.
+    /// - Parameter handle: Called for each request, in a Swift task of its own. An ``HTTPError`` that it throws is the
+    ///   result; any other error is the cause of an ``HTTPError/Code/unknown``, or ``HTTPError/Code/cancelled`` if it
+    ///   means that. Kept as long as the loader.
     public init(_ handle: @escaping @Sendable (_ request: HTTPRequest, _ next: Next) async throws -> HTTPResponse) {
         self.handle = handle
     }

@@ -8,8 +8,8 @@ public import Foundation
 /// // GET https://host/path?token=…: 200 OK, 345 bytes, 0.012 seconds
 /// ```
 ///
-/// This writes a line for each request when it ends; ``events(clock:_:)`` tells every step as an ``Event``. Credentials don't
-/// appear in descriptions: see ``HTTPError``. Where the loader stands in a chain decides what counts:
+/// This writes a line for each request when it ends; ``events(clock:_:)`` tells every step as an ``Event``. Credentials
+/// don't appear in descriptions: see ``HTTPError``. Where the loader stands in a chain decides what counts:
 /// before ``Retry``, a request ends once, and its attempts are told; behind it, each attempt begins and ends.
 ///
 /// A response that is a stream ends when its body has ended, with the bytes that were read.
@@ -44,8 +44,8 @@ public struct Log: HTTPLink {
     ///
     /// - Parameters:
     ///   - clock: The clock by which the time is measured.
-    ///   - tell: Takes each event, on the thread where it happens, which it must not block. The events of one request come in
-    ///     order. Kept as long as the loader.
+    ///   - tell: Takes each event, on the thread where it happens, which it must not block. The events of one request
+    ///     come in order. Kept as long as the loader.
     public static func events(
         clock: any Clock<Duration> = ContinuousClock(),
         _ tell: @escaping @Sendable (Event) -> Void
@@ -94,7 +94,7 @@ public struct Log: HTTPLink {
 extension Log {
     /// Something that has happened to a request.
     public struct Event: Sendable, CustomStringConvertible {
-        /// What can happen to a request.
+        /// The kinds of events.
         public enum Kind: Sendable {
             /// The request came to this loader.
             case began
@@ -119,10 +119,10 @@ extension Log {
         /// The request, as it came to this loader.
         public let request: HTTPRequest
 
-        /// How long ago it came to this loader.
+        /// The time since it came to this loader.
         public let elapsed: Duration
 
-        /// What has happened.
+        /// The kind of the event.
         public let kind: Kind
 
         /// One line for a log, without credentials.

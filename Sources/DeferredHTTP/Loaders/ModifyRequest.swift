@@ -13,8 +13,8 @@ public struct ModifyRequest: HTTPLink {
 
     /// Creates the loader.
     ///
-    /// - Parameter change: Called for each request that isn't cancelled, on the thread that loads it. Kept as long as the
-    ///   loader.
+    /// - Parameter change: Called for each request that isn't cancelled, on the thread that loads it. Kept as long as
+    ///   the loader.
     public init(_ change: @escaping @Sendable (inout HTTPRequest) throws -> Void) {
         self.change = change
     }

@@ -15,15 +15,15 @@ import FoundationNetworking
 ///
 /// The client follows redirects, limits connections and bodies, and keeps deadlines, as its configuration says. What it
 /// could do besides, try again, answer challenges and refuse statuses, is the business of the chain's ``Retry``,
-/// ``BasicAuthentication``, ``BearerAuthentication`` and ``Validate``: it is switched off, so that no request is tried nine
-/// times where three were meant. Every response arrives as such, whatever its status.
+/// ``BasicAuthentication``, ``BearerAuthentication`` and ``Validate``: it is switched off, so that no request is tried
+/// nine times where three were meant. Every response arrives as such, whatever its status.
 ///
-/// A request says by its ``HTTPRequest/delivery`` whether the body is gathered in memory, read as it comes, or written into a
-/// file, which can go on where a failed download has stopped. A file takes bodies of successes only: of another response,
-/// the first 64 KiB are in memory.
+/// A request says by its ``HTTPRequest/delivery`` whether the body is gathered in memory, read as it comes, or written
+/// into a file, which can go on where a failed download has stopped. A file takes bodies of successes only: of another
+/// response, the first 64 KiB are in memory.
 ///
-/// Cancelling a task completes it at once, and stops the transfer. Progress counts the bytes of the request's body where
-/// there is one, and otherwise those of the response's.
+/// Cancelling a task completes it at once, and stops the transfer. Progress counts the bytes of the request's body
+/// where there is one, and otherwise those of the response's.
 ///
 /// **Lifetime:** the session goes when the last copy of the loader, and of the chains it is in, has gone, and what was
 /// begun has ended. ``HTTPLoader/reset()`` leaves it alone.
@@ -39,8 +39,8 @@ public struct URLSessionLoader: HTTPLoader {
 
     /// Creates a loader over a client that is used elsewhere, too.
     ///
-    /// - Parameter client: Its limits, redirects, deadlines and cookies hold here as well. Its retries, authentication and
-    ///   validation don't: in a chain, the chain decides, whatever client carries it.
+    /// - Parameter client: Its limits, redirects, deadlines and cookies hold here as well. Its retries, authentication
+    ///   and validation don't: in a chain, the chain decides, whatever client carries it.
     public init(client: URLClient) {
         self.client = client
     }

@@ -1,8 +1,8 @@
 /// Turns responses whose status isn't accepted into failures.
 ///
 /// Without it, any response is a success, whatever its status. With it, the others fail with
-/// ``HTTPError/Code/unacceptableStatus``, and the error has the response. Put it before ``Retry`` and the like, which are
-/// to see responses.
+/// ``HTTPError/Code/unacceptableStatus``, and the error has the response. Put it before ``Retry`` and the like, which
+/// are to see responses.
 ///
 /// ```swift
 /// let chain = Validate() --> Retry() --> URLSessionLoader()

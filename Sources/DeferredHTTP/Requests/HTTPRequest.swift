@@ -56,7 +56,7 @@ public struct HTTPRequest: Sendable, Identifiable {
     /// Tells this request from others that look the same. Copies share it.
     public var id: UUID { contents.identity.uuid }
 
-    /// What is asked for.
+    /// The method.
     public var method: HTTPMethod {
         get { contents.method }
         _modify {
@@ -74,7 +74,7 @@ public struct HTTPRequest: Sendable, Identifiable {
         }
     }
 
-    /// What is sent.
+    /// The body.
     public var body: HTTPBody {
         get { contents.body }
         _modify {

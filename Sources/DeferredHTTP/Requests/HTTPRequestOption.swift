@@ -12,8 +12,8 @@
 /// }
 /// ```
 ///
-/// Make the value `Hashable` where you can: ``Deduplicate`` leaves alone requests whose options it can't compare. It compares
-/// them under its lock, so that comparing and hashing a value must not load a request.
+/// Make the value `Hashable` where you can: ``Deduplicate`` leaves alone requests whose options it can't compare. It
+/// compares them under its lock, so that comparing and hashing a value must not load a request.
 public protocol HTTPRequestOption {
     /// The type of the setting.
     associatedtype Value: Sendable

@@ -8,8 +8,8 @@ enum PercentEncoding {
     /// The same within one segment of a path.
     static let segment = path.subtracting("/")
 
-    /// Bytes that stand for themselves in a name or a value of a query. Plus is not among them: many servers read it as a
-    /// space.
+    /// Bytes that stand for themselves in a name or a value of a query. Plus is not among them: many servers read it as
+    /// a space.
     static let queryItem = unreserved.union("!$'()*,:@/?")
 
     /// Bytes that stand for themselves in a user name or a password.

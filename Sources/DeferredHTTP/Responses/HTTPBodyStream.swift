@@ -15,8 +15,8 @@ internal import Synchronization
 /// The request is complete when the head is there, and its place in a ``Throttle`` is free when the body has ended. The
 /// transfer is cancelled when the body is (``cancel()``), when nobody can read it any more, and by a reset.
 ///
-/// It can be read once. It throws what the transfer failed with as an ``HTTPError``, after the bytes that came before, and
-/// `CancellationError` when the reading Swift task or the stream was cancelled.
+/// It can be read once. It throws what the transfer failed with as an ``HTTPError``, after the bytes that came before,
+/// and `CancellationError` when the reading Swift task or the stream was cancelled.
 public struct HTTPBodyStream: AsyncSequence, Sendable {
     /// A piece of the body.
     public typealias Element = Data
@@ -27,8 +27,8 @@ public struct HTTPBodyStream: AsyncSequence, Sendable {
     ///
     /// - Parameters:
     ///   - bytes: The body. Kept until the stream has gone.
-    ///   - onCancel: Stops the transfer. Called at most once, and not when the body was read to its end. A reader that waits
-    ///     for bytes meanwhile is woken by cancelling the Swift task in which it waits for the sequence.
+    ///   - onCancel: Stops the transfer. Called at most once, and not when the body was read to its end. A reader that
+    ///     waits for bytes meanwhile is woken by cancelling the Swift task in which it waits for the sequence.
     public init<Bytes: AsyncSequence & Sendable>(
         _ bytes: Bytes,
         onCancel: @escaping @Sendable () -> Void = {}
@@ -92,7 +92,7 @@ public struct HTTPBodyStream: AsyncSequence, Sendable {
 
     /// More bytes than were allowed.
     public struct TooLarge: Error, CustomStringConvertible {
-        /// How many there may be.
+        /// The number of bytes that there may be.
         public let limit: Int
 
         /// One line for a log.

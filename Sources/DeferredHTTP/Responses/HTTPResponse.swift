@@ -3,8 +3,8 @@ public import Foundation
 
 /// The response to a request.
 ///
-/// Its body is in memory, unless the request asked otherwise; see ``HTTPRequest/delivery``. Copies share their contents, so
-/// that handing a response on costs one reference.
+/// Its body is in memory, unless the request asked otherwise; see ``HTTPRequest/delivery``. Copies share their
+/// contents, so that handing a response on costs one reference.
 public struct HTTPResponse: Sendable {
     private let contents: Contents
 
@@ -48,7 +48,7 @@ public struct HTTPResponse: Sendable {
         contents = Contents(request, status, headers, .file(file), url)
     }
 
-    /// What was sent: the request with what the loaders made of it.
+    /// The request as it was sent, with all that the loaders made of it.
     public var request: HTTPRequest { contents.request }
 
     /// The status. Any of them is a response, unless ``Validate`` is in the chain.
@@ -56,8 +56,8 @@ public struct HTTPResponse: Sendable {
 
     /// The header fields.
     ///
-    /// URLSession keeps neither their order nor several of one name: over ``URLSessionLoader`` they are sorted by name, and
-    /// those of one name are joined with commas.
+    /// URLSession keeps neither their order nor several of one name: over ``URLSessionLoader`` they are sorted by name,
+    /// and those of one name are joined with commas.
     public var headers: HTTPHeaders { contents.headers }
 
     /// The body in memory; empty if it is a ``stream`` or in a ``file``.
@@ -75,7 +75,7 @@ public struct HTTPResponse: Sendable {
         if case .file(let file) = contents.body { file } else { nil }
     }
 
-    /// Where the response came from, after redirects; `nil` if the terminal loader doesn't tell.
+    /// The URL that the response came from, after redirects; `nil` if the terminal loader doesn't tell.
     public var url: URL? { contents.url }
 
     /// The body as UTF-8 text; what isn't UTF-8 is replaced by `U+FFFD`.

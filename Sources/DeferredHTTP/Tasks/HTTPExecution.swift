@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// The state of one execution, which outlives the references that loaders have to it.
 ///
-/// A loader refers to it through the ``HTTPTask`` that it was given, and everybody else through one of their own. So the
-/// execution can tell when the last loader has let go of it.
+/// A loader refers to it through the ``HTTPTask`` that it was given, and everybody else through one of their own. So
+/// the execution can tell when the last loader has let go of it.
 ///
 /// An execution and the parts that were made for it refer to each other, until either end completes.
 ///
@@ -86,8 +86,8 @@ final class HTTPExecution: @unchecked Sendable {
 
     /// - Parameters:
     ///   - parent: What this is a part of.
-    ///   - continuing: Called with the result, after the handlers that were added on the way; `nil` to complete `parent` with
-    ///     it.
+    ///   - continuing: Called with the result, after the handlers that were added on the way; `nil` to complete
+    ///     `parent` with it.
     init(_ request: HTTPRequest, partOf parent: HTTPTask, _ continuing: (@Sendable (HTTPResult) -> Void)?) {
         self.request = request
         self.parent = parent

@@ -1,7 +1,7 @@
 internal import DeferredCore
 
 extension HTTPTask {
-    /// How the request ends, as soon as it does.
+    /// The result of the request, as soon as there is one.
     ///
     /// Waits even if the awaiting task is cancelled, and does not cancel the request.
     public var result: HTTPResult {
@@ -23,7 +23,8 @@ extension HTTPTask {
     /// let user = try await chain.load(request).get().decode(User.self)
     /// ```
     ///
-    /// For structured concurrency: the wait ends when the request does, whose loader decides what a cancellation comes to.
+    /// For structured concurrency: the wait ends when the request does, whose loader decides what a cancellation comes
+    /// to.
     ///
     /// - Throws: What the request fails with.
     public func get() async throws(HTTPError) -> HTTPResponse {

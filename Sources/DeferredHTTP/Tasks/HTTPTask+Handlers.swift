@@ -6,15 +6,16 @@ extension HTTPTask {
     ///
     /// For the loader that holds the task: stop the work, and complete the task when that has happened.
     ///
-    /// - Parameter handler: Kept until the completion, or until it is taken back. It should refer to the task weakly: a task
-    ///   that a handler of its own keeps is not found out when a loader lets go of it.
+    /// - Parameter handler: Kept until the completion, or until it is taken back. It should refer to the task weakly: a
+    ///   task that a handler of its own keeps is not found out when a loader lets go of it.
     /// - Returns: What takes the handler back. Do so when passing the task on.
     @discardableResult
     public func addCancellationHandler(_ handler: @escaping @Sendable () -> Void) -> Registration {
         execution.addCancellationHandler(handler)
     }
 
-    /// Calls `handler` with the result, once, on the thread that completes the task, the oldest first; now if there is one.
+    /// Calls `handler` with the result, once, on the thread that completes the task, the oldest first; now if there is
+    /// one.
     ///
     /// The same as ``upon(_:execute:)`` with `.immediate`.
     ///
@@ -39,7 +40,7 @@ extension HTTPTask {
     /// - Complexity: O(1): one load.
     public func peek() -> HTTPResult? { execution.completion.look() }
 
-    /// Whether there is a result.
+    /// True once there is a result.
     ///
     /// - Complexity: O(1): one load.
     public var isFilled: Bool { execution.completion.isFilledForAll }

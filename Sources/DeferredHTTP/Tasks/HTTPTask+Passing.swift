@@ -1,7 +1,8 @@
 internal import DeferredCore
 
 extension HTTPTask {
-    /// Has the next loader load this task, unless it is cancelled: then it is completed as such, and `next` never sees it.
+    /// Has the next loader load this task, unless it is cancelled: then it is completed as such, and `next` never sees
+    /// it.
     ///
     /// - Parameter next: If `nil`, the chain has no terminal loader, and the task fails with
     ///   ``HTTPError/Code/cannotConnect``.
@@ -12,9 +13,9 @@ extension HTTPTask {
 
     /// Has the next loader load another request for this task: a changed one, or the same once more.
     ///
-    /// It is loaded with a task of its own, which is cancelled with this one and reports progress for it. If this one is
-    /// cancelled already, it is completed as such, and `next` never sees anything. If this one is completed before the other
-    /// one, that is cancelled.
+    /// It is loaded with a task of its own, which is cancelled with this one and reports progress for it. If this one
+    /// is cancelled already, it is completed as such, and `next` never sees anything. If this one is completed before
+    /// the other one, that is cancelled.
     ///
     /// - Parameters:
     ///   - request: What to load.

@@ -8,8 +8,8 @@ extension HTTPTask {
     /// let users = try await requests.map { chain.load($0).task }.allSucceeded().get()
     /// ```
     ///
-    /// It fails with an ``HTTPError``. Cancelling it cancels this one, and its progress is what the terminal loader reports
-    /// in bytes.
+    /// It fails with an ``HTTPError``. Cancelling it cancels this one, and its progress is what the terminal loader
+    /// reports in bytes.
     public var task: Task<HTTPResponse> {
         let result = future.map { result in result.mapError { $0 as any Error } }
         return Task(result, reporter: execution.reporter, uponCancel: { [execution] in execution.cancel() })

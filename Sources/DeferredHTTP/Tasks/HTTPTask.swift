@@ -3,8 +3,8 @@ public import Foundation
 
 /// One execution of a request: what loaders pass along a chain, and what a caller cancels and waits for.
 ///
-/// A caller gets it from ``HTTPLoader/load(_:)-(HTTPRequest)``, awaits it like a ``DeferredTask/Task``, reads the result as
-/// that of any future, or composes further with ``task``.
+/// A caller gets it from ``HTTPLoader/load(_:)-(HTTPRequest)``, awaits it like a ``DeferredTask/Task``, reads the
+/// result as that of any future, or composes further with ``task``.
 ///
 /// ```swift
 /// let loading = chain.load(HTTPRequest(url: url))
@@ -17,8 +17,8 @@ public import Foundation
 /// loader that holds the task at that moment decides how it ends, by a handler (``addCancellationHandler(_:)``).
 ///
 /// **Thread safety:** all members are safe to use from any thread; handlers are called without a lock being held.
-/// **Lifetime:** all handlers are let go at the completion. A task that its loader lets go of before that completes with
-/// ``HTTPError/Code/abandoned``, although the caller may still hold what `load` gave him; with
+/// **Lifetime:** all handlers are let go at the completion. A task that its loader lets go of before that completes
+/// with ``HTTPError/Code/abandoned``, although the caller may still hold what `load` gave him; with
 /// ``HTTPError/Code/cancelled`` if it was cancelled.
 public final class HTTPTask: FutureProtocol, Cancellable, Identifiable {
     let execution: HTTPExecution
@@ -50,16 +50,16 @@ public final class HTTPTask: FutureProtocol, Cancellable, Identifiable {
     /// Tells this execution from others, also of the same request.
     public var id: UUID { execution.identity.uuid }
 
-    /// What to load.
+    /// The request.
     public var request: HTTPRequest { execution.request }
 
     /// Asks whoever holds the task to stop: calls the cancellation handlers, newest first, before it returns.
     ///
-    /// Once, and only before the completion. What was passed on for this task is cancelled first. A task that was not loaded
-    /// yet completes with ``HTTPError/Code/cancelled`` when it is.
+    /// Once, and only before the completion. What was passed on for this task is cancelled first. A task that was not
+    /// loaded yet completes with ``HTTPError/Code/cancelled`` when it is.
     public func cancel() { execution.cancel() }
 
-    /// Whether the task was cancelled before it was completed. It may still have succeeded.
+    /// True if the task was cancelled before it was completed. It may still have succeeded.
     public var isCancelled: Bool { execution.isCancelled }
 
     /// Completes the task, and calls the completion handlers in order of registration, unless somebody did before.

@@ -1,8 +1,8 @@
 internal import Foundation
 internal import Synchronization
 
-/// A version 4 UUID that costs no system call, unlike Foundation's: the position in a sequence that begins at random in each
-/// process, mixed so that neighbours share nothing.
+/// A version 4 UUID that costs no system call, unlike Foundation's: the position in a sequence that begins at random in
+/// each process, mixed so that neighbours share nothing.
 struct Identity: Sendable, Hashable {
     private static let seed = (high: UInt64.random(in: 0...UInt64.max), low: UInt64.random(in: 0...UInt64.max))
     private static let count = Atomic<UInt64>(0)

@@ -3,9 +3,10 @@ package import Foundation
 
 /// Keeps credentials out of descriptions and logs.
 ///
-/// Everything in the library that describes requests, responses and errors leaves out the values of header fields and query
-/// items whose names contain `key`, `token`, `secret`, `pass`, `auth`, `signature`, `credential`, `session`, `cookie` or
-/// `assertion`, in any case, and those named `sig`, `code`, `pwd` or `jwt`. Add the names that your servers use besides:
+/// Everything in the library that describes requests, responses and errors leaves out the values of header fields and
+/// query items whose names contain `key`, `token`, `secret`, `pass`, `auth`, `signature`, `credential`, `session`,
+/// `cookie` or `assertion`, in any case, and those named `sig`, `code`, `pwd` or `jwt`. Add the names that your servers
+/// use besides:
 ///
 /// ```swift
 /// Redaction.add(names: ["X-Tenant", "pin"])

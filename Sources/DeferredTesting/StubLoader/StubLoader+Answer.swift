@@ -55,7 +55,8 @@ extension StubLoader {
         /// - Parameters:
         ///   - status: The status.
         ///   - headers: The header fields.
-        ///   - stream: Makes the body for each request, such as `HTTPBodyStream` of an `AsyncStream` that the test feeds.
+        ///   - stream: Makes the body for each request, such as `HTTPBodyStream` of an `AsyncStream` that the test
+        ///     feeds.
         public static func response(
             _ status: HTTPStatus = .ok,
             headers: HTTPHeaders = [:],
@@ -81,7 +82,8 @@ extension StubLoader {
         /// None, until the task is cancelled, or the test completes it.
         public static let pending = Answer(.pending)
 
-        /// The same answer, later, by the clock of the stub. Delays and reports come in the order in which they are added.
+        /// The same answer, later, by the clock of the stub. Delays and reports come in the order in which they are
+        /// added.
         public func delayed(by duration: Duration) -> Answer { adding(.wait(duration)) }
 
         /// The same answer after a report of progress.

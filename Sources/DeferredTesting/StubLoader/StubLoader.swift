@@ -20,8 +20,8 @@ internal import DeferredTask
 /// ```
 ///
 /// **Thread safety:** all members can be used from any thread; answers without a delay are given before `load` returns.
-/// **Cancelling** completes a task at once with `.cancelled`, unless the answer ignores that. **Lifetime:** the stub keeps
-/// the tasks that it has not answered, and all requests.
+/// **Cancelling** completes a task at once with `.cancelled`, unless the answer ignores that. **Lifetime:** the stub
+/// keeps the tasks that it has not answered, and all requests.
 public final class StubLoader: HTTPLoader {
     private struct State: Sendable {
         var requests: [HTTPRequest] = []
@@ -56,8 +56,8 @@ public final class StubLoader: HTTPLoader {
 
     /// Creates a stub that answers each request as the first expectation that matches it says.
     ///
-    /// A request that none of them matches fails with ``HTTPError/Code/unknown`` and ``UnexpectedRequest`` as the cause, which
-    /// shows the request and the expectations. See also ``unexpectedRequests``.
+    /// A request that none of them matches fails with ``HTTPError/Code/unknown`` and ``UnexpectedRequest`` as the
+    /// cause, which shows the request and the expectations. See also ``unexpectedRequests``.
     ///
     /// - Parameters:
     ///   - first: An expectation. It gives its answers in order, and the last of them again and again.

@@ -7,8 +7,8 @@ internal import DeferredNetworking
 /// ```
 ///
 /// Only requests to the hosts that they are for get them: to one of `hosts`, or without a host of their own, so that an
-/// ``ApplyEnvironment`` completes them, before or behind this loader. See also ``HTTPRequest/isAuthenticated``. Redirects to
-/// another origin don't carry them on.
+/// ``ApplyEnvironment`` completes them, before or behind this loader. See also ``HTTPRequest/isAuthenticated``.
+/// Redirects to another origin don't carry them on.
 public struct BasicAuthentication: HTTPLink {
     /// The next loader, set by `-->`.
     public var next: (any HTTPLoader)?
@@ -18,8 +18,8 @@ public struct BasicAuthentication: HTTPLink {
     /// Creates the loader.
     ///
     /// - Parameters:
-    ///   - user: A name without a colon, which the server would take for the end of the name: with one, requests fail with
-    ///     ``HTTPError/Code/invalidRequest``.
+    ///   - user: A name without a colon, which the server would take for the end of the name: with one, requests fail
+    ///     with ``HTTPError/Code/invalidRequest``.
     ///   - password: Any text. Both are sent in UTF-8.
     ///   - hosts: The names of the hosts that they are for, besides requests without a host of their own.
     public init(user: String, password: String, hosts: Set<String> = []) {

@@ -20,7 +20,8 @@ struct CredentialHosts: Sendable {
     /// Whether a credential is to be added to a request.
     func wantCredential(_ request: HTTPRequest) -> Bool {
         guard request.isAuthenticated, request.headers["Authorization"] == nil else { return false }
-        // Without a host of its own, it goes to the program's server, or to that of an environment that the program chose.
+        // Without a host of its own, it goes to the program's server, or to that of an environment that the program
+        // chose.
         guard let host = request.host, !request.parts.isHostOfEnvironment else { return true }
         return !names.isEmpty && names.contains(host.lowercased())
     }

@@ -22,8 +22,8 @@ struct DeduplicationKey: Hashable, Sendable {
 }
 
 extension HTTPRequest {
-    /// Whether ``Deduplicate`` merges this request with equal ones; `nil` for what its method says: safe ones, such as `GET`,
-    /// are merged.
+    /// Whether ``Deduplicate`` merges this request with equal ones; `nil` for what its method says: safe ones, such as
+    /// `GET`, are merged.
     public var isDeduplicated: Bool? {
         get { self[DeduplicatedOption.self] }
         set { self[DeduplicatedOption.self] = newValue }

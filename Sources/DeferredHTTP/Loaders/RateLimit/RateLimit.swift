@@ -2,15 +2,16 @@ internal import DeferredCore
 
 /// Limits how many requests go on in a second. The others wait here, in the order in which they came.
 ///
-/// A token bucket: it holds `burst` tokens, gets `requestsPerSecond` of them back each second, and every request takes one.
+/// A token bucket: it holds `burst` tokens, gets `requestsPerSecond` of them back each second, and every request takes
+/// one.
 ///
 /// ```swift
 /// let chain = RateLimit(requestsPerSecond: 10, burst: 20) --> URLSessionLoader()
 /// request.isRateLimited = false  // goes by, and takes no token
 /// ```
 ///
-/// One that is cancelled while it waits completes with ``HTTPError/Code/cancelled``, takes no token, and the next loader never
-/// sees it. Behind a ``Retry``, each attempt takes a token. Copies share the bucket.
+/// One that is cancelled while it waits completes with ``HTTPError/Code/cancelled``, takes no token, and the next
+/// loader never sees it. Behind a ``Retry``, each attempt takes a token. Copies share the bucket.
 public struct RateLimit: HTTPLink {
     /// The next loader, set by `-->`.
     public var next: (any HTTPLoader)?
@@ -19,14 +20,15 @@ public struct RateLimit: HTTPLink {
     /// Creates the loader.
     ///
     /// - Parameters:
-    ///   - requestsPerSecond: How many go on in a second in the long run. Zero, less, or no number lets only the burst pass.
+    ///   - requestsPerSecond: How many go on in a second in the long run. Zero, less, or no number lets only the burst
+    ///     pass.
     ///   - burst: How many may go on at once after a quiet time; at least 1.
     ///   - clock: The clock by which the time is measured; a manual one in tests.
     public init(requestsPerSecond: Double, burst: Int = 1, clock: any Clock<Duration> = ContinuousClock()) {
         gate = RateLimitGate(RateLimitStateMachine(requestsPerSecond: requestsPerSecond, burst: burst), clock)
     }
 
-    /// How many wait.
+    /// The number of requests that wait.
     public var waitingCount: Int { gate.waitingCount }
 
     /// Passes the task on when there is a token for it.
@@ -38,7 +40,7 @@ public struct RateLimit: HTTPLink {
 }
 
 extension HTTPRequest {
-    /// Whether ``RateLimit`` counts this request, and makes it wait.
+    /// True if ``RateLimit`` counts this request, and makes it wait; the default.
     public var isRateLimited: Bool {
         get { self[RateLimitedOption.self] }
         set { self[RateLimitedOption.self] = newValue }

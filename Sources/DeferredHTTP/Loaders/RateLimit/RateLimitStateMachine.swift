@@ -1,7 +1,7 @@
 /// A token bucket, and the tickets of those that wait for a token.
 ///
-/// Kept as the time at which the bucket will be full again: the generic cell rate algorithm of ITU-T I.371. Times count from
-/// any fixed moment.
+/// Kept as the time at which the bucket will be full again: the generic cell rate algorithm of ITU-T I.371. Times count
+/// from any fixed moment.
 struct RateLimitStateMachine: Sendable {
     /// How long it takes to get one token back.
     private let interval: Duration

@@ -3,14 +3,14 @@ internal import DeferredTask
 
 /// Cancels what is in flight when the chain is reset.
 ///
-/// The reset is done when all of it has completed, and then the loaders after this one were reset. What arrives meanwhile,
-/// which ``ResetGuard`` keeps from happening, is cancelled as well.
+/// The reset is done when all of it has completed, and then the loaders after this one were reset. What arrives
+/// meanwhile, which ``ResetGuard`` keeps from happening, is cancelled as well.
 ///
 /// A loader that doesn't heed the cancellation can't hold up a reset: what has not completed after a while of grace is
 /// completed here, with ``HTTPError/Code/cancelled``.
 ///
-/// Copies share what is in flight: one value in two chains cancels the requests of both when either is reset. A response
-/// that is a stream is in flight until its body has ended, and a reset ends it.
+/// Copies share what is in flight: one value in two chains cancels the requests of both when either is reset. A
+/// response that is a stream is in flight until its body has ended, and a reset ends it.
 ///
 /// **Lifetime:** tasks are not kept beyond their completion.
 public struct Autocancel: HTTPLink {

@@ -14,7 +14,7 @@ import FoundationNetworking
 /// }
 /// ```
 public struct RetryStrategy: Sendable {
-    /// What an attempt came to.
+    /// An attempt, and its result.
     public struct Attempt: Sendable {
         /// Counts the attempts, from 1.
         public let number: Int
@@ -49,14 +49,15 @@ public struct RetryStrategy: Sendable {
     /// Tries again what may be sent twice and may do better: failures to connect, lost connections, time-outs, and the
     /// statuses 408, 429, 502, 503 and 504.
     ///
-    /// A request may be sent twice if its method is idempotent, or if it has an `Idempotency-Key`, and if its body can be.
+    /// A request may be sent twice if its method is idempotent, or if it has an `Idempotency-Key`, and if its body can
+    /// be.
     ///
     /// - Parameters:
     ///   - attempts: How many there are, the first included.
     ///   - base: The longest pause after the first attempt. It doubles with each further one.
     ///   - cap: The longest pause that isn't asked for by the server. Of both, a random part is taken.
-    ///   - longestRetryAfter: The longest pause that a server may ask for with `Retry-After`, in seconds or as a date. It is
-    ///     kept to exactly; if it is longer, the response is the result.
+    ///   - longestRetryAfter: The longest pause that a server may ask for with `Retry-After`, in seconds or as a date.
+    ///     It is kept to exactly; if it is longer, the response is the result.
     ///   - random: Gives numbers from 0 to 1, by which pauses are shortened.
     public static func backoff(
         attempts: Int = 3,

@@ -80,7 +80,8 @@ final class ThrottleGate: Sendable {
         if mayGoOn { startWaiting() }
     }
 
-    /// In a loop, for where tasks complete as soon as they are loaded, each would start the next on top of its own stack.
+    /// In a loop, for where tasks complete as soon as they are loaded, each would start the next on top of its own
+    /// stack.
     private func startWaiting() {
         Turns.run { self.startNext() }
     }

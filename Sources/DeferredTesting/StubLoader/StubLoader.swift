@@ -56,8 +56,8 @@ public final class StubLoader: HTTPLoader {
 
     /// Creates a stub that answers each request as the first expectation that matches it says.
     ///
-    /// A request that none of them matches fails with ``HTTPError/Code/unknown`` and ``UnexpectedRequest`` as the
-    /// cause, which shows the request and the expectations. See also ``unexpectedRequests``.
+    /// A request that none of them matches fails with ``DeferredHTTP/HTTPError/Code-swift.enum/unknown`` and
+    /// ``UnexpectedRequest`` as the cause, which shows the request and the expectations. See also ``unexpectedRequests``.
     ///
     /// - Parameters:
     ///   - first: An expectation. It gives its answers in order, and the last of them again and again.

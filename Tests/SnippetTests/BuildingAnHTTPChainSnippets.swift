@@ -12,7 +12,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 109)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 118)
 enum PriorityOption: HTTPRequestOption {
     static let defaultValue = 0
 }
@@ -25,7 +25,7 @@ extension HTTPRequest {
 }
 #sourceLocation()
 
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 131)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 140)
 /// Says with each request in which language the answer is to be.
 struct Language: HTTPLink {
     let code: String
@@ -39,7 +39,7 @@ struct Language: HTTPLink {
 }
 #sourceLocation()
 
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 165)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 174)
 /// Answers with an empty list where the server has none.
 struct EmptyList: HTTPLink {
     var next: (any HTTPLoader)?
@@ -58,7 +58,19 @@ struct EmptyList: HTTPLink {
 }
 #sourceLocation()
 
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 343)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 248)
+/// Sends requests to the loader of their host.
+struct Router: HTTPLoader {
+    let routes: [String: any HTTPLoader]
+    let other: any HTTPLoader
+
+    func load(_ task: HTTPTask) {
+        task.pass(to: routes[task.request.host ?? ""] ?? other)
+    }
+}
+#sourceLocation()
+
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 522)
 /// Answers with the files in a folder, by their names.
 struct Files: HTTPLoader {
     let folder: URL
@@ -112,7 +124,7 @@ struct BuildingAnHTTPChainSnippets {
 
         var request = HTTPRequest(path: "/users")
         request.query = [.init(name: "name", value: "Ada L.")]
-        let user = try await chain.load(request).task.get().decode(User.self)
+        let user = try await chain.load(request).get().decode(User.self)
         print(user.name)
 #sourceLocation()
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 39)
@@ -121,7 +133,7 @@ struct BuildingAnHTTPChainSnippets {
     }
 
     @Test func `Say it for one request`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 89)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 95)
         var request = HTTPRequest(.post, host: "api.example.com", path: "/users")
         request.retryStrategy = .never                       // Retry
         request.isThrottled = false                          // Throttle
@@ -129,45 +141,150 @@ struct BuildingAnHTTPChainSnippets {
         request.isAuthenticated = false                      // authentication
         request.acceptsStatus = { $0.code < 500 }            // Validate
         request.environment = .init(host: "b.example.com")   // ApplyEnvironment
+        request.deadline = .seconds(30)                      // Deadline
+        request.isRateLimited = false                        // RateLimit
         request.timeout = .seconds(5)                        // terminal loaders
+        request.delivery = .stream                           // terminal loaders
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 99)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 108)
         var validate = Validate()
         validate.next = StubLoader(.response(404))
-        let response = try await validate.load(request).task.get()
-        #expect(response.status == .notFound)
+        let response = try await validate.load(request).get()
+        #expect(response.status == .notFound && response.stream != nil)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 121)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 130)
         request.priority = 1
         #expect(request.priority == 1 && HTTPRequest(path: "/").priority == 0)
 #sourceLocation()
     }
 
     @Test func `A loader of your own`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 145)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 154)
         let server = try LoopbackServer { request in
             .response(body: .text(request.headers["Accept-Language"] ?? ""))
         }
         defer { server.stop() }
         let url = server.url("/")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 152)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 161)
         let chain = Retry() --> Language(code: "de") --> URLSessionLoader()
-        let response = try await chain.load(HTTPRequest(url: url)).task.get()
+        let response = try await chain.load(HTTPRequest(url: url)).get()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 156)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 165)
         #expect(response.text == "de")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 183)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 192)
         var emptyList = EmptyList()
         emptyList.next = StubLoader(.response(404))
-        let list = try await emptyList.load(HTTPRequest(host: "example.com")).task.get()
+        let list = try await emptyList.load(HTTPRequest(host: "example.com")).get()
         #expect(list.text == "[]")
 #sourceLocation()
     }
 
+    @Test func `Middleware`() async throws {
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 209)
+        let stub = StubLoader { request in
+            request.host == "a.example.com" ? .failure(.cannotConnect) : .response(body: request.headers["X-Region"] ?? "")
+        }
+        @Sendable func region() async throws -> String { "eu" }
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 215)
+        let regional = Intercept { request, next in
+            var request = request
+            request.headers["X-Region"] = try await region()
+            return try await next(request)
+        }
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 225)
+        let fallback = Intercept { request, next in
+            do {
+                return try await next(request)
+            } catch let error as HTTPError where error.code == .cannotConnect {
+                var request = request
+                request.host = "b.example.com"
+                return try await next(request)
+            }
+        }
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 236)
+        var inner = regional
+        inner.next = stub
+        var outer = fallback
+        outer.next = inner
+        let taken = try await outer.load(HTTPRequest(host: "a.example.com")).get()
+        #expect(taken.text == "eu")
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 259)
+        let router = Router(routes: ["a.example.com": StubLoader(.response(201))], other: StubLoader(.response(202)))
+        var statuses: [HTTPStatus] = []
+        for host in ["a.example.com", "b.example.com"] {
+            statuses.append(try await router.load(HTTPRequest(host: host)).get().status)
+        }
+        #expect(statuses == [201, 202])
+#sourceLocation()
+    }
+
+    @Test func `Streams and files`() async throws {
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 272)
+        let server = try LoopbackServer { _ in .response(body: .pattern(count: 100_000)) }
+        defer { server.stop() }
+        let url = server.url("/")
+        let folder = FileManager.default.temporaryDirectory.appending(path: "\(UUID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appending(path: "video.mp4")
+        var count = 0
+        let chain: any HTTPLoader = URLSessionLoader()
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 283)
+        var request = HTTPRequest(url: url)
+        request.delivery = .stream
+        let response = try await chain.load(request).get()
+        for try await bytes in response.stream ?? .empty {
+            count += bytes.count
+        }
+
+        request.delivery = .file(file)  // goes on where a failed download has stopped
+        let downloaded = try await chain.load(request).get()
+        print(downloaded.file ?? file)
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 295)
+        #expect(count == 100_000 && downloaded.file == file)
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 316)
+        request.body = .stream(contentType: "text/csv") {
+            AsyncStream { continuation in
+                for row in 1...1_000 { continuation.yield(Data("\(row)\n".utf8)) }
+                continuation.finish()
+            }
+        }
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 324)
+        #expect(try await request.body.makeByteStream()?.collect().count == 3_893)
+#sourceLocation()
+    }
+
+    @Test func `What a chain tells`() async throws {
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 333)
+        final class Lines: Sendable {
+            let all = Mutex<[String]>([])
+            func debug(_ line: String) { all.withLock { $0.append(line) } }
+        }
+        let logger = Lines()
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 340)
+        let log = Log.events { event in logger.debug("\(event)") }
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 343)
+        var logged = log
+        logged.next = StubLoader(.response(204))
+        _ = try await logged.load(HTTPRequest(host: "example.com")).get()
+        #expect(logger.all.withLock { $0.count } == 3)
+#sourceLocation()
+    }
+
     @Test func `Tokens that expire`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 199)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 360)
         let server = try LoopbackServer { request in
             request.headers["Authorization"] == "Bearer fresh" ? .status(200) : .status(401)
         }
@@ -179,40 +296,40 @@ struct BuildingAnHTTPChainSnippets {
             return .success("fresh")
         }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 211)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 372)
         let chain =
             Retry()
-            --> BearerAuthentication(token: "stale") { refused in fetchToken() }
+            --> BearerAuthentication(token: "stale", hosts: ["127.0.0.1"]) { _ in fetchToken() }
             --> Throttle(maximum: 8) --> URLSessionLoader()
 
         let tasks = (1...20).map { _ in chain.load(HTTPRequest(url: url)).task }
         let responses = try await tasks.allSucceeded().get()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 220)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 381)
         #expect(responses.allSatisfy { $0.status == .ok } && refreshes.withLock { $0 } == 1)
 #sourceLocation()
     }
 
     @Test func `Limits and retries`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 243)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 408)
         let server = try LoopbackServer { _ in [.stall] }
         defer { server.stop() }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 247)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 412)
         let (deduplicate, throttle) = (Deduplicate(), Throttle(maximum: 2))
         let chain =
             deduplicate --> Retry(.backoff(attempts: 5)) --> throttle
             --> URLSessionLoader()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 253)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 418)
         let tasks = ["/a", "/a", "/b", "/c"].map { chain.load(HTTPRequest(url: server.url($0))) }
         #expect(throttle.waitingCount == 1 && deduplicate.mergedCount == 1)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 257)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 422)
         throttle.maximum = 1  // what is in flight beyond that goes on
         print(throttle.waitingCount, deduplicate.mergedCount)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 261)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 426)
         #expect(throttle.waitingCount == 1)
         for task in tasks { task.cancel() }
         #expect(throttle.waitingCount == 0 && tasks.allSatisfy(\.isFilled))
@@ -220,13 +337,13 @@ struct BuildingAnHTTPChainSnippets {
     }
 
     @Test func `Reset`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 271)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 436)
         let server = try LoopbackServer { _ in [.stall] }
         defer { server.stop() }
         let url = server.url("/")
         let authentication = BearerAuthentication(token: "token") { _ in .never }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 277)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 442)
         let chain =
             ResetGuard() --> Autocancel() --> authentication
             --> URLSessionLoader()
@@ -235,13 +352,13 @@ struct BuildingAnHTTPChainSnippets {
         await chain.reset().value
         print(loading.isFilled, loading.isCancelled)  // true true
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 286)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 451)
         #expect(loading.isFilled && loading.isCancelled)
 #sourceLocation()
     }
 
     @Test func `Test a chain`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 300)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 465)
         let clock = ManualClock()
         let chain = Validate() --> Retry(clock: clock) --> URLSessionLoader()
         let stub = StubLoader(
@@ -255,14 +372,24 @@ struct BuildingAnHTTPChainSnippets {
             try await clock.waitForSleepers()
             clock.advanceToNextDeadline()
         }
-        let response = try await task.task.get()
+        let response = try await task.get()
         #expect(response.text == #"{"name": "Ada"}"#)
         #expect(stub.requests.count == 3)
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 487)
+        let expecting = StubLoader(
+            expecting: .get("/users/1", .response(503), .json(#"{"name": "Ada"}"#)),
+            .init("an upload", { $0.method == .put }, .response(201))
+        )
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 493)
+        let put = try await expecting.load(HTTPRequest(.put, host: "example.com", path: "/x")).get()
+        #expect(put.status == .created && expecting.unexpectedRequests.isEmpty)
 #sourceLocation()
     }
 
     @Test func `Test a chain, 2`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 322)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 501)
         let (stub, throttle) = (StubLoader(), Throttle(maximum: 1))
         let chain = throttle --> stub
         let tasks = ["/1", "/2", "/3"].map { path in
@@ -276,20 +403,20 @@ struct BuildingAnHTTPChainSnippets {
     }
 
     @Test func `Replace the engine`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 368)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 547)
         let folder = FileManager.default.temporaryDirectory.appending(path: "\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         try Data("hello".utf8).write(to: folder.appending(path: "a.txt"))
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 375)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 554)
         let chain = Validate() --> Throttle(maximum: 8) --> Files(folder: folder)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 378)
-        let found = try await chain.load(HTTPRequest(path: "/files/a.txt")).task.get()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 557)
+        let found = try await chain.load(HTTPRequest(path: "/files/a.txt")).get()
         #expect(found.text == "hello")
         for path in ["/b.txt", "/..", "/", ""] {
-            let error = await #expect(throws: HTTPError.self) { try await chain.load(HTTPRequest(path: path)).task.get() }
+            let error = await #expect(throws: HTTPError.self) { try await chain.load(HTTPRequest(path: path)).get() }
             #expect(error?.response?.status == .notFound)
         }
 #sourceLocation()

@@ -139,7 +139,7 @@ struct ReadmeSnippets {
         request.timeout = .seconds(5)  // options are typed, and belong to the request
         let loading = chain.load(request)
         loading.upon(.main) { print($0) }  // once, also when it is cancelled
-        let user = try await loading.task.get().decode(User.self)
+        let user = try await loading.get().decode(User.self)
 
         throttle.maximum = 2  // at once
         await chain.reset().value  // cancels what is in flight, waits for it, forgets the token
@@ -149,7 +149,7 @@ struct ReadmeSnippets {
 #sourceLocation()
 #sourceLocation(file: "README.md", line: 167)
         #expect(user.name == "Ada")
-        #expect(try await tested.load(request).task.get().decode(User.self).name == "Ada" && stub.requests.count == 2)
+        #expect(try await tested.load(request).get().decode(User.self).name == "Ada" && stub.requests.count == 2)
         #expect(server.requests.map(\.path) == ["/v2/users"])
 #sourceLocation()
     }

@@ -1,3 +1,4 @@
+internal import DeferredNetworking
 public import Foundation
 
 extension HTTPBody {
@@ -15,7 +16,7 @@ extension HTTPBody {
     }
 
     private static func encoded(_ text: String) -> String {
-        PercentEncoding.encode(text, allowing: PercentEncoding.form.union(" ".utf8))
+        PercentEncoding.encode(text, allowing: PercentEncoding.form.union(" "))
             .replacingOccurrences(of: " ", with: "+")
     }
 }

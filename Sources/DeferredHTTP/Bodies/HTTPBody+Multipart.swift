@@ -1,3 +1,4 @@
+internal import DeferredNetworking
 public import Foundation
 
 extension HTTPBody {
@@ -78,7 +79,8 @@ extension HTTPBody {
     ///
     /// - Parameters:
     ///   - parts: In order; a name can occur several times.
-    ///   - boundary: What separates the parts, and must not occur in them; by default, random.
+    ///   - boundary: Separates the parts, and must not occur in them; by default, random. At most 70 characters, as RFC
+    ///     2046 has it.
     public static func multipart(_ parts: [Part], boundary: String = "deferred-\(UUID().uuidString)") -> HTTPBody {
         var pieces: [Piece] = []
         var text = Data()
@@ -94,6 +96,15 @@ extension HTTPBody {
             text += Data("\r\n".utf8)
         }
         text += Data("--\(boundary)--\r\n".utf8)
-        return HTTPBody(pieces + [.data(text)], contentType: "multipart/form-data; boundary=\(boundary)")
+        return HTTPBody(pieces + [.data(text)], contentType: "multipart/form-data; boundary=\(parameter(boundary))")
+    }
+
+    /// A parameter's value as a token, or else in quotation marks: RFC 9110, section 5.6.6.
+    private static func parameter(_ value: String) -> String {
+        if HTTPToken.isValid(value) { return value }
+        return value.reduce(into: "\"") { result, character in
+            if character == "\"" || character == "\\" { result += "\\" }
+            result.append(character)
+        } + "\""
     }
 }

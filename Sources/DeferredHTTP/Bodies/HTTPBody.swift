@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What a request sends: bytes and files, one after the other.
+/// The body of a request: bytes and files, one after the other, or bytes that come by and by.
 ///
 /// ```swift
 /// request.body = try .json(user)
@@ -8,8 +8,8 @@ public import Foundation
 /// request.body = .multipart([.init(name: "photo", file: url, contentType: "image/jpeg")])
 /// ```
 ///
-/// A body can be sent as often as needed: files are read while they are sent, each time anew, and must not change
-/// meanwhile.
+/// A body can be sent as often as needed, but for those of ``stream(_:length:contentType:)``. Files are read while they
+/// are sent, each time anew, and must not change meanwhile.
 public struct HTTPBody: Sendable, Hashable {
     /// A part of a body.
     public enum Piece: Sendable, Hashable {
@@ -20,15 +20,19 @@ public struct HTTPBody: Sendable, Hashable {
         case file(URL)
     }
 
-    /// What is sent, in order, for a terminal loader of one's own.
+    /// The parts that are sent, in order, for a terminal loader of one's own; none for ``makeByteStream()``.
     public let pieces: [Piece]
 
     /// For the `Content-Type` of a request that has none; `nil` for none.
     public let contentType: String?
 
-    init(_ pieces: [Piece], contentType: String?) {
+    /// Bytes that come by and by; then there are no pieces.
+    let source: Source?
+
+    init(_ pieces: [Piece], contentType: String?, source: Source? = nil) {
         self.pieces = pieces
         self.contentType = contentType
+        self.source = source
     }
 
     /// Nothing.
@@ -53,11 +57,12 @@ public struct HTTPBody: Sendable, Hashable {
         HTTPBody([.file(file)], contentType: contentType)
     }
 
-    /// Whether nothing is sent.
-    public var isEmpty: Bool { pieces.isEmpty }
+    /// True if nothing is sent.
+    public var isEmpty: Bool { pieces.isEmpty && source == nil }
 
-    /// How many bytes are sent; `nil` if a file's length can't be found out.
+    /// The number of bytes that are sent; `nil` if that is not known, or a file's length can't be found out.
     public var length: Int64? {
+        if let source { return source.length }
         var length: Int64 = 0
         for piece in pieces {
             switch piece {
@@ -74,7 +79,11 @@ public struct HTTPBody: Sendable, Hashable {
     }
 
     /// A stream of all that is sent, for a terminal loader of one's own. It reads files as it is read itself.
-    public func makeStream() -> InputStream { PieceStream(pieces) }
+    ///
+    /// Bytes that come by and by would keep its reader waiting: for those, use ``makeByteStream()``. Here they fail.
+    public func makeStream() -> InputStream {
+        isStreamed ? PieceStream(failing: NoInputStream()) : PieceStream(pieces)
+    }
 
     /// The files of the body.
     var files: [URL] {
@@ -82,8 +91,13 @@ public struct HTTPBody: Sendable, Hashable {
     }
 }
 
+/// The error of an input stream that would have to wait for bytes which come by and by.
+private struct NoInputStream: Error, CustomStringConvertible {
+    var description: String { "the body comes by and by; read it with makeByteStream()" }
+}
+
 extension HTTPBody: CustomStringConvertible, CustomReflectable {
-    /// How much it is, and of what type. Not what it says, which may be a secret.
+    /// The length and the type. Not the contents, which may be a secret.
     public var description: String {
         "\(length.map { "\($0) bytes" } ?? "unknown length")" + (contentType.map { " of \($0)" } ?? "")
     }

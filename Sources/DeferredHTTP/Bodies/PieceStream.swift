@@ -1,23 +1,46 @@
 import Foundation
 
 /// A stream of bytes and files, one after the other. It always has bytes ready until its end.
+///
+/// It overrides all that `InputStream` leaves to its subclasses on Apple's platforms, where URLSession schedules a
+/// body's stream in a run loop. Since it never has to wait, there is nothing to schedule.
 final class PieceStream: InputStream {
     private var pieces: ArraySlice<HTTPBody.Piece>
     private var current: InputStream?
     private var status = Status.notOpen
     private var failure: (any Error)?
+    private weak var observer: (any StreamDelegate)?
 
     init(_ pieces: [HTTPBody.Piece]) {
         self.pieces = pieces[...]
         super.init(data: Data())
     }
 
+    /// A stream that can't be read.
+    convenience init(failing error: any Error) {
+        self.init([])
+        fail(error)
+    }
+
     override var streamStatus: Status { status }
     override var streamError: (any Error)? { failure }
     override var hasBytesAvailable: Bool { status == .open }
 
+    override var delegate: (any StreamDelegate)? {
+        get { observer }
+        set { observer = newValue }
+    }
+
+    override func property(forKey key: PropertyKey) -> StreamProperty? { nil }
+
+    override func setProperty(_ property: StreamProperty?, forKey key: PropertyKey) -> Bool { false }
+
+    override func schedule(in aRunLoop: RunLoop, forMode mode: RunLoop.Mode) {}
+
+    override func remove(from aRunLoop: RunLoop, forMode mode: RunLoop.Mode) {}
+
     override func open() {
-        status = .open
+        if status == .notOpen { status = .open }
     }
 
     override func close() {
@@ -28,6 +51,8 @@ final class PieceStream: InputStream {
     }
 
     override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength count: Int) -> Int {
+        // Nothing read because nothing was asked for is not the end of a piece.
+        guard count > 0 else { return status == .error ? -1 : 0 }
         while status == .open {
             guard let stream = current ?? nextStream() else {
                 if status == .open { status = .atEnd }

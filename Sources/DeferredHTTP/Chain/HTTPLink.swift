@@ -2,8 +2,9 @@ public import DeferredCore
 
 /// A loader that passes tasks on to the next one in its chain. See ``HTTPLoader`` for an example.
 ///
-/// A link is a value. Those that keep something, such as a count or a token, share it among their copies: one value in two
-/// chains has one count or token for both.
+/// A link is a value. Those that keep something, such as a count or a token, share it among their copies: one value in
+/// two chains has one count or token for both. An object can be a link, too; it then leaves ``next`` as `nil`, since it
+/// would be the same in all of its chains, and has ``HTTPTask/pass(to:)`` find the way.
 public protocol HTTPLink: HTTPLoader {
     /// The next loader, set by `-->`; `nil` at the end of a chain without a terminal loader.
     var next: (any HTTPLoader)? { get set }
@@ -17,7 +18,7 @@ extension HTTPLink {
     func followed(by loader: any HTTPLoader) -> Self {
         var copy = self
         if let link = next as? any HTTPLink {
-            copy.next = link.followed(by: loader)
+            copy.next = type(of: link) is AnyClass ? ObjectLink(link, loader) : link.followed(by: loader)
         } else {
             copy.next = loader
         }
@@ -45,4 +46,30 @@ infix operator --> : HTTPChainPrecedence
 /// ```
 public func --> <Link: HTTPLink>(link: Link, next: some HTTPLoader) -> Link {
     link.followed(by: next)
+}
+
+/// A chain in which `link`, an object, passes on to `next`. In another chain, the same object can pass on to another
+/// loader.
+public func --> <Object: HTTPLink & AnyObject>(link: Object, next: some HTTPLoader) -> some HTTPLink {
+    ObjectLink(link, next)
+}
+
+/// An object in a chain, which can't have a next loader of its own for each chain that it is in.
+private struct ObjectLink: HTTPLink {
+    let link: any HTTPLink
+    var next: (any HTTPLoader)?
+
+    init(_ link: any HTTPLink, _ next: any HTTPLoader) {
+        self.link = link
+        self.next = next
+    }
+
+    func load(_ task: HTTPTask) {
+        task.execution.setContinuation(next)
+        link.load(task)
+    }
+
+    func reset() -> Future<Void> {
+        link.reset().flatMap { _ in next?.reset() ?? Future(value: ()) }
+    }
 }

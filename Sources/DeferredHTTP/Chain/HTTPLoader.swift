@@ -6,7 +6,7 @@ public import DeferredCore
 ///
 /// ```swift
 /// let chain = ResetGuard() --> Autocancel() --> Retry() --> Throttle(maximum: 8) --> URLSessionLoader()
-/// let response = try await chain.load(HTTPRequest(url: url)).task.get()
+/// let response = try await chain.load(HTTPRequest(url: url)).get()
 /// ```
 ///
 /// A loader of one's own that passes requests on is an ``HTTPLink``, and takes ten lines:
@@ -26,11 +26,11 @@ public import DeferredCore
 /// ```
 ///
 /// One that looks at the result gives `pass` a closure, and completes the task in it. One that answers by itself, as a
-/// terminal loader does, begins with ``HTTPTask/failIfCancelled()``, adds a cancellation handler, and completes the task
-/// in its own time.
+/// terminal loader does, begins with ``HTTPTask/failIfCancelled()``, adds a cancellation handler, and completes the
+/// task in its own time.
 ///
-/// **Rules:** each task that is loaded is completed, or passed on; that is, exactly once in the end. Both may happen on any
-/// thread, also before `load` returns. No lock is held meanwhile.
+/// **Rules:** each task that is loaded is completed, or passed on; that is, exactly once in the end. Both may happen on
+/// any thread, also before `load` returns. No lock is held meanwhile.
 public protocol HTTPLoader: Sendable {
     /// Takes over a task: completes it, now or later, or passes it on. Must not block.
     func load(_ task: HTTPTask)
@@ -51,8 +51,9 @@ extension HTTPLoader {
     @discardableResult
     public func load(_ request: HTTPRequest) -> HTTPTask {
         let task = HTTPTask(request)
+        let observer = task.observer
         load(task)
-        return task
+        return observer
     }
 
     /// Begins a request, and calls `completion` with the result, once.
@@ -67,8 +68,9 @@ extension HTTPLoader {
         completion: @escaping @Sendable (HTTPResult) -> Void
     ) -> HTTPTask {
         let task = HTTPTask(request)
+        let observer = task.observer
         task.addCompletionHandler(completion)
         load(task)
-        return task
+        return observer
     }
 }

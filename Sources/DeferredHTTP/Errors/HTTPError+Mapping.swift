@@ -7,9 +7,11 @@ import FoundationNetworking
 #endif
 
 extension HTTPError {
-    /// What an error of a `URLClient` comes to.
+    /// Creates the error for one of a `URLClient`.
     init(_ error: any Error, request: HTTPRequest) {
         switch error {
+        case let error as HTTPError:
+            self = error
         case let error as URLError:
             self.init(Code(error.code), request: request, underlying: error)
         case let error as URLClientError:
@@ -21,8 +23,8 @@ extension HTTPError {
 }
 
 extension HTTPResponse {
-    /// What is known of a response that the client itself refused.
-    fileprivate init?(_ error: URLClientError, _ request: HTTPRequest) {
+    /// Creates a response from what is known of one that the client itself refused.
+    init?(_ error: URLClientError, _ request: HTTPRequest) {
         guard case .unacceptableStatus(let code, let body) = error.code else { return nil }
         self.init(
             request: request,

@@ -10,8 +10,8 @@ internal import DeferredTask
 /// }
 /// ```
 ///
-/// Descriptions show no credentials: neither those in headers, nor users and passwords in URLs, nor query items that look
-/// like secrets.
+/// Descriptions show no credentials: neither those in headers, nor users and passwords in URLs, nor query items that
+/// look like secrets.
 public struct HTTPError: Error, Sendable {
     /// What went wrong.
     public enum Code: String, Sendable, Hashable, CaseIterable {

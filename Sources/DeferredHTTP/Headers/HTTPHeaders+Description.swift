@@ -3,7 +3,7 @@ internal import DeferredNetworking
 extension HTTPHeaders.Field: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The field in one line; of credentials, the name alone.
     public var description: String {
-        "\(name): \(Redaction.isSecret(name) ? Redaction.mark : value)"
+        DisplayText.line("\(name): \(Redaction.isSecret(name) ? Redaction.mark : value)")
     }
 
     /// The same as ``description``.

@@ -41,8 +41,8 @@ public struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
         fields = elements.map { Field(name: $0.0, value: $0.1) }
     }
 
-    /// The value of the first field with this name. Setting it replaces all of them, in the place of the first; `nil` removes
-    /// them.
+    /// The value of the first field with this name. Setting it replaces all of them, in the place of the first; `nil`
+    /// removes them.
     public subscript(name: String) -> String? {
         get { fields.first { $0.isNamed(name) }?.value }
         set {
@@ -73,13 +73,13 @@ public struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
     /// Adds those fields of `others` whose names do not occur here.
     public mutating func addMissing(from others: HTTPHeaders) {
         let own = self
-        fields += others.fields.filter { own[$0.name] == nil }
+        if !others.isEmpty { fields += others.fields.filter { own[$0.name] == nil } }
     }
 }
 
 extension HTTPHeaders.Field: Hashable {
     func isNamed(_ other: String) -> Bool {
-        name == other || name.lowercased() == other.lowercased()
+        name == other || Self.areEqualWithoutCase(name, other)
     }
 
     /// Compares the names without regard to case.
@@ -89,8 +89,18 @@ extension HTTPHeaders.Field: Hashable {
 
     /// Hashes the name without regard to case.
     public func hash(into hasher: inout Hasher) {
-        hasher.combine(name.lowercased())
+        for byte in name.utf8 { hasher.combine(Self.lowercased(byte)) }
         hasher.combine(value)
+    }
+
+    /// Names are ASCII: others fail the request.
+    private static func areEqualWithoutCase(_ one: String, _ other: String) -> Bool {
+        guard one.utf8.count == other.utf8.count else { return false }
+        return zip(one.utf8, other.utf8).allSatisfy { lowercased($0) == lowercased($1) }
+    }
+
+    private static func lowercased(_ byte: UInt8) -> UInt8 {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
     }
 }
 

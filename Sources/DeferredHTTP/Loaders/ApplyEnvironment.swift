@@ -11,21 +11,21 @@
 public struct ApplyEnvironment: HTTPLink {
     /// The next loader, set by `-->`.
     public var next: (any HTTPLoader)?
-    private let environment: HTTPEnvironment
+    private let environment: Prepared
 
     /// Creates the loader.
     ///
     /// - Parameter environment: For requests without an ``HTTPRequest/environment`` of their own.
     public init(_ environment: HTTPEnvironment) {
-        self.environment = environment
+        self.environment = Prepared(environment)
     }
 
     /// Passes the completed request on.
     public func load(_ task: HTTPTask) {
         guard task.request.host == nil else { return task.pass(to: next) }
         var request = task.request
-        request.apply(request.environment ?? environment)
-        task.pass(request, to: next)
+        request.apply(request.environment.map(Prepared.init) ?? environment)
+        task.send(request, to: next)
     }
 }
 
@@ -36,19 +36,47 @@ extension HTTPRequest {
         set { self[EnvironmentOption.self] = newValue }
     }
 
-    fileprivate mutating func apply(_ environment: HTTPEnvironment) {
-        host = environment.host
+    fileprivate mutating func apply(_ environment: Prepared) {
+        parts.apply(environment)
+        if !environment.headers.isEmpty { headers.addMissing(from: environment.headers) }
+    }
+}
+
+extension URLParts {
+    fileprivate mutating func apply(_ environment: Prepared) {
+        setHostOfEnvironment(environment.host)
         scheme = scheme ?? environment.scheme
         port = port ?? environment.port
-        var whole = HTTPRequest(path: environment.pathPrefix, query: environment.query)
-        if whole.parts.path.hasSuffix("/"), parts.path.hasPrefix("/") { whole.parts.path.removeLast() }
-        let needsSlash =
-            !whole.parts.path.isEmpty && !whole.parts.path.hasSuffix("/")
-            && !parts.path.isEmpty && !parts.path.hasPrefix("/")
-        parts.path = whole.parts.path + (needsSlash ? "/" : "") + parts.path
-        let queries = [whole.parts.query, parts.query].compactMap(\.self).filter { !$0.isEmpty }
-        if !queries.isEmpty { parts.query = queries.joined(separator: "&") }
-        headers.addMissing(from: environment.headers)
+        if path.isEmpty {
+            path = environment.path
+        } else if !environment.path.isEmpty {
+            let endsWithSlash = environment.path.utf8.last == UInt8(ascii: "/")
+            if path.utf8.first == UInt8(ascii: "/") {
+                path = (endsWithSlash ? String(environment.path.dropLast()) : environment.path) + path
+            } else {
+                path = environment.path + (endsWithSlash ? "" : "/") + path
+            }
+        }
+        guard let prefix = environment.query else { return }
+        query = query.map { $0.isEmpty ? prefix : prefix + "&" + $0 } ?? prefix
+    }
+}
+
+/// An environment with its parts encoded.
+private struct Prepared: Sendable {
+    let scheme: String
+    let host: String
+    let port: Int?
+    let path: String
+    /// Not empty.
+    let query: String?
+    let headers: HTTPHeaders
+
+    init(_ environment: HTTPEnvironment) {
+        (scheme, host, port) = (environment.scheme, environment.host, environment.port)
+        let parts = HTTPRequest(path: environment.pathPrefix, query: environment.query).parts
+        (path, query) = (parts.path, parts.query.flatMap { $0.isEmpty ? nil : $0 })
+        headers = environment.headers
     }
 }
 

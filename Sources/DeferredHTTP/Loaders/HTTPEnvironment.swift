@@ -1,3 +1,4 @@
+internal import DeferredNetworking
 public import Foundation
 
 /// Where requests go that have no host of their own, and what is added to them. See ``ApplyEnvironment``.
@@ -31,5 +32,19 @@ public struct HTTPEnvironment: Sendable, Hashable {
     ) {
         (self.scheme, self.host, self.port) = (scheme, host, port)
         (self.pathPrefix, self.query, self.headers) = (pathPrefix, query, headers)
+    }
+}
+
+extension HTTPEnvironment: CustomStringConvertible, CustomReflectable {
+    /// The URL that requests begin with, without credentials.
+    public var description: String {
+        var parts = HTTPRequest(host: host, path: pathPrefix, query: query).parts
+        (parts.scheme, parts.port) = (scheme, port)
+        return DisplayText.line(parts.redacted)
+    }
+
+    /// The URL and the headers, without credentials.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["environment": description, "headers": headers])
     }
 }

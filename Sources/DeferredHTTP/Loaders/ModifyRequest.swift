@@ -13,13 +13,15 @@ public struct ModifyRequest: HTTPLink {
 
     /// Creates the loader.
     ///
-    /// - Parameter change: Called for each request, on the thread that loads it. Kept as long as the loader.
+    /// - Parameter change: Called for each request that isn't cancelled, on the thread that loads it. Kept as long as
+    ///   the loader.
     public init(_ change: @escaping @Sendable (inout HTTPRequest) throws -> Void) {
         self.change = change
     }
 
     /// Passes the changed request on.
     public func load(_ task: HTTPTask) {
+        if task.failIfCancelled() { return }
         var request = task.request
         do {
             try change(&request)
@@ -27,6 +29,6 @@ public struct ModifyRequest: HTTPLink {
             task.fail(.invalidRequest, underlying: error)
             return
         }
-        task.pass(request, to: next)
+        task.send(request, to: next)
     }
 }

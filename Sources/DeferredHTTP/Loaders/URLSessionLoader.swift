@@ -15,11 +15,15 @@ import FoundationNetworking
 ///
 /// The client follows redirects, limits connections and bodies, and keeps deadlines, as its configuration says. What it
 /// could do besides, try again, answer challenges and refuse statuses, is the business of the chain's ``Retry``,
-/// ``BasicAuthentication``, ``BearerAuthentication`` and ``Validate``: it is switched off, so that no request is tried nine
-/// times where three were meant. Every response arrives as such, whatever its status.
+/// ``BasicAuthentication``, ``BearerAuthentication`` and ``Validate``: it is switched off, so that no request is tried
+/// nine times where three were meant. Every response arrives as such, whatever its status.
 ///
-/// Cancelling a task completes it at once, and stops the transfer. Progress counts the bytes of the request's body where
-/// there is one, and otherwise those of the response's.
+/// A request says by its ``HTTPRequest/delivery`` whether the body is gathered in memory, read as it comes, or written
+/// into a file, which can go on where a failed download has stopped. A file takes bodies of successes only: of another
+/// response, the first 64 KiB are in memory.
+///
+/// Cancelling a task completes it at once, and stops the transfer. Progress counts the bytes of the request's body
+/// where there is one, and otherwise those of the response's.
 ///
 /// **Lifetime:** the session goes when the last copy of the loader, and of the chains it is in, has gone, and what was
 /// begun has ended. ``HTTPLoader/reset()`` leaves it alone.
@@ -30,18 +34,13 @@ public struct URLSessionLoader: HTTPLoader {
     ///
     /// - Parameter configuration: Copied. Its retries, authentication and validation are not used.
     public init(configuration: URLClient.Configuration = .default) {
-        var configuration = configuration
-        configuration.retries = .none
-        configuration.authentication = .none
-        configuration.validation = .any
         client = URLClient(configuration: configuration)
     }
 
     /// Creates a loader over a client that is used elsewhere, too.
     ///
-    /// - Parameter client: Does all that it is configured for, also retries and authentication, which then happen below
-    ///   those of the chain. A status that it doesn't accept is an ``HTTPError/Code/unacceptableStatus``, whose response has
-    ///   no more than the first 64 KiB of the body.
+    /// - Parameter client: Its limits, redirects, deadlines and cookies hold here as well. Its retries, authentication
+    ///   and validation don't: in a chain, the chain decides, whatever client carries it.
     public init(client: URLClient) {
         self.client = client
     }
@@ -49,36 +48,109 @@ public struct URLSessionLoader: HTTPLoader {
     /// Begins a transfer, unless the task is cancelled or its request can't be sent.
     public func load(_ task: HTTPTask) {
         if task.failIfCancelled() { return }
-        let (request, body): (URLRequest, CheckedRequest.Body)
+        guard let bytes = task.request.body.makeByteStream() else { return send(task, task.request.body) }
+        let spooling = SpooledBody.write(bytes, length: task.request.body.length)
+        let registration = task.addCancellationHandler { [weak task] in
+            task?.fail(.cancelled)
+            spooling.cancel()
+        }
+        spooling.upon(.immediate) { result in
+            registration.cancel()
+            switch result {
+            case .success(let file):
+                task.addCompletionHandler { _ in SpooledBody.remove(file) }
+                self.send(task, .file(file, contentType: task.request.body.contentType))
+            case .failure(let error):
+                task.fail(error.isCancellation ? .cancelled : .invalidRequest, underlying: error)
+            }
+        }
+    }
+
+    /// - Parameter body: The request's own, or a file with its bytes.
+    private func send(_ task: HTTPTask, _ body: HTTPBody) {
+        if task.failIfCancelled() { return }
+        let request = task.request
+        let (urlRequest, checkedBody): (URLRequest, CheckedRequest.Body)
         do {
-            (request, body) = try task.request.makeURLRequest()
+            (urlRequest, checkedBody) = try request.makeURLRequest(body: body)
         } catch {
-            task.complete(with: .failure(HTTPError(error, request: task.request)))
+            task.complete(with: .failure(HTTPError(error, request: request)))
             return
         }
-        let direction: BodyProgress.Direction = task.request.body.isEmpty ? .received : .sent
-        let transfer = client.gather(request, body: body, counting: direction, in: task.reporter)
-        task.addCancellationHandler { transfer.cancel() }
-        transfer.upon(.immediate) { result in
-            let request = task.request
-            task.complete(
-                with: result.map { HTTPResponse($1, body: $0, to: request) }.mapError {
-                    HTTPError($0, request: request)
-                }
+        var options = URLClient.RequestOptions(retries: URLClient.RetryPolicy.none, validation: .any)
+        options.authentication = URLClient.Authentication.none
+        options.idle = request.timeout
+        let reporter = task.execution.reporter
+        switch request.delivery {
+        case .data:
+            let direction: BodyProgress.Direction = body.isEmpty ? .received : .sent
+            let transfer = client.gather(
+                urlRequest,
+                body: checkedBody,
+                options: options,
+                counting: direction,
+                in: reporter
             )
+            task.follow(transfer) { HTTPResponse($0.1, body: $0.0, to: request) }
+        case .stream:
+            task.follow(client.stream(urlRequest, body: checkedBody, options: options, in: reporter)) { response in
+                let body = response.body
+                let stream = HTTPBodyStream(body, isWoken: true, onCancel: { body.cancel() }) { error in
+                    error is CancellationError ? error : HTTPError(error, request: request)
+                }
+                return HTTPResponse(response.head, stream: stream, to: request)
+            }
+        case .file(let file, let resuming):
+            let transfer = client.download(
+                urlRequest,
+                body: checkedBody,
+                to: file,
+                resuming: resuming,
+                options: options,
+                in: reporter
+            )
+            task.follow(transfer) { HTTPResponse($0.1, file: $0.0, to: request) }
+        }
+    }
+}
+
+extension HTTPTask {
+    /// Completes with what `transfer` comes to, and cancels it.
+    fileprivate func follow<Value>(
+        _ transfer: DeferredTask.Task<Value>,
+        _ response: @escaping @Sendable (Value) -> HTTPResponse
+    ) {
+        addCancellationHandler { transfer.cancel() }
+        transfer.upon(.immediate) { result in
+            switch result {
+            case .success(let value):
+                self.complete(with: .success(response(value)))
+            case .failure(let error):
+                // Downloads refuse statuses by themselves. To a chain, they are responses.
+                if let refused = (error as? URLClientError).flatMap({ HTTPResponse($0, self.request) }) {
+                    self.complete(with: .success(refused))
+                } else {
+                    self.complete(with: .failure(HTTPError(error, request: self.request)))
+                }
+            }
         }
     }
 }
 
 extension HTTPResponse {
     fileprivate init(_ head: HTTPURLResponse, body: Data, to request: HTTPRequest) {
-        self.init(
-            request: request,
-            status: HTTPStatus(head.statusCode),
-            headers: HTTPHeaders(head),
-            body: body,
-            url: head.url
-        )
+        let status = HTTPStatus(head.statusCode)
+        self.init(request: request, status: status, headers: HTTPHeaders(head), body: body, url: head.url)
+    }
+
+    fileprivate init(_ head: HTTPURLResponse, stream: HTTPBodyStream, to request: HTTPRequest) {
+        let status = HTTPStatus(head.statusCode)
+        self.init(request: request, status: status, headers: HTTPHeaders(head), stream: stream, url: head.url)
+    }
+
+    fileprivate init(_ head: HTTPURLResponse, file: URL, to request: HTTPRequest) {
+        let status = HTTPStatus(head.statusCode)
+        self.init(request: request, status: status, headers: HTTPHeaders(head), file: file, url: head.url)
     }
 }
 

@@ -1,8 +1,8 @@
 /// Turns responses whose status isn't accepted into failures.
 ///
 /// Without it, any response is a success, whatever its status. With it, the others fail with
-/// ``HTTPError/Code/unacceptableStatus``, and the error has the response. Put it before ``Retry`` and the like, which are
-/// to see responses.
+/// ``HTTPError/Code/unacceptableStatus``, and the error has the response. Put it before ``Retry`` and the like, which
+/// are to see responses.
 ///
 /// ```swift
 /// let chain = Validate() --> Retry() --> URLSessionLoader()
@@ -23,7 +23,7 @@ public struct Validate: HTTPLink {
     /// Passes the task on, and looks at the status of what comes back.
     public func load(_ task: HTTPTask) {
         let accepts = task.request.acceptsStatus ?? accepts
-        task.pass(task.request, to: next) { result in
+        task.send(task.request, to: next) { result in
             if case .success(let response) = result, !accepts(response.status) {
                 task.complete(
                     with: .failure(HTTPError(.unacceptableStatus, request: response.request, response: response))

@@ -5,9 +5,9 @@ extension HTTPRequest {
     /// Checks that the request can be sent, for a terminal loader of one's own.
     ///
     /// - Returns: The URL to send it to.
-    /// - Throws: `URLClientError.invalidRequest` with what is wrong: the method or the name of a header is no token, the
-    ///   value of a header contains control characters, which could smuggle in another field, the URL has no host or is
-    ///   none, or a file of the body can't be read.
+    /// - Throws: `URLClientError.invalidRequest` with what is wrong: the method or the name of a header is no token,
+    ///   the value of a header contains control characters, which could smuggle in another field, the URL has no host
+    ///   or is none, or a file of the body can't be read.
     public func check() throws(URLClientError) -> URL {
         try RequestGrammar.check(method: method.rawValue)
         for field in allHeaders {

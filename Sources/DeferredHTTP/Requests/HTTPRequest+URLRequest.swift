@@ -8,8 +8,9 @@ import FoundationNetworking
 extension HTTPRequest {
     /// The request as a `URLClient` sends it.
     ///
-    /// - Throws: Why it can't be sent.
-    func makeURLRequest() throws(URLClientError) -> (URLRequest, CheckedRequest.Body) {
+    /// - Parameter body: Sent instead of the request's own.
+    /// - Throws: The reason for which it can't be sent.
+    func makeURLRequest(body: HTTPBody) throws(URLClientError) -> (URLRequest, CheckedRequest.Body) {
         var result = URLRequest(url: try check())
         result.httpMethod = method.rawValue
         for field in allHeaders {
@@ -19,9 +20,6 @@ extension HTTPRequest {
             } else {
                 result.addValue(field.value, forHTTPHeaderField: field.name)
             }
-        }
-        if let timeout {
-            result.timeoutInterval = timeout / .seconds(1)
         }
         if body.files.isEmpty {
             result.httpBody = body.isEmpty ? nil : body.pieces.reduce(into: Data()) { $0 += $1.bytes }

@@ -1,3 +1,4 @@
+internal import DeferredNetworking
 public import Foundation
 
 /// A request: a value, to be changed freely and loaded as often as needed.
@@ -9,31 +10,19 @@ public import Foundation
 /// var request = HTTPRequest(.post, path: "/users", query: [.init(name: "notify", value: "a+b")])
 /// request.body = try .json(user)
 /// request.retryStrategy = .never
-/// let user = try await chain.load(request).task.get().decode(User.self)
+/// let user = try await chain.load(request).get().decode(User.self)
 /// ```
 ///
 /// A request that can't be sent fails when it is loaded, with ``HTTPError/Code/invalidRequest`` and the reason. Its
 /// description shows no credentials.
+///
+/// Copies share their contents until one of them is changed, so that handing a request on costs one reference.
 public struct HTTPRequest: Sendable, Identifiable {
-    /// Tells this request from others that look the same. Copies share it.
-    public let id = UUID()
-
-    /// What is asked for.
-    public var method: HTTPMethod
-
-    /// The header fields. `Content-Type` is added when the body has one and these don't.
-    public var headers: HTTPHeaders
-
-    /// What is sent.
-    public var body: HTTPBody
-
-    var parts: URLParts
-    var options = HTTPRequestOptions()
+    private var contents: Contents
 
     /// Creates a request to a URL. All of it is kept as it is.
     public init(_ method: HTTPMethod = .get, url: URL, headers: HTTPHeaders = [:], body: HTTPBody = .empty) {
-        (self.method, self.headers, self.body) = (method, headers, body)
-        parts = URLParts(url)
+        contents = Contents(Identity(), method, headers, body, URLParts(url), HTTPRequestOptions())
     }
 
     /// Creates a request from parts.
@@ -57,17 +46,95 @@ public struct HTTPRequest: Sendable, Identifiable {
         headers: HTTPHeaders = [:],
         body: HTTPBody = .empty
     ) {
-        (self.method, self.headers, self.body) = (method, headers, body)
-        parts = URLParts()
+        var parts = URLParts()
         (parts.scheme, parts.host, parts.port) = (scheme, host, port)
+        contents = Contents(Identity(), method, headers, body, parts, HTTPRequestOptions())
         self.path = path
         if !query.isEmpty { self.query = query }
+    }
+
+    /// Tells this request from others that look the same. Copies share it.
+    public var id: UUID { contents.identity.uuid }
+
+    /// The method.
+    public var method: HTTPMethod {
+        get { contents.method }
+        _modify {
+            makeContentsUnique()
+            yield &contents.method
+        }
+    }
+
+    /// The header fields. `Content-Type` is added when the body has one and these don't.
+    public var headers: HTTPHeaders {
+        get { contents.headers }
+        _modify {
+            makeContentsUnique()
+            yield &contents.headers
+        }
+    }
+
+    /// The body.
+    public var body: HTTPBody {
+        get { contents.body }
+        _modify {
+            makeContentsUnique()
+            yield &contents.body
+        }
+    }
+
+    var parts: URLParts {
+        get { contents.parts }
+        _modify {
+            makeContentsUnique()
+            yield &contents.parts
+        }
+    }
+
+    var options: HTTPRequestOptions {
+        get { contents.options }
+        _modify {
+            makeContentsUnique()
+            yield &contents.options
+        }
+    }
+
+    private mutating func makeContentsUnique() {
+        if !isKnownUniquelyReferenced(&contents) { contents = contents.copy }
+    }
+
+    /// SAFETY: changed only by the one value that refers to it.
+    private final class Contents: @unchecked Sendable {
+        let identity: Identity
+        @exclusivity(unchecked) var method: HTTPMethod
+        @exclusivity(unchecked) var headers: HTTPHeaders
+        @exclusivity(unchecked) var body: HTTPBody
+        @exclusivity(unchecked) var parts: URLParts
+        @exclusivity(unchecked) var options: HTTPRequestOptions
+
+        init(
+            _ identity: Identity,
+            _ method: HTTPMethod,
+            _ headers: HTTPHeaders,
+            _ body: HTTPBody,
+            _ parts: URLParts,
+            _ options: HTTPRequestOptions
+        ) {
+            self.identity = identity
+            self.method = method
+            self.headers = headers
+            self.body = body
+            self.parts = parts
+            self.options = options
+        }
+
+        var copy: Contents { Contents(identity, method, headers, body, parts, options) }
     }
 }
 
 extension HTTPRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The method and the URL, without credentials.
-    public var description: String { "\(method) \(parts.redacted)" }
+    /// The method and the URL in one line, without credentials.
+    public var description: String { DisplayText.line("\(method) \(parts.redacted)") }
 
     /// The same as ``description``.
     public var debugDescription: String { description }

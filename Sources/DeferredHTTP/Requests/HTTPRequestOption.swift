@@ -1,4 +1,4 @@
-/// Something that a loader wants to know about a request, with a default for those that don't say it.
+/// A typed setting of a request for some loader, with a default.
 ///
 /// ```swift
 /// enum Priority: HTTPRequestOption {
@@ -12,23 +12,35 @@
 /// }
 /// ```
 ///
-/// Make the value `Hashable` where you can: ``Deduplicate`` leaves alone requests whose options it can't compare. It compares
-/// them under its lock, so that comparing and hashing a value must not load a request.
+/// Make the value `Hashable` where you can: ``Deduplicate`` leaves alone requests whose options it can't compare. It
+/// compares them under its lock, so that comparing and hashing a value must not load a request.
 public protocol HTTPRequestOption {
-    /// What a request says.
+    /// The type of the setting.
     associatedtype Value: Sendable
 
-    /// What a request says that doesn't say anything.
+    /// The value when the option is unset.
     static var defaultValue: Value { get }
 }
 
-/// What requests say about themselves to the loaders.
+/// The options of a request.
 struct HTTPRequestOptions: Sendable {
-    private var values: [ObjectIdentifier: any Sendable] = [:]
+    /// Few, if any, so that looking through them is faster than hashing.
+    private var values: [(option: ObjectIdentifier, value: any Sendable)] = []
 
     subscript<Option: HTTPRequestOption>(option: Option.Type) -> Option.Value {
-        get { values[ObjectIdentifier(option)] as? Option.Value ?? option.defaultValue }
-        set { values[ObjectIdentifier(option)] = newValue }
+        get {
+            if values.isEmpty { return option.defaultValue }
+            let identifier = ObjectIdentifier(option)
+            return values.first { $0.option == identifier }?.value as? Option.Value ?? option.defaultValue
+        }
+        set {
+            let identifier = ObjectIdentifier(option)
+            if let index = values.firstIndex(where: { $0.option == identifier }) {
+                values[index].value = newValue
+            } else {
+                values.append((identifier, newValue))
+            }
+        }
     }
 
     /// All of them in a form that can be compared; `nil` if one of them can't be.
@@ -43,7 +55,7 @@ struct HTTPRequestOptions: Sendable {
 }
 
 extension HTTPRequest {
-    /// What this request says about an option, or the option's default.
+    /// The value of an option, or the option's default.
     public subscript<Option: HTTPRequestOption>(option: Option.Type) -> Option.Value {
         get { options[option] }
         set { options[option] = newValue }

@@ -1,29 +1,31 @@
+internal import DeferredNetworking
+
 /// Percent-encoding for the parts of a URL: RFC 3986, section 2.
 enum PercentEncoding {
     /// Bytes that stand for themselves in a path, the slash between its segments included.
-    static let path = unreserved.union("!$&'()*+,;=:@/".utf8)
+    static let path = unreserved.union("!$&'()*+,;=:@/")
 
     /// The same within one segment of a path.
-    static let segment = path.subtracting("/".utf8)
+    static let segment = path.subtracting("/")
 
-    /// Bytes that stand for themselves in a name or a value of a query. Plus is not among them: many servers read it as a
-    /// space.
-    static let queryItem = unreserved.union("!$'()*,:@/?".utf8)
+    /// Bytes that stand for themselves in a name or a value of a query. Plus is not among them: many servers read it as
+    /// a space.
+    static let queryItem = unreserved.union("!$'()*,:@/?")
 
     /// Bytes that stand for themselves in a user name or a password.
-    static let credential = unreserved.union("!$&'()*+,;=".utf8)
+    static let credential = unreserved.union("!$&'()*+,;=")
 
     /// Bytes that stand for themselves in a form: the WHATWG URL standard, section 5.2.
-    static let form = unreserved.subtracting("~".utf8).union("*".utf8)
+    static let form = unreserved.subtracting("~").union("*")
 
-    private static let unreserved = Set(
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".utf8
+    private static let unreserved = ByteSet(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
     )
     private static let digits = Array("0123456789ABCDEF".utf8)
 
     /// `text` in UTF-8, with all bytes but those in `allowed` encoded.
-    static func encode(_ text: String, allowing allowed: Set<UInt8>) -> String {
-        guard !text.utf8.allSatisfy(allowed.contains) else { return text }
+    static func encode(_ text: String, allowing allowed: ByteSet) -> String {
+        guard !allowed.containsAll(of: text) else { return text }
         var bytes: [UInt8] = []
         for byte in text.utf8 {
             if allowed.contains(byte) {

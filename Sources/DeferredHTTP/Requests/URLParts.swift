@@ -6,13 +6,23 @@ struct URLParts: Sendable, Hashable {
     var scheme: String?
     var user: String?
     var password: String?
-    var host: String?
+    var host: String? {
+        didSet { isHostOfEnvironment = false }
+    }
     var port: Int?
     var path = ""
     var query: String?
     var fragment: String?
 
+    /// Whether the host is not the request's own, but was filled in by ``ApplyEnvironment``.
+    private(set) var isHostOfEnvironment = false
+
     init() {}
+
+    mutating func setHostOfEnvironment(_ host: String) {
+        self.host = host
+        isHostOfEnvironment = true
+    }
 
     init(_ url: URL) {
         guard let components = URLComponents(url: url, resolvingAgainstBaseURL: true) else {
@@ -36,12 +46,28 @@ struct URLParts: Sendable, Hashable {
         let scheme = scheme ?? "https"
         try RequestGrammar.check(scheme: scheme)
         try RequestGrammar.check(port: port)
-        var text = scheme + "://"
+        var text = scheme
+        text.reserveCapacity(
+            scheme.utf8.count + authority.utf8.count + path.utf8.count + (query?.utf8.count ?? 0) + 16
+        )
+        text += "://"
         if user != nil || password != nil {
-            text += (user ?? "") + (password.map { ":" + $0 } ?? "") + "@"
+            text += user ?? ""
+            if let password { text += ":" + password }
+            text += "@"
         }
-        text += authority + (port.map { ":\($0)" } ?? "") + absolutePath
-        text += (query.map { "?" + $0 } ?? "") + (fragment.map { "#" + $0 } ?? "")
+        text += authority
+        if let port { text += ":" + String(port) }
+        if !path.isEmpty, path.utf8.first != UInt8(ascii: "/") { text += "/" }
+        text += path
+        if let query {
+            text += "?"
+            text += query
+        }
+        if let fragment {
+            text += "#"
+            text += fragment
+        }
         guard let url = URL(string: text, encodingInvalidCharacters: false) else {
             throw .invalidRequest(reason: "\(DisplayText.quoted(redacted)) is not a URL")
         }
@@ -51,8 +77,8 @@ struct URLParts: Sendable, Hashable {
     /// The URL for people to read: without user, password, and what else looks like a secret.
     var redacted: String {
         let origin = host.map { host in
-            (scheme ?? "https") + "://" + (user == nil && password == nil ? "" : Redaction.mark + "@") + host
-                + (port.map { ":\($0)" } ?? "")
+            (scheme ?? "https") + "://" + (user == nil && password == nil ? "" : Redaction.mark + "@")
+                + Redaction.host(host) + (port.map { ":\($0)" } ?? "")
         }
         return (origin ?? "") + (host == nil ? path : absolutePath)
             + (query.map { "?" + Redaction.query($0) } ?? "") + (fragment.map { "#" + Redaction.query($0) } ?? "")
@@ -62,6 +88,10 @@ struct URLParts: Sendable, Hashable {
         path.isEmpty || path.hasPrefix("/") ? path : "/" + path
     }
 
+    /// Letters, digits and what may stand between them.
+    private static let plainHost = ByteSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+    private static let delimiters = ByteSet("/?#@\\")
+
     private func checkedHost() throws(URLClientError) -> String {
         guard let host, !host.isEmpty else {
             throw .invalidRequest(
@@ -69,7 +99,8 @@ struct URLParts: Sendable, Hashable {
                     "\(DisplayText.quoted(redacted)) has no host; set one, or load it with a chain that has ApplyEnvironment"
             )
         }
-        guard !host.unicodeScalars.contains(where: { "/?#@\\ ".unicodeScalars.contains($0) || $0.value < 0x20 }) else {
+        if Self.plainHost.containsAll(of: host) { return host }
+        guard !host.utf8.contains(where: { $0 <= 0x20 || Self.delimiters.contains($0) }) else {
             throw .invalidRequest(
                 reason:
                     "the host \(DisplayText.quoted(withoutUser: host)) contains more than a name; use the other parts for the rest"

@@ -4,7 +4,7 @@ extension HTTPResponse {
     /// The body, decoded from JSON.
     ///
     /// ```swift
-    /// let user = try await chain.load(request).task.get().decode(User.self)
+    /// let user = try await chain.load(request).get().decode(User.self)
     /// ```
     ///
     /// - Throws: ``HTTPError`` with the code ``HTTPError/Code/cannotDecode``, this response, and the decoder's error.

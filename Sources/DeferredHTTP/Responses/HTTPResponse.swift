@@ -1,26 +1,21 @@
+internal import DeferredNetworking
 public import Foundation
 
-/// The response to a request, with its whole body.
+/// The response to a request.
+///
+/// Its body is in memory, unless the request asked otherwise; see ``HTTPRequest/delivery``. Copies share their
+/// contents, so that handing a response on costs one reference.
 public struct HTTPResponse: Sendable {
-    /// What was sent: the request with what the loaders made of it.
-    public let request: HTTPRequest
-
-    /// The status. Any of them is a response, unless ``Validate`` is in the chain.
-    public let status: HTTPStatus
-
-    /// The header fields.
-    ///
-    /// URLSession keeps neither their order nor several of one name: over ``URLSessionLoader`` they are sorted by name, and
-    /// those of one name are joined with commas.
-    public let headers: HTTPHeaders
-
-    /// The body.
-    public let body: Data
-
-    /// Where the response came from, after redirects; `nil` if the terminal loader doesn't tell.
-    public let url: URL?
+    private let contents: Contents
 
     /// Creates a response, for a terminal loader of one's own.
+    ///
+    /// - Parameters:
+    ///   - request: What was sent.
+    ///   - status: The status.
+    ///   - headers: The header fields.
+    ///   - body: The whole body.
+    ///   - url: Where the response came from, after redirects.
     public init(
         request: HTTPRequest,
         status: HTTPStatus,
@@ -28,26 +23,104 @@ public struct HTTPResponse: Sendable {
         body: Data = Data(),
         url: URL? = nil
     ) {
-        self.request = request
-        self.status = status
-        self.headers = headers
-        self.body = body
-        self.url = url
+        contents = Contents(request, status, headers, .data(body), url)
     }
+
+    /// Creates a response whose body is read as it comes, for a terminal loader of one's own.
+    public init(
+        request: HTTPRequest,
+        status: HTTPStatus,
+        headers: HTTPHeaders = [:],
+        stream: HTTPBodyStream,
+        url: URL? = nil
+    ) {
+        contents = Contents(request, status, headers, .stream(stream), url)
+    }
+
+    /// Creates a response whose body is in a file, for a terminal loader of one's own.
+    public init(
+        request: HTTPRequest,
+        status: HTTPStatus,
+        headers: HTTPHeaders = [:],
+        file: URL,
+        url: URL? = nil
+    ) {
+        contents = Contents(request, status, headers, .file(file), url)
+    }
+
+    /// The request as it was sent, with all that the loaders made of it.
+    public var request: HTTPRequest { contents.request }
+
+    /// The status. Any of them is a response, unless ``Validate`` is in the chain.
+    public var status: HTTPStatus { contents.status }
+
+    /// The header fields.
+    ///
+    /// URLSession keeps neither their order nor several of one name: over ``URLSessionLoader`` they are sorted by name,
+    /// and those of one name are joined with commas.
+    public var headers: HTTPHeaders { contents.headers }
+
+    /// The body in memory; empty if it is a ``stream`` or in a ``file``.
+    public var body: Data {
+        if case .data(let data) = contents.body { data } else { Data() }
+    }
+
+    /// The body as it comes, for a request that asked for that; otherwise `nil`.
+    public var stream: HTTPBodyStream? {
+        if case .stream(let stream) = contents.body { stream } else { nil }
+    }
+
+    /// The file with the body, for a request that asked for that; `nil` otherwise, and where the status is no success.
+    public var file: URL? {
+        if case .file(let file) = contents.body { file } else { nil }
+    }
+
+    /// The URL that the response came from, after redirects; `nil` if the terminal loader doesn't tell.
+    public var url: URL? { contents.url }
 
     /// The body as UTF-8 text; what isn't UTF-8 is replaced by `U+FFFD`.
     public var text: String { String(decoding: body, as: UTF8.self) }
+
+    private enum Body: Sendable {
+        case data(Data)
+        case stream(HTTPBodyStream)
+        case file(URL)
+    }
+
+    private final class Contents: Sendable {
+        let request: HTTPRequest
+        let status: HTTPStatus
+        let headers: HTTPHeaders
+        let body: Body
+        let url: URL?
+
+        init(_ request: HTTPRequest, _ status: HTTPStatus, _ headers: HTTPHeaders, _ body: Body, _ url: URL?) {
+            self.request = request
+            self.status = status
+            self.headers = headers
+            self.body = body
+            self.url = url
+        }
+    }
 }
 
-/// How a request ends.
+/// The end of a request.
 public typealias HTTPResult = Result<HTTPResponse, HTTPError>
 
 extension HTTPResponse: CustomStringConvertible, CustomReflectable {
     /// The request, the status and the length of the body, without credentials.
-    public var description: String { "\(request): \(status), \(body.count) bytes" }
+    public var description: String { "\(request): \(status), \(bodyDescription)" }
 
     /// The status, the headers and the length of the body, without credentials.
     public var customMirror: Mirror {
         Mirror(self, children: ["response": description, "headers": headers])
+    }
+
+    var bodyDescription: String {
+        switch contents.body {
+        case .data(let data): "\(data.count) bytes"
+        case .stream: "a stream"
+        case .file(let file): "a file at \(DisplayText.line(file.path))"
+        }
     }
 }

@@ -11,7 +11,7 @@ extension HTTPTask {
         response: HTTPResponse? = nil,
         underlying: (any Error)? = nil
     ) -> Bool {
-        complete(with: .failure(HTTPError(code, request: request, response: response, underlying: underlying)))
+        execution.fail(code, response: response, underlying: underlying)
     }
 
     /// Completes the task with a response to its request, unless it is completed.
@@ -23,12 +23,10 @@ extension HTTPTask {
         complete(with: .success(.init(request: request, status: status, headers: headers, body: body, url: url)))
     }
 
-    /// Whether there is nothing left to do: the task is completed, or was cancelled and is failed herewith.
+    /// Fails a task that was cancelled, and returns whether nothing is left to do: whether the task is completed.
     ///
-    /// What a terminal loader asks first, since a task can be cancelled before it is loaded.
+    /// A terminal loader calls this first, since a task can be cancelled before it is loaded.
     public func failIfCancelled() -> Bool {
-        guard isCancelled else { return isFilled }
-        fail(.cancelled)
-        return true
+        execution.failIfCancelled()
     }
 }

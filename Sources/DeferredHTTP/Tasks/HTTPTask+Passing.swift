@@ -1,49 +1,70 @@
 internal import DeferredCore
 
 extension HTTPTask {
-    /// Has the next loader load this task, unless it is cancelled: then it is completed as such, and `next` never sees it.
+    /// Has the next loader load this task, unless it is cancelled: then it is completed as such, and `next` never sees
+    /// it.
     ///
     /// - Parameter next: If `nil`, the chain has no terminal loader, and the task fails with
     ///   ``HTTPError/Code/cannotConnect``.
     public func pass(to next: (any HTTPLoader)?) {
-        guard !failIfCancelled(), let next = checked(next) else { return }
-        next.load(self)
+        if failIfCancelled() { return }
+        if let next { next.load(self) } else { continuation(isLast: true)?.load(self) }
     }
 
     /// Has the next loader load another request for this task: a changed one, or the same once more.
     ///
-    /// It is loaded with a task of its own, which is cancelled with this one and reports progress for it. If this one is
-    /// cancelled already, it is completed as such, and `next` never sees anything.
+    /// It is loaded with a task of its own, which is cancelled with this one and reports progress for it. If this one
+    /// is cancelled already, it is completed as such, and `next` never sees anything. If this one is completed before
+    /// the other one, that is cancelled.
     ///
     /// - Parameters:
     ///   - request: What to load.
     ///   - next: See ``pass(to:)``.
-    ///   - completion: Called once with the result. It has to complete this task, or to pass it on again. By default, the
-    ///     result is this task's, too.
+    ///   - completion: Called once with the result, after the completion handlers that were added further on. It has to
+    ///     complete this task, or to pass it on again. By default, the result is this task's, too.
+    /// - Returns: The task that was passed on; `nil` if there is none, since this one is complete.
+    @discardableResult
     public func pass(
         _ request: HTTPRequest,
         to next: (any HTTPLoader)?,
         completion: (@Sendable (HTTPResult) -> Void)? = nil
-    ) {
-        guard !failIfCancelled(), let next = checked(next) else { return }
-        let child = HTTPTask(request, reporter: reporter)
-        // Weakly, so that a child that a loader lets go of completes.
-        let registration = addCancellationHandler { [weak child] in child?.cancel() }
-        child.addCompletionHandler { result in
-            registration.cancel()
-            if let completion { completion(result) } else { self.complete(with: result) }
-        }
-        // It may have been cancelled meanwhile.
-        if !child.failIfCancelled() { next.load(child) }
+    ) -> HTTPTask? {
+        send(request, to: next, completion: completion).map { HTTPTask($0, isLoaders: false) }
     }
 
-    private func checked(_ next: (any HTTPLoader)?) -> (any HTTPLoader)? {
-        if next == nil { fail(.cannotConnect, underlying: MissingTerminalLoader()) }
-        return next
+    /// The same for loaders that don't need a task for it.
+    @discardableResult
+    func send(
+        _ request: HTTPRequest,
+        to next: (any HTTPLoader)?,
+        completion: (@Sendable (HTTPResult) -> Void)? = nil
+    ) -> HTTPExecution? {
+        if failIfCancelled() { return nil }
+        guard let next else {
+            guard let next = continuation(isLast: false) else { return nil }
+            return send(request, to: next, completion: completion)
+        }
+        let part = HTTPExecution(request, partOf: self, completion)
+        let child = HTTPTask(part, isLoaders: true)
+        if execution.adopt(part) {
+            next.load(child)
+        } else {
+            // Cancelled, or completed, meanwhile.
+            part.cancel()
+            part.fail(.cancelled)
+        }
+        return part
+    }
+
+    /// The loader after a link that doesn't know it; the task fails if there is none.
+    private func continuation(isLast: Bool) -> (any HTTPLoader)? {
+        if let next = execution.continuation(isLast: isLast) { return next }
+        fail(.cannotConnect, underlying: MissingTerminalLoader())
+        return nil
     }
 }
 
-/// Why a request fails that has come to the end of its chain.
+/// The cause of the failure of a request that reached the end of a chain without a terminal loader.
 public struct MissingTerminalLoader: Error, CustomStringConvertible {
     /// One line for a log.
     public var description: String { "the chain has no terminal loader; end it with one, such as URLSessionLoader" }

@@ -28,8 +28,26 @@ extension URLClient {
         resuming: Bool = true,
         options: RequestOptions = .init()
     ) -> Task<(URL, HTTPURLResponse)> {
-        let reporter = ProgressReporter(unit: .bytes)
-        return core.begin(request, options: options, reporter: reporter) { attempt in
+        download(
+            request,
+            body: .inRequest,
+            to: destination,
+            resuming: resuming,
+            options: options,
+            in: ProgressReporter(unit: .bytes)
+        )
+    }
+
+    /// Begins a download into a file, with any body.
+    package func download(
+        _ request: URLRequest,
+        body: CheckedRequest.Body,
+        to destination: URL,
+        resuming: Bool,
+        options: RequestOptions,
+        in reporter: ProgressReporter
+    ) -> Task<(URL, HTTPURLResponse)> {
+        core.begin(request, body: body, options: options, reporter: reporter) { attempt in
             let download = Download(
                 attempt.request,
                 to: destination,

@@ -26,6 +26,7 @@ package enum RequestGrammar {
 
     /// - Parameter url: for the error, and only made for that.
     package static func check(scheme: String, of url: @autoclosure () -> String? = nil) throws(URLClientError) {
+        if scheme == "https" || scheme == "http" { return }
         guard ["http", "https"].contains(scheme.lowercased()) else {
             let place = url().map { " of " + $0 } ?? ""
             throw .invalidRequest(reason: "the scheme \(DisplayText.quoted(scheme))\(place) is not http or https")
@@ -41,6 +42,7 @@ package enum RequestGrammar {
 
     /// Whether `value` is one field's value, without what could end it or smuggle in another.
     private static func isFieldValue(_ value: String) -> Bool {
-        value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
+        var value = value
+        return value.withUTF8 { $0.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 } }
     }
 }

@@ -26,7 +26,15 @@ package enum DisplayText {
 
     /// The same for what should be a host, but may have a user name and a password before it.
     package static func quoted(withoutUser host: String) -> String {
-        quoted(host.lastIndex(of: "@").map { Redaction.mark + host[$0...] } ?? host)
+        quoted(Redaction.host(host))
+    }
+
+    /// `text` with control characters and line separators spelled out, so that it stays one line and forges no other.
+    package static func line(_ text: String) -> String {
+        if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return text }
+        return text.unicodeScalars.reduce(into: "") { result, scalar in
+            result += scalar == "\"" ? "\"" : escaped(scalar)
+        }
     }
 
     /// Whether there are control characters in `text`. ASCII, as most of it is, is looked at byte by byte.
@@ -43,7 +51,7 @@ package enum DisplayText {
         case "\0": "\\0"
         case "\"": "\\\""
         default:
-            scalar.properties.generalCategory == .control
+            [.control, .lineSeparator, .paragraphSeparator].contains(scalar.properties.generalCategory)
                 ? "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
                 : String(scalar)
         }

@@ -1,21 +1,44 @@
+internal import DeferredCore
 package import Foundation
 
 /// Keeps credentials out of descriptions and logs.
-package enum Redaction {
-    /// What stands in the place of a secret.
+///
+/// Everything in the library that describes requests, responses and errors leaves out the values of header fields and
+/// query items whose names contain `key`, `token`, `secret`, `pass`, `auth`, `signature`, `credential`, `session`,
+/// `cookie` or `assertion`, in any case, and those named `sig`, `code`, `pwd` or `jwt`. Add the names that your servers
+/// use besides:
+///
+/// ```swift
+/// Redaction.add(names: ["X-Tenant", "pin"])
+/// ```
+public enum Redaction {
+    /// The text in the place of a secret.
     package static let mark = "…"
 
-    private static let telltales = [
-        "authorization", "cookie", "token", "secret", "password", "passwd", "api-key", "api_key", "apikey",
-        "credential",
-        "session", "signature",
+    private static let fragments = [
+        "key", "token", "secret", "pass", "auth", "signature", "credential", "session", "cookie", "assertion",
     ]
-    private static let exactNames: Set<String> = ["key", "sig", "code", "auth", "pwd", "jwt"]
+    private static let names: Set<String> = ["sig", "code", "pwd", "jwt"]
+    private static let addedNames = Lock<Set<String>>([])
+
+    /// Treats header fields and query items with these names as secrets from now on, in the whole process.
+    ///
+    /// - Parameter names: Whole names, compared without regard to case.
+    public static func add(names: some Sequence<String>) {
+        let names = names.map { $0.lowercased() }
+        addedNames.withLock { $0.formUnion(names) }
+    }
 
     /// Whether a header field or a query item with this name is likely to hold a credential.
     package static func isSecret(_ name: String) -> Bool {
         let name = name.lowercased()
-        return exactNames.contains(name) || telltales.contains { name.contains($0) }
+        return names.contains(name) || fragments.contains { name.contains($0) }
+            || addedNames.withLock { $0.contains(name) }
+    }
+
+    /// A host for people to read: without the user name and the password that may have been put there.
+    package static func host(_ host: String) -> String {
+        host.lastIndex(of: "@").map { mark + host[$0...] } ?? host
     }
 
     /// A query, or a fragment, in which the values of likely credentials are left out.

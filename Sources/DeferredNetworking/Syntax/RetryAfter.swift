@@ -17,8 +17,9 @@ package enum RetryAfter {
     ///   - date: The field `Date`.
     package static func pause(field: String?, date: String?, now: Date) -> Duration? {
         guard let field = field?.trimmingCharacters(in: .whitespaces) else { return nil }
-        if let seconds = HTTPNumber.parse(field) {
-            return .seconds(min(seconds, 1 << 32))
+        if !field.isEmpty, field.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
+            // More seconds than fit into a number are more than anybody waits.
+            return .seconds(min(HTTPNumber.parse(field) ?? .max, 1 << 32))
         }
         guard let until = HTTPDate.seconds(field) else { return nil }
         let start = date.flatMap(HTTPDate.seconds)

@@ -45,7 +45,8 @@ struct ConnectionLoop {
             throw error
         }
         journal.note(request)
-        let ending = try ScriptPlayer(connection: connection, body: body).play(early ?? respond(request))
+        let player = ScriptPlayer(connection: connection, body: body, isHead: request.method == "HEAD")
+        let ending = try player.play(early ?? respond(request))
         guard ending == .keepOpen else { return ending == .close && !body.hasEnded ? .closeGently : ending }
         guard head.keepsConnection, !body.isUnrequested else { return body.hasEnded ? .close : .closeGently }
         while try !body.next(atMost: 64 * 1_024).isEmpty {}

@@ -10,11 +10,11 @@ extension LoopbackServer.Script {
     ///   - size: Bytes per piece. A pause between the pieces is a wait of whole milliseconds, rounded up.
     ///   - interval: The wait between two pieces.
     public func dripped(_ size: Int = 1, every interval: Duration) -> Self {
-        Self(
-            steps.map { step in
-                if case .send(let payload) = step { .drip(payload, size: size, every: interval) } else { step }
-            }
-        )
+        var script = self
+        script.steps = steps.map { step in
+            if case .send(let payload) = step { .drip(payload, size: size, every: interval) } else { step }
+        }
+        return script
     }
 
     /// The same script up to its `limit`th sent byte, head included; there the connection is closed.
@@ -36,7 +36,9 @@ extension LoopbackServer.Script {
                 result.append(step)
             }
         }
-        return Self(result + [.close])
+        var script = self
+        script.steps = result + [.close]
+        return script
     }
 
     /// A script several times over: `.repeating([.receive(1_000), .pause(.milliseconds(5))], count: 100)` reads slowly.

@@ -1,7 +1,7 @@
 internal import DeferredHTTP
 
 extension LoopbackServer.Script {
-    /// A response with a `Content-Length`.
+    /// A response with a `Content-Length`. To `HEAD`, it is sent without its body, as are the other responses here.
     ///
     /// - Parameters:
     ///   - status: The status code. 1xx, 204 and 304 without a body get no `Content-Length`.
@@ -26,7 +26,9 @@ extension LoopbackServer.Script {
             fields.append(.init(name: "Content-Length", value: "\(body.count)"))
         }
         let head = head(status: status, reason: reason, headers: .init(fields))
-        return [.send(head), .send(body)] + (headers["Connection"]?.lowercased() == "close" ? [.close] : [])
+        return .wellFormed(
+            [.send(head), .send(body)] + (headers["Connection"]?.lowercased() == "close" ? [.close] : [])
+        )
     }
 
     /// An empty response.
@@ -54,7 +56,7 @@ extension LoopbackServer.Script {
         headers: LoopbackServer.Headers = [:],
         body: LoopbackServer.Payload
     ) -> Self {
-        [.send(head(status: status, headers: headers)), .send(body), .close]
+        .wellFormed([.send(head(status: status, headers: headers)), .send(body), .close])
     }
 
     /// A response in chunks.
@@ -75,7 +77,15 @@ extension LoopbackServer.Script {
         let body = chunks.filter { $0.count > 0 }.flatMap { chunk -> [Step] in
             [.send("\(String(chunk.count, radix: 16))\r\n"), .send(chunk), .send("\r\n")]
         }
-        return Self([.send(head(status: status, headers: headers))] + body + [.send("0\r\n\(trailers.lines)\r\n")])
+        return .wellFormed(
+            [.send(head(status: status, headers: headers))] + body + [.send("0\r\n\(trailers.lines)\r\n")]
+        )
+    }
+
+    private static func wellFormed(_ steps: [Step]) -> Self {
+        var script = Self(steps)
+        script.isResponse = true
+        return script
     }
 
     /// These bytes, which need not be HTTP.

@@ -46,6 +46,9 @@ extension LoopbackServer {
         /// The steps, in the order in which they are played.
         public var steps: [Step]
 
+        /// Whether this is a well-formed response, which has no body if it is one to `HEAD`.
+        var isResponse = false
+
         /// Creates a script from its steps.
         public init(_ steps: [Step] = []) {
             self.steps = steps
@@ -58,7 +61,9 @@ extension LoopbackServer {
 
         /// One script after the other.
         public static func + (first: Script, second: Script) -> Script {
-            Script(first.steps + second.steps)
+            var script = Script(first.steps + second.steps)
+            script.isResponse = first.isResponse || second.isResponse
+            return script
         }
     }
 }

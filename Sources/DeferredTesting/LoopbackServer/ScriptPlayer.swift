@@ -1,15 +1,19 @@
+import Foundation
+
 /// Plays scripts on a connection.
 struct ScriptPlayer {
     let connection: Connection
     /// The request's body as far as it has not been read.
     let body: BodyReader?
+    var isHead = false
 
     /// Returns what the script wants to become of the connection.
     func play(_ script: LoopbackServer.Script) throws -> Ending {
+        var filter = BodyFilter(isActive: isHead && script.isResponse)
         for step in script.steps {
             switch step {
-            case .send(let payload): try send(payload)
-            case .drip(let payload, let size, let interval): try drip(payload, size: size, every: interval)
+            case .send(let payload): try send(payload, &filter)
+            case .drip(let payload, let size, let interval): try drip(payload, size: size, every: interval, &filter)
             case .pause(let duration): try connection.pause(until: .now + duration)
             case .receive(let count): try receive(count)
             case .stall: try connection.pause(until: nil)
@@ -20,23 +24,56 @@ struct ScriptPlayer {
         return .keepOpen
     }
 
-    private func send(_ payload: LoopbackServer.Payload) throws {
+    private func send(_ payload: LoopbackServer.Payload, _ filter: inout BodyFilter) throws {
         var reader = try PayloadReader(payload)
-        while let piece = try reader.next(atMost: 64 * 1_024) { try connection.send(piece) }
+        while !filter.isInBody, let piece = try reader.next(atMost: 64 * 1_024) {
+            try connection.send(filter.headPart(of: piece))
+        }
     }
 
-    private func drip(_ payload: LoopbackServer.Payload, size: Int, every interval: Duration) throws {
+    private func drip(
+        _ payload: LoopbackServer.Payload,
+        size: Int,
+        every interval: Duration,
+        _ filter: inout BodyFilter
+    ) throws {
         var reader = try PayloadReader(payload)
         var isFirst = true
-        while let piece = try reader.next(atMost: max(1, size)) {
+        while !filter.isInBody, let piece = try reader.next(atMost: max(1, size)) {
             if !isFirst { try connection.pause(until: .now + interval) }
             isFirst = false
-            try connection.send(piece)
+            try connection.send(filter.headPart(of: piece))
         }
     }
 
     private func receive(_ count: Int) throws {
         var left = count
         while left > 0, let piece = try body?.next(atMost: left), !piece.isEmpty { left -= piece.count }
+    }
+}
+
+/// Leaves out the body of a response to `HEAD`: what comes after its head, and those of interim responses.
+private struct BodyFilter {
+    let isActive: Bool
+    private(set) var isInBody = false
+    private var head: [UInt8] = []
+
+    init(isActive: Bool) {
+        self.isActive = isActive
+    }
+
+    mutating func headPart(of piece: Data) -> Data {
+        guard isActive else { return piece }
+        for (offset, byte) in piece.enumerated() {
+            head.append(byte)
+            guard head.suffix(4).elementsEqual("\r\n\r\n".utf8) else { continue }
+            if head.starts(with: "HTTP/1.1 1".utf8) {
+                head = []
+            } else {
+                isInBody = true
+                return piece.prefix(offset + 1)
+            }
+        }
+        return piece
     }
 }

@@ -1,8 +1,8 @@
 public import DeferredHTTP
-import Foundation
+public import Foundation
 
 extension StubLoader {
-    /// What a ``StubLoader`` does with a request.
+    /// A script for one request of a ``StubLoader``.
     ///
     /// ```swift
     /// let slow = StubLoader.Answer.response(200, body: "hello").reporting(2, of: 5).delayed(by: .seconds(1))
@@ -14,9 +14,14 @@ extension StubLoader {
         }
 
         enum Ending: Sendable {
-            case response(HTTPStatus, HTTPHeaders, Data)
-            case failure(HTTPError.Code)
+            case response(HTTPStatus, HTTPHeaders, Body)
+            case failure(HTTPError.Code, (any Error)?)
             case pending
+        }
+
+        enum Body: Sendable {
+            case data(Data)
+            case stream(@Sendable () -> HTTPBodyStream)
         }
 
         let ending: Ending
@@ -33,7 +38,31 @@ extension StubLoader {
             headers: HTTPHeaders = [:],
             body: String = ""
         ) -> Answer {
-            Answer(.response(status, headers, Data(body.utf8)))
+            Answer(.response(status, headers, .data(Data(body.utf8))))
+        }
+
+        /// A response with bytes.
+        public static func response(
+            _ status: HTTPStatus = .ok,
+            headers: HTTPHeaders = [:],
+            data: Data
+        ) -> Answer {
+            Answer(.response(status, headers, .data(data)))
+        }
+
+        /// A response whose body comes by and by, for a request that wants it as a stream. Others fail.
+        ///
+        /// - Parameters:
+        ///   - status: The status.
+        ///   - headers: The header fields.
+        ///   - stream: Makes the body for each request, such as `HTTPBodyStream` of an `AsyncStream` that the test
+        ///     feeds.
+        public static func response(
+            _ status: HTTPStatus = .ok,
+            headers: HTTPHeaders = [:],
+            stream: @escaping @Sendable () -> HTTPBodyStream
+        ) -> Answer {
+            Answer(.response(status, headers, .stream(stream)))
         }
 
         /// A response of type `application/json`; the text is its body as it is.
@@ -42,12 +71,19 @@ extension StubLoader {
         }
 
         /// A failure.
-        public static func failure(_ code: HTTPError.Code) -> Answer { Answer(.failure(code)) }
+        ///
+        /// - Parameters:
+        ///   - code: What went wrong.
+        ///   - underlying: The cause, if there is one.
+        public static func failure(_ code: HTTPError.Code, underlying: (any Error)? = nil) -> Answer {
+            Answer(.failure(code, underlying))
+        }
 
         /// None, until the task is cancelled, or the test completes it.
         public static let pending = Answer(.pending)
 
-        /// The same answer, later, by the clock of the stub. Delays and reports come in the order in which they are added.
+        /// The same answer, later, by the clock of the stub. Delays and reports come in the order in which they are
+        /// added.
         public func delayed(by duration: Duration) -> Answer { adding(.wait(duration)) }
 
         /// The same answer after a report of progress.
@@ -68,4 +104,42 @@ extension StubLoader {
             return answer
         }
     }
+}
+
+extension StubLoader.Answer.Body {
+    /// The response in the form in which the request wants it.
+    func result(_ status: HTTPStatus, _ headers: HTTPHeaders, of request: HTTPRequest) -> HTTPResult {
+        switch (self, request.delivery) {
+        case (.data(let data), .data):
+            return .success(HTTPResponse(request: request, status: status, headers: headers, body: data))
+        case (.data(let data), .stream):
+            let stream = HTTPBodyStream(
+                AsyncStream<Data> { continuation in
+                    if !data.isEmpty { continuation.yield(data) }
+                    continuation.finish()
+                }
+            )
+            return .success(HTTPResponse(request: request, status: status, headers: headers, stream: stream))
+        case (.data(let data), .file(let file, _)):
+            // A file takes the bodies of successes only.
+            guard status.isSuccess else {
+                return .success(HTTPResponse(request: request, status: status, headers: headers, body: data))
+            }
+            do {
+                try data.write(to: file, options: .atomic)
+                return .success(HTTPResponse(request: request, status: status, headers: headers, file: file))
+            } catch {
+                return .failure(HTTPError(.unknown, request: request, underlying: error))
+            }
+        case (.stream(let make), .stream):
+            return .success(HTTPResponse(request: request, status: status, headers: headers, stream: make()))
+        case (.stream, _):
+            return .failure(HTTPError(.unknown, request: request, underlying: StreamNotWanted()))
+        }
+    }
+}
+
+/// The cause of the failure of a request whose answer is a stream, which it doesn't want.
+private struct StreamNotWanted: Error, CustomStringConvertible {
+    var description: String { "the stub answers with a stream, but the request's delivery is not .stream" }
 }

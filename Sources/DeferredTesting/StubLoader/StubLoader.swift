@@ -13,25 +13,33 @@ internal import DeferredTask
 /// #expect(stub.requests.count == 3)
 /// ```
 ///
+/// The answers come in order, or go to the requests that they are for:
+///
+/// ```swift
+/// let stub = StubLoader(expecting: .get("/users", .json("[]")), .post("/users", .response(201)))
+/// ```
+///
 /// **Thread safety:** all members can be used from any thread; answers without a delay are given before `load` returns.
-/// **Cancelling** completes a task at once with `.cancelled`, unless the answer ignores that. **Lifetime:** the stub keeps
-/// the tasks that it has not answered, and all requests.
+/// **Cancelling** completes a task at once with `.cancelled`, unless the answer ignores that. **Lifetime:** the stub
+/// keeps the tasks that it has not answered, and all requests.
 public final class StubLoader: HTTPLoader {
     private struct State: Sendable {
         var requests: [HTTPRequest] = []
-        var inFlight: [HTTPTask] = []
+        var unexpected: [HTTPRequest] = []
+        /// By the order in which they came.
+        var inFlight: [Int: HTTPTask] = [:]
         var resetCount = 0
     }
 
     private let state = Lock(State())
     private let clock: any Clock<Duration>
-    private let answer: @Sendable (_ number: Int, HTTPRequest) -> Answer
+    private let answer: @Sendable (_ number: Int, HTTPRequest) throws(UnexpectedRequest) -> Answer
 
     /// Creates a stub that gives its answers in order, and the last of them again and again.
     ///
     /// - Parameters:
     ///   - answers: Without any, every request stays pending.
-    ///   - clock: What measures delays.
+    ///   - clock: The clock by which delays are measured.
     public init(_ answers: Answer..., clock: any Clock<Duration> = ContinuousClock()) {
         self.clock = clock
         answer = { number, _ in answers.isEmpty ? .pending : answers[min(number, answers.count - 1)] }
@@ -43,14 +51,40 @@ public final class StubLoader: HTTPLoader {
         answering answer: @escaping @Sendable (HTTPRequest) -> Answer
     ) {
         self.clock = clock
-        self.answer = { answer($1) }
+        self.answer = { _, request in answer(request) }
+    }
+
+    /// Creates a stub that answers each request as the first expectation that matches it says.
+    ///
+    /// A request that none of them matches fails with ``DeferredHTTP/HTTPError/Code-swift.enum/unknown`` and
+    /// ``UnexpectedRequest`` as the cause, which shows the request and the expectations. See also ``unexpectedRequests``.
+    ///
+    /// - Parameters:
+    ///   - first: An expectation. It gives its answers in order, and the last of them again and again.
+    ///   - others: More of them.
+    ///   - clock: The clock by which delays are measured.
+    public init(
+        expecting first: Expectation,
+        _ others: Expectation...,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        self.clock = clock
+        let script = ExpectationScript([first] + others)
+        answer = { _, request throws(UnexpectedRequest) in try script.answer(to: request) }
     }
 
     /// All requests that have arrived, in order.
     public var requests: [HTTPRequest] { state.withLock { $0.requests } }
 
+    /// The requests that no expectation matched, in order. A test can require at its end that there are none.
+    public var unexpectedRequests: [HTTPRequest] { state.withLock { $0.unexpected } }
+
     /// The tasks that are not completed, in order. A test can complete them by hand.
-    public var tasksInFlight: [HTTPTask] { state.withLock { $0.inFlight } }
+    ///
+    /// - Complexity: O(*n* log *n*).
+    public var tasksInFlight: [HTTPTask] {
+        state.withLock { $0.inFlight }.sorted { $0.key < $1.key }.map(\.value)
+    }
 
     /// How often the stub was reset.
     public var resetCount: Int { state.withLock { $0.resetCount } }
@@ -58,15 +92,25 @@ public final class StubLoader: HTTPLoader {
     /// Notes the request, and answers it, unless it is cancelled.
     public func load(_ task: HTTPTask) {
         if task.failIfCancelled() { return }
+        let request = task.request
         let number = state.withLock { state in
-            state.requests.append(task.request)
-            state.inFlight.append(task)
+            state.requests.append(request)
             return state.requests.count - 1
         }
-        task.addCompletionHandler { [weak self, id = task.id] _ in
-            self?.state.withLock { $0.inFlight.removeAll { $0.id == id } }
+        let answer: Answer
+        do {
+            answer = try self.answer(number, request)
+        } catch {
+            state.withLock { $0.unexpected.append(request) }
+            task.fail(.unknown, underlying: error)
+            return
         }
-        let answer = answer(number, task.request)
+        state.withLock { $0.inFlight[number] = task }
+        task.addCompletionHandler { [weak self] _ in
+            // Its last reference must not go under the lock.
+            let task = self?.state.withLock { $0.inFlight.removeValue(forKey: number) }
+            withExtendedLifetime(task) {}
+        }
         if answer.heedsCancellation {
             task.addCancellationHandler { [weak task] in task?.fail(.cancelled) }
         }
@@ -94,9 +138,9 @@ public final class StubLoader: HTTPLoader {
         }
         switch ending {
         case .response(let status, let headers, let body):
-            task.succeed(status, headers: headers, body: body)
-        case .failure(let code):
-            task.fail(code)
+            task.complete(with: body.result(status, headers, of: task.request))
+        case .failure(let code, let underlying):
+            task.fail(code, underlying: underlying)
         case .pending:
             break
         }

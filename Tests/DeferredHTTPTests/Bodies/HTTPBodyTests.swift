@@ -14,7 +14,7 @@ struct HTTPBodyTests {
         let server = try LoopbackServer { _ in .status(204) }
         defer { server.stop() }
         let request = HTTPRequest(.post, url: server.url("/"), headers: headers, body: body)
-        let response = try await URLSessionLoader().load(request).task.get()
+        let response = try await URLSessionLoader().load(request).get()
         #expect(response.status == .noContent)
         return try #require(server.requests.last)
     }
@@ -81,7 +81,7 @@ struct HTTPBodyTests {
         let body = HTTPBody.multipart([.init(name: "f", file: folder.file)], boundary: "edge")
         let clock = ImpatientClock()
         let chain = Retry(clock: clock) --> URLSessionLoader()
-        let response = try await chain.load(HTTPRequest(.put, url: server.url("/"), body: body)).task.get()
+        let response = try await chain.load(HTTPRequest(.put, url: server.url("/"), body: body)).get()
         #expect(server.requestCount == 2 && Int64(response.body.count) == body.length)
     }
 

@@ -19,4 +19,12 @@ struct ModifyRequestTests {
         guard case .failure(let error) = try #require(task.peek()) else { return }
         #expect(error.code == .invalidRequest && error.underlying is Failure && stub.requests.isEmpty)
     }
+
+    @Test func `the closure is not called for a task that is cancelled`() {
+        let calls = Journal<Int>()
+        let task = HTTPTask(.example)
+        task.cancel()
+        (ModifyRequest { _ in calls.add(1) } --> StubLoader()).load(task)
+        #expect(calls.entries.isEmpty && task.codeNow == .cancelled)
+    }
 }

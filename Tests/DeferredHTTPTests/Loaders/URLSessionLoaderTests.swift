@@ -23,7 +23,7 @@ struct URLSessionLoaderTests {
             url: server.url("/a%2Fb?x=%2B&y"),
             headers: ["X-One": "1", "Cookie": "a=1", "x-one": "2", "cookie": "b=2"]
         )
-        let response = try await URLSessionLoader().load(request).task.get()
+        let response = try await URLSessionLoader().load(request).get()
         #expect(response.status == .created && response.text == "PURGE /a%2Fb?x=%2B&y")
         #expect(response.headers["x-a"] == "1" && response.url == server.url("/a%2Fb?x=%2B&y"))
         let sent = try #require(server.requests.first).headers
@@ -39,24 +39,32 @@ struct URLSessionLoaderTests {
         var configuration = URLClient.Configuration()
         configuration.authentication = .basic(user: "me", password: "secret")
         let loader = URLSessionLoader(configuration: configuration)
-        let response = try await loader.load(HTTPRequest(url: server.url("/"))).task.get()
+        let response = try await loader.load(HTTPRequest(url: server.url("/"))).get()
         #expect(response.status.code == status && response.text == "no" && server.requestCount == 1)
     }
 
-    @Test func `a client of one's own does all that it is configured for`() async throws {
-        let server = try LoopbackServer { .response(status: $0.number == 1 ? 503 : 404, body: "no") }
+    @Test func `in a chain the chain decides, whatever client carries it`() async throws {
+        let server = try LoopbackServer { request in
+            switch request.path {
+            case "/private":
+                request.headers["Authorization"] == "Bearer new"
+                    ? .status(200) : .response(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"r\""])
+            default: .response(status: 503, body: "no")
+            }
+        }
         defer { server.stop() }
         var configuration = URLClient.Configuration()
+        configuration.authentication = .basic(user: "me", password: "secret")
         configuration.retries.clock = ImpatientClock()
         let client = URLClient(configuration: configuration)
-        let result = await URLSessionLoader(client: client).load(HTTPRequest(url: server.url("/"))).value
-        guard case .failure(let error) = result else {
-            Issue.record("\(result)")
-            return
-        }
-        #expect(error.code == .unacceptableStatus && error.response?.status == .notFound && server.requestCount == 2)
+        let loader = URLSessionLoader(client: client)
+        let response = try await loader.load(HTTPRequest(url: server.url("/"))).get()
+        #expect(response.status == 503 && response.text == "no" && server.requestCount == 1)
+        let chain = BearerAuthentication(token: "old", hosts: ["127.0.0.1"]) { _ in .success("new") } --> loader
+        #expect(try await chain.load(HTTPRequest(url: server.url("/private"))).get().status == .ok)
+        #expect(server.requests.map { $0.headers["Authorization"] } == [nil, "Bearer old", "Bearer new"])
         client.shutdown()
-        #expect(URLSessionLoader(client: client).load(HTTPRequest(url: server.url("/"))).codeNow == .shutDown)
+        #expect(loader.load(HTTPRequest(url: server.url("/"))).codeNow == .shutDown)
     }
 
     @Test func `failures have the code that says most`() async throws {
@@ -81,12 +89,12 @@ struct URLSessionLoaderTests {
             var request = HTTPRequest(url: server.url(path))
             if path == "/stall" { request.timeout = .milliseconds(50) }
             let task = loader.load(request)
-            _ = await task.value
+            _ = await task.result
             #expect(task.codeNow == code, "\(path): \(String(describing: task.peek()))")
         }
         let nobody = LoopbackServer.unusedURL
         let task = loader.load(HTTPRequest(url: try nobody()))
-        _ = await task.value
+        _ = await task.result
         #expect(task.codeNow == .cannotConnect)
     }
 
@@ -110,7 +118,7 @@ struct URLSessionLoaderTests {
             let task = URLSessionLoader().load(HTTPRequest(url: server.url("/")))
             kept = task
             task.addCompletionHandler { [token = lifetimes.make()] _ in token.touch() }
-            _ = await task.value
+            _ = await task.result
         }
         try await eventually { kept == nil && lifetimes.count == 0 && server.openConnectionCount == 0 }
     }

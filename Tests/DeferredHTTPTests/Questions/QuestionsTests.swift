@@ -46,8 +46,10 @@ struct QuestionsTests {
         let loaders: [any HTTPLink] = [
             ResetGuard(), Autocancel(), Throttle(maximum: 1), Retry(), Deduplicate(), Validate(), Log { _ in },
             ModifyRequest { _ in }, ApplyEnvironment(.init(host: "host")),
-            BasicAuthentication(user: "u", password: "p"),
-            BearerAuthentication(token: "t") { _ in .never }, BearerAuthentication { _ in .never },
+            BasicAuthentication(user: "u", password: "p", hosts: ["example.com"]),
+            BearerAuthentication(token: "t", hosts: ["example.com"]) { _ in .never },
+            BearerAuthentication(hosts: ["example.com"]) { _ in .never },
+            Intercept { try await $1($0) }, Deadline(.seconds(1)), RateLimit(requestsPerSecond: 1),
         ]
         for loader in loaders {
             let (stub, task) = (StubLoader(.response()), HTTPTask(.example))
@@ -150,7 +152,7 @@ struct QuestionsTests {
     @Test func `cancel while waiting for a token refresh`() {
         let (stub, promise) = (StubLoader(.response()), Task<String>.Promise())
         let refresh = Task<String>(promise)
-        let chain = BearerAuthentication { _ in refresh } --> stub
+        let chain = BearerAuthentication(hosts: ["example.com"]) { _ in refresh } --> stub
         let (one, two) = (chain.load(.example), chain.load(.example))
         let completions = one.completions()
         one.cancel()

@@ -78,7 +78,7 @@ struct HTTPTaskTests {
         let composed = task.task.map { $0.body.count }
         composed.cancel()
         #expect(task.codeNow == .cancelled)
-        let response = try await StubLoader(.response(201)).load(.example).task.get()
+        let response = try await StubLoader(.response(201)).load(.example).get()
         #expect(response.status == .created)
         let failure = try #require(StubLoader(.failure(.timedOut)).load(.example).task.failureNow as? HTTPError)
         #expect(failure.code == .timedOut)

@@ -84,4 +84,48 @@ struct StubLoaderTests {
         }
         #expect(lifetimes.count == 0)
     }
+
+    @Test func `expectations answer what they match, each in order`() {
+        let stub = StubLoader(
+            expecting: .get("/a", .response(201), .response(202)),
+            .post("/a", .response(203)),
+            .init("a search", { $0.query.contains { $0.name == "q" } }, .response(204))
+        )
+        var search = HTTPRequest(host: "host", path: "/b")
+        search.addQueryItem(name: "q", value: "x")
+        let requests = [request, HTTPRequest(.post, host: "host", path: "/a"), request, search, request]
+        #expect(requests.map { text(stub.load($0)) } == ["201 ", "203 ", "202 ", "204 ", "202 "])
+        #expect(stub.unexpectedRequests.isEmpty)
+    }
+
+    @Test func `a request that nobody expects fails with a message that says so`() throws {
+        let stub = StubLoader(expecting: .get("/a", .response()), .init("a search", { _ in false }))
+        guard case .failure(let error) = try #require(stub.load(HTTPRequest(.put, host: "host", path: "/b")).peek())
+        else {
+            Issue.record("it was answered")
+            return
+        }
+        let cause = try #require(error.underlying as? StubLoader.UnexpectedRequest)
+        #expect("\(cause)" == "unexpected request PUT https://host/b; expected GET /a, or a search")
+        #expect(error.code == .unknown && stub.unexpectedRequests.count == 1 && stub.requests.count == 1)
+    }
+
+    @Test func `answers have bytes, and failures their causes`() throws {
+        struct Cause: Error {}
+        let data = Data([0, 255])
+        #expect(try StubLoader(.response(data: data)).load(request).peek()?.get().body == data)
+        guard case .failure(let error) = StubLoader(.failure(.timedOut, underlying: Cause())).load(request).peek()
+        else {
+            Issue.record("it did not fail")
+            return
+        }
+        #expect(error.underlying is Cause)
+    }
+
+    @Test func `many tasks in flight are completed in order, in little time`() {
+        let stub = StubLoader()
+        let tasks = (0..<20_000).map { _ in stub.load(request) }
+        for task in stub.tasksInFlight { task.succeed(.ok) }
+        #expect(tasks.allSatisfy { $0.isFilled } && stub.tasksInFlight.isEmpty)
+    }
 }

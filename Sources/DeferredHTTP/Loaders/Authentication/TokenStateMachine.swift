@@ -35,6 +35,11 @@ struct TokenStateMachine<Waiter: Sendable>: Sendable {
         tokenCount = 1
     }
 
+    /// The token, unless one has to be waited for.
+    var current: BearerToken? {
+        if case .valid(let token) = state { token } else { nil }
+    }
+
     /// A ticket for `wanted`.
     mutating func makeTicket() -> UInt64 {
         lastTicket += 1
@@ -91,4 +96,12 @@ struct TokenStateMachine<Waiter: Sendable>: Sendable {
 struct BearerToken: Hashable, Sendable {
     let value: String
     let number: Int
+    /// The value of the header field.
+    let field: String
+
+    init(value: String, number: Int) {
+        self.value = value
+        self.number = number
+        field = "Bearer " + value
+    }
 }

@@ -1,7 +1,7 @@
 internal import DeferredCore
 internal import DeferredTask
 
-/// What the copies of a ``BearerAuthentication`` share.
+/// The token shared by the copies of a ``BearerAuthentication``.
 final class TokenStore: Sendable {
     private struct Waiter: Sendable {
         let task: HTTPTask
@@ -18,6 +18,9 @@ final class TokenStore: Sendable {
         self.refresh = refresh
     }
 
+    /// The token, if nobody has to wait for one.
+    var current: BearerToken? { machine.withLock { $0.current } }
+
     /// Calls `goOn` with a token other than `refused`: now, or when there is one, unless the task is cancelled before.
     func get(for task: HTTPTask, refused: BearerToken?, goOn: @escaping @Sendable (BearerToken) -> Void) {
         if task.failIfCancelled() { return }
@@ -28,6 +31,11 @@ final class TokenStore: Sendable {
         if case .use(let token) = action { return goOn(token) }
         task.addCancellationHandler { [weak self] in
             self?.machine.withLock { $0.cancelled(ticket) }?.task.fail(.cancelled)
+        }
+        // Completed by somebody above, it waits no longer.
+        task.addCompletionHandler { [weak self] _ in
+            let gone = self?.machine.withLock { $0.cancelled(ticket) }
+            withExtendedLifetime(gone) {}
         }
         perform(action, refused: refused?.value)
     }

@@ -11,7 +11,9 @@ struct DeduplicationKey: Hashable, Sendable {
 
     /// `nil` for a request that can't be compared, or that each has to be loaded for itself.
     init?(_ request: HTTPRequest) {
-        guard request.isDeduplicated ?? request.method.isSafe, let options = request.options.comparable else {
+        guard request.isDeduplicated ?? request.method.isSafe, request.delivery == .data, !request.body.isStreamed,
+            let options = request.options.comparable
+        else {
             return nil
         }
         (method, parts, headers, body) = (request.method, request.parts, request.headers, request.body)
@@ -20,8 +22,8 @@ struct DeduplicationKey: Hashable, Sendable {
 }
 
 extension HTTPRequest {
-    /// Whether ``Deduplicate`` merges this request with equal ones; `nil` for what its method says: safe ones, such as `GET`,
-    /// are merged.
+    /// Whether ``Deduplicate`` merges this request with equal ones; `nil` for what its method says: safe ones, such as
+    /// `GET`, are merged.
     public var isDeduplicated: Bool? {
         get { self[DeduplicatedOption.self] }
         set { self[DeduplicatedOption.self] = newValue }

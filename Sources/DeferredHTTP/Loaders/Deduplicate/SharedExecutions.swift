@@ -1,12 +1,12 @@
 internal import DeferredCore
 internal import DeferredTask
 
-/// What a ``Deduplicate`` and its copies have in flight.
+/// The executions in flight of a ``Deduplicate`` and its copies.
 final class SharedExecutions: Sendable {
     private struct Execution: Sendable {
         let number: Int
         // Never the last reference: what goes under the lock would complete there.
-        weak var task: HTTPTask?
+        weak var task: HTTPExecution?
         var consumerCount = 1
     }
 
@@ -16,7 +16,10 @@ final class SharedExecutions: Sendable {
         var lastNumber = 0
 
         /// The execution for `key`: one that runs, or else `new`.
-        mutating func join(_ key: DeduplicationKey, _ new: HTTPTask) -> (task: HTTPTask, number: Int, isNew: Bool) {
+        mutating func join(
+            _ key: DeduplicationKey,
+            _ new: HTTPExecution
+        ) -> (task: HTTPExecution, number: Int, isNew: Bool) {
             if let execution = running[key], let task = execution.task {
                 running[key]?.consumerCount += 1
                 mergedCount += 1
@@ -46,28 +49,35 @@ final class SharedExecutions: Sendable {
 
     /// Completes `consumer` with the result of an equal request's execution.
     ///
-    /// - Returns: The execution, and whether it has to be loaded.
-    func join(_ key: DeduplicationKey, _ consumer: HTTPTask) -> (execution: HTTPTask, isNew: Bool) {
-        let new = HTTPTask(consumer.request)
+    /// - Returns: The execution, if it has to be loaded.
+    func join(_ key: DeduplicationKey, _ consumer: HTTPTask) -> HTTPTask? {
+        let new = HTTPExecution(consumer.request)
         let (execution, number, isNew) = state.withLock { $0.join(key, new) }
         if isNew {
-            execution.addCompletionHandler { _ in self.state.withLock { $0.end(key, number) } }
+            execution.completion.upon(.immediate) { _ in self.state.withLock { $0.end(key, number) } }
         }
-        let reports = execution.reporter.watch { [weak execution, reporter = consumer.reporter] in
-            guard let source = execution?.reporter else { return }
+        let reporter = consumer.execution.reporter
+        let reports = execution.reporter.watch { [source = execution.reporter] in
             reporter.report(completed: source.completed, of: source.total)
         }
-        let result = execution.addCompletionHandler { result in
+        let result = execution.completion.upon(.immediate) { result in
             withExtendedLifetime(reports) {}
             consumer.complete(with: result)
         }
-        consumer.addCancellationHandler { [weak consumer, weak execution] in
+        // Completed by the handler below, or by somebody above, it doesn't want the result any more.
+        consumer.addCompletionHandler { [weak execution] _ in
             result.cancel()
-            // Otherwise there is a result already.
             guard result.isCancelled else { return }
             if self.state.withLock({ $0.leave(key, number) }) { execution?.cancel() }
-            consumer?.fail(.cancelled)
         }
-        return (execution, isNew)
+        consumer.addCancellationHandler { [weak consumer, weak execution] in
+            // A response that has arrived counts, although its handlers may not have run yet.
+            if let result = execution?.completion.peek() {
+                consumer?.complete(with: result)
+            } else {
+                consumer?.fail(.cancelled)
+            }
+        }
+        return isNew ? HTTPTask(execution, isLoaders: true) : nil
     }
 }

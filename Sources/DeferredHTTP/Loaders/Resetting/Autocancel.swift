@@ -3,16 +3,22 @@ internal import DeferredTask
 
 /// Cancels what is in flight when the chain is reset.
 ///
-/// The reset is done when all of it has completed, and then the loaders after this one were reset. What arrives meanwhile,
-/// which ``ResetGuard`` keeps from happening, is cancelled as well.
+/// The reset is done when all of it has completed, and then the loaders after this one were reset. What arrives
+/// meanwhile, which ``ResetGuard`` keeps from happening, is cancelled as well.
 ///
 /// A loader that doesn't heed the cancellation can't hold up a reset: what has not completed after a while of grace is
 /// completed here, with ``HTTPError/Code/cancelled``.
 ///
-/// **Lifetime:** tasks are kept weakly, and not beyond their completion.
+/// Copies share what is in flight: one value in two chains cancels the requests of both when either is reset. A
+/// response that is a stream is in flight until its body has ended, and a reset ends it.
+///
+/// **Lifetime:** tasks are not kept beyond their completion.
 public struct Autocancel: HTTPLink {
     /// The next loader, set by `-->`.
-    public var next: (any HTTPLoader)?
+    public var next: (any HTTPLoader)? {
+        didSet { chain = ChainIdentity() }
+    }
+    private var chain = ChainIdentity()
     private let flights: Flights
 
     /// Creates the loader.
@@ -26,27 +32,88 @@ public struct Autocancel: HTTPLink {
 
     /// Passes the task on, and keeps track of it.
     public func load(_ task: HTTPTask) {
-        if !flights.add(task) { task.cancel() }
+        if !flights.add(task.execution) { task.cancel() }
         task.pass(to: next)
     }
 
     /// Cancels what is in flight, waits for it, and resets the other loaders, unless that is under way.
     public func reset() -> Future<Void> {
-        flights.reset(next)
+        flights.reset(chain, next)
     }
 }
 
-/// The tasks in flight of an ``Autocancel`` and its copies.
+/// What is in flight of an ``Autocancel`` and its copies.
 private final class Flights: Sendable {
-    private struct Flight: Sendable {
-        weak var task: HTTPTask?
+    /// Something that a reset stops.
+    private enum Flight: Sendable {
+        case execution(HTTPExecution)
+        case stream(WeakStream)
+
+        func cancel() {
+            switch self {
+            case .execution(let execution): execution.cancel()
+            case .stream(let stream): stream.cancel()
+            }
+        }
+
+        /// Ends one that hasn't heeded the cancellation.
+        func end() {
+            if case .execution(let execution) = self { execution.fail(.cancelled) }
+        }
+    }
+
+    private enum Step {
+        case nothing
+        case cancel([Flight], ResetGate)
+        case reset([(any HTTPLoader)?], ClockTimer?)
     }
 
     private struct State: Sendable {
         var machine = AutocancelStateMachine<Flight>()
-        var next: (any HTTPLoader)?
+        var gate = ResetGate()
+        /// The chains that are being reset.
+        var chains: [ObjectIdentifier: (chain: ChainIdentity, next: (any HTTPLoader)?)] = [:]
+        /// How many of them have begun to reset their next loaders, and not ended.
+        var pendingCount = 0
         var reset = Deferred<Void>()
         var timer: ClockTimer?
+
+        mutating func reset(_ chain: ChainIdentity, _ next: (any HTTPLoader)?) -> Step {
+            if machine.state == .open { reset = Deferred() }
+            let identifier = ObjectIdentifier(chain)
+            guard chains[identifier] == nil else { return .nothing }
+            chains[identifier] = (chain, next)
+            // The others are under way: this one is still to be reset.
+            if machine.state == .resettingNext {
+                pendingCount += 1
+                return .reset([next], nil)
+            }
+            return step(machine.reset())
+        }
+
+        mutating func left(_ ticket: UInt64) -> Step { step(machine.left(ticket)) }
+
+        private mutating func step(_ action: AutocancelStateMachine<Flight>.Action) -> Step {
+            switch action {
+            case .nothing:
+                return .nothing
+            case .cancel(let flights):
+                defer { gate = ResetGate() }
+                return .cancel(flights, gate)
+            case .resetNext:
+                pendingCount = chains.count
+                return .reset(chains.values.map(\.next), timer.take())
+            }
+        }
+
+        /// What has been reset, when all of it has, to be let go outside of the lock.
+        mutating func nextWasReset() -> (Deferred<Void>, [ChainIdentity], [(any HTTPLoader)?])? {
+            pendingCount -= 1
+            guard pendingCount == 0 else { return nil }
+            machine.nextWasReset()
+            defer { chains = [:] }
+            return (reset, chains.values.map(\.chain), chains.values.map(\.next))
+        }
     }
 
     private let grace: Duration
@@ -59,42 +126,57 @@ private final class Flights: Sendable {
     }
 
     /// False during a reset.
-    func add(_ task: HTTPTask) -> Bool {
-        guard let ticket = state.withLock({ $0.machine.arrived(Flight(task: task)) }) else { return false }
-        task.addCompletionHandler { _ in self.perform(self.state.withLock { $0.machine.left(ticket) }) }
+    func add(_ execution: HTTPExecution) -> Bool {
+        let (ticket, gate) = state.withLock { ($0.machine.arrived(.execution(execution)), $0.gate) }
+        guard let ticket else { return false }
+        execution.pass(gate)
+        execution.completion.upon(.immediate) { result in
+            if case .success(let response) = result, let stream = response.stream { self.add(stream) }
+            self.perform(self.state.withLock { $0.left(ticket) })
+        }
         return true
     }
 
-    func reset(_ next: (any HTTPLoader)?) -> Future<Void> {
-        let (action, future) = state.withLock { state in
-            let isFirst = state.machine.state == .open
-            if isFirst {
-                state.next = next
-                state.reset = Deferred()
-            }
-            return (state.machine.reset(), state.reset.future)
+    private func add(_ stream: HTTPBodyStream) {
+        // Also one that arrives while the reset waits for its execution is to be ended.
+        let (ticket, isToStop) = state.withLock { state in
+            (state.machine.followed(.stream(stream.weak)), state.machine.state != .open)
         }
-        perform(action)
+        stream.addEndHandler { _ in self.perform(self.state.withLock { $0.left(ticket) }) }
+        if isToStop { stream.cancel() }
+    }
+
+    func reset(_ chain: ChainIdentity, _ next: (any HTTPLoader)?) -> Future<Void> {
+        let (step, future) = state.withLock { state in
+            let step = state.reset(chain, next)
+            return (step, state.reset.future)
+        }
+        perform(step)
         return future
     }
 
-    private func perform(_ action: AutocancelStateMachine<Flight>.Action) {
-        switch action {
+    private func perform(_ step: Step) {
+        switch step {
         case .nothing:
             break
-        case .cancel(let flights):
+        case .cancel(let flights, let gate):
+            gate.close()
             startTimer()
-            for flight in flights { flight.task?.cancel() }
-        case .resetNext:
-            let (next, timer) = state.withLock { ($0.next.take(), $0.timer.take()) }
+            // None of what waits is begun before all are cancelled.
+            Turns.hold {
+                for flight in flights { flight.cancel() }
+            }
+        case .reset(let nexts, let timer):
             timer?.cancel()
-            if let next { next.reset().upon(.immediate) { self.finish() } } else { finish() }
+            for next in nexts {
+                if let next { next.reset().upon(.immediate) { self.finish() } } else { finish() }
+            }
         }
     }
 
     private func startTimer() {
         let timer = ClockTimer(after: grace, clock: clock) { [weak self] in
-            for flight in self?.state.withLock({ $0.machine.items }) ?? [] { flight.task?.fail(.cancelled) }
+            for flight in self?.state.withLock({ $0.machine.items }) ?? [] { flight.end() }
         }
         let isOver = state.withLock { state in
             guard state.machine.state == .draining else { return true }
@@ -105,10 +187,6 @@ private final class Flights: Sendable {
     }
 
     private func finish() {
-        let reset = state.withLock { state in
-            state.machine.nextWasReset()
-            return state.reset
-        }
-        reset.fill()
+        state.withLock { $0.nextWasReset() }?.0.fill()
     }
 }

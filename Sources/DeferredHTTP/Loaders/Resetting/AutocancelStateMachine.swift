@@ -26,12 +26,19 @@ struct AutocancelStateMachine<Item: Sendable>: Sendable {
     private var inFlight: [UInt64: Item] = [:]
     private var lastTicket: UInt64 = 0
 
-    /// All that is in flight.
-    var items: [Item] { Array(inFlight.values) }
+    /// All that is in flight, the newest first: the last to come may wait for those that came before.
+    var items: [Item] { inFlight.sorted { $0.key > $1.key }.map(\.value) }
 
     /// - Returns: What it is known by here; `nil` if it comes during a reset, and is to be cancelled.
     mutating func arrived(_ item: Item) -> UInt64? {
         guard state == .open else { return nil }
+        lastTicket += 1
+        inFlight[lastTicket] = item
+        return lastTicket
+    }
+
+    /// Something that was in flight has left something else behind, which is in flight now.
+    mutating func followed(_ item: Item) -> UInt64 {
         lastTicket += 1
         inFlight[lastTicket] = item
         return lastTicket

@@ -5,13 +5,18 @@ public import DeferredCore
 /// The first loader of a chain. A request that arrives during a reset fails with ``HTTPError/Code/resetInProgress``; a
 /// reset that begins during another one is that one.
 ///
+/// Copies share the reset: one value in two chains keeps requests out of both while either is reset.
+///
 /// ```swift
 /// let chain = ResetGuard() --> Autocancel() --> URLSessionLoader()
 /// await chain.reset().value  // everything is cancelled and has ended
 /// ```
 public struct ResetGuard: HTTPLink {
     /// The next loader, set by `-->`.
-    public var next: (any HTTPLoader)?
+    public var next: (any HTTPLoader)? {
+        didSet { chain = ChainIdentity() }
+    }
+    private var chain = ChainIdentity()
     private let state = ResetState()
 
     /// Creates the loader.
@@ -19,33 +24,53 @@ public struct ResetGuard: HTTPLink {
 
     /// Passes the task on, unless a reset is under way.
     public func load(_ task: HTTPTask) {
-        if state.running.withLock({ $0 != nil }) {
-            if !task.failIfCancelled() { task.fail(.resetInProgress) }
-        } else {
+        if state.isOpen {
             task.pass(to: next)
+        } else if !task.failIfCancelled() {
+            task.fail(.resetInProgress)
         }
     }
 
     /// Resets the other loaders, unless that is under way.
     ///
     /// - Returns: A future that is filled when requests are let in again.
-    public func reset() -> Future<Void> {
-        let reset = Deferred<Void>()
-        let other = state.running.withLock { running in
-            defer { running = running ?? reset }
-            return running
-        }
-        if let other { return other.future }
-        let end: @Sendable () -> Void = { [state] in
-            state.running.withLock { $0 = nil }
-            reset.fill()
-        }
-        if let next { next.reset().upon(.immediate, execute: end) } else { end() }
-        return reset.future
-    }
+    public func reset() -> Future<Void> { state.reset(chain, next) }
 }
 
-/// What the copies of a ``ResetGuard`` share: the reset under way.
+/// The reset of a ``ResetGuard`` and its copies.
 private final class ResetState: Sendable {
-    let running = Lock<Deferred<Void>?>(nil)
+    /// A reset of one chain, or of several that overlap.
+    private struct Reset: Sendable {
+        let end = Deferred<Void>()
+        /// Those that have begun.
+        var chains: [ObjectIdentifier: ChainIdentity] = [:]
+        var pendingCount = 0
+    }
+
+    private let running = Lock<Reset?>(nil)
+
+    var isOpen: Bool { running.withLock { $0 == nil } }
+
+    func reset(_ chain: ChainIdentity, _ next: (any HTTPLoader)?) -> Future<Void> {
+        let (isNew, future) = running.withLock { running in
+            var reset = running ?? Reset()
+            let isNew = reset.chains.updateValue(chain, forKey: ObjectIdentifier(chain)) == nil
+            if isNew { reset.pendingCount += 1 }
+            running = reset
+            return (isNew, reset.end.future)
+        }
+        if isNew {
+            if let next { next.reset().upon(.immediate) { self.finish() } } else { finish() }
+        }
+        return future
+    }
+
+    private func finish() {
+        let end = running.withLock { running -> Deferred<Void>? in
+            running?.pendingCount -= 1
+            guard running?.pendingCount == 0 else { return nil }
+            return running.take()?.end
+        }
+        end?.fill()
+    }
 }

@@ -32,11 +32,18 @@ public struct Retry: HTTPLink {
     }
 
     private func attempt(_ number: Int, _ task: HTTPTask, _ strategy: RetryStrategy) {
-        task.pass(task.request, to: next) { result in
+        task.execution.tell(.attempt(number))
+        task.send(task.request, to: next) { result in
             let attempt = RetryStrategy.Attempt(number: number, request: task.request, result: result)
-            guard !task.isCancelled, attempt.error?.code != .cancelled, let pause = strategy.pause(attempt) else {
+            guard !task.execution.isToStop, attempt.error?.code != .cancelled, !task.request.body.isOneShot,
+                let pause = strategy.pause(attempt)
+            else {
                 task.complete(with: result)
                 return
+            }
+            if let response = attempt.response {
+                response.stream?.cancel()
+                task.execution.tell(.response(response.status))
             }
             task.wait(for: pause, clock) { self.attempt(number + 1, task, strategy) }
         }
@@ -45,22 +52,33 @@ public struct Retry: HTTPLink {
 
 extension HTTPTask {
     /// Calls `body` after a pause, unless the task is cancelled before: then it is completed as such.
+    ///
+    /// Never deeper on a stack than the caller: where a loader answers at once, attempts would nest in one another.
     fileprivate func wait(for pause: Duration, _ clock: any Clock<Duration>, then body: @escaping @Sendable () -> Void)
     {
-        let registration = Deferred<Registration>()
-        let timer = ClockTimer(after: pause, clock: clock) {
-            registration.upon(.immediate) { registration in
-                registration.cancel()
-                // Otherwise the cancellation came first.
-                if registration.isCancelled { body() }
+        let goOn: @Sendable () -> Void = {
+            Turns.run {
+                body()
+                return false
             }
         }
-        registration.fill(
-            with: addCancellationHandler { [weak self] in
-                timer.cancel()
-                self?.fail(.cancelled)
+        guard pause > .zero else { return goOn() }
+        let registrations = Deferred<(cancellation: Registration, completion: Registration)>()
+        let timer = ClockTimer(after: pause, clock: clock) {
+            registrations.upon(.immediate) { registrations in
+                registrations.cancellation.cancel()
+                registrations.completion.cancel()
+                // Otherwise the cancellation came first.
+                if registrations.cancellation.isCancelled { goOn() }
             }
-        )
+        }
+        let completion = addCompletionHandler { _ in timer.cancel() }
+        // It keeps the task, until the pause or the task has ended: a timer for a pause without an end would not.
+        let cancellation = addCancellationHandler {
+            self.fail(.cancelled)
+            timer.cancel()
+        }
+        registrations.fill(with: (cancellation, completion))
     }
 }
 

@@ -5,7 +5,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Which results are worth another attempt, and after which pause. See ``Retry``.
+/// Decides which results are worth another attempt, and after which pause. See ``Retry``.
 ///
 /// ```swift
 /// request.retryStrategy = .never
@@ -14,15 +14,15 @@ import FoundationNetworking
 /// }
 /// ```
 public struct RetryStrategy: Sendable {
-    /// What an attempt came to.
+    /// An attempt, and its result.
     public struct Attempt: Sendable {
         /// Counts the attempts, from 1.
         public let number: Int
 
-        /// What was to be loaded.
+        /// The request that was loaded.
         public let request: HTTPRequest
 
-        /// What came.
+        /// The result of the attempt.
         public let result: HTTPResult
 
         /// The response, if one came.
@@ -49,14 +49,15 @@ public struct RetryStrategy: Sendable {
     /// Tries again what may be sent twice and may do better: failures to connect, lost connections, time-outs, and the
     /// statuses 408, 429, 502, 503 and 504.
     ///
-    /// A request may be sent twice if its method is idempotent, or if it has an `Idempotency-Key`.
+    /// A request may be sent twice if its method is idempotent, or if it has an `Idempotency-Key`, and if its body can
+    /// be.
     ///
     /// - Parameters:
     ///   - attempts: How many there are, the first included.
     ///   - base: The longest pause after the first attempt. It doubles with each further one.
     ///   - cap: The longest pause that isn't asked for by the server. Of both, a random part is taken.
-    ///   - longestRetryAfter: The longest pause that a server may ask for with `Retry-After`, in seconds or as a date. It is
-    ///     kept to exactly; if it is longer, the response is the result.
+    ///   - longestRetryAfter: The longest pause that a server may ask for with `Retry-After`, in seconds or as a date.
+    ///     It is kept to exactly; if it is longer, the response is the result.
     ///   - random: Gives numbers from 0 to 1, by which pauses are shortened.
     public static func backoff(
         attempts: Int = 3,
@@ -68,11 +69,15 @@ public struct RetryStrategy: Sendable {
         var policy = URLClient.RetryPolicy()
         (policy.base, policy.cap, policy.longestRetryAfter, policy.random) = (base, cap, longestRetryAfter, random)
         return RetryStrategy { [policy] attempt in
-            guard attempt.number < attempts, attempt.request.mayBeRepeated else { return nil }
+            // The cheap questions first, for most attempts succeed.
+            guard attempt.number < attempts else { return nil }
             guard let response = attempt.response else {
-                return attempt.isTransientFailure ? policy.pause(after: attempt.number) : nil
+                return attempt.isTransientFailure && attempt.request.mayBeRepeated
+                    ? policy.pause(after: attempt.number) : nil
             }
-            guard policy.statuses.contains(response.status.code) else { return nil }
+            guard !response.status.isSuccess, policy.statuses.contains(response.status.code),
+                attempt.request.mayBeRepeated
+            else { return nil }
             return policy.pause(after: attempt.number, retryAfter: response.retryAfter)
         }
     }
@@ -92,7 +97,7 @@ extension RetryStrategy.Attempt {
 
 extension HTTPRequest {
     /// Whether sending it twice does no harm.
-    var mayBeRepeated: Bool { method.isIdempotent || headers["Idempotency-Key"] != nil }
+    var mayBeRepeated: Bool { !body.isOneShot && (method.isIdempotent || headers["Idempotency-Key"] != nil) }
 }
 
 extension HTTPResponse {

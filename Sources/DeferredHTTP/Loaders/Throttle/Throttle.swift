@@ -2,8 +2,12 @@ internal import DeferredCore
 
 /// Limits how many requests are in flight at a time. The others wait here.
 ///
-/// They go on in the order in which they came for each host, and the hosts take turns. One that is cancelled while it waits
-/// completes with ``HTTPError/Code/cancelled``, and the next loader never sees it.
+/// They go on in the order in which they came for each host, and the hosts take turns. The host is that of the request,
+/// or else that of its ``HTTPRequest/environment``; requests that have neither, since an ``ApplyEnvironment`` further
+/// on completes them, count as one more host.
+///
+/// One that is cancelled while it waits completes with ``HTTPError/Code/cancelled``, and the next loader never sees it.
+/// A response that is a stream keeps its place until the body has ended.
 ///
 /// ```swift
 /// let throttle = Throttle(maximum: 8)
@@ -38,7 +42,7 @@ public struct Throttle: HTTPLink {
     public func load(_ task: HTTPTask) {
         guard task.request.isThrottled else { return task.pass(to: next) }
         if task.failIfCancelled() { return }
-        gate.enter(task) { [next] in task.pass(to: next) }
+        gate.enter(task, next: next)
     }
 }
 

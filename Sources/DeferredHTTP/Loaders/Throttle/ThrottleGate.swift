@@ -1,10 +1,10 @@
 internal import DeferredCore
 
-/// What the copies of a ``Throttle`` share.
+/// The state shared by the copies of a ``Throttle``.
 final class ThrottleGate: Sendable {
     private struct Waiting: Sendable {
         let task: HTTPTask
-        let goOn: @Sendable () -> Void
+        let next: (any HTTPLoader)?
     }
 
     private struct State: Sendable {
@@ -37,29 +37,51 @@ final class ThrottleGate: Sendable {
         }
     }
 
-    /// Calls `goOn` when it is the task's turn, unless it is cancelled before.
-    func enter(_ task: HTTPTask, goOn: @escaping @Sendable () -> Void) {
-        let entry = Waiting(task: task, goOn: goOn)
-        let (ticket, goesOn) = state.withLock { state in
-            let (ticket, goesOn) = state.machine.arrived(host: task.request.host ?? "")
-            if !goesOn { state.waiting[ticket] = entry }
-            return (ticket, goesOn)
+    /// Passes `task` on to `next` when it is its turn, unless it is cancelled before.
+    func enter(_ task: HTTPTask, next: (any HTTPLoader)?) {
+        let entry = Waiting(task: task, next: next)
+        let ticket = state.withLock { state -> UInt64? in
+            if state.machine.passed() { return nil }
+            // Where the environment is applied behind this, a request may name its own.
+            let host = task.request.host ?? task.request.environment?.host ?? ""
+            let (ticket, goesOn) = state.machine.arrived(host: host)
+            if goesOn { return nil }
+            state.waiting[ticket] = entry
+            return ticket
         }
-        if goesOn { return start(entry) }
+        guard let ticket else { return start(entry) }
         task.addCancellationHandler { [weak self] in
             self?.state.withLock { $0.cancel(ticket) }?.task.fail(.cancelled)
+        }
+        // Completed by somebody above, it gives up its place in the queue.
+        task.addCompletionHandler { [weak self] _ in
+            let gone = self?.state.withLock { $0.cancel(ticket) }
+            withExtendedLifetime(gone) {}
         }
     }
 
     private func start(_ entry: Waiting) {
-        entry.task.addCompletionHandler { _ in
-            self.state.withLock { $0.machine.ended() }
-            self.startWaiting()
+        entry.task.addCompletionHandler { result in
+            // A stream keeps its place until its end.
+            if case .success(let response) = result, let stream = response.stream {
+                stream.addEndHandler { _ in self.end() }
+            } else {
+                self.end()
+            }
         }
-        entry.goOn()
+        entry.task.pass(to: entry.next)
     }
 
-    /// In a loop, for where tasks complete as soon as they are loaded, each would start the next on top of its own stack.
+    private func end() {
+        let mayGoOn = state.withLock { state in
+            state.machine.ended()
+            return state.machine.waitingCount > 0
+        }
+        if mayGoOn { startWaiting() }
+    }
+
+    /// In a loop, for where tasks complete as soon as they are loaded, each would start the next on top of its own
+    /// stack.
     private func startWaiting() {
         Turns.run { self.startNext() }
     }

@@ -13,15 +13,19 @@ struct ThrottleStateMachine: Sendable {
 
     var waitingCount: Int { waiting.count }
 
+    /// Lets one go on that needn't wait; false if it has to arrive.
+    mutating func passed() -> Bool {
+        guard runningCount < maximum, waiting.count == 0 else { return false }
+        runningCount += 1
+        return true
+    }
+
     /// - Returns: The ticket, and whether it may go on now.
     mutating func arrived(host: String) -> (ticket: UInt64, goesOn: Bool) {
         lastTicket += 1
-        guard runningCount < maximum, waiting.count == 0 else {
-            waiting.append(lastTicket, host: host)
-            return (lastTicket, false)
-        }
-        runningCount += 1
-        return (lastTicket, true)
+        if passed() { return (lastTicket, true) }
+        waiting.append(lastTicket, host: host)
+        return (lastTicket, false)
     }
 
     /// - Returns: Whether it waited, and is not to go on any more.

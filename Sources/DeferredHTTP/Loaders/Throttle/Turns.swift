@@ -1,6 +1,6 @@
 internal import DeferredCore
 
-/// Runs what would nest one after the other, on the thread where it came up.
+/// Runs re-entrant work in a loop instead of recursively, on the thread where it came up.
 final class Turns {
     private static let current = ThreadLocal { Turns() }
 
@@ -11,11 +11,20 @@ final class Turns {
     static func run(_ turn: @escaping () -> Bool) {
         let turns = current.value
         turns.pending.append(turn)
-        guard !turns.isRunning else { return }
-        turns.isRunning = true
-        while let turn = turns.pending.popLast() {
+        if !turns.isRunning { turns.hold {} }
+    }
+
+    /// Calls `body` now, and the turns that come up in it afterwards.
+    static func hold(_ body: () -> Void) { current.value.hold(body) }
+
+    private func hold(_ body: () -> Void) {
+        let isNested = isRunning
+        isRunning = true
+        body()
+        if isNested { return }
+        while let turn = pending.popLast() {
             while turn() {}
         }
-        turns.isRunning = false
+        isRunning = false
     }
 }

@@ -20,6 +20,12 @@ extension URLClient {
         /// Which statuses are successes; `nil` for ``Configuration/validation``. Downloads accept no others than 200 to 299.
         public var validation: StatusValidation?
 
+        /// The longest silence; `nil` for ``Deadlines/idle``, or the request's own time-out.
+        package var idle: Duration?
+
+        /// The client's credentials; `nil` for ``Configuration/authentication``.
+        package var authentication: Authentication?
+
         /// Creates options that leave everything as the client's configuration has it.
         public init(
             priority: Float? = nil,
@@ -40,7 +46,9 @@ extension URLClient.Configuration {
     func applying(_ options: URLClient.RequestOptions) -> Self {
         var result = self
         result.deadlines.total = options.total ?? deadlines.total
+        result.deadlines.idle = options.idle ?? deadlines.idle
         result.retries = options.retries ?? retries
+        result.authentication = options.authentication ?? authentication
         result.validation = options.validation ?? validation
         return result
     }

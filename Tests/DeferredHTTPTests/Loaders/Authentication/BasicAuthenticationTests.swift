@@ -7,7 +7,8 @@ import Testing
 struct BasicAuthenticationTests {
     @Test func `the credential is added where there is none, unless the request says no`() {
         let stub = StubLoader(.response())
-        let chain = BasicAuthentication(user: "Aladdin", password: "open sesame") --> stub
+        let chain =
+            BasicAuthentication(user: "Aladdin", password: "open sesame", hosts: ["example.com", "host"]) --> stub
         var (own, none) = (HTTPRequest.example, HTTPRequest.example)
         own.headers["authorization"] = "mine"
         none.isAuthenticated = false

@@ -17,7 +17,7 @@ struct BearerAuthenticationTests {
     @Test func `many refused requests share one refresh`() {
         let (stub, promise, refused) = (StubLoader(), Task<String>.Promise(), Journal<String?>())
         let chain =
-            BearerAuthentication(token: "old") { old in
+            BearerAuthentication(token: "old", hosts: ["example.com"]) { old in
                 refused.add(old)
                 return Task(promise)
             } --> stub
@@ -38,7 +38,7 @@ struct BearerAuthenticationTests {
     @Test func `a request that was refused late uses the token that is there by then`() {
         let (stub, refreshes) = (StubLoader(), Journal<String?>())
         let chain =
-            BearerAuthentication(token: "old") { old in
+            BearerAuthentication(token: "old", hosts: ["example.com"]) { old in
                 refreshes.add(old)
                 return .success("new")
             } --> stub
@@ -51,7 +51,8 @@ struct BearerAuthenticationTests {
     }
 
     @Test func `without a token the first request fetches one`() {
-        let chain = BearerAuthentication { old in .success(old == nil ? "new" : "wrong") } --> stub
+        let chain =
+            BearerAuthentication(hosts: ["example.com"]) { old in .success(old == nil ? "new" : "wrong") } --> stub
         #expect(chain.load(.example).statusNow == .ok)
         #expect(stub.requests.count == 1)
     }
@@ -59,7 +60,7 @@ struct BearerAuthenticationTests {
     @Test func `a fresh token that is refused ends with the response`() {
         let refreshes = Journal<String?>()
         let chain =
-            BearerAuthentication(token: "old") { old in
+            BearerAuthentication(token: "old", hosts: ["example.com"]) { old in
                 refreshes.add(old)
                 return .success("wrong \(refreshes.entries.count)")
             } --> stub
@@ -70,7 +71,7 @@ struct BearerAuthenticationTests {
     @Test func `a failed refresh fails all that wait, and the next request begins another`() throws {
         let results = Journal<Task<String>.Promise>()
         let chain =
-            BearerAuthentication(token: "old") { _ in
+            BearerAuthentication(token: "old", hosts: ["example.com"]) { _ in
                 let promise = Task<String>.Promise()
                 results.add(promise)
                 return Task(promise)
@@ -88,7 +89,7 @@ struct BearerAuthenticationTests {
     }
 
     @Test func `a request with a credential, or that wants none, is left alone`() {
-        let chain = BearerAuthentication { _ in .never } --> stub
+        let chain = BearerAuthentication(hosts: ["example.com"]) { _ in .never } --> stub
         var (own, none) = (HTTPRequest.example, HTTPRequest.example)
         own.headers["Authorization"] = "Bearer new"
         none.isAuthenticated = false
@@ -105,7 +106,7 @@ struct BearerAuthenticationTests {
         }
         chain.fill(
             with: Throttle(maximum: 2)
-                --> BearerAuthentication { _ in
+                --> BearerAuthentication(hosts: ["example.com"]) { _ in
                     var request = HTTPRequest(host: "example.com", path: "/token")
                     request.isAuthenticated = false
                     return chain.peek()?.load(request).task.map(\.text) ?? .never
@@ -117,7 +118,7 @@ struct BearerAuthenticationTests {
     @Test func `a reset forgets the token`() {
         let refreshes = Journal<String?>()
         let chain =
-            BearerAuthentication(token: "new") { old in
+            BearerAuthentication(token: "new", hosts: ["example.com"]) { old in
                 refreshes.add(old)
                 return .success("new")
             } --> stub
@@ -131,7 +132,7 @@ struct BearerAuthenticationTests {
         weak var kept: HTTPTask?
         do {
             let chain =
-                BearerAuthentication(token: "old") { [token = lifetimes.make()] _ in
+                BearerAuthentication(token: "old", hosts: ["example.com"]) { [token = lifetimes.make()] _ in
                     token.touch()
                     return .success("new")
                 } --> stub
@@ -146,7 +147,7 @@ struct BearerAuthenticationTests {
     @Test func `requests, refusals and cancellations from many threads end once each`() {
         for _ in 0..<(isSanitized ? 50 : 300) {
             let tasks = Journal<HTTPTask>()
-            let chain = BearerAuthentication(token: "old") { _ in Task { "new" } } --> stub
+            let chain = BearerAuthentication(token: "old", hosts: ["example.com"]) { _ in Task { "new" } } --> stub
             race(6) { index in
                 for _ in 0..<5 {
                     let task = chain.load(.example)

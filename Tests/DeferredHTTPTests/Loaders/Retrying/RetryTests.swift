@@ -114,7 +114,7 @@ struct RetryTests {
             task.addCompletionHandler { [token = lifetimes.make()] _ in token.touch() }
             try await clock.waitForSleepers()
             clock.advance(by: .seconds(1))
-            _ = await task.value
+            _ = await task.result
         }
         try await eventually { kept == nil && lifetimes.count == 0 }
     }
@@ -131,5 +131,12 @@ struct RetryTests {
             #expect(completions.entries.count == 1)
             #expect(task.codeNow == .cancelled || stub.requests.count == 2)
         }
+    }
+
+    @Test(arguments: ["99999999999999999999", "9223372036854775807", "120"])
+    func `a server that asks for too long a pause has the last word`(seconds: String) {
+        let stub = StubLoader(.response(503, headers: ["Retry-After": seconds]))
+        let task = (retry() --> stub).load(.example)
+        #expect(task.statusNow == .serviceUnavailable && stub.requests.count == 1)
     }
 }

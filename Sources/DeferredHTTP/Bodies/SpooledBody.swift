@@ -1,0 +1,45 @@
+internal import DeferredTask
+internal import Foundation
+
+/// A body that comes by and by, gathered in a temporary file before it is sent.
+enum SpooledBody {
+    /// Writes a body into a new file.
+    ///
+    /// - Returns: A task that gives the file, which is the caller's to remove. Cancelling it removes the file.
+    static func write(_ bytes: HTTPBodyStream, length: Int64?) -> Task<URL> {
+        Task<URL> {
+            let file = FileManager.default.temporaryDirectory.appending(path: "deferred-body-\(UUID().uuidString)")
+            let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
+            guard FileManager.default.createFile(atPath: file.path, contents: nil, attributes: attributes) else {
+                throw CocoaError(.fileWriteUnknown, userInfo: [NSFilePathErrorKey: file.path])
+            }
+            do {
+                let handle = try FileHandle(forWritingTo: file)
+                defer { try? handle.close() }
+                var count: Int64 = 0
+                for try await piece in bytes {
+                    try handle.write(contentsOf: piece)
+                    count += Int64(piece.count)
+                }
+                try _Concurrency.Task.checkCancellation()
+                if let length, length != count { throw WrongLength(announced: length, actual: count) }
+            } catch {
+                remove(file)
+                throw error
+            }
+            return file
+        }
+    }
+
+    static func remove(_ file: URL) {
+        try? FileManager.default.removeItem(at: file)
+    }
+
+    /// The cause of the failure of a request whose body has another length than it was said to have.
+    struct WrongLength: Error, CustomStringConvertible {
+        let announced: Int64
+        let actual: Int64
+
+        var description: String { "the body was to have \(announced) bytes and has \(actual)" }
+    }
+}

@@ -1,0 +1,72 @@
+internal import DeferredCore
+
+/// Limits how long requests may take: all that happens behind this loader, attempts, pauses and queues included.
+///
+/// ```swift
+/// let chain = Deadline(.seconds(30)) --> Retry() --> URLSessionLoader()
+/// request.deadline = .seconds(2)  // for one request
+/// ```
+///
+/// A request that takes longer fails with ``HTTPError/Code/timedOut`` and ``DeadlineExceeded`` as the cause, and what
+/// is on its way for it is cancelled. Behind a ``Retry``, each attempt has a deadline. A response that is a stream has
+/// to be read to its end in time, or its reader gets the error.
+///
+/// Unlike ``HTTPRequest/timeout``, which ends a request after a silence, this holds also for one that is busy all the
+/// time.
+public struct Deadline: HTTPLink {
+    /// The next loader, set by `-->`.
+    public var next: (any HTTPLoader)?
+    private let limit: Duration
+    private let clock: any Clock<Duration>
+
+    /// Creates the loader.
+    ///
+    /// - Parameters:
+    ///   - limit: For requests that have no ``HTTPRequest/deadline`` of their own. Zero and less have passed at once;
+    ///     2³² seconds and more never do.
+    ///   - clock: The clock by which the time is measured; a manual one in tests.
+    public init(_ limit: Duration, clock: any Clock<Duration> = ContinuousClock()) {
+        self.limit = limit
+        self.clock = clock
+    }
+
+    /// Passes the task on, and ends it when its time is over.
+    public func load(_ task: HTTPTask) {
+        if task.failIfCancelled() { return }
+        let limit = task.request.deadline ?? limit
+        let stream = Lock(WeakStream())
+        let timer = ClockTimer(after: limit, clock: clock) {
+            [weak execution = task.execution, request = task.request] in
+            let error = HTTPError(.timedOut, request: request, underlying: DeadlineExceeded(limit: limit))
+            _ = execution?.complete(with: .failure(error))
+            stream.withLock { $0 }.fail(with: error)
+        }
+        task.addCompletionHandler { result in
+            guard case .success(let response) = result, let body = response.stream else { return timer.cancel() }
+            stream.withLock { $0 = body.weak }
+            body.addEndHandler { _ in timer.cancel() }
+        }
+        task.send(task.request, to: next)
+    }
+}
+
+/// The cause of the failure of a request that took longer than its ``Deadline``.
+public struct DeadlineExceeded: Error, CustomStringConvertible {
+    /// The time that it had.
+    public let limit: Duration
+
+    /// One line for a log.
+    public var description: String { "not done within \(limit)" }
+}
+
+extension HTTPRequest {
+    /// The time that ``Deadline`` gives this request; `nil` for the loader's own limit.
+    public var deadline: Duration? {
+        get { self[DeadlineOption.self] }
+        set { self[DeadlineOption.self] = newValue }
+    }
+}
+
+private enum DeadlineOption: HTTPRequestOption {
+    static let defaultValue: Duration? = nil
+}

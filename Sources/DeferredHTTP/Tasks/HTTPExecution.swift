@@ -1,0 +1,310 @@
+import DeferredCore
+import DeferredTask
+internal import Synchronization
+
+/// The state of one execution, which outlives the references that loaders have to it.
+///
+/// A loader refers to it through the ``HTTPTask`` that it was given, and everybody else through one of their own. So
+/// the execution can tell when the last loader has let go of it.
+///
+/// An execution and the parts that were made for it refer to each other, until either end completes.
+///
+/// SAFETY: `parent` and `continuing` are set before anybody else can refer to the execution, and taken by the one who
+/// completes it; everything else is immutable, atomic or locked.
+final class HTTPExecution: @unchecked Sendable {
+    private typealias Cancellation = FutureStorage<CancellationToken.Ending>
+
+    private struct State {
+        /// Made for the first who asks, mostly before the end: parts are completed with few or no handlers.
+        var completion: FutureStorage<HTTPResult>?
+        /// The result, until there is a `completion` for it.
+        var result: HTTPResult?
+        /// Made for the first handler.
+        var cancellation: Cancellation?
+        /// What was passed on for this execution and has not completed: mostly one.
+        var part: HTTPExecution?
+        /// Made for the first who needs it.
+        var extras: Extras?
+
+        mutating func takeParts() -> Parts {
+            Parts(first: part.take(), others: extras?.takeParts() ?? [])
+        }
+    }
+
+    private struct Parts {
+        let first: HTTPExecution?
+        let others: [HTTPExecution]
+
+        /// The newest first.
+        func cancel() {
+            for part in others.reversed() { part.cancel() }
+            first?.cancel()
+        }
+    }
+
+    /// What most executions never have.
+    ///
+    /// SAFETY: guarded by the lock of its execution.
+    private final class Extras: @unchecked Sendable {
+        var otherParts: [HTTPExecution] = []
+        /// The next loader of a link that can't say it itself.
+        var continuation: (any HTTPLoader)?
+        var reporter: ProgressReporter?
+        var monitor: HTTPMonitor?
+
+        func takeParts() -> [HTTPExecution] {
+            defer { otherParts = [] }
+            return otherParts
+        }
+    }
+
+    private static let cancelledFlag: UInt = 1
+    private static let completedFlag: UInt = 2
+    private static let watchedFlag: UInt = 4
+    /// Whether somebody has won the right to complete.
+    private static let claimedFlag: UInt = 8
+
+    let request: HTTPRequest
+    let identity = Identity()
+    /// All but the right to complete is written under the lock.
+    private let flags = Atomic<UInt>(0)
+    private let state = Lock(State())
+
+    /// What a caller loaded, of which this is a part; `nil` if it is that itself.
+    private let whole: HTTPExecution?
+    /// The address of a gate, to which this has a reference.
+    private let gate = Atomic<UInt>(0)
+
+    /// The task that this is a part of, whose loader waits for the result.
+    @exclusivity(unchecked) private var parent: HTTPTask?
+    @exclusivity(unchecked) private var continuing: (@Sendable (HTTPResult) -> Void)?
+
+    init(_ request: HTTPRequest) {
+        self.request = request
+        whole = nil
+    }
+
+    /// - Parameters:
+    ///   - parent: What this is a part of.
+    ///   - continuing: Called with the result, after the handlers that were added on the way; `nil` to complete
+    ///     `parent` with it.
+    init(_ request: HTTPRequest, partOf parent: HTTPTask, _ continuing: (@Sendable (HTTPResult) -> Void)?) {
+        self.request = request
+        self.parent = parent
+        self.continuing = continuing
+        whole = parent.execution.whole ?? parent.execution
+    }
+
+    deinit {
+        let bits = gate.load(ordering: .relaxed)
+        if bits != 0 { Self.gate(at: bits)?.release() }
+    }
+
+    // MARK: - What is going on
+
+    /// The future of the result.
+    var completion: FutureStorage<HTTPResult> {
+        state.withLock { state in
+            if let completion = state.completion { return completion }
+            let completion: FutureStorage<HTTPResult> =
+                if let result = state.result.take() { FutureStorage(filledWith: result) } else { FutureStorage() }
+            state.completion = completion
+            return completion
+        }
+    }
+
+    /// Whether somebody has completed this. Its handlers may still be running.
+    // Acquires nothing: the result comes from `completion`.
+    var isComplete: Bool { flags.load(ordering: .relaxed) & Self.completedFlag != 0 }
+
+    /// Counts the bytes of the whole.
+    var reporter: ProgressReporter {
+        (whole ?? self).withExtras { extras in
+            let reporter = extras.reporter ?? ProgressReporter(unit: .bytes)
+            extras.reporter = reporter
+            return reporter
+        }
+    }
+
+    /// Tells those who watch the whole what happens to a part of it.
+    func tell(_ news: HTTPMonitor.News) {
+        let whole = whole ?? self
+        // Relaxed: those who began to watch on another thread at this moment may miss it.
+        guard whole.flags.load(ordering: .relaxed) & Self.watchedFlag != 0 else { return }
+        whole.withExtras { $0.monitor }?.tell(news)
+    }
+
+    /// Calls `body` with what happens to the whole.
+    func watch(_ body: @escaping @Sendable (HTTPMonitor.News) -> Void) {
+        let whole = whole ?? self
+        whole.withExtras { extras in
+            let monitor = extras.monitor ?? HTTPMonitor()
+            extras.monitor = monitor
+            return monitor
+        }.add(body)
+        whole.flags.bitwiseOr(Self.watchedFlag, ordering: .relaxed)
+    }
+
+    private func withExtras<Result: Sendable>(_ body: (Extras) -> Result) -> Result {
+        state.withLock { state in
+            let extras = state.extras ?? Extras()
+            state.extras = extras
+            return body(extras)
+        }
+    }
+
+    // MARK: - Passing on
+
+    func setContinuation(_ next: (any HTTPLoader)?) {
+        let old = withExtras { extras in
+            defer { extras.continuation = next }
+            return extras.continuation
+        }
+        withExtendedLifetime(old) {}
+    }
+
+    /// The loader after a link that doesn't know it.
+    ///
+    /// - Parameter isLast: Whether the link passes on the execution itself, and the next link has another one after it.
+    func continuation(isLast: Bool) -> (any HTTPLoader)? {
+        state.withLock { state in
+            guard let extras = state.extras else { return nil }
+            return isLast ? extras.continuation.take() : extras.continuation
+        }
+    }
+
+    /// Cancels `part` with this, or when this completes before it; false if it is too late for that.
+    func adopt(_ part: HTTPExecution) -> Bool {
+        state.withLock { state in
+            if flags.load(ordering: .relaxed) & (Self.cancelledFlag | Self.completedFlag) != 0 { return false }
+            if state.part == nil {
+                state.part = part
+            } else {
+                let extras = state.extras ?? Extras()
+                state.extras = extras
+                extras.otherParts.append(part)
+            }
+            return true
+        }
+    }
+
+    /// Lets go of a part that has completed.
+    private func forget(_ part: HTTPExecution) {
+        // What goes is released outside of the lock.
+        let gone = state.withLock { state -> HTTPExecution? in
+            if state.part === part { return state.part.take() }
+            guard let extras = state.extras,
+                let index = extras.otherParts.firstIndex(where: { $0 === part })
+            else { return nil }
+            return extras.otherParts.remove(at: index)
+        }
+        withExtendedLifetime(gone) {}
+    }
+
+    // MARK: - Cancelling
+
+    // Acquires nothing: what cancelling has done before is the business of those who did it.
+    var isCancelled: Bool { flags.load(ordering: .relaxed) & Self.cancelledFlag != 0 }
+
+    /// Whether this is cancelled, or about to be by a reset.
+    var isToStop: Bool { isCancelled || (whole ?? self).isGateClosed }
+
+    private var isGateClosed: Bool {
+        // Pairs with the release in `pass`.
+        let bits = gate.load(ordering: .acquiring)
+        return bits != 0 && Self.gate(at: bits)?._withUnsafeGuaranteedRef { $0.isClosed } == true
+    }
+
+    /// Lets a reset stop this, and all that it is a part of, at a moment's notice. The first gate counts.
+    func pass(_ gate: ResetGate) {
+        let reference = Unmanaged.passRetained(gate)
+        let (exchanged, _) = (whole ?? self).gate.compareExchange(
+            expected: 0,
+            desired: UInt(bitPattern: reference.toOpaque()),
+            ordering: .acquiringAndReleasing
+        )
+        if !exchanged { reference.release() }
+    }
+
+    private static func gate(at bits: UInt) -> Unmanaged<ResetGate>? {
+        UnsafeRawPointer(bitPattern: bits).map(Unmanaged.fromOpaque)
+    }
+
+    func cancel() {
+        let links = state.withLock { state -> (Cancellation?, Parts)? in
+            guard flags.load(ordering: .relaxed) & (Self.cancelledFlag | Self.completedFlag) == 0 else { return nil }
+            flags.bitwiseOr(Self.cancelledFlag, ordering: .relaxed)
+            return (state.cancellation.take(), state.takeParts())
+        }
+        guard let (cancellation, parts) = links else { return }
+        parts.cancel()
+        _ = cancellation?.fillNewestFirst(with: .cancelled)
+    }
+
+    func addCancellationHandler(_ handler: @escaping @Sendable () -> Void) -> Registration {
+        let (isCancelled, cancellation) = state.withLock { state -> (Bool, Cancellation?) in
+            let flags = flags.load(ordering: .relaxed)
+            if flags & Self.completedFlag != 0 { return (false, nil) }
+            if flags & Self.cancelledFlag != 0 { return (true, nil) }
+            let cancellation = state.cancellation ?? Cancellation()
+            state.cancellation = cancellation
+            return (false, cancellation)
+        }
+        if isCancelled, !isComplete { handler() }
+        return CancellationToken(cancellation).register(handler)
+    }
+
+    // MARK: - Completing
+
+    /// - Returns: True for exactly one caller, ever.
+    func complete(with result: HTTPResult) -> Bool {
+        guard flags.bitwiseOr(Self.claimedFlag, ordering: .relaxed).oldValue & Self.claimedFlag == 0 else {
+            return false
+        }
+        let (cancellation, parts, completion) = state.withLock { state in
+            flags.bitwiseOr(Self.completedFlag, ordering: .relaxed)
+            if state.completion == nil { state.result = result }
+            return (state.cancellation.take(), state.takeParts(), state.completion)
+        }
+        cancellation?.fillDroppingHandlers(with: .abandoned)
+        completion?.fulfil(with: result)
+        if let parent = parent.take() { pass(result, to: parent, continuing.take()) }
+        // Somebody above has completed this: nobody wants what is on its way any more.
+        parts.cancel()
+        return true
+    }
+
+    /// The loader that waits for this comes last, so that what those on the way have taken is free for it.
+    private func pass(_ result: HTTPResult, to parent: HTTPTask, _ continuing: (@Sendable (HTTPResult) -> Void)?) {
+        func goOn() {
+            parent.execution.forget(self)
+            if let continuing { continuing(result) } else { parent.complete(with: result) }
+        }
+        if Trampoline.nest(goOn) == nil { Trampoline.putOff(goOn) }
+    }
+
+    @discardableResult
+    func fail(_ code: HTTPError.Code, response: HTTPResponse? = nil, underlying: (any Error)? = nil) -> Bool {
+        complete(
+            with: .failure(HTTPError(code, request: request, response: response, underlying: underlying))
+        )
+    }
+
+    /// Whether there is nothing left to do.
+    func failIfCancelled() -> Bool {
+        guard isToStop else { return isComplete }
+        cancel()
+        fail(.cancelled)
+        return true
+    }
+}
+
+/// Closed when a reset begins, before it cancels one execution after the other: what waits is not to begin meanwhile.
+final class ResetGate: Sendable {
+    private let closed = Atomic(false)
+
+    // Relaxed: an execution that begins on another thread at the same moment could as well have begun before.
+    var isClosed: Bool { closed.load(ordering: .relaxed) }
+
+    func close() { closed.store(true, ordering: .relaxed) }
+}

@@ -1,0 +1,39 @@
+/// A set of ASCII characters, with a bit for each.
+package struct ByteSet: Sendable {
+    private var low: UInt64 = 0
+    private var high: UInt64 = 0
+
+    package init(_ text: StaticString) {
+        text.withUTF8Buffer { bytes in
+            for byte in bytes { insert(byte) }
+        }
+    }
+
+    package func contains(_ byte: UInt8) -> Bool {
+        byte < 64 ? low & (1 << byte) != 0 : byte < 128 && high & (1 << (byte - 64)) != 0
+    }
+
+    package func union(_ text: StaticString) -> ByteSet {
+        var result = self
+        let other = ByteSet(text)
+        (result.low, result.high) = (low | other.low, high | other.high)
+        return result
+    }
+
+    package func subtracting(_ text: StaticString) -> ByteSet {
+        var result = self
+        let other = ByteSet(text)
+        (result.low, result.high) = (low & ~other.low, high & ~other.high)
+        return result
+    }
+
+    /// Whether all bytes of `text` are in the set.
+    package func containsAll(of text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { bytes in bytes.allSatisfy(contains) }
+    }
+
+    private mutating func insert(_ byte: UInt8) {
+        if byte < 64 { low |= 1 << byte } else { high |= 1 << (byte - 64) }
+    }
+}

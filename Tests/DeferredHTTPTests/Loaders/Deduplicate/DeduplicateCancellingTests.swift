@@ -1,0 +1,28 @@
+import DeferredCore
+import DeferredHTTP
+import DeferredTesting
+import TestSupport
+import Testing
+
+@Suite(.ownThread, .timeLimit(.minutes(1)))
+struct DeduplicateCancellingTests {
+    @Test func `a response that has arrived counts, although its handlers haven't run`() {
+        let stub = StubLoader()
+        let chain = Deduplicate() --> stub
+        let (one, two) = (chain.load(.example), chain.load(.example))
+        // The handler of the first runs before that of the second is told.
+        one.addCompletionHandler { _ in two.cancel() }
+        stub.tasksInFlight[0].succeed(.ok)
+        #expect(one.statusNow == .ok && two.statusNow == .ok)
+    }
+
+    @Test func `one that is completed from above leaves the others alone, and the last one ends the execution`() {
+        let stub = StubLoader()
+        let chain = Deduplicate() --> stub
+        let (one, two) = (chain.load(.example), chain.load(.example))
+        one.fail(.timedOut)
+        #expect(stub.tasksInFlight.count == 1 && two.peek() == nil)
+        two.fail(.timedOut)
+        #expect(stub.tasksInFlight.isEmpty)
+    }
+}

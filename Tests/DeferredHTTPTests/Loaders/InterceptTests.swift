@@ -1,0 +1,115 @@
+import DeferredCore
+import DeferredHTTP
+import DeferredTask
+import DeferredTesting
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.ownThread, .timeLimit(.minutes(1)))
+struct InterceptTests {
+    private enum Local {
+        @TaskLocal static var name = ""
+    }
+
+    private struct Failure: Error {}
+
+    @Test func `a closure changes the request and looks at the response`() async throws {
+        let stub = StubLoader { .response(body: $0.headers["X-Region"] ?? "") }
+        let chain =
+            Intercept { request, next in
+                var request = request
+                request.headers["X-Region"] = "eu"
+                let response = try await next(request)
+                return HTTPResponse(request: request, status: response.status, body: response.body + Array("!".utf8))
+            } --> Retry() --> stub
+        #expect(try await chain.load(.example).get().text == "eu!")
+    }
+
+    @Test func `it can answer by itself, and call the rest of the chain again`() async throws {
+        let stub = StubLoader(.response(503), .response(200))
+        let chain =
+            Intercept { request, next in
+                if request.path == "/own" { return HTTPResponse(request: request, status: 418) }
+                let first = try await next(request)
+                return first.status.isSuccess ? first : try await next(request)
+            } --> stub
+        #expect(try await chain.load(HTTPRequest(host: "host", path: "/own")).get().status == 418)
+        #expect(stub.requests.isEmpty)
+        #expect(try await chain.load(.example).get().status == .ok)
+        #expect(stub.requests.count == 2)
+    }
+
+    @Test func `errors keep their codes`() async throws {
+        let timedOut = Intercept { try await $1($0) } --> StubLoader(.failure(.timedOut))
+        let own = Intercept { _, _ in throw Failure() } --> StubLoader()
+        let cancelled = Intercept { _, _ in throw CancellationError() } --> StubLoader()
+        for (chain, code) in [(timedOut, HTTPError.Code.timedOut), (own, .unknown), (cancelled, .cancelled)] {
+            let error = await #expect(throws: HTTPError.self) { try await chain.load(.example).get() }
+            #expect(error?.code == code)
+        }
+        let error = await #expect(throws: HTTPError.self) { try await own.load(.example).get() }
+        #expect(error?.underlying is Failure)
+        let endless = Intercept { try await $1($0) }
+        #expect(
+            await #expect(throws: HTTPError.self) { try await endless.load(.example).get() }?.code == .cannotConnect
+        )
+    }
+
+    @Test func `cancelling goes through the closure to what is below`() async throws {
+        let stub = StubLoader()
+        let task = (Intercept { try await $1($0) } --> Retry() --> stub).load(.example)
+        try await eventually { stub.requests.count == 1 }
+        task.cancel()
+        #expect(await task.result.failureCode == .cancelled)
+        #expect(stub.tasksInFlight.isEmpty)
+    }
+
+    @Test func `the closure decides how a cancelled request ends`() async throws {
+        let stub = StubLoader()
+        let chain =
+            Intercept { request, next in
+                (try? await next(request)) ?? HTTPResponse(request: request, status: 299)
+            } --> stub
+        let task = chain.load(.example)
+        try await eventually { stub.requests.count == 1 }
+        task.cancel()
+        #expect(try await task.value.status == 299)
+    }
+
+    @Test func `a request that is completed from above ends what is below`() async throws {
+        let stub = StubLoader()
+        let task = (Intercept { try await $1($0) } --> stub).load(.example)
+        try await eventually { stub.requests.count == 1 }
+        task.fail(.timedOut)
+        try await eventually { stub.tasksInFlight.isEmpty }
+        #expect(task.codeNow == .timedOut)
+    }
+
+    @Test func `task-local values are those of whoever loads`() async throws {
+        let names = Journal<String>()
+        let chain =
+            Intercept { request, next in
+                names.add(Local.name)
+                return try await next(request)
+            } --> StubLoader(.response())
+        _ = try await Local.$name.withValue("caller") { chain.load(.example) }.get()
+        #expect(names.entries == ["caller"])
+    }
+
+    @Test func `progress passes through`() async throws {
+        let stub = StubLoader()
+        let task = (Intercept { try await $1($0) } --> stub).load(.example).task
+        try await eventually { stub.requests.count == 1 }
+        stub.tasksInFlight[0].report(completed: 1, of: 4)
+        #expect(abs(task.progress.fractionCompleted - 0.25) < 1e-6)
+        stub.tasksInFlight[0].succeed(.ok)
+        _ = try await task.value
+    }
+}
+
+extension HTTPResult {
+    var failureCode: HTTPError.Code? {
+        if case .failure(let error) = self { error.code } else { nil }
+    }
+}

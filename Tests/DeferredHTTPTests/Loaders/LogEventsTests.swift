@@ -1,0 +1,69 @@
+import DeferredCore
+import DeferredHTTP
+import DeferredTesting
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.ownThread, .timeLimit(.minutes(1)))
+struct LogEventsTests {
+    private let events = Journal<DeferredHTTP.Log.Event>()
+
+    private var log: DeferredHTTP.Log { .events(clock: ManualClock()) { [events] in events.add($0) } }
+
+    private var kinds: [String] {
+        events.entries.map { event in
+            switch event.kind {
+            case .began: "began"
+            case .attempt(let number): "attempt \(number)"
+            case .response(let status): "response \(status.code)"
+            case .ended(.success(let response), let count): "ended \(response.status.code), \(count) bytes"
+            case .ended(.failure(let error), _): "ended: \(error.code)"
+            }
+        }
+    }
+
+    @Test func `before a retry, all attempts are told`() {
+        let stub = StubLoader(.response(503), .failure(.timedOut), .response(200, body: "12345"))
+        let chain = log --> Validate() --> Retry(.custom { $0.number < 3 ? .zero : nil }) --> stub
+        let task = chain.load(.example)
+        #expect(
+            kinds == [
+                "began", "attempt 1", "response 503", "attempt 2", "attempt 3", "response 200", "ended 200, 5 bytes",
+            ]
+        )
+        #expect(Set(events.entries.map(\.id)) == [task.id] && events.entries[0].request.id == HTTPRequest.example.id)
+        #expect("\(events.entries[3])" == "GET https://example.com/: attempt 2, 0.0 seconds")
+    }
+
+    @Test func `behind it, each attempt begins and ends`() {
+        let chain =
+            Retry(.custom { $0.number < 2 ? .zero : nil }) --> log --> StubLoader(.failure(.timedOut), .response(204))
+        chain.load(.example)
+        #expect(kinds == ["began", "ended: timed out", "began", "response 204", "ended 204, 0 bytes"])
+    }
+
+    @Test func `times are measured`() {
+        let (clock, stub) = (ManualClock(), StubLoader())
+        (DeferredHTTP.Log.events(clock: clock) { [events] in events.add($0) } --> stub).load(.example)
+        clock.advance(by: .seconds(2))
+        stub.tasksInFlight[0].succeed(.ok)
+        #expect(events.entries.map(\.elapsed) == [.zero, .seconds(2), .seconds(2)])
+    }
+
+    @Test func `a stream ends when it has been read`() async throws {
+        var request = HTTPRequest.example
+        request.delivery = .stream
+        let response = try await (log --> StubLoader(.response(body: "12345"))).load(request).get()
+        #expect(kinds == ["began", "response 200"])
+        #expect(try await response.stream?.collect() == Data("12345".utf8))
+        #expect(kinds.suffix(1) == ["ended 200, 5 bytes"])
+    }
+
+    @Test func `a stream that nobody reads ends when it goes`() async throws {
+        var request = HTTPRequest.example
+        request.delivery = .stream
+        do { _ = try await (log --> StubLoader(.response(body: "12345"))).load(request).get() }
+        #expect(kinds.suffix(1) == ["ended: cancelled"])
+    }
+}

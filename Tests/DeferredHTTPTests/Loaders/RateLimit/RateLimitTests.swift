@@ -1,0 +1,99 @@
+import DeferredCore
+import DeferredTesting
+import TestSupport
+import Testing
+
+@testable import DeferredHTTP
+
+@Suite(.ownThread, .timeLimit(.minutes(1)))
+struct RateLimitTests {
+    private let clock = ManualClock()
+    private let stub = StubLoader(.response())
+
+    @Test func `a burst goes on at once, the others as tokens come back, in order`() async throws {
+        let limit = RateLimit(requestsPerSecond: 2, burst: 3, clock: clock)
+        let chain = limit --> stub
+        for number in 0..<6 { chain.load(HTTPRequest(host: "host", path: "/\(number)")) }
+        #expect(stub.requests.count == 3 && limit.waitingCount == 3)
+        for count in 4...6 {
+            try await clock.waitForSleepers()
+            clock.advance(by: .milliseconds(499))
+            #expect(stub.requests.count == count - 1)
+            clock.advance(by: .milliseconds(1))
+            try await eventually { stub.requests.count == count }
+        }
+        #expect(stub.requests.map(\.path) == (0..<6).map { "/\($0)" })
+        try await eventually { clock.sleeperCount == 0 }
+    }
+
+    @Test func `one that is cancelled takes no token`() async throws {
+        let limit = RateLimit(requestsPerSecond: 1, clock: clock)
+        let chain = limit --> stub
+        chain.load(.example)
+        let (cancelled, next) = (chain.load(.example), chain.load(.example))
+        cancelled.cancel()
+        #expect(cancelled.codeNow == .cancelled && limit.waitingCount == 1)
+        try await clock.waitForSleepers()
+        clock.advance(by: .seconds(1))
+        #expect(try await next.get().status == .ok)
+        #expect(stub.requests.count == 2)
+    }
+
+    @Test func `a request can go by`() {
+        let chain = RateLimit(requestsPerSecond: 0, clock: clock) --> stub
+        var request = HTTPRequest.example
+        request.isRateLimited = false
+        for _ in 0..<5 { #expect(chain.load(request).statusNow == .ok) }
+    }
+
+    @Test(arguments: [0, -1, Double.nan, -Double.infinity, .leastNonzeroMagnitude])
+    func `without a rate, the burst passes and nothing else`(rate: Double) {
+        let limit = RateLimit(requestsPerSecond: rate, burst: .max, clock: clock)
+        #expect((limit --> stub).load(.example).statusNow == .ok)
+        let one = RateLimit(requestsPerSecond: rate, burst: -5, clock: clock) --> stub
+        #expect(one.load(.example).statusNow == .ok && one.load(.example).peek() == nil && one.waitingCount == 1)
+    }
+
+    @Test func `an endless rate limits nothing`() {
+        let chain = RateLimit(requestsPerSecond: .infinity, clock: clock) --> stub
+        for _ in 0..<100 { #expect(chain.load(.example).statusNow == .ok) }
+    }
+
+    @Test func `a bucket agrees with a simple model`() {
+        var random = SeededGenerator(seed: 7)
+        for _ in 0..<200 {
+            let (rate, burst) = (Double.random(in: 0.5...20, using: &random), Int.random(in: 1...5, using: &random))
+            var machine = RateLimitStateMachine(requestsPerSecond: rate, burst: burst)
+            var (tokens, last, now) = (Double(burst), 0.0, 0.0)
+            for _ in 0..<50 {
+                now += Double.random(in: 0...0.5, using: &random)
+                tokens = min(Double(burst), tokens + (now - last) * rate)
+                last = now
+                // Where rounding decides, either is right.
+                let isClose = abs(tokens - 1) < 1e-6
+                guard machine.waitingCount == 0 else { break }
+                let passes = machine.arrived(at: .seconds(now)) == nil
+                #expect(passes == (tokens >= 1) || isClose)
+                if passes { tokens -= 1 } else { break }
+            }
+        }
+    }
+
+    @Test func `tickets that were cancelled are skipped, and counted once`() {
+        var machine = RateLimitStateMachine(requestsPerSecond: 1, burst: 1)
+        #expect(machine.arrived(at: .zero) == nil)
+        let tickets = (0..<100).compactMap { _ in machine.arrived(at: .zero) }
+        #expect(tickets.count == 100 && machine.waitingCount == 100)
+        for ticket in tickets where ticket != tickets[70] {
+            let (first, second) = (machine.cancelled(ticket), machine.cancelled(ticket))
+            #expect(first && !second)
+        }
+        #expect(machine.waitingCount == 1)
+        let (pause, early, next) = (
+            machine.pause(at: .zero), machine.next(at: .milliseconds(999)), machine.next(at: .seconds(1))
+        )
+        #expect(pause == .seconds(1) && early == nil && next == tickets[70])
+        let (end, late) = (machine.pause(at: .seconds(1)), machine.cancelled(tickets[70]))
+        #expect(machine.waitingCount == 0 && end == nil && !late)
+    }
+}

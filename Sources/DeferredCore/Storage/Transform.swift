@@ -7,8 +7,15 @@ package protocol Transform<Input, Output>: Sendable {
     /// Whether the stage can end before its closure begins; see `cancelled`.
     static var isCancellable: Bool { get }
 
+    /// Whether a cancellation ends the stage before its closure begins, rather than being left to what it waits for.
+    static var endsWhenCancelled: Bool { get }
+
     /// The output of a stage that is cancelled before its closure begins.
     static func cancelled() -> Output
+
+    /// The output of a stage whose closure returned the stage's own future, which would wait for itself; `nil` if that
+    /// can't be told from other values.
+    static func circular() -> Output?
 
     /// Called when a cancellable stage has its output, before handlers run, with what is attached to the stage.
     static func ended(_ attached: AnyObject)
@@ -21,11 +28,17 @@ package protocol Transform<Input, Output>: Sendable {
 }
 
 extension Transform {
+    @inlinable
+    package static var endsWhenCancelled: Bool { isCancellable }
+
     // For those that are not cancellable.
     @inlinable
     package static func cancelled() -> Output {
         preconditionFailure("\(Self.self) cannot be cancelled")
     }
+
+    @inlinable
+    package static func circular() -> Output? { nil }
 
     @inlinable
     package static func ended(_ attached: AnyObject) {}

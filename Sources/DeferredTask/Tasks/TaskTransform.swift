@@ -14,6 +14,9 @@ extension TaskTransform {
     static func cancelled() -> Output { .failure(CancellationError()) }
 
     @inlinable
+    static func circular() -> Output? { .failure(CircularTask()) }
+
+    @inlinable
     static func ended(_ attached: AnyObject) { TaskState.end(attached) }
 }
 
@@ -32,5 +35,21 @@ extension Task {
         if case .children = work { _ = control.state }
         storage.start(stage)
         return Task<T.NewSuccess>(stage, control)
+    }
+}
+
+/// What a task fails with that would wait for itself: the closure of its `flatMap` or `fallback` returned the task itself.
+///
+/// ```swift
+/// var task: Task<Int>?
+/// task = first.flatMap { _ in task! }  // fails with CircularTask
+/// ```
+public struct CircularTask: Error, Hashable, CustomStringConvertible {
+    /// Creates an error.
+    public init() {}
+
+    /// One line for a log.
+    public var description: String {
+        "the closure of a flatMap or fallback returned the task that this made; it would wait for itself"
     }
 }

@@ -26,13 +26,15 @@ struct Generator {
         (.deferred, 5), (.promise, 4), (.filled, 1), (.task, 8), (.taskOfValue, 1), (.never, 1), (.success, 1),
         (.failure, 1), (.async, 1), (.fill, 16),
         (.upon, 12), (.uponSuccess, 2), (.uponFailure, 2), (.uponCancel, 5), (.uponProgress, 2), (.takeBack, 12),
-        (.map, 7), (.flatMap, 12), (.ignored, 1), (.recover, 3), (.fallback, 4), (.delay, 3), (.timeout, 3),
+        (.map, 7), (.flatMap, 12), (.ignored, 1), (.recover, 3), (.mapError, 2), (.always, 5), (.fallback, 4),
+        (.delay, 3), (.timeout, 3),
         (.retry, 3),
         (.shared, 5), (.cancelledBy, 3),
-        (.zip, 4), (.allFilled, 2), (.firstFilled, 4), (.allSucceeded, 2), (.firstSucceeded, 2), (.firstCompleted, 3),
+        (.zip, 4), (.zipTasks, 4), (.allFilled, 2), (.firstFilled, 4), (.allSucceeded, 2), (.firstSucceeded, 2),
+        (.firstCompleted, 3),
         (.mapTasks, 2),
         (.cancel, 8), (.source, 3), (.linkedSource, 2), (.register, 3), (.cancelAfter, 1), (.request, 1),
-        (.latest, 2), (.start, 5),
+        (.latest, 2), (.start, 5), (.startAfter, 3),
         (.reporter, 2), (.report, 3), (.poll, 3), (.hold, 2),
         (.drop, 8), (.observe, 2), (.run, 3), (.runAll, 1), (.removeAll, 1), (.advance, 4),
     ]
@@ -49,18 +51,20 @@ struct Generator {
     ]
     private static let progress: [Operation: Int] = [
         .task: 8, .reporter: 4, .report: 10, .poll: 14, .hold: 5, .uponProgress: 3, .flatMap: 6, .fallback: 3, .map: 2,
-        .fill: 6, .promise: 3, .firstCompleted: 2, .allSucceeded: 2, .mapTasks: 2, .shared: 1, .drop: 2, .cancel: 1,
+        .fill: 6, .promise: 3, .firstCompleted: 2, .allSucceeded: 2, .zipTasks: 2, .always: 2, .mapTasks: 2, .shared: 1,
+        .drop: 2, .cancel: 1,
         .takeBack: 1,
     ]
     private static let latest: [Operation: Int] = [
-        .latest: 2, .start: 14, .task: 6, .promise: 3, .fill: 6, .success: 1, .map: 2, .cancel: 3, .run: 3,
+        .latest: 2, .start: 10, .startAfter: 5, .advance: 3, .task: 6, .promise: 3, .fill: 6, .success: 1, .map: 2,
+        .cancel: 3, .run: 3,
         .uponCancel: 2,
         .drop: 1, .upon: 1,
     ]
     private static let sharing: [Operation: Int] = [
         .shared: 10, .task: 4, .promise: 2, .cancel: 8, .drop: 9, .upon: 4, .takeBack: 2, .map: 3, .flatMap: 2,
         .fill: 2,
-        .uponCancel: 5, .timeout: 1, .recover: 1, .firstCompleted: 1,
+        .uponCancel: 5, .timeout: 1, .recover: 1, .firstCompleted: 1, .zipTasks: 1, .always: 2,
     ]
 
     private mutating func drawTheme() -> Theme {
@@ -179,9 +183,10 @@ struct Generator {
 
     private func isFuture(_ operation: Operation) -> Bool {
         switch operation {
-        case .task, .taskOfValue, .map, .flatMap, .ignored, .recover, .fallback, .delay, .timeout, .shared,
+        case .task, .taskOfValue, .map, .flatMap, .ignored, .recover, .mapError, .always, .fallback, .delay, .timeout,
+            .shared,
             .cancelledBy,
-            .zip, .allFilled, .firstFilled, .allSucceeded, .firstSucceeded, .firstCompleted:
+            .zip, .zipTasks, .allFilled, .firstFilled, .allSucceeded, .firstSucceeded, .firstCompleted:
             true
         default: false
         }
@@ -189,8 +194,8 @@ struct Generator {
 
     private func hasClosure(_ operation: Operation) -> Bool {
         switch operation {
-        case .task, .async, .upon, .uponSuccess, .uponFailure, .uponCancel, .map, .flatMap, .recover, .fallback, .retry,
-            .mapTasks, .register, .start:
+        case .task, .async, .upon, .uponSuccess, .uponFailure, .uponCancel, .map, .flatMap, .recover, .mapError,
+            .always, .fallback, .retry, .mapTasks, .register, .start, .startAfter:
             true
         default: false
         }
@@ -206,12 +211,14 @@ struct Generator {
         case .upon, .flatMap, .map, .delay, .ignored:
             step.operands = [pick(isPlain && !chance(4) ? producers : chance(2) && !tasks.isEmpty ? tasks : futures)]
         case .taskOfValue: step.operands = [pick(futures)]
-        case .uponSuccess, .uponFailure, .uponCancel, .uponProgress, .recover, .fallback, .timeout, .shared, .poll,
+        case .uponSuccess, .uponFailure, .uponCancel, .uponProgress, .recover, .mapError, .always, .fallback, .timeout,
+            .shared, .poll,
             .hold:
             step.operands = [pick(tasks)]
         case .takeBack: step.operands = [pick(registrations)]
         case .cancelledBy: step.operands = [pick(tasks), pick(sources)]
         case .zip: step.operands = [pick(futures), pick(futures)]
+        case .zipTasks: step.operands = [pick(tasks), pick(tasks)]
         case .allFilled, .firstFilled: step.operands = (0..<number(1...3)).map { _ in pick(futures) }
         case .allSucceeded, .firstSucceeded, .firstCompleted:
             step.operands = (0..<number(1...3)).map { _ in pick(tasks) }
@@ -226,6 +233,7 @@ struct Generator {
         case .register, .cancelAfter: step.operands = [pick(sources)]
         case .request: step.operands = [pick(chance(2) ? tasks : chance(2) ? registrations : sources)]
         case .start: step.operands = [pick(others[.latest] ?? []), pick(tasks)]
+        case .startAfter: step.operands = [pick(others[.latest] ?? [])]
         case .report: step.operands = [pick(others[.reporter] ?? [])]
         case .drop: step.operands = [chance(3) ? pick(producers) : chance(2) ? pick(tasks) : number(0...nextID)]
         case .observe: step.operands = [pick(futures)]
@@ -240,8 +248,8 @@ struct Generator {
             producers.append(step.id)
             futures.append(step.id)
         case .filled, .zip, .allFilled, .firstFilled, .async: futures.append(step.id)
-        case .task, .taskOfValue, .never, .success, .failure, .recover, .fallback, .timeout, .retry, .shared,
-            .cancelledBy, .allSucceeded, .firstSucceeded, .firstCompleted, .mapTasks:
+        case .task, .taskOfValue, .never, .success, .failure, .recover, .mapError, .always, .fallback, .timeout,
+            .retry, .shared, .cancelledBy, .zipTasks, .allSucceeded, .firstSucceeded, .firstCompleted, .mapTasks:
             tasks.append(step.id)
             futures.append(step.id)
         case .map, .flatMap, .delay, .ignored:

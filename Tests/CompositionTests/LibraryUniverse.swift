@@ -209,6 +209,26 @@ final class LibraryUniverse: Universe {
         return recover(executor)
     }
 
+    func mapError(_ item: Item, _ executor: any Executor, _ body: @escaping Transformation) -> Item? {
+        func mapError(_ executor: some Executor) -> Item? {
+            task(of: item).map {
+                .task(
+                    $0.mapError(on: executor) { error in
+                        let transformed = body(.failure(error))
+                        // A success stands for an error of its number, and a failure is thrown.
+                        return TestError(number: try Self.value(transformed).get().number)
+                    }
+                )
+            }
+        }
+        return mapError(executor)
+    }
+
+    func always(_ item: Item, _ executor: any Executor, _ body: @escaping @Sendable (Value) -> Void) -> Item? {
+        func always(_ executor: some Executor) -> Item? { task(of: item).map { .task($0.always(on: executor, body)) } }
+        return always(executor)
+    }
+
     func fallback(_ item: Item, _ executor: any Executor, _ body: @escaping Transformation) -> Item? {
         func fallback(_ executor: some Executor) -> Item? {
             task(of: item).map {
@@ -253,6 +273,17 @@ final class LibraryUniverse: Universe {
         guard let one = future(of: one), let other = future(of: other) else { return nil }
         let counts = counts
         return .future(DeferredCore.zip(one, other).map { combine([$0, $1], counts) })
+    }
+
+    func zipTasks(_ one: Item, _ other: Item) -> Item? {
+        guard let one = task(of: one), let other = task(of: other) else { return nil }
+        let counts = counts
+        let text = other.map { "\($0.number)" }
+        return .task(
+            DeferredTask.zip(one, text).map { payload, text in
+                try combine([.success(payload), .success(Payload(Int(text) ?? 0, counts))], counts).get()
+            }
+        )
     }
 
     func allFilled(_ items: [Item]) -> Item {
@@ -335,6 +366,26 @@ final class LibraryUniverse: Universe {
     ) -> Bool {
         guard case .latest(let latest) = latest, case .task(let task) = task else { return false }
         func start(_ executor: some Executor) { latest.start(task, on: executor, deliver: body) }
+        start(executor)
+        return true
+    }
+
+    func startAfter(
+        _ latest: Item,
+        _ seconds: Int,
+        _ executor: any Executor,
+        _ begin: @escaping Transformation,
+        _ body: @escaping @Sendable (Value) -> Void
+    ) -> Bool {
+        guard case .latest(let latest) = latest else { return false }
+        let counts = counts
+        func start(_ executor: some Executor) {
+            latest.start(after: .seconds(seconds), clock: clock, on: executor) { [self] in
+                try task(begin(.success(Payload(seconds, counts))))
+            } deliver: {
+                body($0)
+            }
+        }
         start(executor)
         return true
     }

@@ -157,24 +157,30 @@ final class ModelStage: ModelHandler, @unchecked Sendable {
     /// The same, as long as there is something to wait for. Afterwards only those keep it who can look at it, and with it
     /// goes whatever waits for it, though somebody may still be there who could cancel.
     private var kept: ModelFuture?
-    /// Whether this is an operator of `Task`: it can be cancelled until its closure begins.
+    /// Whether this is an operator of `Task`: what it is to call can be taken from it until its closure begins.
     private let isTask: Bool
+    /// Whether a cancellation ends it, unless its closure has begun.
+    private let endsWhenCancelled: Bool
     private let executor: any Executor
     /// What needs no closure.
     private let shortcut: (Value) -> Bool
     private var body: Body?
     /// Whether the future that this waited for is just handing it to the executor, and so holds it.
     private var isHeld = false
+    /// Whether the closure will never be called.
+    private var isLost = false
 
     init(
         _ output: ModelFuture,
         isTask: Bool,
+        endsWhenCancelled: Bool = true,
         _ executor: any Executor,
         shortcut: @escaping (Value) -> Bool,
         _ body: @escaping Body
     ) {
         (self.output, kept) = (output, output)
         self.isTask = isTask
+        self.endsWhenCancelled = isTask && endsWhenCancelled
         self.executor = executor
         self.shortcut = shortcut
         self.body = body
@@ -235,6 +241,7 @@ final class ModelStage: ModelHandler, @unchecked Sendable {
     // A task can still be cancelled.
     override fileprivate func lost() {
         if !isTask { output?.orphan() }
+        isLost = true
         kept = nil
     }
 
@@ -242,7 +249,7 @@ final class ModelStage: ModelHandler, @unchecked Sendable {
 
     /// Ends the stage, unless its closure has begun.
     func abandon() {
-        guard isTask, let output, output.claim() else { return }
+        guard isTask, endsWhenCancelled || isLost, let output, output.claim() else { return }
         cancel()
         output.fulfil(.failure(CancellationError()))
     }

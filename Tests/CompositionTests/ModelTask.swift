@@ -212,11 +212,19 @@ struct ModelTask: Sendable {
         _ executor: any Executor,
         children: ModelChildren? = nil,
         isShared: Bool = false,
+        endsWhenCancelled: Bool = true,
         shortcut: @escaping (Value) -> Bool,
         _ body: @escaping ModelStage.Body
     ) -> ModelTask {
         let output = ModelFuture()
-        let stage = ModelStage(output, isTask: true, executor, shortcut: shortcut, body)
+        let stage = ModelStage(
+            output,
+            isTask: true,
+            endsWhenCancelled: endsWhenCancelled,
+            executor,
+            shortcut: shortcut,
+            body
+        )
         let state = ModelState(output)
         output.state = state
         let control = ModelControl(state, stage: stage, upstream: control, children: children, isShared: isShared)

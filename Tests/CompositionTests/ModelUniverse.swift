@@ -222,6 +222,34 @@ final class ModelUniverse: Universe {
         }
     }
 
+    func mapError(_ item: Item, _ executor: any Executor, _ body: @escaping Transformation) -> Item? {
+        task(of: item).map {
+            .task(
+                $0.derive(executor, shortcut: { !isFailure($0) }) { value in
+                    switch Self.value(body(value)) {
+                    case .success(let payload): .value(.failure(TestError(number: payload.number)))
+                    case .failure(let error): .value(.failure(error))
+                    }
+                }
+            )
+        }
+    }
+
+    func always(_ item: Item, _ executor: any Executor, _ body: @escaping @Sendable (Value) -> Void) -> Item? {
+        task(of: item).map { task in
+            if executor is ImmediateExecutor, let value = task.future.value {
+                body(value)
+                return item
+            }
+            return .task(
+                task.derive(executor, endsWhenCancelled: false, shortcut: { _ in false }) { value in
+                    body(value)
+                    return .value(value)
+                }
+            )
+        }
+    }
+
     func fallback(_ item: Item, _ executor: any Executor, _ body: @escaping Transformation) -> Item? {
         task(of: item).map { nest($0, executor, shortcut: { !isFailure($0) }, body) }
     }
@@ -300,6 +328,13 @@ final class ModelUniverse: Universe {
     func zip(_ one: Item, _ other: Item) -> Item? {
         guard let one = future(of: one), let other = future(of: other) else { return nil }
         return .future(map(ModelGathering([one, other], counts).output) { $0 })
+    }
+
+    func zipTasks(_ one: Item, _ other: Item) -> Item? {
+        let counts = counts
+        guard task(of: one) != nil, let other = task(of: other) else { return nil }
+        let text = map(other, .immediate) { value in value.map { Payload($0.number, counts) } }
+        return allSucceeded([one, text])
     }
 
     func allFilled(_ items: [Item]) -> Item {
@@ -425,6 +460,20 @@ final class ModelUniverse: Universe {
         -> Bool
     {
         guard case .latest(let latest) = latest, case .task(let task) = task else { return false }
+        latest.start(task, executor, body)
+        return true
+    }
+
+    func startAfter(
+        _ latest: Item,
+        _ seconds: Int,
+        _ executor: any Executor,
+        _ begin: @escaping Transformation,
+        _ body: @escaping @Sendable (Value) -> Void
+    ) -> Bool {
+        guard case .latest(let latest) = latest else { return false }
+        let pause = delay(.task(ModelTask(.success(Payload(seconds, counts)))), core: false, seconds)
+        guard let pause, case .task(let task)? = flatMap(pause, core: false, executor, begin) else { return false }
         latest.start(task, executor, body)
         return true
     }

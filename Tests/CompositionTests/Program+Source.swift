@@ -48,7 +48,7 @@ private struct SourceWriter {
 
     private func usesClock(_ step: Step) -> Bool {
         switch step.operation {
-        case .advance, .delay, .timeout, .retry, .cancelAfter: true
+        case .advance, .delay, .timeout, .retry, .cancelAfter, .startAfter: true
         default: false
         }
     }
@@ -79,8 +79,8 @@ private struct SourceWriter {
         case .deferred: .deferred
         case .promise: .promise
         case .filled, .zip, .allFilled, .firstFilled, .async: .future
-        case .task, .taskOfValue, .never, .success, .failure, .recover, .fallback, .timeout, .retry, .shared,
-            .cancelledBy, .allSucceeded, .firstSucceeded, .firstCompleted, .mapTasks:
+        case .task, .taskOfValue, .never, .success, .failure, .recover, .mapError, .always, .fallback, .timeout,
+            .retry, .shared, .cancelledBy, .zipTasks, .allSucceeded, .firstSucceeded, .firstCompleted, .mapTasks:
             .task
         case .map, .flatMap, .delay, .ignored:
             !step.isCore && step.operands.first.flatMap { kinds[$0] } == .task ? .task : .future
@@ -90,7 +90,8 @@ private struct SourceWriter {
         case .latest: .latest
         case .reporter: .reporter
         case .hold: .progress
-        case .fill, .takeBack, .cancel, .cancelAfter, .start, .report, .poll, .drop, .observe, .run, .runAll,
+        case .fill, .takeBack, .cancel, .cancelAfter, .start, .startAfter, .report, .poll, .drop, .observe, .run,
+            .runAll,
             .removeAll,
             .advance:
             nil
@@ -212,6 +213,9 @@ private struct SourceWriter {
             return call(result + "\(view).map(on: \(on))", closure(step, "_", returns: returned))
         case .recover:
             return call(result + "\(one)?.recover(on: \(on))", closure(step, "_", returns: returned(step, as: nil)))
+        case .mapError:
+            return call(result + "\(one)?.mapError(on: \(on))", closure(step, "_", returns: "return TestError()"))
+        case .always: return call(result + "\(one)?.always(on: \(on))", closure(step, "_"))
         case .flatMap:
             return call(result + "\(view).flatMap(on: \(on))", closure(step, "_", returns: returned(step, as: kind)))
         case .fallback:
@@ -225,11 +229,19 @@ private struct SourceWriter {
         case .shared: return [result + "\(one)?.shared()"]
         case .cancelledBy: return operands.dropFirst().map { result + "\(one)?.cancelled(by: \($0)!.token)" }
         case .zip: return operands.dropFirst().map { result + "zip(\(one)!, \($0)!).map { _ in V.success(0) }" }
+        case .zipTasks:
+            return operands.dropFirst().map { result + "zip(\(one)!, \($0)!.map { \"\\($0)\" }).map { $0.0 }" }
         case .register: return call(result + "\(one)?.token.register", closure(step, ""))
         case .request: return [result + "RequestToken(\(one)!)"]
         case .start:
             return operands.dropFirst().flatMap { task in call("\(one)?.start(\(task)!, on: \(on))", closure(step, "_"))
             }
+        case .startAfter:
+            let head = "\(one)?.start(after: .seconds(\(step.number % 4)), clock: clock, on: \(on))"
+            return append(
+                " deliver: { _ in }",
+                to: call(head, closure(step, "", returns: returned(step, as: .task)))
+            )
         case .cancelAfter: return ["\(one)?.cancel(after: .seconds(\(step.number % 4)), clock: clock)"]
         case .takeBack, .cancel: return ["\(one)?.cancel()"]
         case .report: return ["\(one)?.report(completed: \(step.number), of: 10)"]

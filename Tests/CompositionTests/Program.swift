@@ -44,11 +44,11 @@ enum Operation: String, Sendable, CaseIterable {
     // Handlers.
     case upon, uponSuccess, uponFailure, uponCancel, uponProgress, takeBack
     // Operators.
-    case map, flatMap, ignored, recover, fallback, delay, timeout, retry, shared, cancelledBy
-    case zip, allFilled, firstFilled, allSucceeded, firstSucceeded, firstCompleted, mapTasks
+    case map, flatMap, ignored, recover, mapError, always, fallback, delay, timeout, retry, shared, cancelledBy
+    case zip, zipTasks, allFilled, firstFilled, allSucceeded, firstSucceeded, firstCompleted, mapTasks
     // Cancelling.
     case cancel, source, linkedSource, register, cancelAfter, request
-    case latest, start
+    case latest, start, startAfter
     // Progress.
     case reporter, report, poll, hold
     // Everything else.

@@ -312,16 +312,22 @@ final class Runner<U: Universe>: @unchecked Sendable {
         case .flatMap: return universe.flatMap(item, core: step.isCore, executor, transformation(step))
         case .ignored: return universe.ignored(item, core: step.isCore)
         case .recover: return universe.recover(item, executor, transformation(step))
+        case .mapError: return universe.mapError(item, executor, transformation(step))
+        case .always: return universe.always(item, executor, handler(step))
         case .fallback: return universe.fallback(item, executor, transformation(step))
         case .delay: return universe.delay(item, core: step.isCore, step.number % 4)
         case .timeout: return universe.timeout(item, step.number % 4)
         case .shared: return universe.shared(item)
         case .cancelledBy: return second.flatMap { universe.cancelledBy(item, $0) }
         case .zip: return second.flatMap { universe.zip(item, $0) }
+        case .zipTasks: return second.flatMap { universe.zipTasks(item, $0) }
         case .register: return universe.register(item, notice(step))
         case .request: return universe.request(item)
         case .start:
             if let second { _ = universe.start(item, second, executor, handler(step)) }
+            return nil
+        case .startAfter:
+            _ = universe.startAfter(item, step.number % 4, executor, transformation(step), handler(step))
             return nil
         case .cancelAfter: universe.cancelAfter(item, step.number % 4)
         case .takeBack, .cancel: _ = universe.cancel(item)

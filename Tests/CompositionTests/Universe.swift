@@ -29,6 +29,8 @@ protocol Universe: AnyObject, Sendable {
     func flatMap(_ item: Item, core: Bool, _ executor: any Executor, _ body: @escaping Transformation) -> Item?
     func ignored(_ item: Item, core: Bool) -> Item?
     func recover(_ item: Item, _ executor: any Executor, _ body: @escaping Transformation) -> Item?
+    func mapError(_ item: Item, _ executor: any Executor, _ body: @escaping Transformation) -> Item?
+    func always(_ item: Item, _ executor: any Executor, _ body: @escaping @Sendable (Value) -> Void) -> Item?
     func fallback(_ item: Item, _ executor: any Executor, _ body: @escaping Transformation) -> Item?
     func delay(_ item: Item, core: Bool, _ seconds: Int) -> Item?
     func timeout(_ item: Item, _ seconds: Int) -> Item?
@@ -37,6 +39,8 @@ protocol Universe: AnyObject, Sendable {
     func cancelledBy(_ item: Item, _ source: Item) -> Item?
 
     func zip(_ one: Item, _ other: Item) -> Item?
+    /// `zip` of tasks, of which the second succeeds with a text.
+    func zipTasks(_ one: Item, _ other: Item) -> Item?
     func allFilled(_ items: [Item]) -> Item
     func firstFilled(_ items: [Item]) -> Item
     func allSucceeded(_ items: [Item]) -> Item
@@ -56,6 +60,14 @@ protocol Universe: AnyObject, Sendable {
         _ latest: Item,
         _ task: Item,
         _ executor: any Executor,
+        _ body: @escaping @Sendable (Value) -> Void
+    ) -> Bool
+    /// Debounces: the task is what the closure comes to.
+    func startAfter(
+        _ latest: Item,
+        _ seconds: Int,
+        _ executor: any Executor,
+        _ begin: @escaping Transformation,
         _ body: @escaping @Sendable (Value) -> Void
     ) -> Bool
 

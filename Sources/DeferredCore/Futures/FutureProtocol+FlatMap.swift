@@ -7,7 +7,9 @@ extension FutureProtocol {
     ///   - executor: Where `transform` runs; by default on the thread that fills this future.
     ///   - transform: Kept until it has run or this future goes unfilled.
     /// - Complexity: O(1).
+    // Disfavoured, so that the closure of a task's `flatMap` that returns a future finds that of `Task`.
     @inlinable
+    @_disfavoredOverload
     public func flatMap<NewFuture: FutureProtocol>(
         on executor: some Executor = .immediate,
         _ transform: @escaping @Sendable (Value) -> NewFuture

@@ -17,6 +17,7 @@ extension FutureProtocol {
     }
 
     /// A future of the value of the future that `transform` starts on the main actor. See ``flatMap(on:_:)``.
+    @_disfavoredOverload
     public func flatMap<NewFuture: FutureProtocol>(
         on executor: MainActorExecutor,
         _ transform: @escaping @MainActor @Sendable (Value) -> NewFuture

@@ -6,7 +6,7 @@ public import Synchronization
 ///   waiting(owner) ──take──▶ taken            permanent: always the list's
 ///        │      └──submit──▶ submitted ──take──▶ taken
 ///        │                        └─beginRemoval─┐
-///        └──beginRemoval──▶ removing ──endRemoval──▶ cancelled
+///        └──beginRemoval──▶ removing ──endRemoval──▶ cancelled ◀──giveUp── taken
 /// ```
 ///
 /// While `removing`, the owner can neither finish running its handlers nor be freed: both pass every node and wait here.
@@ -110,6 +110,13 @@ struct Membership: ~Copyable {
         state.store(Self.cancelledState, ordering: .releasing)
     }
 
+    /// Notes that whoever took the handler will not run it. A permanent node stays one.
+    @usableFromInline
+    func giveUp() {
+        if state.load(ordering: .relaxed) == Self.takenState { state.store(Self.cancelledState, ordering: .releasing) }
+    }
+
+    @usableFromInline
     var isCancelled: Bool {
         let state = state.load(ordering: .relaxed)
         return state == Self.cancelledState || state == Self.removingState

@@ -97,8 +97,20 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
             return finish(with: value, &drain)
         case .future(let future):
             let inner = future.storage
+            if inner === self { return finishCircle(&drain) }
             return inner.word.isFilled ? finish(with: inner.value, &drain) : .waits(inner)
         }
+    }
+
+    /// Ends what would wait for itself, or has it go unfilled.
+    @usableFromInline
+    func finishCircle(_ drain: inout Drain) -> Delivered {
+        if let output = T.circular() { return finish(with: output, &drain) }
+        assertionFailure(
+            "the closure of a flatMap returned the future that this flatMap made; it would wait for itself"
+        )
+        word.orphan().drop()
+        return .done
     }
 
     /// Wins the right to fill, where somebody else might.
@@ -120,6 +132,8 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
     override func goUnfilled(isDismissing: Bool) {
         // Only a stage in the list of its inner future was taken by itself, or is permanent and has no transform.
         let isAdopting = isAdopting && !(T.isCancellable && isDismissing)
+        // First, for what is freed may cancel.
+        if isDismissing, !isAdopting, !T.endsWhenCancelled { membership.giveUp() }
         if isDismissing, !isAdopting { dismiss() }
         // One that has not begun can still be cancelled.
         if isAdopting || !T.isCancellable { word.orphan().drop() }
@@ -140,13 +154,14 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
     @usableFromInline
     override var mayHaveFailed: Bool { membership.isPermanent || attachment.hasFailed }
 
-    /// Ends with `T.cancelled()`, unless the closure has begun; it never will then, and what it captured is freed.
+    /// Ends with `T.cancelled()`, unless the closure has begun, or is to begin in spite of a cancellation; otherwise it
+    /// never will, and what it captured is freed.
     ///
     /// For an `UnownedFuture`, too: this may be about to go.
     @usableFromInline
     override func abandon() {
         guard T.isCancellable, attachment.hold() else { return }
-        guard word.claim() else { return attachment.release() }
+        guard T.endsWhenCancelled || membership.isCancelled, word.claim() else { return attachment.release() }
         let wasListed = takeBack()
         let transform = wasListed.map { _ in self.transform.take(T.self) }
         if wasListed != nil { hasTransform = false }

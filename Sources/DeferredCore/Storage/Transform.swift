@@ -10,8 +10,15 @@ package protocol Transform<Input, Output>: Sendable {
     /// Whether an output of a cancellable stage is a failure.
     static func isFailure(_ output: Output) -> Bool
 
+    /// Whether a cancellation ends the stage before its closure begins, rather than being left to what it waits for.
+    static var endsWhenCancelled: Bool { get }
+
     /// The output of a stage that is cancelled before its closure begins, which is a failure.
     static func cancelled() -> Output
+
+    /// The output of a stage whose closure returned the stage's own future, which would wait for itself; `nil` if that
+    /// can't be told from other values.
+    static func circular() -> Output?
 
     /// Called when a cancellable stage has its output, before handlers run, with what is attached to the stage.
     static func ended(_ attached: AnyObject, with output: Output)
@@ -24,6 +31,9 @@ package protocol Transform<Input, Output>: Sendable {
 }
 
 extension Transform {
+    @inlinable
+    package static var endsWhenCancelled: Bool { isCancellable }
+
     // For those that are not cancellable.
     @inlinable
     package static func cancelled() -> Output {
@@ -32,6 +42,9 @@ extension Transform {
 
     @inlinable
     package static func isFailure(_ output: Output) -> Bool { false }
+
+    @inlinable
+    package static func circular() -> Output? { nil }
 
     @inlinable
     package static func ended(_ attached: AnyObject, with output: Output) {}

@@ -91,5 +91,6 @@ public struct HTTPError: Error, Sendable {
 }
 
 extension HTTPError: CancellationIndicating {
-    package var indicatesCancellation: Bool { code == .cancelled }
+    /// Whether the request was cancelled.
+    public var indicatesCancellation: Bool { code == .cancelled }
 }

@@ -41,6 +41,40 @@ struct IsolatedOperation<Success: Sendable>: @unchecked Sendable {
         }
     }
 
+    /// Runs the closure as a Swift task, at once if it belongs to the actor on which this is called, or to none.
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    @inlinable
+    func startNow(
+        name: String?,
+        priority: TaskPriority?,
+        executorPreference executor: (any TaskExecutor)?,
+        filling storage: Storage
+    ) -> _Concurrency.Task<Void, Never> {
+        typealias Start = (
+            (any Actor)?, Self, String?, TaskPriority?, (any TaskExecutor)?, Storage
+        ) -> _Concurrency.Task<Void, Never>
+        // SAFETY: it touches no state of the actor, and so may be called from anywhere.
+        let start = unsafeBitCast(Self.startNow, to: Start.self)
+        return start(body.isolation, self, name, priority, executor, storage)
+    }
+
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    @inlinable
+    static func startNow(
+        on actor: isolated (any Actor)?,
+        _ operation: Self,
+        name: String?,
+        priority: TaskPriority?,
+        executorPreference executor: (any TaskExecutor)?,
+        filling storage: Storage
+    ) -> _Concurrency.Task<Void, Never> {
+        _Concurrency.Task.immediate(name: name, priority: priority, executorPreference: executor) {
+            // Being captured makes it the actor of the new task.
+            _ = actor
+            await operation.run(filling: storage)
+        }
+    }
+
     @inlinable
     @inline(__always)
     func run(filling storage: Storage) async {

@@ -43,6 +43,58 @@ extension Task {
         return Task(storage, TaskControl(storage, .running(running), isStage: false))
     }
 
+    /// Runs `operation` in Swift's concurrency, with a preferred executor, as Swift's own `Task(executorPreference:)` does.
+    ///
+    /// The operation does not inherit the caller's actor: where it belongs to no actor, it runs on the executor. Otherwise, as
+    /// ``init(name:priority:operation:)``.
+    ///
+    /// - Parameters:
+    ///   - name: As in Swift: what debuggers show.
+    ///   - taskExecutor: As in Swift; `nil` for none.
+    ///   - priority: As in Swift; by default that of the caller.
+    ///   - operation: Kept until it returns.
+    @inlinable
+    @discardableResult
+    public init(
+        name: String? = nil,
+        executorPreference taskExecutor: (any TaskExecutor)?,
+        priority: TaskPriority? = nil,
+        operation: sending @escaping @isolated(any) () async throws -> Success
+    ) {
+        let storage = ProducerStorage<Result>()
+        let operation = IsolatedOperation(operation)
+        let running = _Concurrency.Task(name: name, executorPreference: taskExecutor, priority: priority) {
+            await operation.run(filling: storage)
+        }
+        self.init(storage, TaskControl(storage, running))
+    }
+
+    /// Runs `operation` now, on the calling thread, up to its first suspension, as Swift's own `Task.immediate` does.
+    ///
+    /// An operation that belongs to another actor than the caller's begins there, later. The rest is as for
+    /// ``init(name:priority:operation:)``.
+    ///
+    /// - Parameters:
+    ///   - name: As in Swift: what debuggers show.
+    ///   - priority: As in Swift; by default that of the caller.
+    ///   - taskExecutor: As in Swift: where it goes on after a suspension.
+    ///   - operation: Kept until it returns.
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    @inlinable
+    @discardableResult
+    public static func immediate(
+        name: String? = nil,
+        priority: TaskPriority? = nil,
+        executorPreference taskExecutor: (any TaskExecutor)? = nil,
+        @_inheritActorContext @_implicitSelfCapture
+        operation: sending @escaping @isolated(any) () async throws -> Success
+    ) -> Task {
+        let storage = ProducerStorage<Result>()
+        let running = IsolatedOperation(operation)
+            .startNow(name: name, priority: priority, executorPreference: taskExecutor, filling: storage)
+        return Task(storage, TaskControl(storage, running))
+    }
+
     /// Runs `work` on a queue.
     ///
     /// - Parameters:

@@ -22,6 +22,25 @@ extension Task {
         return derive(executor, TaskFlatMap(body: transform, children: children), .children(children))
     }
 
+    /// A task that succeeds with the value of the future that `transform` starts.
+    ///
+    /// For a future of a result, return `Task(future)` instead, so that its failures are the task's.
+    ///
+    /// - Parameters:
+    ///   - executor: See ``flatMap(on:_:)-(Executor,_)``.
+    ///   - transform: May throw, and fails the new task then. Kept until it has run, or the new task is cancelled.
+    /// - Returns: A task whose cancellation cancels this one. Once `transform` has run, the task waits for the future, which
+    ///   cannot be cancelled.
+    // Disfavoured, and a single one: where several overloads fit a closure, chains take the type checker exponential time.
+    @inlinable
+    @_disfavoredOverload
+    public func flatMap<NewFuture: FutureProtocol>(
+        on executor: some Executor = .immediate,
+        _ transform: @escaping @Sendable (Success) throws -> NewFuture
+    ) -> Task<NewFuture.Value> {
+        flatMap(on: executor) { Task<NewFuture.Value>(succeedsFrom: try transform($0)) }
+    }
+
     /// The task that `body` starts, or failed with what it throws; `nil` if that would nest too deeply.
     @inlinable
     static func starting(_ body: () throws -> Task) -> Task? {

@@ -34,4 +34,66 @@ extension Task {
     ) -> Task<NewSuccess> {
         flatMap(on: .main) { value in try MainActor.assumeIsolated { try transform(value) } }
     }
+
+    /// A task that succeeds with the value of the future that `transform` starts on the main actor. See ``flatMap(on:_:)``.
+    @_disfavoredOverload
+    public func flatMap<NewFuture: FutureProtocol>(
+        on executor: MainActorExecutor,
+        _ transform: @escaping @MainActor @Sendable (Success) throws -> NewFuture
+    ) -> Task<NewFuture.Value> {
+        flatMap(on: .main) { value in try MainActor.assumeIsolated { try transform(value) } }
+    }
+
+    /// A task that succeeds where this one fails, with what `substitute`, on the main actor, makes of the error. See
+    /// ``recover(on:_:)-(Executor,_)``.
+    public func recover(
+        on executor: MainActorExecutor,
+        _ substitute: @escaping @MainActor @Sendable (any Error) throws -> Success
+    ) -> Task {
+        recover(on: .main) { error in try MainActor.assumeIsolated { try substitute(error) } }
+    }
+
+    /// A task that fails with what `transform`, on the main actor, makes of the error. See ``mapError(on:_:)-(Executor,_)``.
+    public func mapError(
+        on executor: MainActorExecutor,
+        _ transform: @escaping @MainActor @Sendable (any Error) throws -> any Error
+    ) -> Task {
+        mapError(on: .main) { error in try MainActor.assumeIsolated { try transform(error) } }
+    }
+
+    /// A task that, where this one fails, ends as the task that `substitute` starts on the main actor. See
+    /// ``fallback(on:to:)-(Executor,_)``.
+    public func fallback(
+        on executor: MainActorExecutor,
+        to substitute: @escaping @MainActor @Sendable (any Error) throws -> Task
+    ) -> Task {
+        fallback(on: .main) { error in try MainActor.assumeIsolated { try substitute(error) } }
+    }
+
+    /// A task that ends as this one does, after `body` has seen the result on the main actor. See
+    /// ``always(on:_:)-(Executor,_)``.
+    public func always(
+        on executor: MainActorExecutor,
+        _ body: @escaping @MainActor @Sendable (Result) -> Void
+    ) -> Task {
+        always(on: .main) { result in MainActor.assumeIsolated { body(result) } }
+    }
+
+    /// A task that starts work on the main actor again while it fails, as a policy says. See ``retry(_:on:_:)-(_,Executor,_)``.
+    public static func retry(
+        _ policy: RetryPolicy,
+        on executor: MainActorExecutor,
+        _ start: @escaping @MainActor @Sendable (_ attempt: Int) throws -> Task
+    ) -> Task {
+        retry(policy, on: .main) { attempt in try MainActor.assumeIsolated { try start(attempt) } }
+    }
+
+    /// Runs `work` on the main actor. See ``async(on:flags:onCancel:execute:)``.
+    public static func async(
+        on executor: MainActorExecutor,
+        onCancel error: @autoclosure @escaping @Sendable () -> any Error = CancellationError(),
+        execute work: @escaping @MainActor @Sendable () throws -> Success
+    ) -> Task {
+        async(on: .main, onCancel: error()) { try MainActor.assumeIsolated { try work() } }
+    }
 }

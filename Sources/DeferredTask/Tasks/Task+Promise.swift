@@ -57,6 +57,20 @@ extension Task {
         @discardableResult
         public func fail(with error: any Error) -> Bool { fill(with: .failure(error)) }
 
+        /// Ends the task, and stops the program if it has ended before.
+        ///
+        /// For producers that can prove they are the only one.
+        @inlinable
+        public func mustFill(with result: Result, file: StaticString = #fileID, line: UInt = #line) {
+            if !storage.fill(with: result) {
+                fatalError(
+                    "this promise is filled already; use fill(with:) where several may try",
+                    file: file,
+                    line: line
+                )
+            }
+        }
+
         /// Calls `body` with the result, once. It does not keep the promise.
         @inlinable
         @discardableResult
@@ -75,6 +89,13 @@ extension Task {
         @inlinable
         public var future: Future<Result> { Future(storage) }
     }
+}
+
+extension Task.Promise where Success == Void {
+    /// Ends the task without a value, unless it has ended. See ``fill(with:)``.
+    @inlinable
+    @discardableResult
+    public func succeed() -> Bool { succeed(with: ()) }
 }
 
 extension Task {

@@ -15,6 +15,29 @@ extension Task {
         derive(executor, TaskRecover(body: substitute))
     }
 
+    /// A task that fails with what `transform` makes of the error where this one fails.
+    ///
+    /// For errors of a layer below, which callers are to know as errors of this one. A cancelled request fails with a
+    /// cancellation, too: pass on what `isCancellation` is true of, so that callers still recognise it.
+    ///
+    /// ```swift
+    /// let user = client.begin(request).mapError { $0.isCancellation ? $0 : AccountError.unavailable($0) }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - executor: Where `transform` runs; by default on the thread that ends this task. Values pass by directly.
+    ///   - transform: What it throws takes the place of what it returns. Kept until it has run, or the new task is
+    ///     cancelled.
+    /// - Returns: A task whose cancellation cancels this one too. `transform` does not run if that comes first, and the
+    ///   task fails with `CancellationError`.
+    @inlinable
+    public func mapError(
+        on executor: some Executor = .immediate,
+        _ transform: @escaping @Sendable (any Error) throws -> any Error
+    ) -> Task {
+        recover(on: executor) { error in throw try transform(error) }
+    }
+
     /// A task that, where this one fails, ends as the task that `substitute` starts.
     ///
     /// - Parameters:

@@ -48,6 +48,18 @@ public struct Task<Success: Sendable>: FutureProtocol, Cancellable {
         self.init(future.future.storage, .opaque, onCancel)
     }
 
+    /// Creates a task that ends when `future` is filled.
+    ///
+    /// The same for a ``DeferredCore/Future``, so that its members need no type: `Task<Int>(.never) { stop() }`.
+    ///
+    /// - Parameters:
+    ///   - future: See ``init(_:uponCancel:)-4kg0d``.
+    ///   - onCancel: See ``init(_:uponCancel:)-4kg0d``.
+    @inlinable
+    public init(_ future: Future<Result>, uponCancel onCancel: (@Sendable () -> Void)? = nil) {
+        self.init(future.storage, .opaque, onCancel)
+    }
+
     /// Creates a task that ends when `future` is filled, and takes its progress from `reporter`.
     ///
     /// - Parameters:

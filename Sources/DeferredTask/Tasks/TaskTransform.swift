@@ -20,6 +20,9 @@ extension TaskTransform {
     static func ended(_ attached: AnyObject, with output: Output) {
         TaskState.end(attached, hasFailed: output.isFailure)
     }
+
+    @inlinable
+    static func circular() -> Output? { .failure(CircularTask()) }
 }
 
 extension Task {
@@ -37,5 +40,21 @@ extension Task {
         if case .children = work { _ = control.state }
         storage.start(stage)
         return Task<T.NewSuccess>(stage, control)
+    }
+}
+
+/// What a task fails with that would wait for itself: the closure of its `flatMap` or `fallback` returned the task itself.
+///
+/// ```swift
+/// var task: Task<Int>?
+/// task = first.flatMap { _ in task! }  // fails with CircularTask
+/// ```
+public struct CircularTask: Error, Hashable, CustomStringConvertible {
+    /// Creates an error.
+    public init() {}
+
+    /// One line for a log.
+    public var description: String {
+        "the closure of a flatMap or fallback returned the task that this made; it would wait for itself"
     }
 }

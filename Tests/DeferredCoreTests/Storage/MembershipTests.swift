@@ -8,15 +8,20 @@ import Testing
 struct MembershipTests {
     enum State: CaseIterable { case permanent, waiting, submitted, taken, removing, cancelled }
 
-    enum Event: CaseIterable { case take, submit, beginRemoval, endRemoval }
+    enum Event: CaseIterable { case take, submit, beginRemoval, endRemoval, giveUp }
 
     /// What each event returns (`+` for a win, `-` for a loss, `.` for nothing, `o` and `n` for a win with and without an
     /// owner), and the state it leads to. `nil` where it would wait for another thread, or cannot happen.
     static let table: [State: [Event: (String, State)]] = [
-        .permanent: [.take: ("+", .permanent), .submit: ("+", .permanent), .beginRemoval: ("-", .permanent)],
+        .permanent: [
+            .take: ("+", .permanent), .submit: ("+", .permanent), .beginRemoval: ("-", .permanent),
+            .giveUp: (".", .permanent),
+        ],
         .waiting: [.take: ("+", .taken), .submit: ("+", .submitted), .beginRemoval: ("o", .removing)],
         .submitted: [.take: ("+", .taken), .submit: ("+", .submitted), .beginRemoval: ("n", .removing)],
-        .taken: [.take: ("-", .taken), .submit: ("-", .taken), .beginRemoval: ("-", .taken)],
+        .taken: [
+            .take: ("-", .taken), .submit: ("-", .taken), .beginRemoval: ("-", .taken), .giveUp: (".", .cancelled),
+        ],
         .removing: [.beginRemoval: ("-", .removing), .endRemoval: (".", .cancelled)],
         .cancelled: [.take: ("-", .cancelled), .submit: ("-", .cancelled), .beginRemoval: ("-", .cancelled)],
     ]
@@ -37,11 +42,17 @@ struct MembershipTests {
                 case .some(.some(let reference)): reference.takeUnretainedValue() === owner ? "o" : "wrong owner"
                 }
             case .endRemoval: end(of: node)
+            case .giveUp: giveUp(node)
             }
         #expect(result == expected)
         #expect(self.state(of: node, owner) == next)
         #expect(node.membership.isPermanent == (next == .permanent))
         #expect(node.isCancelled == (next == .removing || next == .cancelled))
+    }
+
+    private func giveUp(_ node: FutureNode) -> String {
+        node.membership.giveUp()
+        return "."
     }
 
     private func end(of node: FutureNode) -> String {

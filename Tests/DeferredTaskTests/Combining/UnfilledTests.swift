@@ -7,7 +7,7 @@ import Testing
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct UnfilledTests {
     enum Combining: CaseIterable {
-        case delay, allSucceeded, firstSucceeded, firstCompleted, mapTasks, flatMap, sharedBySome
+        case delay, allSucceeded, firstSucceeded, firstCompleted, mapTasks, flatMap, sharedBySome, zip, always, mapError
 
         func callAsFunction(_ task: Task<Int>) -> Task<Int> {
             switch self {
@@ -17,6 +17,9 @@ struct UnfilledTests {
             case .firstCompleted: [task, .never].firstCompleted()
             case .mapTasks: [task].mapTasks(maxConcurrent: 1) { $0 }.map { $0[0] }
             case .flatMap: task.flatMap { .success($0) }
+            case .zip: DeferredTask.zip(task, Task.success("")).map { $0.0 }
+            case .always: task.always { _ in }
+            case .mapError: task.mapError { $0 }
             case .sharedBySome: [task.shared(), task.shared()].firstCompleted()
             }
         }

@@ -16,6 +16,30 @@ struct TaskPromiseTests {
         #expect(try promise.peek()?.get() == 1)
     }
 
+    @Test func `a promise of nothing succeeds without a value`() async throws {
+        let promise = Task<Void>.Promise()
+        let task = Task(promise)
+        #expect(promise.succeed())
+        #expect(!promise.succeed())
+        try await task.value
+    }
+
+    @Test func `mustFill fills`() {
+        let promise = Task<Int>.Promise()
+        promise.mustFill(with: .success(1))
+        #expect(Task(promise).valueNow == 1)
+    }
+
+    @Test func `mustFill traps the second time`() async {
+        let exit = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let promise = Task<Int>.Promise()
+            promise.fail(with: CancellationError())
+            promise.mustFill(with: .success(1))
+        }
+        let text = String(decoding: exit?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(text.contains("Task+PromiseTests.swift") && text.contains("this promise is filled already"))
+    }
+
     @Test func `a promise that is dropped unfilled fails its task, with its file and line`() async {
         let task = Self.lostTask()
         let error = await #expect(throws: BrokenPromise.self) { try await task.value }

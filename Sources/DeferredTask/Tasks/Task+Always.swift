@@ -1,0 +1,54 @@
+public import DeferredCore
+
+extension Task {
+    /// A task that ends as this one does, after `body` has seen the result.
+    ///
+    /// For what has to happen however the work ends: stopping a spinner, closing a file, counting. Unlike the closures of
+    /// other operators, `body` runs after a cancellation, too. Handlers of the new task run after `body` has returned.
+    ///
+    /// ```swift
+    /// let page = download(url).always(on: .mainActor) { _ in spinner.stop() }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - executor: Where `body` runs; by default on the thread that ends this task.
+    ///   - body: Kept until it has run, or this task's future goes unfilled.
+    /// - Returns: A task whose cancellation cancels this one, and leaves it to this one how both end. A producer that does not
+    ///   heed the cancellation is waited for, as long as there is one.
+    @inlinable
+    public func always(
+        on executor: some Executor = .immediate,
+        _ body: @escaping @Sendable (Result) -> Void
+    ) -> Task {
+        if executor is ImmediateExecutor, let result = storage.peek() {
+            body(result)
+            return self
+        }
+        return derive(executor, TaskAlways(body: body))
+    }
+}
+
+@usableFromInline
+struct TaskAlways<Success: Sendable>: TaskTransform {
+    @usableFromInline typealias NewSuccess = Success
+
+    @usableFromInline let body: @Sendable (Result<Success, any Error>) -> Void
+
+    @inlinable
+    init(body: @escaping @Sendable (Result<Success, any Error>) -> Void) {
+        self.body = body
+    }
+
+    // The closure runs with what the task it waits for makes of the cancellation.
+    @inlinable
+    static var endsWhenCancelled: Bool { false }
+
+    @inlinable
+    static func shortcut(_ input: Result<Success, any Error>) -> Result<Success, any Error>? { nil }
+
+    @inlinable
+    func apply(_ input: Result<Success, any Error>) -> Outcome<Result<Success, any Error>> {
+        body(input)
+        return .value(input)
+    }
+}

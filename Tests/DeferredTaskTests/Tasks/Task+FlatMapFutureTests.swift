@@ -1,0 +1,98 @@
+import DeferredCore
+import DeferredTask
+import Foundation
+import TestSupport
+import Testing
+
+/// `flatMap` from tasks into futures, and into themselves.
+@Suite(.ownThread, .timeLimit(.minutes(5)))
+struct TaskFlatMapFutureTests {
+    private enum Failure: Error { case custom }
+    private typealias Producer = Deferred<Task<Int>.Result>
+
+    @Test func `a task goes on in a future`() {
+        for isEarly in [true, false] {
+            let (producer, next) = (Producer(), Deferred<String>())
+            if !isEarly { producer.succeed(with: 1) }
+            let task: Task<String> = Task(producer).flatMap { _ in next }
+            let thrown = Task(producer).flatMap { (_: Int) throws -> Future<Int> in throw Failure.custom }
+            if isEarly { producer.succeed(with: 1) }
+            #expect(task.peek() == nil)
+            next.fill(with: "a")
+            #expect(task.valueNow == "a")
+            #expect(thrown.failureNow as? Failure == .custom)
+        }
+        let failed = Task<Int>.failure(Failure.custom).flatMap { Future(value: $0) }
+        #expect(failed.failureNow as? Failure == .custom)
+    }
+
+    @Test func `a future of a result ends the task as the task that is made of it`() {
+        let producer = Deferred<Task<String>.Result>()
+        let task = Task.success(1).flatMap { _ in Task(producer) }
+        producer.fail(with: Failure.custom)
+        #expect(task.failureNow as? Failure == .custom)
+    }
+
+    @Test func `cancelling before the closure runs cancels the task, and afterwards waits for the future`() {
+        let (producer, next, log) = (Producer(), Deferred<Int>(), Log<String>())
+        let early = Task(Producer()) { log.add("cancel") }.flatMap { Future(value: $0) }
+        early.cancel()
+        #expect(log.entries == ["cancel"] && early.failureNow is CancellationError)
+
+        let late = Task(producer).flatMap { _ in next }
+        producer.succeed(with: 1)
+        late.cancel()
+        #expect(late.isCancelled && late.peek() == nil)
+        next.fill(with: 2)
+        #expect(late.valueNow == 2)
+    }
+
+    @Test func `a task that goes on in a task is the same as before`() {
+        let task = Task.success(1).flatMap { .success($0 + 1) }.flatMap { Task.success("\($0)") }
+        #expect(task.valueNow == "2")
+    }
+
+    @Test func `a future that goes on in a future stays one`() {
+        let value = Deferred<Int>()
+        let next = value.flatMap { Future(value: "\($0)") }.map { $0 }
+        value.fill(with: 1)
+        #expect(next.peek() == "1")
+    }
+
+    // MARK: In circles
+
+    @Test func `a task whose closure returns the task itself fails`() {
+        let first = Producer()
+        nonisolated(unsafe) var task: Task<Int>?
+        task = Task(first).flatMap { _ in task! }
+        let log = Log<String>()
+        task?.upon(.immediate) { log.add("\($0)") }
+        first.succeed(with: 1)
+        #expect(task?.failureNow is CircularTask)
+        #expect(log.entries.count == 1)
+        #expect("\(CircularTask())".contains("would wait for itself"))
+
+        let second = Producer()
+        task = Task(second).fallback { _ in task! }
+        second.fail(with: Failure.custom)
+        #expect(task?.failureNow is CircularTask)
+    }
+
+    @Test func `the task itself may come by way of an executor, and is freed`() {
+        let (lifetimes, first) = (Lifetimes(), Producer())
+        nonisolated(unsafe) var task: Task<Int>?
+        struct Inline: Executor {
+            func submit(_ body: @escaping @Sendable () -> Void) { body() }
+        }
+        task = Task(first).flatMap(on: Inline()) { [token = lifetimes.make()] _ in
+            token.touch()
+            return task!
+        }
+        task?.upon(.immediate) { [token = lifetimes.make()] _ in token.touch() }
+        first.succeed(with: 1)
+        #expect(task?.failureNow is CircularTask)
+        #expect(lifetimes.count == 0)
+        #expect(task?.progress.fractionCompleted ?? 1 < 1)
+        task = nil
+    }
+}

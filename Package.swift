@@ -16,7 +16,13 @@ let package = Package(
     targets: [
         .target(name: "DeferredCore"),
         .target(name: "DeferredTask", dependencies: ["DeferredCore"]),
-        .target(name: "DeferredNetworking", dependencies: ["DeferredCore", "DeferredTask"]),
+        .target(
+            name: "DeferredNetworking",
+            dependencies: [
+                "DeferredCore", "DeferredTask", .target(name: "CLibcurl", condition: .when(platforms: [.linux])),
+            ]
+        ),
+        .target(name: "CLibcurl"),
         .target(name: "DeferredHTTP", dependencies: ["DeferredCore", "DeferredTask", "DeferredNetworking"]),
         .target(name: "DeferredTesting", dependencies: ["DeferredCore", "DeferredTask", "DeferredHTTP"]),
         .target(
@@ -56,7 +62,7 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-for target in package.targets {
+for target in package.targets where target.name != "CLibcurl" {
     target.swiftSettings = [
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("MemberImportVisibility"),

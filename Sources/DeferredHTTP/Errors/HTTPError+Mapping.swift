@@ -61,6 +61,7 @@ extension HTTPError.Code {
         case .deadlineExceeded: self = .timedOut
         case .shutDown: self = .shutDown
         case .truncatedBody: self = .connectionLost
+        case .engineUnavailable: self = .cannotConnect
         }
     }
 }

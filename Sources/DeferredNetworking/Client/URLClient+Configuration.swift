@@ -16,6 +16,23 @@ extension URLClient {
     /// let client = URLClient(configuration: configuration)
     /// ```
     public struct Configuration: Sendable {
+        /// What sends the requests.
+        public enum Engine: Sendable, Hashable {
+            /// A `URLSession` of the client's own: everywhere.
+            case urlSession
+
+            /// libcurl itself, on a thread of the client's own: on Linux.
+            ///
+            /// Many times as fast as `URLSession` is there, and safe from servers that end a process that uses one. It is
+            /// the `libcurl.so.4` that `URLSession` is built on, so there is nothing to install; where it is missing or
+            /// older than 7.68, each request fails with ``URLClientError/engineUnavailable(reason:)``. Of ``session``, only
+            /// the additional headers and the time-out for resources count.
+            case libcurl
+        }
+
+        /// What sends the requests.
+        public var engine = Engine.urlSession
+
         /// The session's configuration, for additional headers, protocol classes and the like. Copied by the client.
         ///
         /// The client sets its connections per host and its cookies from the properties here. On Linux it also removes the

@@ -1,3 +1,5 @@
+package import DeferredCore
+
 #if canImport(FoundationNetworking)
 package import Foundation
 package import FoundationNetworking
@@ -12,6 +14,9 @@ package import Foundation
 package protocol Engine: AnyObject, Sendable {
     /// Header fields that every request on this engine carries unless it has its own: added before a request is checked.
     var defaultHeaders: [String: String] { get }
+
+    /// Filled when the engine is gone, with all that it had open.
+    var invalidated: Future<Void> { get }
 
     /// Tasks that have not ended.
     var taskCount: Int { get }
@@ -37,6 +42,9 @@ package protocol EngineTask: AnyObject, Sendable {
 
     /// Asks for the end, which is told by ``EngineEvent/ended(_:error:)`` as any other.
     func cancel()
+
+    /// Stops reading the response, or goes on. What was read already is still told.
+    func hold(_ isHeld: Bool)
 }
 
 /// Something that an engine tells the transfer of one of its tasks.

@@ -1,0 +1,55 @@
+#if os(Linux)
+import FoundationNetworking
+import Synchronization
+
+/// One request of a client, as its transfer knows it. What it is asked for is done on the engine's thread.
+final class LibcurlTask: EngineTask {
+    let identifier: Int
+    let request: CheckedRequest
+
+    /// Refers to this task in turn. Lets go of it after ``EngineEvent/ended(_:error:)``, which always comes.
+    let transfer: Transfer
+    private let mailbox: LibcurlMailbox
+    private let wasCancelled = Atomic(false)
+    private let hasEnded = Atomic(false)
+
+    /// Whether what still comes is of no use. Only a hint for the engine's thread: the request in its mailbox counts.
+    var isCancelled: Bool { wasCancelled.load(ordering: .relaxed) }
+
+    init(_ identifier: Int, _ request: CheckedRequest, of transfer: Transfer, _ mailbox: LibcurlMailbox) {
+        self.identifier = identifier
+        self.request = request
+        self.transfer = transfer
+        self.mailbox = mailbox
+    }
+
+    func resume() {
+        mailbox.submit(.begin(self))
+    }
+
+    func cancel() {
+        wasCancelled.store(true, ordering: .relaxed)
+        mailbox.submit(.cancel(self))
+    }
+
+    func hold(_ isHeld: Bool) {
+        mailbox.submit(.hold(self, isHeld))
+    }
+
+    /// The body's source has bytes again.
+    func proceed() {
+        mailbox.submit(.proceed(self))
+    }
+
+    func tell(_ event: EngineEvent) {
+        transfer.receive(event, of: identifier)
+    }
+
+    /// Tells the end, unless it was told: one that is cancelled before it is resumed has no exchange that could know.
+    func end(_ response: HTTPURLResponse?, _ error: (any Error)?) {
+        guard !hasEnded.exchange(true, ordering: .relaxed) else { return }
+        tell(.ended(response, error: error))
+        mailbox.countEnd()
+    }
+}
+#endif

@@ -37,7 +37,10 @@ final class LibcurlExchange {
     /// Bytes of the body that came and were not told yet.
     private var waiting = Data()
     private var rawCount = 0
+
+    /// Bytes of the request's body that libcurl took and that were not told yet.
     private var sentCount: Int64 = 0
+    private var hasSent = false
     private var stop: Stop?
 
     /// What is paused, in libcurl's bits.
@@ -197,7 +200,10 @@ final class LibcurlExchange {
         switch source.read(into: buffer) {
         case .bytes(let count):
             sentCount += Int64(count)
-            if count > 0 { wantFlush() }
+            if count > 0 {
+                hasSent = true
+                wantFlush()
+            }
             return count
         case .notYet:
             pauses |= Int32(CURLPAUSE_SEND)
@@ -212,7 +218,7 @@ final class LibcurlExchange {
     ///
     /// That isn't known to be harmless for methods that aren't idempotent: RFC 9110, section 9.2.2.
     func rewind() -> Bool {
-        guard sentCount > 0 else { return true }
+        guard hasSent else { return true }
         guard HTTPMethods.idempotent.contains(task.request.method), source?.rewind() == true else {
             stop = .needsBody
             return false

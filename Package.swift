@@ -43,7 +43,10 @@ let package = Package(
         ),
         .testTarget(
             name: "DeferredNetworkingTests",
-            dependencies: ["DeferredCore", "DeferredTask", "DeferredNetworking", "DeferredTesting", "TestSupport"]
+            dependencies: [
+                "DeferredCore", "DeferredTask", "DeferredNetworking", "DeferredTesting", "TestSupport",
+                .target(name: "CLibcurl", condition: .when(platforms: [.linux])),
+            ]
         ),
         .testTarget(
             name: "DeferredHTTPTests",

@@ -109,6 +109,7 @@ static void load(void) {
         failure = "libcurl.so.4 can't be initialised";
         return;
     }
+    libcurl_watch_exit();
     version = info->version_num;
 }
 

@@ -182,6 +182,7 @@ enum {
     CURL_HTTP_VERSION_1_1 = 2,
     CURL_HTTP_VERSION_2_0 = 3,
     CURL_HTTP_VERSION_2TLS = 4,
+    CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE = 5,
     CURL_SSLVERSION_TLSv1_2 = 6,
     CURL_SSLVERSION_TLSv1_3 = 7,
     CURLPROTO_HTTP = 1,
@@ -219,6 +220,14 @@ enum content_decoding content_decoder_decode(
 ///
 /// - Returns: 0, or an error number.
 int quiet_thread_start(void (*function)(void *), void *context);
+
+/// Around what a thread does with libcurl. When the process exits, this waits for those that are inside and holds those that
+/// would enter, since the libraries below libcurl then let go of what they need.
+void libcurl_enter(void);
+void libcurl_leave(void);
+
+/// Called once, after those libraries have asked to be told of the exit.
+void libcurl_watch_exit(void);
 
 // MARK: Poll set
 

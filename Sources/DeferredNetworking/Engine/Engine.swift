@@ -43,8 +43,10 @@ package protocol EngineTask: AnyObject, Sendable {
     /// Asks for the end, which is told by ``EngineEvent/ended(_:error:)`` as any other.
     func cancel()
 
-    /// Stops reading the response, or goes on. What was read already is still told.
-    func hold(_ isHeld: Bool)
+    /// Stops reading the response, or goes on, where the engine can. What was read already is still told.
+    ///
+    /// - Parameter isHeld: asked soon, so that of two calls at once the one that is heeded last sees the truth.
+    func hold(while isHeld: @escaping @Sendable () -> Bool)
 }
 
 /// Something that an engine tells the transfer of one of its tasks.
@@ -69,6 +71,9 @@ package enum EngineEvent: Sendable {
 
     /// The body would have to be sent again: a kept-alive connection was lost. The task has to be cancelled.
     case needsBody
+
+    /// How long the parts of the task took. Just before its end.
+    case measured(URLClient.Metrics)
 
     /// The end, with the last head that the engine knows. Always the last of a task.
     case ended(URLResponse?, error: (any Error)?)

@@ -23,7 +23,7 @@ package final class LibcurlEngine: Engine {
             throw .engineUnavailable(reason: reason.map { String(cString: $0) } ?? "libcurl.so.4 can't be opened")
         }
         defaultHeaders = SafeConfiguration.copy(of: configuration.session).headers
-        mailbox = LibcurlMailbox(LibcurlOptions(configuration))
+        mailbox = LibcurlMailbox(try LibcurlOptions(configuration))
     }
 
     deinit {

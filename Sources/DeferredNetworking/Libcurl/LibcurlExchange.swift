@@ -31,6 +31,7 @@ final class LibcurlExchange {
 
     private var parser = ResponseHeadParser()
     private var response: HTTPURLResponse?
+    private var protocolVersion: String?
     private var isRedirect = false
     private var decoder: ContentDecoder?
 
@@ -90,6 +91,9 @@ final class LibcurlExchange {
     }
 
     private func begin(_ head: ResponseHeadParser.Head) throws(ResponseHeadParser.Flaw) {
+        if options.httpVersion == .http2, head.version != "HTTP/2" {
+            throw .init(description: "The server speaks \(head.version), and HTTP/2 was asked for")
+        }
         var fields: [String: String] = [:]
         for field in head.fields { fields[field.name] = field.value }
         let url = task.request.url
@@ -103,6 +107,7 @@ final class LibcurlExchange {
         else { throw .init(description: "The response's head makes no response") }
         store(head.cookies, of: url)
         self.response = response
+        protocolVersion = head.version
         isRedirect =
             [301, 302, 303, 307, 308].contains(head.status)
             && head.fields.contains { $0.name.lowercased() == "location" }
@@ -277,6 +282,7 @@ final class LibcurlExchange {
         let error = error(code)
         if error == nil, isRedirect, let response { task.tell(.redirect(response)) }
         if case .needsBody = stop { task.tell(.needsBody) }
+        if options.isMonitored { task.tell(.measured(handle.metrics(protocolVersion: protocolVersion))) }
         task.end(response, error)
     }
 

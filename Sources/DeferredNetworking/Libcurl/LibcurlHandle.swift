@@ -36,6 +36,13 @@ final class LibcurlHandle {
             set(CURLOPT_PROTOCOLS, CURLPROTO_HTTP | CURLPROTO_HTTPS)
         }
         set(CURLOPT_USERAGENT, to: options.userAgent)
+        set(options.tls)
+        switch options.proxy {
+        case .environment: break
+        case .none: set(CURLOPT_PROXY, to: "")
+        case .server(let url): set(CURLOPT_PROXY, to: url.absoluteString)
+        }
+        if let path = options.unixSocketPath { set(CURLOPT_UNIX_SOCKET_PATH, to: path) }
         setCallbacks()
     }
 
@@ -48,6 +55,36 @@ final class LibcurlHandle {
     /// What libcurl has said of the last failure, or nothing.
     var failureText: String { String(cString: errorText) }
 
+    /// What the last request took.
+    func metrics(protocolVersion: String?) -> URLClient.Metrics {
+        var newConnections = 0
+        var port = 0
+        var address: UnsafePointer<CChar>?
+        libcurl_easy_get_long(easy, Int32(CURLINFO_NUM_CONNECTS), &newConnections)
+        libcurl_easy_get_long(easy, Int32(CURLINFO_PRIMARY_PORT), &port)
+        libcurl_easy_get_text(easy, Int32(CURLINFO_PRIMARY_IP), &address)
+        return URLClient.Metrics(
+            nameLookup: time(CURLINFO_NAMELOOKUP_TIME_T),
+            connect: time(CURLINFO_CONNECT_TIME_T),
+            tlsHandshake: time(CURLINFO_APPCONNECT_TIME_T),
+            firstByte: time(CURLINFO_STARTTRANSFER_TIME_T),
+            total: time(CURLINFO_TOTAL_TIME_T),
+            isReused: newConnections == 0 && protocolVersion != nil,
+            protocolVersion: protocolVersion,
+            address: Self.address(address.map { String(cString: $0) } ?? "", port: port)
+        )
+    }
+
+    private static func address(_ address: String, port: Int) -> String {
+        address.contains(":") ? "[\(address)]:\(port)" : "\(address):\(port)"
+    }
+
+    private func time(_ info: Int) -> Duration {
+        var microseconds: Int64 = 0
+        libcurl_easy_get_offset(easy, Int32(info), &microseconds)
+        return .microseconds(microseconds)
+    }
+
     /// Makes the handle ready for a request, whose callbacks get `context`.
     func prepare(
         _ request: CheckedRequest,
@@ -59,15 +96,53 @@ final class LibcurlHandle {
         let request = request.request
         let url = request.url ?? URL(filePath: "/")
         set(CURLOPT_URL, to: url.absoluteString)
-        let isSecure = url.scheme == "https"
-        // In the clear, a server that claims to speak HTTP/2 would make libcurl share its connections among requests.
-        set(CURLOPT_HTTP_VERSION, isSecure ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1)
-        // Requests at the same time share one connection, if it turns out to be one of HTTP/2.
-        set(CURLOPT_PIPEWAIT, isSecure ? 1 : 0)
+        setVersion(options.httpVersion, isSecure: url.scheme == "https")
         setMethod(request.httpMethod ?? "GET", body)
         setHeaders(of: request, url, hasBody: body != nil, cookies: options.cookies)
         for option in [CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_READDATA, CURLOPT_SEEKDATA, CURLOPT_PRIVATE] {
             set(option, to: context)
+        }
+    }
+
+    private func setVersion(_ version: URLClient.HTTPVersion?, isSecure: Bool) {
+        let number =
+            switch version {
+            case .http1_1: CURL_HTTP_VERSION_1_1
+            case .http2 where !isSecure: CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE
+            // In the clear, a server that claims to speak HTTP/2 would make libcurl share its connections among requests.
+            case .http2, nil: isSecure ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
+            }
+        set(CURLOPT_HTTP_VERSION, number)
+        // Requests at the same time share one connection, if it turns out to be one of HTTP/2.
+        set(CURLOPT_PIPEWAIT, number == CURL_HTTP_VERSION_1_1 ? 0 : 1)
+    }
+
+    private func set(_ tls: URLClient.TLS) {
+        switch tls.authorities {
+        case .system: break
+        case .file(let file):
+            set(CURLOPT_CAINFO, to: file.path)
+            // Else those of the system would be trusted besides.
+            set(CURLOPT_CAPATH, to: UnsafeRawPointer?.none)
+        case .data(let data):
+            set(CURLOPT_CAPATH, to: UnsafeRawPointer?.none)
+            _ = data.withUnsafeBytes {
+                libcurl_easy_set_blob(easy, Int32(CURLOPT_CAINFO_BLOB), $0.baseAddress, $0.count)
+            }
+        }
+        if let certificate = tls.clientCertificate {
+            set(CURLOPT_SSLCERT, to: certificate.certificate.path)
+            set(CURLOPT_SSLKEY, to: certificate.key.path)
+            if let password = certificate.password { set(CURLOPT_KEYPASSWD, to: password) }
+        }
+        if !tls.pinnedPublicKeys.isEmpty {
+            let pins = tls.pinnedPublicKeys.map { "sha256//" + $0.base64EncodedString() }.sorted()
+            set(CURLOPT_PINNEDPUBLICKEY, to: pins.joined(separator: ";"))
+        }
+        switch tls.minimumVersion {
+        case nil: break
+        case .v1_2: set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
+        case .v1_3: set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_3)
         }
     }
 

@@ -32,7 +32,7 @@ final class LibcurlTask: EngineTask {
         mailbox.submit(.cancel(self))
     }
 
-    func hold(_ isHeld: Bool) {
+    func hold(while isHeld: @escaping @Sendable () -> Bool) {
         mailbox.submit(.hold(self, isHeld))
     }
 

@@ -53,15 +53,20 @@ final class LibcurlWorker {
         self.resources = resources
         self.options = options
         self.mailbox = mailbox
+        libcurl_enter()
         multi = libcurl_multi_create()
+        libcurl_leave()
     }
 
     deinit {
+        libcurl_enter()
         handles = []
         if let multi { libcurl_multi_destroy(multi) }
+        libcurl_leave()
     }
 
     func run() {
+        libcurl_enter()
         setUp()
         withUnsafeTemporaryAllocation(of: poll_ready.self, capacity: Self.mostEvents) { ready in
             while let letters = mailbox.collect() {
@@ -76,6 +81,7 @@ final class LibcurlWorker {
             }
         }
         for exchange in exchanges.values { cancel(exchange) }
+        libcurl_leave()
     }
 
     private func setUp() {
@@ -127,6 +133,8 @@ final class LibcurlWorker {
             let rest = (timer - ContinuousClock.now) / .milliseconds(1)
             milliseconds = Int32(max(0, min(rest.rounded(.up), 1_000_000)))
         }
+        libcurl_leave()
+        defer { libcurl_enter() }
         return Int(poll_set_wait(resources.poll, ready.baseAddress, Int32(ready.count), milliseconds))
     }
 
@@ -178,7 +186,7 @@ final class LibcurlWorker {
             } else {
                 end(task, URLError(.cancelled, failing: task.request.url))
             }
-        case .hold(let task, let isHeld): exchanges[task.identifier]?.hold(isHeld)
+        case .hold(let task, let isHeld): exchanges[task.identifier]?.hold(isHeld())
         case .proceed(let task): exchanges[task.identifier]?.proceed()
         }
     }

@@ -9,16 +9,37 @@ final class StreamBuffer: Sendable {
         var machine: StreamStateMachine
         var readers: [(identifier: UInt64, reader: Reader)] = []
         var nextIdentifier: UInt64 = 0
+
+        /// Told when ``isFull`` has changed.
+        var onChange: (@Sendable () -> Void)?
     }
 
     private let state: Lock<State>
 
-    init(memoryLimit: Int) {
-        state = Lock(State(machine: StreamStateMachine(memoryLimit: memoryLimit)))
+    /// - Parameter limit: how much may wait before the buffer is full; nil for any amount.
+    init(memoryLimit: Int, limit: Int? = nil) {
+        state = Lock(State(machine: StreamStateMachine(memoryLimit: memoryLimit, limit: limit)))
+    }
+
+    /// Whether the sender is to be held up.
+    var isFull: Bool { state.withLock { $0.machine.isFull } }
+
+    /// Has `onChange` called whenever ``isFull`` changes, and once if it is true already.
+    func observeFullness(_ onChange: @escaping @Sendable () -> Void) {
+        let isFull = state.withLock { state in
+            state.onChange = onChange
+            return state.machine.isFull
+        }
+        if isFull { onChange() }
     }
 
     func append(_ bytes: Data) throws {
-        try state.withLock { state in try state.machine.append(bytes) }
+        let onChange = try state.withLock { state -> (@Sendable () -> Void)? in
+            let wasFull = state.machine.isFull
+            try state.machine.append(bytes)
+            return state.machine.isFull == wasFull ? nil : state.onChange
+        }
+        onChange?()
         serve()
     }
 
@@ -29,7 +50,12 @@ final class StreamBuffer: Sendable {
 
     /// Nobody reads any more.
     func discard() {
-        state.withLock { $0.machine.discard() }
+        // Whoever observes retains the transfer, and is let go of without the lock.
+        let onChange = state.withLock { state in
+            state.machine.discard()
+            return state.onChange.take()
+        }
+        onChange?()
         serve()
     }
 
@@ -63,19 +89,23 @@ final class StreamBuffer: Sendable {
 
     /// Gives the readers what there is, the first of them first.
     private func serve() {
-        while let (reader, result) = nextDelivery() {
+        while let (reader, result, onChange) = nextDelivery() {
+            onChange?()
             reader.resume(with: result)
         }
     }
 
-    private func nextDelivery() -> (Reader, Result<Data?, any Error>)? {
+    private func nextDelivery() -> (Reader, Result<Data?, any Error>, onChange: (@Sendable () -> Void)?)? {
         state.withLock { state in
             guard !state.readers.isEmpty else { return nil }
+            let wasFull = state.machine.isFull
             switch state.machine.next() {
             case .wait: return nil
-            case .bytes(let bytes): return (state.readers.removeFirst().reader, .success(bytes))
+            case .bytes(let bytes):
+                let onChange = state.machine.isFull == wasFull ? nil : state.onChange
+                return (state.readers.removeFirst().reader, .success(bytes), onChange)
             case .end(let error):
-                return (state.readers.removeFirst().reader, error.map { .failure($0) } ?? .success(nil))
+                return (state.readers.removeFirst().reader, error.map { .failure($0) } ?? .success(nil), nil)
             }
         }
     }

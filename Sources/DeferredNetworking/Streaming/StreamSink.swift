@@ -9,7 +9,7 @@ import FoundationNetworking
 /// SAFETY: a sink has one transfer, which calls it in order and never twice at once, and whose lock orders the calls.
 final class StreamSink: TransferSink, @unchecked Sendable {
     private let attempt: Attempt<StreamingResponse>
-    private let buffer: StreamBuffer
+    let buffer: StreamBuffer
     private let onProgress: @Sendable (BodyProgress) -> Void
     private var isDelivered = false
 
@@ -18,7 +18,11 @@ final class StreamSink: TransferSink, @unchecked Sendable {
 
     init(_ attempt: Attempt<StreamingResponse>, onProgress: @escaping @Sendable (BodyProgress) -> Void) {
         self.attempt = attempt
-        buffer = StreamBuffer(memoryLimit: attempt.owner.configuration.streamBufferSize)
+        let configuration = attempt.owner.configuration
+        buffer = StreamBuffer(
+            memoryLimit: configuration.streamBufferSize,
+            limit: configuration.streamBufferLimit ?? ClientEngines.streamBufferLimit(of: configuration)
+        )
         self.onProgress = onProgress
     }
 

@@ -10,7 +10,28 @@ struct StreamStateMachine: ~Copyable {
         case wait
     }
 
+    /// How much may wait when more is asked for, and when no more is.
+    struct Marks {
+        let low: Int64
+        let high: Int64
+
+        /// - Parameter limit: the most that may wait, with the piece that is under way when the mark is reached.
+        init(limit: Int) {
+            let limit = Int64(max(0, limit))
+            high = max(limit / 2, limit - Self.piece)
+            low = high / 2
+        }
+
+        private static let piece: Int64 = 256 << 10
+    }
+
     private let memoryLimit: Int
+    private let marks: Marks?
+    private var waitingCount: Int64 = 0
+
+    /// Whether the sender is to be held up.
+    private(set) var isFull = false
+
     private var chunks: [Data] = []
     private var firstChunk = 0
     private var memoryCount = 0
@@ -19,14 +40,18 @@ struct StreamStateMachine: ~Copyable {
     /// Set when nothing more will come: nil inside for a whole body.
     private var end: (any Error)??
 
-    init(memoryLimit: Int) {
+    /// - Parameter limit: how much may wait before the sender is held up; nil for any amount.
+    init(memoryLimit: Int, limit: Int? = nil) {
         self.memoryLimit = memoryLimit
+        marks = limit.map(Marks.init)
     }
 
     var hasEnded: Bool { end != nil }
 
     mutating func append(_ bytes: Data) throws(CocoaError) {
         guard !hasEnded, !bytes.isEmpty else { return }
+        waitingCount += Int64(bytes.count)
+        if let marks, waitingCount > marks.high { isFull = true }
         if hasFileContents || memoryCount + bytes.count > memoryLimit {
             if file == nil {
                 file = try SpillFile()
@@ -48,11 +73,14 @@ struct StreamStateMachine: ~Copyable {
     /// What a reader gets now. An error comes after the bytes that came before it.
     mutating func next() -> Next {
         if firstChunk < chunks.count {
-            return .bytes(takeFirstChunk())
+            let bytes = takeFirstChunk()
+            took(bytes.count)
+            return .bytes(bytes)
         }
         guard hasFileContents else { return end.map { .end($0) } ?? .wait }
         do throws(CocoaError) {
             guard let bytes = try file?.takeFirst() else { return .wait }
+            took(bytes.count)
             return .bytes(bytes)
         } catch {
             return .end(error)
@@ -65,7 +93,13 @@ struct StreamStateMachine: ~Copyable {
         firstChunk = 0
         memoryCount = 0
         file = nil
+        (waitingCount, isFull) = (0, false)
         finish(CancellationError())
+    }
+
+    private mutating func took(_ count: Int) {
+        waitingCount -= Int64(count)
+        if let marks, waitingCount <= marks.low { isFull = false }
     }
 
     private var hasFileContents: Bool {

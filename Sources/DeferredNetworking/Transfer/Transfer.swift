@@ -66,6 +66,11 @@ package final class Transfer: Sendable {
         handle { $0.abort(with: error) }
     }
 
+    /// Stops reading the response, or goes on, where the engine can: see ``EngineTask/hold(while:)``.
+    package func hold(while isHeld: @escaping @Sendable () -> Bool) {
+        state.withLock { $0.task }?.hold(while: isHeld)
+    }
+
     // MARK: Events
 
     /// Takes the engine's news of one of its tasks.
@@ -96,6 +101,8 @@ package final class Transfer: Sendable {
             handle { $0.sent(count, expected: total, task: task) }
         case .needsBody:
             handle { $0.bodyStreamWanted(task: task) }
+        case .measured(let metrics):
+            state.withLock { $0.decider }?.measured(metrics)
         case .ended(let response, let error):
             handle { $0.completed(task: task, response: response, error: error) }
         case .invalidated:

@@ -130,5 +130,5 @@ final class SessionTask: EngineTask {
     }
 
     /// A session reads as fast as it can.
-    func hold(_ isHeld: Bool) {}
+    func hold(while isHeld: @escaping @Sendable () -> Bool) {}
 }

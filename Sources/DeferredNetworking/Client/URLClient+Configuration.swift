@@ -74,8 +74,7 @@ extension URLClient {
         /// How much of a stream's body may wait for its reader, in bytes, before its sender is held up; `nil` for
         /// ``streamBufferSize`` over ``Engine/libcurl``.
         ///
-        /// What a connection has brought when the limit is near still comes: up to 256 KiB in the clear, and some more over
-        /// TLS. Only for ``Engine/libcurl``.
+        /// What a connection has brought when the limit is near still comes: up to 1 MiB. Only for ``Engine/libcurl``.
         public var streamBufferLimit: Int?
 
         /// How long a request may take.

@@ -28,10 +28,6 @@ extension URLClient {
                 attempt.request,
                 AttemptSink(sink, attempt, validation: attempt.validation)
             )
-            // A reader that doesn't read is no silence of the server's.
-            let isFull: @Sendable () -> Bool = { [weak buffer = sink.buffer] in buffer?.isFull ?? false }
-            attempt.deadlines.forgiveSilence(while: isFull)
-            sink.buffer.observeFullness { [weak transfer] in transfer?.hold(while: isFull) }
             return { transfer.abort(with: $0) }
         }
     }

@@ -47,6 +47,9 @@ package protocol EngineTask: AnyObject, Sendable {
     ///
     /// - Parameter isHeld: asked soon, so that of two calls at once the one that is heeded last sees the truth.
     func hold(while isHeld: @escaping @Sendable () -> Bool)
+
+    /// So many of the bytes that were told have gone to the sink.
+    func took(_ count: Int)
 }
 
 /// Something that an engine tells the transfer of one of its tasks.

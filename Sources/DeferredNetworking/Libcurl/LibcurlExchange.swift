@@ -44,6 +44,10 @@ final class LibcurlExchange {
     private var hasSent = false
     private var stop: Stop?
 
+    /// Whether the reader, or the transfer, has enough for now.
+    private var isHeld = false
+    private var isBehind = false
+
     /// What is paused, in libcurl's bits.
     private var pauses: Int32 = 0
 
@@ -235,6 +239,13 @@ final class LibcurlExchange {
 
     /// Stops reading from the connection, or goes on.
     func hold(_ isHeld: Bool) {
+        self.isHeld = isHeld
+        setPause(Int32(CURLPAUSE_RECV), isHeld || isBehind)
+    }
+
+    /// The transfer has dealt with what it was told.
+    func caughtUp() {
+        isBehind = false
         setPause(Int32(CURLPAUSE_RECV), isHeld)
     }
 
@@ -261,24 +272,34 @@ final class LibcurlExchange {
     /// Tells the transfer what has come since.
     func flush() {
         mustFlush = false
-        if sentCount > 0 {
-            let count = sentCount
-            sentCount = 0
-            task.tell(.sent(count, of: source?.length))
-        }
+        flushSent()
         flushBody()
+        guard !isBehind, task.isBehind() else { return }
+        isBehind = true
+        setPause(Int32(CURLPAUSE_RECV), true)
+    }
+
+    private func flushSent() {
+        guard sentCount > 0 else { return }
+        let count = sentCount
+        sentCount = 0
+        task.tell(.sent(count, of: source?.length))
     }
 
     private func flushBody() {
         guard !waiting.isEmpty else { return }
         let bytes = waiting
         waiting = Data()
+        task.willTell(bytes.count)
         task.tell(.bytes(bytes))
     }
 
     /// Tells the end. The handle is free again.
     func end(_ code: Int32) {
-        if mustFlush { flush() }
+        // Without the pauses of a request that goes on.
+        flushSent()
+        flushBody()
+        mustFlush = false
         let error = error(code)
         if error == nil, isRedirect, let response { task.tell(.redirect(response)) }
         if case .needsBody = stop { task.tell(.needsBody) }

@@ -12,6 +12,7 @@ final class LibcurlMailbox: Sendable {
         case begin(LibcurlTask)
         case cancel(LibcurlTask)
         case hold(LibcurlTask, @Sendable () -> Bool)
+        case caughtUp(LibcurlTask)
         case proceed(LibcurlTask)
     }
 

@@ -13,6 +13,11 @@ final class LibcurlTask: EngineTask {
     private let wasCancelled = Atomic(false)
     private let hasEnded = Atomic(false)
 
+    /// Bytes that were told and wait in the transfer, behind what another thread does with those before.
+    private let backlog = Atomic(0)
+    private let isWaiting = Atomic(false)
+    private static let largestBacklog = 256 << 10
+
     /// Whether what still comes is of no use. Only a hint for the engine's thread: the request in its mailbox counts.
     var isCancelled: Bool { wasCancelled.load(ordering: .relaxed) }
 
@@ -34,6 +39,28 @@ final class LibcurlTask: EngineTask {
 
     func hold(while isHeld: @escaping @Sendable () -> Bool) {
         mailbox.submit(.hold(self, isHeld))
+    }
+
+    func took(_ count: Int) {
+        // Either this sees that the thread waits, or that one sees what was taken.
+        let rest = backlog.subtract(count, ordering: .sequentiallyConsistent).newValue
+        if rest <= Self.largestBacklog / 2, isWaiting.exchange(false, ordering: .sequentiallyConsistent) {
+            mailbox.submit(.caughtUp(self))
+        }
+    }
+
+    /// Notes that bytes are about to be told.
+    func willTell(_ count: Int) {
+        backlog.add(count, ordering: .sequentiallyConsistent)
+    }
+
+    /// Whether the transfer is behind. If so, ``LibcurlMailbox/Letter/caughtUp(_:)`` tells when it is no more.
+    func isBehind() -> Bool {
+        guard backlog.load(ordering: .sequentiallyConsistent) > Self.largestBacklog else { return false }
+        isWaiting.store(true, ordering: .sequentiallyConsistent)
+        guard backlog.load(ordering: .sequentiallyConsistent) <= Self.largestBacklog / 2 else { return true }
+        // It has caught up meanwhile; who turns this off first tells.
+        return !isWaiting.exchange(false, ordering: .sequentiallyConsistent)
     }
 
     /// The body's source has bytes again.

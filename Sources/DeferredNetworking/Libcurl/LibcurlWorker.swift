@@ -76,7 +76,6 @@ final class LibcurlWorker {
                 // More may have come meanwhile, and nobody wakes up one that is awake.
                 let count = letters.isEmpty ? wait(ready) : 0
                 for event in ready[..<count] { act(event) }
-                runTimer()
                 settle()
             }
         }
@@ -146,15 +145,12 @@ final class LibcurlWorker {
         }
     }
 
-    /// Calls libcurl for its timer, which may set another one that is due at once.
+    /// Calls libcurl for its timer, once: a fast transfer sets one that is due at once again and again, and letters that
+    /// hold it up have to come between.
     private func runTimer() {
-        guard let multi else { return }
-        var rounds = 0
-        while let due = timer, due <= ContinuousClock.now, rounds < 8 {
-            timer = nil
-            libcurl_multi_act(multi, Int32(CURL_SOCKET_TIMEOUT), 0)
-            rounds += 1
-        }
+        guard let multi, let due = timer, due <= ContinuousClock.now else { return }
+        timer = nil
+        libcurl_multi_act(multi, Int32(CURL_SOCKET_TIMEOUT), 0)
     }
 
     /// Tells what has come, and ends what has ended.
@@ -187,6 +183,7 @@ final class LibcurlWorker {
                 end(task, URLError(.cancelled, failing: task.request.url))
             }
         case .hold(let task, let isHeld): exchanges[task.identifier]?.hold(isHeld())
+        case .caughtUp(let task): exchanges[task.identifier]?.caughtUp()
         case .proceed(let task): exchanges[task.identifier]?.proceed()
         }
     }

@@ -24,13 +24,12 @@ final class StreamBuffer: Sendable {
     /// Whether the sender is to be held up.
     var isFull: Bool { state.withLock { $0.machine.isFull } }
 
-    /// Has `onChange` called whenever ``isFull`` changes, and once if it is true already.
+    /// Bytes that came and were not read yet.
+    var waitingCount: Int64 { state.withLock { $0.machine.waitingCount } }
+
+    /// Has `onChange` called whenever ``isFull`` changes. For an empty buffer.
     func observeFullness(_ onChange: @escaping @Sendable () -> Void) {
-        let isFull = state.withLock { state in
-            state.onChange = onChange
-            return state.machine.isFull
-        }
-        if isFull { onChange() }
+        state.withLock { $0.onChange = onChange }
     }
 
     func append(_ bytes: Data) throws {

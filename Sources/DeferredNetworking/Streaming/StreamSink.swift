@@ -9,7 +9,7 @@ import FoundationNetworking
 /// SAFETY: a sink has one transfer, which calls it in order and never twice at once, and whose lock orders the calls.
 final class StreamSink: TransferSink, @unchecked Sendable {
     private let attempt: Attempt<StreamingResponse>
-    let buffer: StreamBuffer
+    private let buffer: StreamBuffer
     private let onProgress: @Sendable (BodyProgress) -> Void
     private var isDelivered = false
 
@@ -24,6 +24,13 @@ final class StreamSink: TransferSink, @unchecked Sendable {
             limit: configuration.streamBufferLimit ?? ClientEngines.streamBufferLimit(of: configuration)
         )
         self.onProgress = onProgress
+    }
+
+    func begin(_ transfer: Transfer) {
+        // A reader that doesn't read is no silence of the server's.
+        let isFull: @Sendable () -> Bool = { [weak buffer] in buffer?.isFull ?? false }
+        attempt.deadlines.forgiveSilence(while: isFull)
+        buffer.observeFullness { [weak transfer] in transfer?.hold(while: isFull) }
     }
 
     func receive(head: URLResponse) throws {

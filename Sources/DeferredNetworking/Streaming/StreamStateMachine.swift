@@ -27,7 +27,7 @@ struct StreamStateMachine: ~Copyable {
 
     private let memoryLimit: Int
     private let marks: Marks?
-    private var waitingCount: Int64 = 0
+    private(set) var waitingCount: Int64 = 0
 
     /// Whether the sender is to be held up.
     private(set) var isFull = false

@@ -53,6 +53,7 @@ package final class Transfer: Sendable {
                 configure: configure
             )
         )
+        sink.begin(self)
         handle { $0.start() }
     }
 
@@ -157,6 +158,7 @@ package final class Transfer: Sendable {
             deliver { try $0.receive(head: response) }
         case .deliverBytes(let bytes):
             deliver { try $0.receive(bytes: bytes) }
+            state.withLock { $0.task }?.took(bytes.count)
         case .report(let progress):
             deliver { $0.report(progress) }
         case .finish(let result):

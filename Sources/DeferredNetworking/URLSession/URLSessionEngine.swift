@@ -131,4 +131,5 @@ final class SessionTask: EngineTask {
 
     /// A session reads as fast as it can.
     func hold(while isHeld: @escaping @Sendable () -> Bool) {}
+    func took(_ count: Int) {}
 }

@@ -34,12 +34,16 @@ struct RealServerLibcurlTests {
 
     @Test func `two hundred requests at once share one connection of HTTP/2`() async throws {
         let metrics = Log<URLClient.Metrics>()
-        let client = client { $0.monitor = { event in event.metrics.map { metrics.add($0) } } }
+        let client = client {
+            // Else those beyond the server's limit of streams would open others.
+            $0.maximumConnectionsPerHost = 1
+            $0.monitor = { event in event.metrics.map { metrics.add($0) } }
+        }
         let target = try url("/1k")
         let tasks = (0..<200).map { _ in client.begin(target) }
         for task in tasks { #expect(try await task.get().0.count == 1_024) }
         #expect(metrics.entries.allSatisfy { $0.protocolVersion == "HTTP/2" && $0.address.hasPrefix("127.0.0.1:") })
-        #expect(metrics.entries.count { !$0.isReused } <= 2)
+        #expect(metrics.entries.count { !$0.isReused } == 1)
     }
 
     @Test func `redirects at once on one connection of HTTP/2 are all followed`() async throws {
@@ -61,8 +65,10 @@ struct RealServerLibcurlTests {
 
     @Test func `a certificate is trusted with its authority only, and a key with its pin only`() async throws {
         let target = try url("/1k")
-        let system = client { $0.tls.authorities = .system }
-        #expect(await system.begin(target).ending() == .url(.serverCertificateUntrusted))
+        let other = client {
+            $0.tls.authorities = .file(URL(filePath: environment["DEFERRED_NGINX_OTHER_CA"] ?? ""))
+        }
+        #expect(await other.begin(target).ending() == .url(.serverCertificateUntrusted))
         let authority = try Data(contentsOf: URL(filePath: environment["DEFERRED_NGINX_CA"] ?? ""))
         let inMemory = client { $0.tls.authorities = .data(authority) }
         #expect(await inMemory.begin(target).ending() == .status(200))

@@ -165,7 +165,10 @@ final class LibcurlExchange {
     }
 
     private func append(_ bytes: UnsafeRawBufferPointer) {
-        if waiting.count + bytes.count > Self.pieceSize { flushBody() }
+        if waiting.count + bytes.count > Self.pieceSize {
+            flushBody()
+            pauseIfNeeded()
+        }
         guard let start = bytes.baseAddress, !bytes.isEmpty else { return }
         waiting.append(start.assumingMemoryBound(to: UInt8.self), count: bytes.count)
         wantFlush()
@@ -238,8 +241,8 @@ final class LibcurlExchange {
     // MARK: Pausing
 
     /// Stops reading from the connection, or goes on.
-    func hold(_ isHeld: Bool) {
-        self.isHeld = isHeld
+    func reconsiderHold() {
+        isHeld = task.isHeld
         setPause(Int32(CURLPAUSE_RECV), isHeld || isBehind)
     }
 
@@ -274,9 +277,15 @@ final class LibcurlExchange {
         mustFlush = false
         flushSent()
         flushBody()
-        guard !isBehind, task.isBehind() else { return }
-        isBehind = true
-        setPause(Int32(CURLPAUSE_RECV), true)
+        pauseIfNeeded()
+    }
+
+    /// Looks whether what was just told was enough for now. Also within a callback of libcurl's, which otherwise reads for as
+    /// long as there is something to read.
+    private func pauseIfNeeded() {
+        isHeld = task.isHeld
+        if !isBehind { isBehind = task.isBehind() }
+        if isHeld || isBehind { setPause(Int32(CURLPAUSE_RECV), true) }
     }
 
     private func flushSent() {

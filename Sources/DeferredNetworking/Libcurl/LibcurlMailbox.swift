@@ -11,7 +11,7 @@ final class LibcurlMailbox: Sendable {
     enum Letter {
         case begin(LibcurlTask)
         case cancel(LibcurlTask)
-        case hold(LibcurlTask, @Sendable () -> Bool)
+        case hold(LibcurlTask)
         case caughtUp(LibcurlTask)
         case proceed(LibcurlTask)
     }

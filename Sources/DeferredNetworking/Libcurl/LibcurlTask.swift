@@ -1,4 +1,5 @@
 #if os(Linux)
+internal import DeferredCore
 import FoundationNetworking
 import Synchronization
 
@@ -12,6 +13,11 @@ final class LibcurlTask: EngineTask {
     private let mailbox: LibcurlMailbox
     private let wasCancelled = Atomic(false)
     private let hasEnded = Atomic(false)
+
+    private let holdCondition = Lock<(@Sendable () -> Bool)?>(nil)
+
+    /// Whether the response is not to be read just now.
+    var isHeld: Bool { holdCondition.withLock { $0 }?() ?? false }
 
     /// Bytes that were told and wait in the transfer, behind what another thread does with those before.
     private let backlog = Atomic(0)
@@ -38,7 +44,13 @@ final class LibcurlTask: EngineTask {
     }
 
     func hold(while isHeld: @escaping @Sendable () -> Bool) {
-        mailbox.submit(.hold(self, isHeld))
+        // The one before is let go of without the lock.
+        let old = holdCondition.withLock { condition in
+            defer { condition = isHeld }
+            return condition
+        }
+        withExtendedLifetime(old) {}
+        mailbox.submit(.hold(self))
     }
 
     func took(_ count: Int) {

@@ -182,7 +182,7 @@ final class LibcurlWorker {
             } else {
                 end(task, URLError(.cancelled, failing: task.request.url))
             }
-        case .hold(let task, let isHeld): exchanges[task.identifier]?.hold(isHeld())
+        case .hold(let task): exchanges[task.identifier]?.reconsiderHold()
         case .caughtUp(let task): exchanges[task.identifier]?.caughtUp()
         case .proceed(let task): exchanges[task.identifier]?.proceed()
         }

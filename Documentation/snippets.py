@@ -17,8 +17,9 @@ DocC nor GitHub shows:
 
 In a comment, a line that begins with an attribute takes a backslash before it, or DocC would see a directive of its own, and
 `-->`, which joins HTTP chains, cannot occur, since it ends the comment.
-Imports are left out, since each test file has all of them, and so is `public`, which would ask for public imports. Blocks
-that are no Swift of ours, or no whole statements, are not marked as `swift`.
+Imports are left out, since each test file has all of them, but for those of other modules in a block outside of any test;
+and so is `public`, which would ask for public imports. Blocks that are no Swift of ours, or no whole statements, are not
+marked as `swift`.
 """
 
 import re
@@ -45,6 +46,8 @@ import FoundationNetworking
 #endif
 """
 
+IMPORTED = set(re.findall(r"^import (\w+)$", HEADER, re.M))
+
 
 class Test:
     def __init__(self, name):
@@ -59,8 +62,9 @@ def located(path, number, lines, indentation):
     """Code that the compiler and the test runner find at its place in the document."""
     code = []
     for line in lines:
-        is_import = re.match(r"(public )?import \w+$", line)
-        code.append(indentation + re.sub(r"^( *)public ", r"\1", line) if line and not is_import else "")
+        module = re.match(r"(?:public )?import (\w+)$", line)
+        is_dropped = module and (indentation or module[1] in IMPORTED or module[1].startswith("Deferred"))
+        code.append(indentation + re.sub(r"^( *)public ", r"\1", line) if line and not is_dropped else "")
     return [f'#sourceLocation(file: "{path}", line: {number})', *code, "#sourceLocation()"]
 
 

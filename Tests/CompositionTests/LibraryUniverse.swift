@@ -101,7 +101,7 @@ final class LibraryUniverse: Universe {
     }
 
     func async(_ executor: any Executor, _ body: @escaping @Sendable () -> Value) -> Item {
-        .future(Future.async(upon: executor, execute: body))
+        .future(Future.async(on: executor, execute: body))
     }
 
     func fill(_ producer: Item, _ value: Value) -> Bool? {
@@ -173,9 +173,9 @@ final class LibraryUniverse: Universe {
     func map(_ item: Item, core: Bool, _ executor: any Executor, _ body: @escaping Transformation) -> Item? {
         func map(_ executor: some Executor) -> Item? {
             if !core, case .task(let task) = item {
-                return .task(task.map(upon: executor) { try Self.value(body(.success($0))).get() })
+                return .task(task.map(on: executor) { try Self.value(body(.success($0))).get() })
             }
-            return future(of: item).map { future in .future(future.map(upon: executor) { Self.value(body($0)) }) }
+            return future(of: item).map { future in .future(future.map(on: executor) { Self.value(body($0)) }) }
         }
         return map(executor)
     }
@@ -183,10 +183,10 @@ final class LibraryUniverse: Universe {
     func flatMap(_ item: Item, core: Bool, _ executor: any Executor, _ body: @escaping Transformation) -> Item? {
         func flatMap(_ executor: some Executor) -> Item? {
             if !core, case .task(let task) = item {
-                return .task(task.flatMap(upon: executor) { [self] in try self.task(body(.success($0))) })
+                return .task(task.flatMap(on: executor) { [self] in try self.task(body(.success($0))) })
             }
             return future(of: item).map { future in
-                .future(future.flatMap(upon: executor) { [self] in self.future(body($0)) })
+                .future(future.flatMap(on: executor) { [self] in self.future(body($0)) })
             }
         }
         return flatMap(executor)
@@ -203,7 +203,7 @@ final class LibraryUniverse: Universe {
     func recover(_ item: Item, _ executor: any Executor, _ body: @escaping Transformation) -> Item? {
         func recover(_ executor: some Executor) -> Item? {
             task(of: item).map {
-                .task($0.recover(upon: executor) { try Self.value(body(.failure($0))).get() })
+                .task($0.recover(on: executor) { try Self.value(body(.failure($0))).get() })
             }
         }
         return recover(executor)
@@ -212,7 +212,7 @@ final class LibraryUniverse: Universe {
     func fallback(_ item: Item, _ executor: any Executor, _ body: @escaping Transformation) -> Item? {
         func fallback(_ executor: some Executor) -> Item? {
             task(of: item).map {
-                .task($0.fallback(upon: executor) { [self] in try self.task(body(.failure($0))) })
+                .task($0.fallback(on: executor) { [self] in try self.task(body(.failure($0))) })
             }
         }
         return fallback(executor)
@@ -232,7 +232,7 @@ final class LibraryUniverse: Universe {
         let counts = counts
         func retry(_ executor: some Executor) -> Item {
             .task(
-                Task.retry(policy, upon: executor) { [self] attempt in
+                Task.retry(policy, on: executor) { [self] attempt in
                     try task(body(.success(Payload(attempt, counts))))
                 }
             )
@@ -375,7 +375,7 @@ final class LibraryUniverse: Universe {
         switch item {
         case .task(let task): task.isCancelled
         case .registration(let registration): registration.isCancelled
-        case .source(let source): source.isCancelling
+        case .source(let source): source.isCancelled
         default: nil
         }
     }

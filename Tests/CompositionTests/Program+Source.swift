@@ -152,7 +152,7 @@ private struct SourceWriter {
         case .never: return [result + ".never"]
         case .success: return [result + ".success(\(step.number))"]
         case .failure: return [result + ".failure(TestError())"]
-        case .async: return call(result + "Future.async(upon: \(on))", closure(step, "", returns: "return .success(0)"))
+        case .async: return call(result + "Future.async(on: \(on))", closure(step, "", returns: "return .success(0)"))
         case .reporter: return [result + "ProgressReporter()"]
         case .source: return [result + "CancellationTokenSource()"]
         case .latest: return [result + "LatestTask()"]
@@ -165,7 +165,7 @@ private struct SourceWriter {
             let policy =
                 "RetryPolicy(attempts: \(step.number % 3 + 1), base: .seconds(\(step.number / 4 % 3)), clock: clock)"
             return call(
-                result + "Task.retry(\(policy), upon: \(on))",
+                result + "Task.retry(\(policy), on: \(on))",
                 closure(step, "_", returns: returned(step, as: .task))
             )
         case .mapTasks:
@@ -209,14 +209,14 @@ private struct SourceWriter {
         case .uponProgress: return [result + "\(one)?.uponProgress(on: \(on)) { print($0.fraction) }"]
         case .map:
             let returned = kind == .task ? returned(step, as: nil) : "return V.success(0)"
-            return call(result + "\(view).map(upon: \(on))", closure(step, "_", returns: returned))
+            return call(result + "\(view).map(on: \(on))", closure(step, "_", returns: returned))
         case .recover:
-            return call(result + "\(one)?.recover(upon: \(on))", closure(step, "_", returns: returned(step, as: nil)))
+            return call(result + "\(one)?.recover(on: \(on))", closure(step, "_", returns: returned(step, as: nil)))
         case .flatMap:
-            return call(result + "\(view).flatMap(upon: \(on))", closure(step, "_", returns: returned(step, as: kind)))
+            return call(result + "\(view).flatMap(on: \(on))", closure(step, "_", returns: returned(step, as: kind)))
         case .fallback:
             return call(
-                result + "\(one)?.fallback(upon: \(on))",
+                result + "\(one)?.fallback(on: \(on))",
                 closure(step, "_", returns: returned(step, as: .task))
             )
         case .ignored: return [result + "\(view).ignored().map { \(kind == .task ? "7" : "V.success(7)") }"]

@@ -74,12 +74,69 @@ struct ArchivedSpellingsTests {
         #expect(attempts.entries.count == 4)
     }
 
+    @available(*, deprecated)
+    @MainActor
+    @Test func `futures take the label of old`() async {
+        let label = "here"
+        let future = Future(value: 1)
+        let promise = Task<Int>.Promise()
+        #expect(future.map(upon: .immediate) { $0 + 1 }.peek() == 2)
+        #expect(future.flatMap(upon: .immediate) { Future(value: $0 + 2) }.peek() == 3)
+        #expect(await future.map(upon: .mainActor) { "\(label) \($0)" }.value == "here 1")
+        #expect(await future.flatMap(upon: .mainActor) { Future(value: "\(label) \($0)") }.value == "here 1")
+        #expect(await Future.async(upon: .any()) { 4 }.value == 4)
+        #expect(await Future.async(upon: .mainActor) { label }.value == "here")
+        let mapped = promise.map(upon: .immediate) { (try? $0.get()) ?? 0 }
+        promise.succeed(with: 5)
+        #expect(mapped.peek() == 5)
+    }
+
+    @available(*, deprecated)
+    @MainActor
+    @Test func `tasks take the label of old`() async throws {
+        let label = "here"
+        let (task, failed) = (Task.success(1), Task<Int>.failure(Failure.expected))
+        #expect(try await task.map(upon: .any()) { $0 + 1 }.value == 2)
+        #expect(try await task.flatMap(upon: .main) { .success($0 + 2) }.value == 3)
+        #expect(try await task.flatMap(upon: .main) { Task.success("\($0)") }.value == "1")
+        #expect(try await task.map(upon: .mainActor) { "\(label) \($0)" }.value == "here 1")
+        #expect(try await task.flatMap(upon: .mainActor) { .success("\(label) \($0)") }.value == "here 1")
+        #expect(try await failed.recover(upon: .any()) { _ in 4 }.value == 4)
+        #expect(try await failed.recover(upon: .any(), { _ in 5 }).value == 5)
+        #expect(try await failed.fallback(upon: .any(), to: { _ in .success(6) }).value == 6)
+        #expect(try await Task.retry(RetryPolicy(attempts: 1), upon: .immediate) { .success($0 + 6) }.value == 7)
+        #expect(try await Task.async(upon: .global()) { 8 }.value == 8)
+        let flagged = Task<Int>.async(upon: .any(), flags: .enforceQoS, onCancel: Failure.unexpected) { 9 }
+        #expect(try await flagged.value == 9)
+    }
+
+    @available(*, deprecated)
+    @Test func `tokens and their sources take the property of old`() {
+        let source = CancellationTokenSource()
+        #expect(!source.isCancelling && !source.token.isCancelling)
+        source.cancel()
+        #expect(source.isCancelling && source.token.isCancelling)
+    }
+
     @Test func `the new names are not ambiguous for it`() async throws {
         let failed = Task<Int>.failure(Failure.expected)
-        #expect(try await failed.recover(upon: .any()) { _ in 1 }.value == 1)
+        #expect(try await failed.recover(on: .any()) { _ in 1 }.value == 1)
         #expect(try await failed.recover { _ in 2 }.value == 2)
-        #expect(try await Task.success(1).flatMap(upon: .main) { .success($0 + 2) }.value == 3)
+        #expect(try await Task.success(1).flatMap(on: .main) { .success($0 + 2) }.value == 3)
         #expect(try await Task { 4 }.value == 4)
+        #expect(try await failed.fallback { _ in .success(5) }.value == 5)
+        #expect(try await Task.retry(RetryPolicy(attempts: 1)) { .success($0 + 5) }.value == 6)
+        #expect(try await Task.async(on: .any()) { 7 }.value == 7)
         Deferred(filledWith: 1).upon(.immediate) { #expect($0 == 1) }
+    }
+
+    @Test func `the names alone, as functions, mean the new ones`() async throws {
+        typealias Map = (ImmediateExecutor, @escaping @Sendable (Int) -> Int) -> Future<Int>
+        typealias Fallback = (ImmediateExecutor, @escaping @Sendable (any Error) throws -> Task<Int>) -> Task<Int>
+        let map: Map = Future(value: 1).map
+        let fallback: Fallback = Task<Int>.failure(Failure.expected).fallback
+        #expect(map(.immediate) { $0 + 1 }.peek() == 2)
+        #expect(try await fallback(.immediate) { _ in .success(3) }.value == 3)
+        #expect(Optional(Future(value: 1)).map { $0.map { $0 + 3 } }?.peek() == 4)
     }
 }

@@ -74,7 +74,7 @@ struct BesideSwiftConcurrencyActorsTests {
         #expect(detached != .background)
     }
 
-    @available(macOS 26, *)
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `a task has the name it is given`() async throws {
         #expect(try await Task(name: "one") { Task.name }.value == "one")
         #expect(try await Task.detached(name: "other", priority: .high) { Task.name }.value == "other")

@@ -71,7 +71,7 @@ struct BesideAsyncAwaitSnippets {
 
         let screen = Screen()
         let name = Task { "Ada" }
-        let shown = name.map(upon: .mainActor) { screen.text = $0 }
+        let shown = name.map(on: .mainActor) { screen.text = $0 }
         try await shown.value
         print(screen.text)  // Ada
 #sourceLocation()

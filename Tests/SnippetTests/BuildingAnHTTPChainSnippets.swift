@@ -66,7 +66,7 @@ struct Files: HTTPLoader {
     func load(_ task: HTTPTask) {
         if task.failIfCancelled() { return }
         let name = URL(filePath: task.request.path).lastPathComponent
-        let reading = Task.async(upon: .global()) { [folder] in
+        let reading = Task.async(on: .global()) { [folder] in
             try Data(contentsOf: folder.appending(path: name))
         }
         task.addCancellationHandler { reading.cancel() }

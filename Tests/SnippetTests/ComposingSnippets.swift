@@ -47,7 +47,7 @@ struct ComposingSnippets {
     @Test @MainActor func `Where closures run`() async throws {
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 55)
         let data = Task.success(Data("5, 7, 11".utf8))
-        let numbers = data.map(upon: .any()) { data in
+        let numbers = data.map(on: .any()) { data in
             String(decoding: data, as: UTF8.self).split(separator: ", ").compactMap { Int($0) }
         }
         numbers.uponSuccess(on: .mainActor) { print("shown: \($0)") }

@@ -23,10 +23,10 @@ extension Task {
     ///   - body: May throw, and fails the new task then. Kept until it has run, or the new task is cancelled.
     /// - Returns: A task whose cancellation cancels this one too. `body` does not run if that comes first.
     func tap(
-        upon executor: some Executor = .immediate,
+        on executor: some Executor = .immediate,
         _ body: @escaping @Sendable (Success) throws -> Void
     ) -> Task {
-        map(upon: executor) { value in
+        map(on: executor) { value in
             try body(value)
             return value
         }

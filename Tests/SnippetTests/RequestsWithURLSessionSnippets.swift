@@ -22,7 +22,7 @@ struct RequestsWithURLSessionSnippets {
         let url = server.url("/users/1")
 #sourceLocation()
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/RequestsWithURLSession.md", line: 20)
-        let user = URLSession.shared.beginDataTask(with: url).map(upon: .any()) { data, response in
+        let user = URLSession.shared.beginDataTask(with: url).map(on: .any()) { data, response in
             guard (response as? HTTPURLResponse)?.statusCode == 200 else { throw URLError(.badServerResponse) }
             return try JSONDecoder().decode(User.self, from: data)
         }

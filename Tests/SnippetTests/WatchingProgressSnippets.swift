@@ -21,7 +21,7 @@ func bar(_ snapshot: ProgressSnapshot, width: Int = 30) -> String {
 
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/WatchingProgress.md", line: 115)
 #if canImport(SwiftUI)
-
+import SwiftUI
 
 @MainActor @Observable
 final class DownloadModel {

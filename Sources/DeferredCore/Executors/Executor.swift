@@ -1,6 +1,6 @@
 /// Decides where and when a closure runs.
 ///
-/// ``FutureProtocol/upon(_:execute:)`` and the `upon:` argument of every operator take one. Use the ready-made ones:
+/// ``FutureProtocol/upon(_:execute:)`` and the `on:` argument of every operator take one. Use the ready-made ones:
 /// `.immediate`, `.main`, `.any()`, `.global(qos:)` and any `DispatchQueue`; conform a type of your own to reach an
 /// event loop or a thread pool.
 ///

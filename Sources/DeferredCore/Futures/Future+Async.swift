@@ -4,7 +4,7 @@ extension Future {
     /// For moving work off the current thread: a computation, or a call that blocks.
     ///
     /// ```swift
-    /// let digest = Future.async(upon: .any()) { sha256(of: file) }
+    /// let digest = Future.async(on: .any()) { sha256(of: file) }
     /// ```
     ///
     /// - Parameters:
@@ -14,7 +14,7 @@ extension Future {
     /// - Complexity: O(1), and whatever the executor takes for a submission.
     @inlinable
     public static func async(
-        upon executor: some Executor,
+        on executor: some Executor,
         execute body: @escaping @Sendable () -> Value
     ) -> Future {
         let result = FutureStorage<Value>()
@@ -23,11 +23,11 @@ extension Future {
         return Future(result)
     }
 
-    /// A future of what `body` returns, run on the main actor. See ``async(upon:execute:)``.
+    /// A future of what `body` returns, run on the main actor. See ``async(on:execute:)``.
     public static func async(
-        upon executor: MainActorExecutor,
+        on executor: MainActorExecutor,
         execute body: @escaping @MainActor @Sendable () -> Value
     ) -> Future {
-        async(upon: .main) { MainActor.assumeIsolated { body() } }
+        async(on: .main) { MainActor.assumeIsolated { body() } }
     }
 }

@@ -9,7 +9,7 @@ extension FutureProtocol {
     /// - Complexity: O(1).
     @inlinable
     public func flatMap<NewFuture: FutureProtocol>(
-        upon executor: some Executor = .immediate,
+        on executor: some Executor = .immediate,
         _ transform: @escaping @Sendable (Value) -> NewFuture
     ) -> Future<NewFuture.Value> {
         let storage = future.storage

@@ -8,19 +8,19 @@ extension FutureProtocol {
         upon(.main) { value in MainActor.assumeIsolated { body(value) } }
     }
 
-    /// A future of what `transform`, on the main actor, makes of the value. See ``map(upon:_:)``.
+    /// A future of what `transform`, on the main actor, makes of the value. See ``map(on:_:)``.
     public func map<NewValue: Sendable>(
-        upon executor: MainActorExecutor,
+        on executor: MainActorExecutor,
         _ transform: @escaping @MainActor @Sendable (Value) -> NewValue
     ) -> Future<NewValue> {
-        map(upon: .main) { value in MainActor.assumeIsolated { transform(value) } }
+        map(on: .main) { value in MainActor.assumeIsolated { transform(value) } }
     }
 
-    /// A future of the value of the future that `transform` starts on the main actor. See ``flatMap(upon:_:)``.
+    /// A future of the value of the future that `transform` starts on the main actor. See ``flatMap(on:_:)``.
     public func flatMap<NewFuture: FutureProtocol>(
-        upon executor: MainActorExecutor,
+        on executor: MainActorExecutor,
         _ transform: @escaping @MainActor @Sendable (Value) -> NewFuture
     ) -> Future<NewFuture.Value> {
-        flatMap(upon: .main) { value in MainActor.assumeIsolated { transform(value) } }
+        flatMap(on: .main) { value in MainActor.assumeIsolated { transform(value) } }
     }
 }

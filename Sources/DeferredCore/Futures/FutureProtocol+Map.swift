@@ -7,7 +7,7 @@ extension FutureProtocol {
     /// - Complexity: O(1). A chain of any length is filled, and dropped, without recursion.
     @inlinable
     public func map<NewValue: Sendable>(
-        upon executor: some Executor = .immediate,
+        on executor: some Executor = .immediate,
         _ transform: @escaping @Sendable (Value) -> NewValue
     ) -> Future<NewValue> {
         let storage = future.storage

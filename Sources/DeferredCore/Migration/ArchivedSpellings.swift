@@ -2,18 +2,20 @@ public import Dispatch
 
 // The names of the archived Deferred library, where they differ from ours, so that its users' code compiles, and says what
 // to write instead. Not here: `map(upon:transform:)`, whose trailing closure `map(upon:_:)` takes as it is.
+//
+// The label `upon:` of old is without a default argument and disfavoured, so that it is found by those who write it only.
 
 extension FutureProtocol {
-    /// See ``flatMap(upon:_:)-(Executor,_)``, which this is.
-    @available(*, deprecated, renamed: "flatMap(upon:_:)")
+    /// See ``flatMap(on:_:)-(Executor,_)``, which this is.
+    @available(*, deprecated, renamed: "flatMap(on:_:)")
     public func andThen<NewFuture: FutureProtocol>(
         upon executor: some Executor,
         start startNextFuture: @escaping @Sendable (Value) -> NewFuture
     ) -> Future<NewFuture.Value> {
-        flatMap(upon: executor, startNextFuture)
+        flatMap(on: executor, startNextFuture)
     }
 
-    /// See ``map(upon:_:)-(Executor,_)``, which this is: the closure runs once, and not at each use.
+    /// See ``map(on:_:)-(Executor,_)``, which this is: the closure runs once, and not at each use.
     @available(*, deprecated, renamed: "map(_:)")
     public func every<NewValue: Sendable>(
         per eachUseTransform: @escaping @Sendable (Value) -> NewValue
@@ -37,7 +39,69 @@ extension FutureProtocol {
     }
 }
 
+extension FutureProtocol {
+    /// See ``map(on:_:)-(Executor,_)``.
+    @_disfavoredOverload
+    @available(*, deprecated, renamed: "map(on:_:)")
+    public func map<NewValue: Sendable>(
+        upon executor: some Executor,
+        _ transform: @escaping @Sendable (Value) -> NewValue
+    ) -> Future<NewValue> {
+        map(on: executor, transform)
+    }
+
+    /// See ``map(on:_:)-(MainActorExecutor,_)``.
+    @_disfavoredOverload
+    @available(*, deprecated, renamed: "map(on:_:)")
+    public func map<NewValue: Sendable>(
+        upon executor: MainActorExecutor,
+        _ transform: @escaping @MainActor @Sendable (Value) -> NewValue
+    ) -> Future<NewValue> {
+        map(on: executor, transform)
+    }
+
+    /// See ``flatMap(on:_:)-(Executor,_)``.
+    @_disfavoredOverload
+    @available(*, deprecated, renamed: "flatMap(on:_:)")
+    public func flatMap<NewFuture: FutureProtocol>(
+        upon executor: some Executor,
+        _ transform: @escaping @Sendable (Value) -> NewFuture
+    ) -> Future<NewFuture.Value> {
+        flatMap(on: executor, transform)
+    }
+
+    /// See ``flatMap(on:_:)-(MainActorExecutor,_)``.
+    @_disfavoredOverload
+    @available(*, deprecated, renamed: "flatMap(on:_:)")
+    public func flatMap<NewFuture: FutureProtocol>(
+        upon executor: MainActorExecutor,
+        _ transform: @escaping @MainActor @Sendable (Value) -> NewFuture
+    ) -> Future<NewFuture.Value> {
+        flatMap(on: executor, transform)
+    }
+}
+
 extension Future {
+    /// See ``async(on:execute:)-(Executor,_)``.
+    @_disfavoredOverload
+    @available(*, deprecated, renamed: "async(on:execute:)")
+    public static func async(
+        upon executor: some Executor,
+        execute body: @escaping @Sendable () -> Value
+    ) -> Future {
+        async(on: executor, execute: body)
+    }
+
+    /// See ``async(on:execute:)-(MainActorExecutor,_)``.
+    @_disfavoredOverload
+    @available(*, deprecated, renamed: "async(on:execute:)")
+    public static func async(
+        upon executor: MainActorExecutor,
+        execute body: @escaping @MainActor @Sendable () -> Value
+    ) -> Future {
+        async(on: executor, execute: body)
+    }
+
     /// See ``never``.
     @available(*, deprecated, message: "use 'Future.never'")
     public init() {

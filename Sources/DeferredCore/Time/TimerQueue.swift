@@ -17,6 +17,13 @@ final class TimerQueue: Sendable {
         case wallClock
     }
 
+    /// A timer of Dispatch.
+    // SAFETY: sources may be used from any thread; not every SDK says so.
+    private struct AlarmTimer: @unchecked Sendable {
+        let kind: Alarm
+        let source: any DispatchSourceTimer
+    }
+
     private struct State {
         var heap = TimerHeap<QueuedNotice>()
         /// What the alarms are set to, unless they have gone off.
@@ -27,17 +34,16 @@ final class TimerQueue: Sendable {
 
     private let state = Lock(State())
     private let now: @Sendable () -> ContinuousClock.Instant
-    // SAFETY: sources may be used from any thread; Dispatch on Linux only doesn't say so.
-    private nonisolated(unsafe) let alarms: [(kind: Alarm, source: any DispatchSourceTimer)]
+    private let alarms: [AlarmTimer]
 
     /// Creates a queue. In tests, its clock may be one that jumps, and it may have to do with one of the alarms.
     init(_ kinds: [Alarm] = Alarm.allCases, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
         self.now = now
         let queue = DispatchQueue(label: "Deferred.timers", qos: .userInitiated)
-        alarms = kinds.map { ($0, DispatchSource.makeTimerSource(queue: queue)) }
-        for (_, source) in alarms {
-            source.setEventHandler { [weak self] in self?.wake() }
-            source.activate()
+        alarms = kinds.map { AlarmTimer(kind: $0, source: DispatchSource.makeTimerSource(queue: queue)) }
+        for alarm in alarms {
+            alarm.source.setEventHandler { [weak self] in self?.wake() }
+            alarm.source.activate()
         }
     }
 
@@ -79,12 +85,12 @@ final class TimerQueue: Sendable {
         // If the alarm comes too early, because the pause does not fit into it, it is set again.
         let (seconds, attoseconds) = min(now.duration(to: deadline), .seconds(Int32.max)).components
         let (whole, rest) = (Int(seconds), Int(attoseconds / 1_000_000_000) + 1)
-        for (kind, source) in alarms {
-            switch kind {
+        for alarm in alarms {
+            switch alarm.kind {
             case .uptime:
-                source.schedule(deadline: .now() + .seconds(whole) + .nanoseconds(rest), leeway: .milliseconds(1))
+                alarm.source.schedule(deadline: .now() + .seconds(whole) + .nanoseconds(rest), leeway: .milliseconds(1))
             case .wallClock:
-                source.schedule(wallDeadline: .now() + .seconds(whole) + .nanoseconds(rest), leeway: .milliseconds(1))
+                alarm.source.schedule(wallDeadline: .now() + .seconds(whole) + .nanoseconds(rest), leeway: .milliseconds(1))
             }
         }
     }

@@ -30,7 +30,7 @@ extension URLClient {
         if request.value(forHTTPHeaderField: "Accept") == nil {
             request.setValue("application/json", forHTTPHeaderField: "Accept")
         }
-        return begin(request, options: options).map(upon: .any()) { body, _ in try decoder.decode(type, from: body) }
+        return begin(request, options: options).map(on: .any()) { body, _ in try decoder.decode(type, from: body) }
     }
 
     /// Begins a `GET` request, and decodes the JSON that comes. See ``decode(_:from:using:options:)-(_,URLRequest,_,_)``.

@@ -1,19 +1,22 @@
 public import DeferredCore
+public import Dispatch
 
 // The names of the archived Deferred library, where they differ from ours, so that its users' code compiles, and says what
 // to write instead. Not here: `Task.init(success:)`, since the trailing closure of `Task { }` would match it.
+//
+// The label `upon:` of old is without a default argument and disfavoured, so that it is found by those who write it only.
 
 extension Task {
-    /// See ``flatMap(upon:_:)-(Executor,_)``, which this is.
-    @available(*, deprecated, renamed: "flatMap(upon:_:)")
+    /// See ``flatMap(on:_:)-(Executor,_)``, which this is.
+    @available(*, deprecated, renamed: "flatMap(on:_:)")
     public func andThen<NewSuccess: Sendable>(
         upon executor: some Executor,
         start startNextTask: @escaping @Sendable (Success) throws -> Task<NewSuccess>
     ) -> Task<NewSuccess> {
-        flatMap(upon: executor, startNextTask)
+        flatMap(on: executor, startNextTask)
     }
 
-    /// See ``map(upon:_:)-(Executor,_)``, which this is: the closure runs once, and not at each use.
+    /// See ``map(on:_:)-(Executor,_)``, which this is: the closure runs once, and not at each use.
     @available(*, deprecated, renamed: "map(_:)")
     public func everySuccess<NewSuccess: Sendable>(
         per eachSuccessTransform: @escaping @Sendable (Success) -> NewSuccess
@@ -22,24 +25,24 @@ extension Task {
     }
 
     // Disfavoured, or a trailing closure would do for both.
-    /// See ``recover(upon:_:)``, which this is.
+    /// See ``recover(on:_:)``, which this is.
     @_disfavoredOverload
-    @available(*, deprecated, renamed: "recover(upon:_:)")
+    @available(*, deprecated, renamed: "recover(on:_:)")
     public func recover(
         upon executor: some Executor,
         substituting substitution: @escaping @Sendable (any Error) throws -> Success
     ) -> Task {
-        recover(upon: executor, substitution)
+        recover(on: executor, substitution)
     }
 
-    /// See ``retry(_:upon:_:)``. Retries at once; a ``RetryPolicy`` has pauses.
+    /// See ``retry(_:on:_:)``. Retries at once; a ``RetryPolicy`` has pauses.
     ///
     /// - Parameters:
     ///   - executor: Where attempts begin.
     ///   - numberOfAttempts: How many there are after the first.
     ///   - shouldRetry: Which errors are worth another attempt.
     ///   - startTask: Makes each attempt.
-    @available(*, deprecated, message: "use 'Task.retry(_:upon:_:)', whose policy counts the first attempt as well")
+    @available(*, deprecated, message: "use 'Task.retry(_:on:_:)', whose policy counts the first attempt as well")
     public static func `repeat`(
         upon executor: some Executor,
         count numberOfAttempts: Int = 3,
@@ -48,7 +51,7 @@ extension Task {
     ) -> Task {
         let attempts = max(numberOfAttempts, 0) + 1
         let policy = RetryPolicy(attempts: attempts, base: .zero, isRetryable: shouldRetry)
-        return retry(policy, upon: executor) { _ in try startTask() }
+        return retry(policy, on: executor) { _ in try startTask() }
     }
 
     /// See ``uponSuccess(on:execute:)-(Executor,_)``. Runs on a background queue.
@@ -70,6 +73,103 @@ extension Task {
     public init(failure error: any Error) {
         self = .failure(error)
     }
+}
+
+extension Task {
+    /// See ``map(on:_:)-(Executor,_)``.
+    @_disfavoredOverload
+    @available(*, deprecated, renamed: "map(on:_:)")
+    public func map<NewSuccess: Sendable>(
+        upon executor: some Executor,
+        _ transform: @escaping @Sendable (Success) throws -> NewSuccess
+    ) -> Task<NewSuccess> {
+        map(on: executor, transform)
+    }
+
+    /// See ``map(on:_:)-(MainActorExecutor,_)``.
+    @_disfavoredOverload
+    @available(*, deprecated, renamed: "map(on:_:)")
+    public func map<NewSuccess: Sendable>(
+        upon executor: MainActorExecutor,
+        _ transform: @escaping @MainActor @Sendable (Success) throws -> NewSuccess
+    ) -> Task<NewSuccess> {
+        map(on: executor, transform)
+    }
+
+    /// See ``flatMap(on:_:)-(Executor,_)``.
+    @_disfavoredOverload
+    @available(*, deprecated, renamed: "flatMap(on:_:)")
+    public func flatMap<NewSuccess: Sendable>(
+        upon executor: some Executor,
+        _ transform: @escaping @Sendable (Success) throws -> Task<NewSuccess>
+    ) -> Task<NewSuccess> {
+        flatMap(on: executor, transform)
+    }
+
+    /// See ``flatMap(on:_:)-(MainActorExecutor,_)``.
+    @_disfavoredOverload
+    @available(*, deprecated, renamed: "flatMap(on:_:)")
+    public func flatMap<NewSuccess: Sendable>(
+        upon executor: MainActorExecutor,
+        _ transform: @escaping @MainActor @Sendable (Success) throws -> Task<NewSuccess>
+    ) -> Task<NewSuccess> {
+        flatMap(on: executor, transform)
+    }
+
+    // Not disfavoured: a trailing closure is to find this one, and not `recover(upon:substituting:)`.
+    /// See ``recover(on:_:)``.
+    @available(*, deprecated, renamed: "recover(on:_:)")
+    public func recover(
+        upon executor: some Executor,
+        _ substitute: @escaping @Sendable (any Error) throws -> Success
+    ) -> Task {
+        recover(on: executor, substitute)
+    }
+
+    /// See ``fallback(on:to:)``.
+    @_disfavoredOverload
+    @available(*, deprecated, renamed: "fallback(on:to:)")
+    public func fallback(
+        upon executor: some Executor,
+        to substitute: @escaping @Sendable (any Error) throws -> Task
+    ) -> Task {
+        fallback(on: executor, to: substitute)
+    }
+
+    /// See ``retry(_:on:_:)``.
+    @_disfavoredOverload
+    @available(*, deprecated, renamed: "retry(_:on:_:)")
+    public static func retry(
+        _ policy: RetryPolicy,
+        upon executor: some Executor,
+        _ start: @escaping @Sendable (_ attempt: Int) throws -> Task
+    ) -> Task {
+        retry(policy, on: executor, start)
+    }
+
+    /// See ``async(on:flags:onCancel:execute:)``.
+    @_disfavoredOverload
+    @available(*, deprecated, renamed: "async(on:flags:onCancel:execute:)")
+    public static func async(
+        upon queue: DispatchQueue,
+        flags: DispatchWorkItemFlags = [],
+        onCancel error: @autoclosure @escaping @Sendable () -> any Error = CancellationError(),
+        execute work: @escaping @Sendable () throws -> Success
+    ) -> Task {
+        async(on: queue, flags: flags, onCancel: error(), execute: work)
+    }
+}
+
+extension CancellationToken {
+    /// See ``isCancelled``.
+    @available(*, deprecated, renamed: "isCancelled")
+    public var isCancelling: Bool { isCancelled }
+}
+
+extension CancellationTokenSource {
+    /// See ``isCancelled``.
+    @available(*, deprecated, renamed: "isCancelled")
+    public var isCancelling: Bool { isCancelled }
 }
 
 /// See ``Task/Result-swift.typealias``.

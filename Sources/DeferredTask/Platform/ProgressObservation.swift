@@ -38,8 +38,8 @@ final class ProgressObservation: Sendable {
 
     #if canImport(ObjectiveC)
     private static func observe(_ progress: Progress, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
-        let observation = progress.observe(\.fractionCompleted) { _, _ in body() }
-        return { observation.invalidate() }
+        let observation = Observer(progress.observe(\.fractionCompleted) { _, _ in body() })
+        return { observation.value.invalidate() }
     }
     #else
     private static func observe(_ progress: Progress, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
@@ -47,9 +47,18 @@ final class ProgressObservation: Sendable {
         timer.schedule(deadline: .now(), repeating: .milliseconds(100), leeway: .milliseconds(20))
         timer.setEventHandler(handler: body)
         timer.resume()
-        // Sources are safe to cancel from any thread; Dispatch on Linux only does not say so.
-        nonisolated(unsafe) let source = timer
-        return { source.cancel() }
+        let source = Observer(timer)
+        return { source.value.cancel() }
     }
     #endif
+
+    /// A subscription that any thread may end.
+    // SAFETY: an observation may be invalidated, and a source cancelled, from any thread; not every SDK says so.
+    private struct Observer<Value>: @unchecked Sendable {
+        let value: Value
+
+        init(_ value: Value) {
+            self.value = value
+        }
+    }
 }

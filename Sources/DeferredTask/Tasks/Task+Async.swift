@@ -52,7 +52,7 @@ extension Task {
     ///     cancellations are for `work` itself to notice.
     ///   - work: May throw, and fails the task then. Kept until it has run.
     public static func async(
-        upon queue: DispatchQueue,
+        on queue: DispatchQueue,
         flags: DispatchWorkItemFlags = [],
         onCancel error: @autoclosure @escaping @Sendable () -> any Error = CancellationError(),
         execute work: @escaping @Sendable () throws -> Success

@@ -9,7 +9,7 @@ extension Task {
     /// - Returns: A task whose cancellation cancels this one and, once it runs, the inner one.
     @inlinable
     public func flatMap<NewSuccess: Sendable>(
-        upon executor: some Executor = .immediate,
+        on executor: some Executor = .immediate,
         _ transform: @escaping @Sendable (Success) throws -> Task<NewSuccess>
     ) -> Task<NewSuccess> {
         if executor is ImmediateExecutor, let result = storage.peek() {

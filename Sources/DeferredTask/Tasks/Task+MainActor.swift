@@ -19,19 +19,19 @@ extension Task {
         uponFailure(on: .main) { error in MainActor.assumeIsolated { body(error) } }
     }
 
-    /// A task of what `transform`, on the main actor, makes of the value. See ``map(upon:_:)``.
+    /// A task of what `transform`, on the main actor, makes of the value. See ``map(on:_:)``.
     public func map<NewSuccess: Sendable>(
-        upon executor: MainActorExecutor,
+        on executor: MainActorExecutor,
         _ transform: @escaping @MainActor @Sendable (Success) throws -> NewSuccess
     ) -> Task<NewSuccess> {
-        map(upon: .main) { value in try MainActor.assumeIsolated { try transform(value) } }
+        map(on: .main) { value in try MainActor.assumeIsolated { try transform(value) } }
     }
 
-    /// A task that ends as the task that `transform` starts on the main actor. See ``flatMap(upon:_:)``.
+    /// A task that ends as the task that `transform` starts on the main actor. See ``flatMap(on:_:)``.
     public func flatMap<NewSuccess: Sendable>(
-        upon executor: MainActorExecutor,
+        on executor: MainActorExecutor,
         _ transform: @escaping @MainActor @Sendable (Success) throws -> Task<NewSuccess>
     ) -> Task<NewSuccess> {
-        flatMap(upon: .main) { value in try MainActor.assumeIsolated { try transform(value) } }
+        flatMap(on: .main) { value in try MainActor.assumeIsolated { try transform(value) } }
     }
 }

@@ -9,7 +9,7 @@ extension Task {
     /// - Returns: A task whose cancellation cancels this one too. `transform` does not run if that comes first.
     @inlinable
     public func map<NewSuccess: Sendable>(
-        upon executor: some Executor = .immediate,
+        on executor: some Executor = .immediate,
         _ transform: @escaping @Sendable (Success) throws -> NewSuccess
     ) -> Task<NewSuccess> {
         if executor is ImmediateExecutor, let result = storage.peek() {

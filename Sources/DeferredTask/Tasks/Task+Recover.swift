@@ -9,7 +9,7 @@ extension Task {
     /// - Returns: A task whose cancellation cancels this one too. `substitute` does not run if that comes first.
     @inlinable
     public func recover(
-        upon executor: some Executor = .immediate,
+        on executor: some Executor = .immediate,
         _ substitute: @escaping @Sendable (any Error) throws -> Success
     ) -> Task {
         derive(executor, TaskRecover(body: substitute))
@@ -24,7 +24,7 @@ extension Task {
     ///   if that comes first.
     @inlinable
     public func fallback(
-        upon executor: some Executor = .immediate,
+        on executor: some Executor = .immediate,
         to substitute: @escaping @Sendable (any Error) throws -> Task
     ) -> Task {
         if executor is ImmediateExecutor, let result = storage.peek() {

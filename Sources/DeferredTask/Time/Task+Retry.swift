@@ -16,7 +16,7 @@ extension Task {
     ///   ends it at once with `CancellationError`.
     public static func retry(
         _ policy: RetryPolicy,
-        upon executor: some Executor = .immediate,
+        on executor: some Executor = .immediate,
         _ start: @escaping @Sendable (_ attempt: Int) throws -> Task
     ) -> Task {
         let combination = Combination<Success>(expected: 1)

@@ -26,13 +26,13 @@ public struct CancellationToken: Sendable {
     ///
     /// - Complexity: O(1): one load.
     @inlinable
-    public var isCancelling: Bool { state?.look() == .cancelled }
+    public var isCancelled: Bool { state?.look() == .cancelled }
 
     /// Throws if the source was cancelled.
     ///
     /// - Throws: `CancellationError`.
     public func checkCancellation() throws(CancellationError) {
-        if isCancelling { throw CancellationError() }
+        if isCancelled { throw CancellationError() }
     }
 
     /// Calls `handler` when the source is cancelled: once, on the thread that cancels, newest first; or now, if it was.
@@ -47,7 +47,7 @@ public struct CancellationToken: Sendable {
         guard let state else { return Registration(nil) }
         let notice = state.makeNotice(handler)
         if state.add(notice) { return Registration(notice) }
-        if isCancelling { notice.call() }
+        if isCancelled { notice.call() }
         return Registration(nil)
     }
 }

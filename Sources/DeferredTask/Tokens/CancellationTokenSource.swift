@@ -45,7 +45,7 @@ public final class CancellationTokenSource: Cancellable {
     public var token: CancellationToken { CancellationToken(state) }
 
     /// Whether ``cancel()`` was called, here or where this source is linked to.
-    public var isCancelling: Bool { token.isCancelling }
+    public var isCancelled: Bool { token.isCancelled }
 
     /// Cancels: calls the handlers of all tokens, newest first, on this thread, before it returns. Once; without a lock.
     public func cancel() {

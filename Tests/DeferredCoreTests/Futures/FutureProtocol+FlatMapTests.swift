@@ -23,9 +23,9 @@ struct FutureProtocolFlatMapTests {
         let key = DispatchSpecificKey<Int>()
         queue.setSpecific(key: key, value: 5)
         let deferred = Deferred<Int>()
-        let before = deferred.flatMap(upon: queue) { _ in Future(value: DispatchQueue.getSpecific(key: key)) }
+        let before = deferred.flatMap(on: queue) { _ in Future(value: DispatchQueue.getSpecific(key: key)) }
         deferred.fill(with: 1)
-        let after = deferred.flatMap(upon: queue) { _ in Future(value: DispatchQueue.getSpecific(key: key)) }
+        let after = deferred.flatMap(on: queue) { _ in Future(value: DispatchQueue.getSpecific(key: key)) }
         #expect(await before.value == 5)
         #expect(await after.value == 5)
     }
@@ -195,7 +195,7 @@ struct FutureProtocolFlatMapTests {
         await #expect(processExitsWith: .success) {
             let queue = DispatchQueue(label: "loop")
             @Sendable func count(_ turns: Int) -> Future<Int> {
-                Future(value: turns).flatMap(upon: queue) { $0 == 0 ? Future(value: -1) : count($0 - 1) }
+                Future(value: turns).flatMap(on: queue) { $0 == 0 ? Future(value: -1) : count($0 - 1) }
             }
             _ = await count(10_000).value
             let before = residentMemory()

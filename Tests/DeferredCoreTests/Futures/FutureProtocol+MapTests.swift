@@ -20,13 +20,13 @@ struct FutureProtocolMapTests {
         queue.setSpecific(key: key, value: 5)
         let deferred = Deferred<Int>()
         let log = Log<Int>()
-        let mapped = deferred.map(upon: queue) { value in
+        let mapped = deferred.map(on: queue) { value in
             log.add(value)
             return DispatchQueue.getSpecific(key: key)
         }
         deferred.fill(with: 1)
         #expect(await mapped.value == 5)
-        #expect(await deferred.map(upon: queue) { _ in DispatchQueue.getSpecific(key: key) }.value == 5)
+        #expect(await deferred.map(on: queue) { _ in DispatchQueue.getSpecific(key: key) }.value == 5)
         #expect(log.entries == [1])
     }
 

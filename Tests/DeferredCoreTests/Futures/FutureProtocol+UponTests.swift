@@ -72,8 +72,8 @@ struct FutureProtocolUponTests {
         let label = Label()
         let deferred = Deferred<Int>()
         deferred.upon(.mainActor) { label.text = "\($0)" }
-        let mapped = deferred.map(upon: .mainActor) { "\(label.text) and \($0)" }
-        let chained = mapped.flatMap(upon: .mainActor) { Future(value: "\($0) and \(label.text)") }
+        let mapped = deferred.map(on: .mainActor) { "\(label.text) and \($0)" }
+        let chained = mapped.flatMap(on: .mainActor) { Future(value: "\($0) and \(label.text)") }
         deferred.fill(with: 1)
         #expect(await chained.value == "1 and 1 and 1")
     }

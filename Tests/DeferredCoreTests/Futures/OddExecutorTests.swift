@@ -10,16 +10,16 @@ struct OddExecutorTests {
         for isFilled in [false, true] {
             let deferred = Deferred<Int>()
             if isFilled { deferred.fill(with: 1) }
-            let mapped = deferred.map(upon: Twice()) { value in
+            let mapped = deferred.map(on: Twice()) { value in
                 log.add(value)
                 return [value]
             }
-            let flatMapped = deferred.flatMap(upon: Twice()) { value in
+            let flatMapped = deferred.flatMap(on: Twice()) { value in
                 log.add(value + 1)
                 return Deferred(filledWith: [value])
             }
             let waiting = Deferred<[Int]>()
-            let late = deferred.flatMap(upon: Twice()) { _ in waiting }
+            let late = deferred.flatMap(on: Twice()) { _ in waiting }
             deferred.upon(Twice()) { log.add($0 + 2) }
             deferred.fill(with: 1)
             waiting.fill(with: [3])
@@ -33,7 +33,7 @@ struct OddExecutorTests {
     @Test func `an executor that drops closures frees what waits for them, also behind a future that is held`() {
         let lifetimes = Lifetimes()
         let deferred = Deferred<Int>()
-        let mapped = deferred.map(upon: Dropping()) { [token = lifetimes.make()] value in
+        let mapped = deferred.map(on: Dropping()) { [token = lifetimes.make()] value in
             token.touch()
             return value
         }

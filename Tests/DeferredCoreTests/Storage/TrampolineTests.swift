@@ -22,7 +22,7 @@ struct TrampolineTests {
         await onThread(stackSize: 512 << 10) {
             let head = Deferred<Int>()
             var tail = head.future
-            for _ in 0..<Self.depth { tail = tail.map(upon: Inline()) { $0 + 1 } }
+            for _ in 0..<Self.depth { tail = tail.map(on: Inline()) { $0 + 1 } }
             head.fill(with: 0)
             #expect(tail.peek() == Self.depth)
         }

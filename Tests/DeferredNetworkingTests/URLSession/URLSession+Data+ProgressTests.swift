@@ -80,7 +80,7 @@ extension URLSessionTests {
             #expect(await half.failure() is CancellationError)
 
             let (gate, blocked) = (DispatchSemaphore(value: 0), DispatchQueue(label: "blocked"))
-            let whole = session.beginDataTask(with: server.url("/")).map(upon: blocked) { data, _ in
+            let whole = session.beginDataTask(with: server.url("/")).map(on: blocked) { data, _ in
                 gate.wait()
                 return data.count
             }

@@ -170,14 +170,14 @@ struct TaskCancelTests {
     @Test func `cancel before the work starts: it is not started, and the task fails`() async {
         let (queue, log) = (DispatchQueue(label: "held"), Log<String>())
         queue.suspend()
-        let task = Task.async(upon: queue) { log.add("work") }
-        let custom = Task.async(upon: queue, onCancel: Failure.custom) { log.add("work") }
+        let task = Task.async(on: queue) { log.add("work") }
+        let custom = Task.async(on: queue, onCancel: Failure.custom) { log.add("work") }
         task.cancel()
         custom.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         await #expect(throws: Failure.custom) { try await custom.value }
         queue.resume()
-        await Task.async(upon: queue) {}.ended()
+        await Task.async(on: queue) {}.ended()
         #expect(log.entries.isEmpty)
     }
 
@@ -213,7 +213,7 @@ struct TaskCancelTests {
         let log = Log<String>()
         let lifetimes = Lifetimes()
         let producer = Producer()
-        let task = Task(producer).map(upon: executor) { [token = lifetimes.make()] value in
+        let task = Task(producer).map(on: executor) { [token = lifetimes.make()] value in
             token.touch()
             log.add("closure")
             return value
@@ -399,7 +399,7 @@ struct TaskCancelTests {
         #expect(count(to: 12_000, from: 0) { .success($0) }.valueNow == 12_000)
 
         let executor = ManualExecutor()
-        let queued: @Sendable (Int) -> Task<Int> = { Task.success($0).map(upon: executor) { $0 } }
+        let queued: @Sendable (Int) -> Task<Int> = { Task.success($0).map(on: executor) { $0 } }
         let task = count(to: 12_000, from: 0, queued)
         executor.runAll()
         #expect(task.valueNow == 12_000)

@@ -148,7 +148,7 @@ struct NestingTests {
             sources[Self.depth].token.register { log.add(1) }
             first.cancel()
             #expect(log.entries == [1])
-            #expect(!sources.contains { !$0.isCancelling })
+            #expect(!sources.contains { !$0.isCancelled })
             sources = []
         }
     }

@@ -87,7 +87,7 @@ struct MapTasksTests {
             let task = (0..<2_000).mapTasks(maxConcurrent: limit) { index in
                 let now = running.wrappingAdd(1, ordering: .relaxed).newValue
                 highest.max(now, ordering: .relaxed)
-                return Task<Int>.async(upon: .global()) {
+                return Task<Int>.async(on: .global()) {
                     running.wrappingSubtract(1, ordering: .relaxed)
                     return index
                 }

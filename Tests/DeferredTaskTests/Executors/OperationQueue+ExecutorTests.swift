@@ -8,7 +8,7 @@ import Testing
 struct OperationQueueExecutorTests {
     @Test func `closures run as operations of the queue`() async throws {
         let queue = OperationQueue()
-        let current = Task.success(1).map(upon: queue) { _ in OperationQueue.current.map(ObjectIdentifier.init) }
+        let current = Task.success(1).map(on: queue) { _ in OperationQueue.current.map(ObjectIdentifier.init) }
         #expect(try await current.value == ObjectIdentifier(queue))
     }
 
@@ -17,7 +17,7 @@ struct OperationQueueExecutorTests {
         queue.maxConcurrentOperationCount = 1
         let answer = Deferred<Int>()
         for index in 0..<1_000 { answer.upon(queue) { _ in log.add(index) } }
-        let last = answer.map(upon: queue) { $0 }
+        let last = answer.map(on: queue) { $0 }
         answer.fill(with: 1)
         #expect(try await last.get() == 1)
         #expect(log.entries == Array(0..<1_000))
@@ -27,8 +27,8 @@ struct OperationQueueExecutorTests {
         let (queue, log) = (OperationQueue(), Log<String>())
         queue.isSuspended = true
         let answer = Deferred<Task<Int>.Result>()
-        let kept = Task(answer).map(upon: queue) { $0 + 1 }
-        let cancelled = Task(answer).map(upon: queue) { _ in log.add("cancelled") }
+        let kept = Task(answer).map(on: queue) { $0 + 1 }
+        let cancelled = Task(answer).map(on: queue) { _ in log.add("cancelled") }
         answer.succeed(with: 1)
         #expect(queue.operationCount == 2)
         cancelled.cancel()

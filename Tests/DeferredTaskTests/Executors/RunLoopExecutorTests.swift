@@ -8,7 +8,7 @@ import Testing
 struct RunLoopExecutorTests {
     @Test func `closures run on the thread of the loop`() async throws {
         let loop = try await LoopThread.start()
-        let thread = Future(value: 1).map(upon: loop.executor) { _ in ObjectIdentifier(Thread.current) }
+        let thread = Future(value: 1).map(on: loop.executor) { _ in ObjectIdentifier(Thread.current) }
         #expect(try await thread.get() == loop.thread)
         try await loop.stop()
     }
@@ -18,7 +18,7 @@ struct RunLoopExecutorTests {
         var random = SeededGenerator(seed: 2)
         for index in 0..<500 {
             let answer = Deferred<Int>()
-            let echo = answer.map(upon: loop.executor) { $0 }
+            let echo = answer.map(on: loop.executor) { $0 }
             await giveWay(using: &random)
             answer.fill(with: index)
             // Nothing else ever wakes the loop: without its wake-up, this would wait for ever.

@@ -104,7 +104,7 @@ struct ProgressContinuityTests {
 
     @Test func `the state of a task may be made after its end, or let go before`() {
         let (producer, executor) = (Producer(), ManualExecutor())
-        let mapped = Task(producer).map(upon: executor) { $0 }
+        let mapped = Task(producer).map(on: executor) { $0 }
         producer.succeed(with: 1)
         executor.runAll()
         #expect(mapped.progress.fractionCompleted == 1)

@@ -36,7 +36,7 @@ struct TaskProgressTests {
     @Test func `a stage that reports counts 10, one that does not counts 1`() {
         let (producer, reporter, executor) = (Producer(), ProgressReporter(), ManualExecutor())
         let task = Task(producer, reporter: reporter)
-        let chain = task.map { $0 }.map(upon: executor) { $0 }
+        let chain = task.map { $0 }.map(on: executor) { $0 }
         let (own, whole) = (task.progress, chain.progress)
         reporter.report(completed: 1, of: 4)
         #expect(isNear(own.fractionCompleted, 0.25))
@@ -53,7 +53,7 @@ struct TaskProgressTests {
     @Test func `a stage that reports counts 10 though it ended before its task was made`() {
         let (producer, executor) = (Producer(), ManualExecutor())
         producer.succeed(with: 1)
-        let chain = Task(producer, reporter: ProgressReporter()).map(upon: executor) { $0 }
+        let chain = Task(producer, reporter: ProgressReporter()).map(on: executor) { $0 }
         #expect(abs(chain.progress.fractionCompleted - 10.0 / 11) < 0.000_001)
         executor.runAll()
         #expect(chain.progress.fractionCompleted == 1)

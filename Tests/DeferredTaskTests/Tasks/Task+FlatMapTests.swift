@@ -16,8 +16,8 @@ struct TaskFlatMapTests {
         func start(_ turn: Int, _ waiting: Waiting) -> Task<Int> {
             switch self {
             case .filled: return .success(turn)
-            case .queued: return .async(upon: .global()) { turn }
-            case .recovered: return Task<Int>.async(upon: .global()) { throw CancellationError() }.recover { _ in turn }
+            case .queued: return .async(on: .global()) { turn }
+            case .recovered: return Task<Int>.async(on: .global()) { throw CancellationError() }.recover { _ in turn }
             case .promised, .progressing, .watched:
                 let promise = Task<Int>.Promise()
                 let reporter = ProgressReporter(total: 1)
@@ -86,7 +86,7 @@ struct TaskFlatMapTests {
     @Test func `a loop that falls back for ever runs in constant memory`() async {
         await #expect(processExitsWith: .success) {
             @Sendable func attempt(_ turn: Int, _ end: Int) -> Task<Int> {
-                Task<Int>.async(upon: .global()) { throw CancellationError() }
+                Task<Int>.async(on: .global()) { throw CancellationError() }
                     .fallback { _ in turn == end ? .success(turn) : attempt(turn + 1, end) }
             }
             _ = try await attempt(0, isSanitized ? 100 : 30_000).value

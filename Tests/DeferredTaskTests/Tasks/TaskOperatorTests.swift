@@ -27,7 +27,7 @@ struct TaskOperatorTests {
                 }
                 let map: (Task<Int>) -> Task<Int> = { task in
                     guard let queue else { return task.map { try $0 == 3 ? { throw Failure.second }() : $0 + 1 } }
-                    return task.map(upon: queue) { try $0 == 3 ? { throw Failure.second }() : $0 + 1 }
+                    return task.map(on: queue) { try $0 == 3 ? { throw Failure.second }() : $0 + 1 }
                 }
                 #expect(await run(.success(1), map) == "2")
                 #expect(await run(.success(3), map) == "second")
@@ -42,7 +42,7 @@ struct TaskOperatorTests {
                         }
                     }
                     guard let queue else { return task.flatMap(body) }
-                    return task.flatMap(upon: queue, body)
+                    return task.flatMap(on: queue, body)
                 }
                 #expect(await run(.success(1), flatMap) == "10")
                 #expect(await run(.success(2), flatMap) == "second")
@@ -55,7 +55,7 @@ struct TaskOperatorTests {
                         throw Failure.first
                     }
                     guard let queue else { return task.recover(body) }
-                    return task.recover(upon: queue, body)
+                    return task.recover(on: queue, body)
                 }
                 #expect(await run(.success(1), recover) == "1")
                 #expect(await run(.failure(Failure.first), recover) == "20")
@@ -67,7 +67,7 @@ struct TaskOperatorTests {
                         throw Failure.first
                     }
                     guard let queue else { return task.fallback(to: body) }
-                    return task.fallback(upon: queue, to: body)
+                    return task.fallback(on: queue, to: body)
                 }
                 #expect(await run(.success(1), fallback) == "1")
                 #expect(await run(.failure(Failure.first), fallback) == "30")
@@ -98,7 +98,7 @@ struct TaskOperatorTests {
         let done = Deferred<Void>()
         task.uponSuccess(on: .mainActor) { count += $0 }
         task.uponFailure(on: .mainActor) { _ in count = -1 }
-        let derived = task.map(upon: .mainActor) { $0 + count }.flatMap(upon: .mainActor) { .success($0 + count) }
+        let derived = task.map(on: .mainActor) { $0 + count }.flatMap(on: .mainActor) { .success($0 + count) }
         producer.succeed(with: 1)
         done.fill()
         #expect(try await derived.value == 3)
@@ -110,7 +110,7 @@ struct TaskOperatorTests {
         #expect(try await Task.catching { 2 }.value == 2)
         await #expect(throws: Failure.second) { try await Task<Int>.catching { throw Failure.second }.value }
         #expect(try await Task(succeedsFrom: Future(value: 3)).value == 3)
-        #expect(try await Task.async(upon: .any()) { 4 }.value == 4)
+        #expect(try await Task.async(on: .any()) { 4 }.value == 4)
         #expect(Task<Int>.never.peek() == nil)
         let void = Deferred<Task<Void>.Result>()
         #expect(void.succeed())

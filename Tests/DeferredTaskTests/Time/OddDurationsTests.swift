@@ -45,7 +45,7 @@ struct OddDurationsTests {
         source.token.register { cancelled.fill() }
         let registration = source.cancel(after: duration, on: clock)
         await cancelled.value
-        #expect(source.isCancelling && !registration.isCancelled)
+        #expect(source.isCancelled && !registration.isCancelled)
     }
 
     @Test(arguments: never, clocks)
@@ -83,7 +83,7 @@ struct OddDurationsTests {
             let source = CancellationTokenSource()
             let registration = source.cancel(after: duration, on: clock)
             registration.cancel()
-            #expect(registration.isCancelled && !source.isCancelling)
+            #expect(registration.isCancelled && !source.isCancelled)
         }
         #expect(lifetimes.count == 0 && count(clock) == 0)
     }

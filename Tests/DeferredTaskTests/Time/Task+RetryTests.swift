@@ -85,14 +85,14 @@ struct RetryTests {
 
     @Test func `attempts start on the executor`() {
         let (executor, log) = (ManualExecutor(), Log<Int>())
-        let task = Task.retry(RetryPolicy(attempts: 1), upon: executor) { attempt in
+        let task = Task.retry(RetryPolicy(attempts: 1), on: executor) { attempt in
             log.add(attempt)
             return .success(attempt)
         }
         #expect(log.entries.isEmpty)
         executor.runAll()
         #expect(task.valueNow == 1)
-        let cancelled = Task.retry(RetryPolicy(attempts: 1), upon: executor) { attempt in
+        let cancelled = Task.retry(RetryPolicy(attempts: 1), on: executor) { attempt in
             log.add(attempt)
             return .success(attempt)
         }
@@ -109,7 +109,7 @@ struct RetryTests {
             }
         }
         let log = Log<Int>()
-        let task = Task<Int>.retry(RetryPolicy(attempts: 3, base: .zero), upon: Twice()) { attempt in
+        let task = Task<Int>.retry(RetryPolicy(attempts: 3, base: .zero), on: Twice()) { attempt in
             log.add(attempt)
             throw TimeoutError(duration: .zero)
         }

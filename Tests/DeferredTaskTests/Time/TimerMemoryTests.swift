@@ -23,7 +23,7 @@ struct TimerMemoryTests {
         await #expect(processExitsWith: .success) {
             let source = CancellationTokenSource()
             expectFlat(200_000) { source.cancel(after: .seconds(3_600)).cancel() }
-            precondition(!source.isCancelling)
+            precondition(!source.isCancelled)
         }
     }
 

@@ -17,12 +17,12 @@ struct CancellationTokenTests {
                 log.add(index)
             }
         }
-        #expect(!source.isCancelling)
+        #expect(!source.isCancelled)
         source.cancel()
         source.cancel()
         #expect(log.entries == [2, 1, 0])
         #expect(lifetimes.count == 0)
-        #expect(source.isCancelling && source.token.isCancelling)
+        #expect(source.isCancelled && source.token.isCancelled)
     }
 
     @Test func `a handler registered after cancelling runs at once`() {
@@ -51,7 +51,7 @@ struct CancellationTokenTests {
         token.register { [token = lifetimes.make()] in token.touch() }
         source = nil
         #expect(lifetimes.count == 0)
-        #expect(!token.isCancelling)
+        #expect(!token.isCancelled)
         token.register { [token = lifetimes.make()] in token.touch() }
         #expect(lifetimes.count == 0)
     }
@@ -60,7 +60,7 @@ struct CancellationTokenTests {
         let lifetimes = Lifetimes()
         CancellationToken.none.register { [token = lifetimes.make()] in token.touch() }
         #expect(lifetimes.count == 0)
-        #expect(!CancellationToken.none.isCancelling)
+        #expect(!CancellationToken.none.isCancelled)
         try CancellationToken.none.checkCancellation()
         #expect(MemoryLayout<CancellationToken>.size == MemoryLayout<Int>.size)
     }
@@ -73,11 +73,11 @@ struct CancellationTokenTests {
         second.cancel()
         first.cancel()
         #expect(log.entries == ["linked"])
-        #expect(CancellationTokenSource(linkedTo: first.token).isCancelling)
+        #expect(CancellationTokenSource(linkedTo: first.token).isCancelled)
 
         let own = CancellationTokenSource()
         CancellationTokenSource(linkedTo: own.token).cancel()
-        #expect(!own.isCancelling)
+        #expect(!own.isCancelled)
     }
 
     @Test func `linked sources that went leave nothing with a token of long life`() {
@@ -150,7 +150,7 @@ struct CancellationTokenTests {
         let cancelled = Deferred<Void>()
         source.token.register { cancelled.fill() }
         await cancelled.value
-        #expect(source.isCancelling)
+        #expect(source.isCancelled)
     }
 
     @Test func `the timer of cancel(after:) can be taken back`() async throws {
@@ -167,7 +167,7 @@ struct CancellationTokenTests {
         #expect(!source.hasHandlers)
         clock.advance(by: .seconds(5))
         try await eventually { clock.sleeperCount == 0 }
-        #expect(!source.isCancelling)
+        #expect(!source.isCancelled)
     }
 
     @Test func `a timer that has cancelled was not taken back`() async throws {
@@ -181,7 +181,7 @@ struct CancellationTokenTests {
         registration.cancel()
         #expect(!registration.isCancelled)
         late.cancel()
-        #expect(!source.hasHandlers && source.isCancelling)
+        #expect(!source.hasHandlers && source.isCancelled)
     }
 
     @Test func `a source that goes, or is cancelled, takes its timers with it`() async throws {

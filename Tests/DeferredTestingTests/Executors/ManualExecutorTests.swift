@@ -103,7 +103,7 @@ struct ManualExecutorTests {
     @Test func `handlers of a future wait for it`() {
         let (executor, log, answer) = (ManualExecutor(), Log<Int>(), Deferred<Int>())
         let taken = answer.upon(executor) { log.add($0) }
-        answer.map(upon: executor) { $0 + 1 }.upon(.immediate) { log.add($0) }
+        answer.map(on: executor) { $0 + 1 }.upon(.immediate) { log.add($0) }
         answer.fill(with: 42)
         #expect(executor.count == 2)
         taken.cancel()

@@ -92,7 +92,12 @@ void content_decoder_destroy(content_decoder decoder) {
 }
 
 enum content_decoding content_decoder_decode(
-    content_decoder decoder, const uint8_t **input, size_t *input_count, uint8_t *output, size_t capacity, size_t *output_count) {
+    content_decoder decoder,
+    const uint8_t **input,
+    size_t *input_count,
+    uint8_t *output,
+    size_t capacity,
+    size_t *output_count) {
     if (decoder->brotli) {
         size_t room = capacity;
         int result = brotli_decode(decoder->brotli, input_count, input, &room, &output, NULL);

@@ -74,7 +74,7 @@ static void load(void) {
     void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
     if (!library) {
         const char *error = dlerror();
-        snprintf(description, sizeof description, "libcurl.so.4 can't be opened: %s", error ? error : "no reason given");
+        snprintf(description, sizeof description, "libcurl.so.4 can't be opened: %s", error ? error : "no reason");
         failure = description;
         return;
     }
@@ -134,7 +134,9 @@ libcurl_easy libcurl_easy_create(void) { return curl.easy_init(); }
 
 void libcurl_easy_destroy(libcurl_easy handle) { curl.easy_cleanup(handle); }
 
-int libcurl_easy_set_long(libcurl_easy handle, int option, long value) { return curl.easy_setopt(handle, option, value); }
+int libcurl_easy_set_long(libcurl_easy handle, int option, long value) {
+    return curl.easy_setopt(handle, option, value);
+}
 
 int libcurl_easy_set_offset(libcurl_easy handle, int option, int64_t value) {
     return curl.easy_setopt(handle, option, value);
@@ -190,7 +192,9 @@ int libcurl_multi_set_long(libcurl_multi multi, int option, long value) {
 }
 
 int libcurl_multi_set_sockets(
-    libcurl_multi multi, int (*function)(libcurl_easy, int socket, int what, void *context, void *known), void *context) {
+    libcurl_multi multi,
+    int (*function)(libcurl_easy, int socket, int what, void *context, void *known),
+    void *context) {
     int code = curl.multi_setopt(multi, CURLMOPT_SOCKETDATA, context);
     return code ? code : curl.multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, function);
 }

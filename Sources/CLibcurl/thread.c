@@ -64,7 +64,8 @@ void libcurl_leave(void) {
 
 static void leave_in_peace(void) {
     atomic_store(&is_exiting, true);
-    // For as long as a second: a user's closure that runs there may not end. The thread that exits may itself be inside.
+    // For as long as a second: a user's closure that runs there may not end. The thread that exits may itself be
+    // inside.
     for (int round = 0; round < 10000 && atomic_load(&inside) > (is_inside ? 1 : 0); round++) usleep(100);
 }
 

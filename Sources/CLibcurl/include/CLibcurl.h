@@ -1,5 +1,6 @@
 // What the engine over libcurl needs of C: libcurl's functions, opened at run time and called without their variable
-// arguments; the decoders of gzip and Brotli, opened alike; a thread, and a poll set. Empty where there is no such engine.
+// arguments; the decoders of gzip and Brotli, opened alike; a thread, and a poll set. Empty where there is no such
+// engine.
 //
 // Names and numbers are those of libcurl's documentation; the numbers belong to its stable ABI.
 
@@ -37,7 +38,8 @@ struct libcurl_blob {
     unsigned int flags;
 };
 
-/// Opens libcurl once for the process. The number of its version, such as 0x075801, or 0 and the reason why there is none.
+/// Opens libcurl once for the process. The number of its version, such as 0x075801, or 0 and the reason why there is
+/// none.
 uint32_t libcurl_load(const char **reason);
 
 /// libcurl's version as text. Like all that follows, only for a library that was loaded.
@@ -69,8 +71,11 @@ libcurl_multi libcurl_multi_create(void);
 void libcurl_multi_destroy(libcurl_multi multi);
 int libcurl_multi_set_long(libcurl_multi multi, int option, long value);
 int libcurl_multi_set_sockets(
-    libcurl_multi multi, int (*function)(libcurl_easy, int socket, int what, void *context, void *known), void *context);
-int libcurl_multi_set_timer(libcurl_multi multi, int (*function)(libcurl_multi, long milliseconds, void *context), void *context);
+    libcurl_multi multi,
+    int (*function)(libcurl_easy, int socket, int what, void *context, void *known),
+    void *context);
+int libcurl_multi_set_timer(
+    libcurl_multi multi, int (*function)(libcurl_multi, long milliseconds, void *context), void *context);
 int libcurl_multi_add(libcurl_multi multi, libcurl_easy handle);
 int libcurl_multi_remove(libcurl_multi multi, libcurl_easy handle);
 int libcurl_multi_act(libcurl_multi multi, int socket, int mask);
@@ -212,7 +217,12 @@ void content_decoder_destroy(content_decoder decoder);
 
 /// Decodes some of the input and moves past it, up to what fits into the output, of which it tells how much was filled.
 enum content_decoding content_decoder_decode(
-    content_decoder decoder, const uint8_t **input, size_t *input_count, uint8_t *output, size_t capacity, size_t *output_count);
+    content_decoder decoder,
+    const uint8_t **input,
+    size_t *input_count,
+    uint8_t *output,
+    size_t capacity,
+    size_t *output_count);
 
 // MARK: Thread
 
@@ -221,8 +231,8 @@ enum content_decoding content_decoder_decode(
 /// - Returns: 0, or an error number.
 int quiet_thread_start(void (*function)(void *), void *context);
 
-/// Around what a thread does with libcurl. When the process exits, this waits for those that are inside and holds those that
-/// would enter, since the libraries below libcurl then let go of what they need.
+/// Around what a thread does with libcurl. When the process exits, this waits for those that are inside and holds those
+/// that would enter, since the libraries below libcurl then let go of what they need.
 void libcurl_enter(void);
 void libcurl_leave(void);
 

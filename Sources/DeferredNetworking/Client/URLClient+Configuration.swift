@@ -23,10 +23,10 @@ extension URLClient {
 
             /// libcurl itself, on a thread of the client's own: on Linux.
             ///
-            /// Many times as fast as `URLSession` is there, and safe from servers that end a process that uses one. It is
-            /// the `libcurl.so.4` that `URLSession` is built on, so there is nothing to install; where it is missing or
-            /// older than 7.68, each request fails with ``URLClientError/engineUnavailable(reason:)``. Of ``session``, only
-            /// the additional headers and the time-out for resources count.
+            /// Many times as fast as `URLSession` is there, and safe from servers that end a process that uses one. It
+            /// is the `libcurl.so.4` that `URLSession` is built on, so there is nothing to install; where it is missing
+            /// or older than 7.68, each request fails with ``URLClientError/engineUnavailable(reason:)``. Of ``session``,
+            /// only the additional headers and the time-out for resources count.
             case libcurl
         }
 
@@ -48,7 +48,7 @@ extension URLClient {
         /// A socket in the file system that all requests go to, whatever hosts they name. Only for ``Engine/libcurl``.
         public var unixSocketPath: String?
 
-        /// The only version of HTTP that is spoken; `nil` for HTTP/2 over TLS where the server knows it, and else HTTP/1.1.
+        /// The only version of HTTP that is spoken; `nil` for HTTP/2 over TLS where the server knows it, else HTTP/1.1.
         ///
         /// Only for ``Engine/libcurl``.
         public var httpVersion: HTTPVersion?
@@ -67,8 +67,8 @@ extension URLClient {
         /// A larger one fails with ``URLClientError/bodyTooLarge(limit:)``. Bytes count after decompression.
         public var maximumBodySize: Int64? = 64 << 20
 
-        /// How much of a stream's body waits in memory for its reader, in bytes. What goes beyond waits in a file, where the
-        /// sender isn't held up: see ``streamBufferLimit``.
+        /// How much of a stream's body waits in memory for its reader, in bytes. What goes beyond waits in a file, where
+        /// the sender isn't held up: see ``streamBufferLimit``.
         public var streamBufferSize = 1 << 20
 
         /// How much of a stream's body may wait for its reader, in bytes, before its sender is held up; `nil` for

@@ -41,7 +41,7 @@ public struct URLClientError: Error, Sendable {
         /// The connection ended after `received` bytes of a body that was announced as `expected` bytes long.
         case truncatedBody(received: Int64, expected: Int64)
 
-        /// The configuration asks for an engine that there isn't here, or for what its engine can't do; nothing was sent.
+        /// The configuration asks for an engine that isn't there, or for what its engine can't do; nothing was sent.
         case engineUnavailable(reason: String)
     }
 

@@ -6,8 +6,8 @@ import FoundationNetworking
 
 /// One request on its handle, and what has come for it. Lives on the engine's thread.
 ///
-/// libcurl's callbacks come here. What they tell the transfer runs the user's code, which may ask the engine for anything:
-/// that waits in the mailbox, so that libcurl is never entered twice.
+/// libcurl's callbacks come here. What they tell the transfer runs the user's code, which may ask the engine for
+/// anything: that waits in the mailbox, so that libcurl is never entered twice.
 final class LibcurlExchange {
     /// How much of a body is gathered before it is told: libcurl brings it in pieces of 16 KiB.
     private static let pieceSize = 256 << 10
@@ -280,8 +280,8 @@ final class LibcurlExchange {
         pauseIfNeeded()
     }
 
-    /// Looks whether what was just told was enough for now. Also within a callback of libcurl's, which otherwise reads for as
-    /// long as there is something to read.
+    /// Looks whether what was just told was enough for now. Also within a callback of libcurl's, which otherwise reads
+    /// for as long as there is something to read.
     private func pauseIfNeeded() {
         isHeld = task.isHeld
         if !isBehind { isBehind = task.isBehind() }

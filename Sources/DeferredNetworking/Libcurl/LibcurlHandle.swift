@@ -109,7 +109,8 @@ final class LibcurlHandle {
             switch version {
             case .http1_1: CURL_HTTP_VERSION_1_1
             case .http2 where !isSecure: CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE
-            // In the clear, a server that claims to speak HTTP/2 would make libcurl share its connections among requests.
+            // In the clear, a server that claims to speak HTTP/2 would make libcurl share its connections among
+            // requests.
             case .http2, nil: isSecure ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
             }
         set(CURLOPT_HTTP_VERSION, number)

@@ -104,7 +104,8 @@ final class LibcurlWorker {
             context
         )
         libcurl_multi_set_long(multi, Int32(CURLMOPT_MAX_HOST_CONNECTIONS), options.maximumConnectionsPerHost)
-        // By default it depends on how many run just then, so that the last of many would close the others' connections.
+        // By default it depends on how many run just then, so that the last of many would close the others'
+        // connections.
         libcurl_multi_set_long(
             multi,
             Int32(CURLMOPT_MAXCONNECTS),
@@ -145,8 +146,8 @@ final class LibcurlWorker {
         }
     }
 
-    /// Calls libcurl for its timer, once: a fast transfer sets one that is due at once again and again, and letters that
-    /// hold it up have to come between.
+    /// Calls libcurl for its timer, once: a fast transfer sets one that is due at once again and again, and letters
+    /// that hold it up have to come between.
     private func runTimer() {
         guard let multi, let due = timer, due <= ContinuousClock.now else { return }
         timer = nil

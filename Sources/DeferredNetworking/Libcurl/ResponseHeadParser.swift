@@ -2,8 +2,8 @@ import Foundation
 
 /// Reads the heads of one response, line by line: any interim ones, then the one that counts.
 ///
-/// Strict where a lenient reading could make another response of it (RFC 9112, sections 4 and 5), and bounded. What comes
-/// after the head is a trailer, and passed over.
+/// Strict where a lenient reading could make another response of it (RFC 9112, sections 4 and 5), and bounded. What
+/// comes after the head is a trailer, and passed over.
 struct ResponseHeadParser {
     /// Why a response can't be read.
     struct Flaw: Error {

@@ -1,7 +1,7 @@
 /// The engines that there are.
 ///
-/// Over `URLSession`, servers on Linux can end or freeze the process, and all sessions share one queue; there, a client may
-/// be over libcurl itself. Tests: all of `URLClientTests`, with `DEFERRED_ENGINE=libcurl` in the environment.
+/// Over `URLSession`, servers on Linux can end or freeze the process, and all sessions share one queue; there, a client
+/// may be over libcurl itself. Tests: all of `URLClientTests`, with `DEFERRED_ENGINE=libcurl` in the environment.
 enum ClientEngines {
     /// What a configuration asks for that a session can't do.
     private static func settingForLibcurl(in configuration: URLClient.Configuration) -> String? {
@@ -12,7 +12,8 @@ enum ClientEngines {
         return configuration.streamBufferLimit == nil ? nil : "streamBufferLimit"
     }
 
-    /// How much of a stream waits before its sender is held up, unless the configuration says so; nil where it can't be.
+    /// How much of a stream waits before its sender is held up, unless the configuration says so; nil where it can't
+    /// be.
     static func streamBufferLimit(of configuration: URLClient.Configuration) -> Int? {
         configuration.engine == .libcurl ? configuration.streamBufferSize : nil
     }

@@ -55,8 +55,8 @@ extension URLClient {
         /// What the client shows to servers that ask who it is.
         public var clientCertificate: ClientCertificate?
 
-        /// The SHA-256 digests of the public keys, as `SubjectPublicKeyInfo` in DER, one of which a server must have; empty
-        /// for any.
+        /// The SHA-256 digests of the public keys, as `SubjectPublicKeyInfo` in DER, one of which a server must have;
+        /// empty for any.
         public var pinnedPublicKeys: Set<Data> = []
 
         /// The oldest version that is spoken; `nil` for the library's own choice.
@@ -68,7 +68,8 @@ extension URLClient {
 
     /// What requests go through on their way. Only for ``Configuration/Engine/libcurl``.
     public enum Proxy: Sendable, Hashable {
-        /// What the variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` of the environment say: the default.
+        /// What the variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` of the environment say: the
+        /// default.
         case environment
 
         /// Nothing, whatever the environment says.

@@ -17,7 +17,13 @@ let package = Package(
         .target(name: "CDeferred"),
         .target(name: "DeferredCore", dependencies: ["CDeferred"]),
         .target(name: "DeferredTask", dependencies: ["DeferredCore"]),
-        .target(name: "DeferredNetworking", dependencies: ["DeferredCore", "DeferredTask"]),
+        .target(
+            name: "DeferredNetworking",
+            dependencies: [
+                "DeferredCore", "DeferredTask", .target(name: "CLibcurl", condition: .when(platforms: [.linux])),
+            ]
+        ),
+        .target(name: "CLibcurl"),
         .target(name: "DeferredHTTP", dependencies: ["DeferredCore", "DeferredTask", "DeferredNetworking"]),
         .target(name: "DeferredTesting", dependencies: ["DeferredCore", "DeferredTask", "DeferredHTTP"]),
         .target(
@@ -38,7 +44,10 @@ let package = Package(
         ),
         .testTarget(
             name: "DeferredNetworkingTests",
-            dependencies: ["DeferredCore", "DeferredTask", "DeferredNetworking", "DeferredTesting", "TestSupport"]
+            dependencies: [
+                "DeferredCore", "DeferredTask", "DeferredNetworking", "DeferredTesting", "TestSupport",
+                .target(name: "CLibcurl", condition: .when(platforms: [.linux])),
+            ]
         ),
         .testTarget(
             name: "DeferredHTTPTests",
@@ -57,7 +66,7 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-for target in package.targets where target.name != "CDeferred" {
+for target in package.targets where !["CDeferred", "CLibcurl"].contains(target.name) {
     target.swiftSettings = [
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("MemberImportVisibility"),

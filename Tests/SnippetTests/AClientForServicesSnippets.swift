@@ -142,4 +142,24 @@ struct AClientForServicesSnippets {
         await client.invalidateAndCancel().value
 #sourceLocation()
     }
+
+    @Test func `Choose the engine`() async throws {
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 196)
+        let server = try LoopbackServer { _ in .response(body: "hello") }
+        defer { server.stop() }
+        let url = server.url("/")
+        #if os(Linux)
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 202)
+        var configuration = URLClient.Configuration()
+        configuration.engine = .libcurl
+        let client = URLClient(configuration: configuration)
+        let (body, _) = try await client.begin(url).get()
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 208)
+        #expect(body == Data("hello".utf8))
+        await client.shutdown().value
+        #endif
+#sourceLocation()
+    }
 }

@@ -63,6 +63,7 @@ extension HTTPError.Code {
         case .deadlineExceeded: self = .timedOut
         case .shutDown: self = .shutDown
         case .truncatedBody: self = .connectionLost
+        case .engineUnavailable: self = .cannotConnect
         }
     }
 }

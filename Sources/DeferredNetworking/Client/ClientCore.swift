@@ -17,6 +17,9 @@ final class ClientCore: Sendable {
 
     private let defaultHeaders: [String: String]
 
+    /// Why there is no engine.
+    private let refusal: URLClientError?
+
     private struct State {
         var admission: AdmissionStateMachine
 
@@ -30,9 +33,16 @@ final class ClientCore: Sendable {
 
     init(_ configuration: URLClient.Configuration) {
         self.configuration = configuration
-        let engine = URLSessionEngine(copying: configuration.makeSessionConfiguration())
-        invalidated = engine.invalidated
-        defaultHeaders = engine.defaultHeaders
+        let engine: (any Engine)?
+        do throws(URLClientError) {
+            engine = try ClientEngines.make(configuration)
+            refusal = nil
+        } catch {
+            engine = nil
+            refusal = error
+        }
+        invalidated = engine?.invalidated ?? Future(value: ())
+        defaultHeaders = engine?.defaultHeaders ?? [:]
         let admission = AdmissionStateMachine(limit: configuration.maximumRequestsInFlight)
         state = Lock(State(admission: admission, engine: engine))
     }
@@ -59,6 +69,7 @@ final class ClientCore: Sendable {
         events.report(.created)
         let checked: CheckedRequest
         do throws(URLClientError) {
+            if let refusal { throw refusal }
             checked = try CheckedRequest(request, body: body, defaultHeaders: defaultHeaders)
         } catch {
             let named = error.about(request.url)

@@ -9,9 +9,10 @@ extension URLClient {
     /// Begins a request, and gives the response as soon as its head is there. Its body is read as it comes.
     ///
     /// For bodies of any length, for those without an end, and for those that matter from the first byte. Memory stays
-    /// bounded, since what isn't read in time waits in an unnamed temporary file, beyond
-    /// ``Configuration/streamBufferSize`` bytes. The server is not slowed down: URLSession on Linux can't do that, so a slow
-    /// reader of an endless body fills the disk. Such a transfer fails with a `CocoaError`.
+    /// bounded. Over ``Configuration/Engine/libcurl``, a reader that is slower than the server holds it up: at most
+    /// ``Configuration/streamBufferLimit`` bytes wait. `URLSession` can't do that, so there what isn't read in time
+    /// waits in an unnamed temporary file, beyond ``Configuration/streamBufferSize`` bytes, and a slow reader of an
+    /// endless body fills the disk. Such a transfer fails with a `CocoaError`.
     ///
     /// - Parameters:
     ///   - request: See ``begin(_:options:)-(URLRequest,_)``.

@@ -19,8 +19,8 @@ extension URLClient {
         /// With one that was read or closed before, the request fails with ``URLClientError/invalidRequest(reason:)``,
         /// and with one that can't be opened, with `URLError.cannotOpenFile`.
         ///
-        /// On Linux, a stream that has no bytes available when it is opened counts as empty, and one that blocks holds
-        /// up all sessions of the process: use streams over memory or files.
+        /// Over `URLSession` on Linux, a stream that has no bytes available when it is opened counts as empty, and one
+        /// that blocks holds up all sessions of the process: use streams over memory or files there.
         case stream(@Sendable () -> InputStream)
     }
 
@@ -30,10 +30,11 @@ extension URLClient {
     ///   - request: With a method that has a body. A `httpBody` of its own is replaced.
     ///   - body: What to send.
     ///   - options: What holds for this request only.
-    /// - Returns: A task like that of ``begin(_:options:)-(URLRequest,_)``, whose progress counts the bytes of the body that the
-    ///   system has taken; those of a stream have no total. It fails with ``URLClientError/invalidRequest(reason:)`` for a
-    ///   `GET`, and for a file that can't be read. A file that becomes shorter while it is sent ends at the idle deadline; so does, on
-    ///   Linux and over HTTP/2, a server that answers without reading the body.
+    /// - Returns: A task like that of ``begin(_:options:)-(URLRequest,_)``, whose progress counts the bytes of the body
+    ///   that the system has taken; those of a stream have no total. It fails with
+    ///   ``URLClientError/invalidRequest(reason:)`` for a `GET`, and for a file that can't be read. A file that becomes
+    ///   shorter while it is sent ends at the idle deadline, or over libcurl at once; so does, on Linux and over
+    ///   HTTP/2, at the idle deadline, a server that answers without reading the body.
     public func upload(
         _ request: URLRequest,
         from body: UploadBody,

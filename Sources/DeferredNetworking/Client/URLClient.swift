@@ -9,7 +9,8 @@ public import FoundationNetworking
 /// An HTTP client for services: one long-lived session of its own, with limits, deadlines, retries and credentials.
 ///
 /// Reach for it where a process makes many requests over a long time. For a request now and then,
-/// ``DeferredNetworking/Foundation/URLSession/beginDataTask(with:configure:)-(URLRequest,_)`` on a session of yours is enough.
+/// ``DeferredNetworking/Foundation/URLSession/beginDataTask(with:configure:)-(URLRequest,_)`` on a session of yours is
+/// enough.
 ///
 /// ```swift
 /// var configuration = URLClient.Configuration()
@@ -24,14 +25,13 @@ public import FoundationNetworking
 /// deadlines are the client's own, and end a task even when the session doesn't answer.
 ///
 /// **Thread safety:** all members are safe to use from any thread, and none of them waits.
-/// **Lifetime:** what runs keeps what it needs of the client. When the last reference to the client goes, what was begun
-/// still ends in its own time, and then the session is invalidated and its connections are closed.
+/// **Lifetime:** what runs keeps what it needs of the client. When the last reference to the client goes, what was
+/// begun still ends in its own time, and then the session is invalidated and its connections are closed.
 ///
-/// What can't be had over URLSession on Linux: back pressure (a body that is read slowly is buffered, see
-/// ``stream(_:options:)-(URLRequest,_)``), metrics, trailers, pinned or private certificates, client certificates, a choice of the TLS or HTTP
-/// version, and more than some 4,000 requests per second in a process, since all sessions share one queue. Use
-/// AsyncHTTPClient where these count. A server can stop a process with a trailer field or the length 2⁶³−1, and can
-/// freeze it with tens of thousands of header lines; that needs a newer Foundation, see the README.
+/// On Linux, choose ``Configuration/Engine/libcurl`` for what can't be had over URLSession there: back pressure,
+/// metrics, pinned or private certificates, client certificates, a choice of the TLS or HTTP version, more than some
+/// 4,000 requests per second in a process, and safety from servers, which can stop a process that uses a session with a
+/// trailer field or the length 2⁶³−1, and can freeze it with tens of thousands of header lines.
 public final class URLClient: Sendable {
     let core: ClientCore
 
@@ -49,16 +49,17 @@ public final class URLClient: Sendable {
     /// Begins a request, and gives its body and response when they are complete.
     ///
     /// - Parameters:
-    ///   - request: Checked before anything is sent. Its `timeoutInterval`, when it isn't Foundation's 60 seconds, replaces the
-    ///     idle deadline of the configuration, and may be a fraction of a second.
+    ///   - request: Checked before anything is sent. Its `timeoutInterval`, when it isn't Foundation's 60 seconds,
+    ///     replaces the idle deadline of the configuration, and may be a fraction of a second.
     ///   - options: What holds for this request only.
-    /// - Returns: A task that has begun, or waits for its turn when the client limits the requests in flight. Its progress
-    ///   counts the bytes of the body. Cancelling it fails it at once with `URLError.cancelled` and stops the transfer.
+    /// - Returns: A task that has begun, or waits for its turn when the client limits the requests in flight. Its
+    ///   progress counts the bytes of the body. Cancelling it fails it at once with `URLError.cancelled` and stops the
+    ///   transfer.
     ///
     ///   It fails with ``URLClientError/invalidRequest(reason:)`` for a request that can't be sent,
     ///   ``URLClientError/unacceptableStatus(code:body:)`` unless the configuration accepts the status,
-    ///   ``URLClientError/bodyTooLarge(limit:)``, ``URLClientError/truncatedBody(received:expected:)`` for a body cut short,
-    ///   ``URLClientError/deadlineExceeded`` for the total deadline and `URLError.timedOut` for the other ones,
+    ///   ``URLClientError/bodyTooLarge(limit:)``, ``URLClientError/truncatedBody(received:expected:)`` for a body cut
+    ///   short, ``URLClientError/deadlineExceeded`` for the total deadline and `URLError.timedOut` for the other ones,
     ///   ``URLClientError/shutDown`` after a shutdown, and otherwise with a `URLError` that has the failing URL.
     public func begin(_ request: URLRequest, options: RequestOptions = .init()) -> Task<(Data, HTTPURLResponse)> {
         gather(request, options: options, counting: .received, in: ProgressReporter(unit: .bytes))

@@ -1,3 +1,5 @@
+package import DeferredCore
+
 #if canImport(FoundationNetworking)
 package import Foundation
 package import FoundationNetworking
@@ -12,6 +14,9 @@ package import Foundation
 package protocol Engine: AnyObject, Sendable {
     /// Header fields that every request on this engine carries unless it has its own: added before a request is checked.
     var defaultHeaders: [String: String] { get }
+
+    /// Filled when the engine is gone, with all that it had open.
+    var invalidated: Future<Void> { get }
 
     /// Tasks that have not ended.
     var taskCount: Int { get }
@@ -37,6 +42,14 @@ package protocol EngineTask: AnyObject, Sendable {
 
     /// Asks for the end, which is told by ``EngineEvent/ended(_:error:)`` as any other.
     func cancel()
+
+    /// Stops reading the response, or goes on, where the engine can. What was read already is still told.
+    ///
+    /// - Parameter isHeld: asked soon, so that of two calls at once the one that is heeded last sees the truth.
+    func hold(while isHeld: @escaping @Sendable () -> Bool)
+
+    /// So many of the bytes that were told have gone to the sink.
+    func took(_ count: Int)
 }
 
 /// Something that an engine tells the transfer of one of its tasks.
@@ -61,6 +74,9 @@ package enum EngineEvent: Sendable {
 
     /// The body would have to be sent again: a kept-alive connection was lost. The task has to be cancelled.
     case needsBody
+
+    /// How long the parts of the task took. Just before its end.
+    case measured(URLClient.Metrics)
 
     /// The end, with the last head that the engine knows. Always the last of a task.
     case ended(URLResponse?, error: (any Error)?)

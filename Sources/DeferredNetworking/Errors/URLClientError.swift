@@ -40,6 +40,9 @@ public struct URLClientError: Error, Sendable {
 
         /// The connection ended after `received` bytes of a body that was announced as `expected` bytes long.
         case truncatedBody(received: Int64, expected: Int64)
+
+        /// The configuration asks for an engine that isn't there, or for what its engine can't do; nothing was sent.
+        case engineUnavailable(reason: String)
     }
 
     /// What went wrong.
@@ -93,6 +96,9 @@ extension URLClientError {
     public static func truncatedBody(received: Int64, expected: Int64) -> Self {
         Self(.truncatedBody(received: received, expected: expected))
     }
+
+    /// See ``Code/engineUnavailable(reason:)``.
+    public static func engineUnavailable(reason: String) -> Self { Self(.engineUnavailable(reason: reason)) }
 }
 
 extension URLClientError: CustomStringConvertible {
@@ -116,6 +122,8 @@ extension URLClientError.Code: CustomStringConvertible {
             "The client is shut down; begin the operation on a client that is running"
         case .truncatedBody(let received, let expected):
             "The body ended after \(received) of \(expected) bytes; retry, or resume the download"
+        case .engineUnavailable(let reason):
+            "The client has no engine for this: \(reason)"
         }
     }
 }

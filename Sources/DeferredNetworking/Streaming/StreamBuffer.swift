@@ -14,8 +14,20 @@ final class StreamBuffer: Sendable {
         var readers: [(identifier: UInt64, reader: Reader)] = []
         var nextIdentifier: UInt64 = 0
 
+        /// Told when ``isFull`` has changed.
+        var onChange: (@Sendable () -> Void)?
+
         /// The file, when nothing that is in it is of use any longer: to be closed without the lock.
         mutating func takeUnusedFile() -> SpillFile? { machine.isFileEmpty ? file.take() : nil }
+
+        /// Gives the machine an event. Returns whom to tell of a change, without the lock.
+        mutating func observing<Result>(
+            _ event: (inout StreamStateMachine) -> Result
+        ) -> (Result, onChange: (@Sendable () -> Void)?) {
+            let wasFull = machine.isFull
+            let result = event(&machine)
+            return (result, machine.isFull == wasFull ? nil : onChange)
+        }
     }
 
     private enum Step {
@@ -25,13 +37,29 @@ final class StreamBuffer: Sendable {
 
     private let state: Lock<State>
 
-    init(memoryLimit: Int) {
-        state = Lock(State(machine: StreamStateMachine(memoryLimit: memoryLimit)))
+    /// - Parameter limit: how much may wait before the buffer is full; nil for any amount.
+    init(memoryLimit: Int, limit: Int? = nil) {
+        state = Lock(State(machine: StreamStateMachine(memoryLimit: memoryLimit, limit: limit)))
+    }
+
+    /// Whether the sender is to be held up.
+    var isFull: Bool { state.withLock { $0.machine.isFull } }
+
+    /// Bytes that came and were not read yet.
+    var waitingCount: Int64 { state.withLock { $0.machine.waitingCount } }
+
+    /// Has `onChange` called whenever ``isFull`` changes. For an empty buffer.
+    func observeFullness(_ onChange: @escaping @Sendable () -> Void) {
+        state.withLock { $0.onChange = onChange }
     }
 
     /// Called by one thread at a time, which also calls ``finish(_:)``.
     func append(_ bytes: Data) throws {
-        let (offset, file) = state.withLock { ($0.machine.append(bytes), $0.file) }
+        let (offset, file, onChange) = state.withLock { state in
+            let (offset, onChange) = state.observing { $0.append(bytes) }
+            return (offset, state.file, onChange)
+        }
+        onChange?()
         if let offset {
             let file = try file ?? SpillFile()
             try file.write(bytes, at: offset)
@@ -53,11 +81,13 @@ final class StreamBuffer: Sendable {
 
     /// Nobody reads any more.
     func discard() {
-        let unused = state.withLock { state in
+        // Whoever observes retains the transfer, and is let go of without the lock, like the file.
+        let (unused, onChange) = state.withLock { state in
             state.machine.discard()
-            return state.takeUnusedFile()
+            return (state.takeUnusedFile(), state.onChange.take())
         }
         withExtendedLifetime(unused) {}
+        onChange?()
         serve()
     }
 
@@ -91,35 +121,39 @@ final class StreamBuffer: Sendable {
 
     /// Gives the readers what there is, the first of them first.
     private func serve() {
-        while let step = nextStep() {
+        while let (step, onChange) = nextStep() {
+            onChange?()
             switch step {
             case .resume(let reader, let result):
                 reader.resume(with: result)
             case .read(let reader, let file, let range):
                 let result = Result { () throws(CocoaError) in try file.read(range) }
-                let unused = state.withLock { state in
-                    state.machine.didRead(result)
-                    return state.takeUnusedFile()
+                let (unused, onChange) = state.withLock { state in
+                    let ((), onChange) = state.observing { $0.didRead(result) }
+                    return (state.takeUnusedFile(), onChange)
                 }
                 withExtendedLifetime(unused) {}
+                onChange?()
                 reader.resume(with: result.map { $0 }.mapError { $0 })
             }
         }
     }
 
-    private func nextStep() -> Step? {
+    private func nextStep() -> (Step, onChange: (@Sendable () -> Void)?)? {
         state.withLock { state in
             guard !state.readers.isEmpty else { return nil }
-            switch state.machine.next() {
+            let (next, onChange) = state.observing { $0.next() }
+            switch next {
             case .wait:
                 return nil
             case .bytes(let bytes):
-                return .resume(state.readers.removeFirst().reader, .success(bytes))
+                return (.resume(state.readers.removeFirst().reader, .success(bytes)), onChange)
             case .read(let range):
                 guard let file = state.file else { preconditionFailure("\(range) of a stream is in no file") }
-                return .read(state.readers.removeFirst().reader, file, range)
+                return (.read(state.readers.removeFirst().reader, file, range), onChange)
             case .end(let error):
-                return .resume(state.readers.removeFirst().reader, error.map { .failure($0) } ?? .success(nil))
+                let result: Result<Data?, any Error> = error.map { .failure($0) } ?? .success(nil)
+                return (.resume(state.readers.removeFirst().reader, result), onChange)
             }
         }
     }

@@ -18,8 +18,19 @@ final class StreamSink: TransferSink, @unchecked Sendable {
 
     init(_ attempt: Attempt<StreamingResponse>, onProgress: @escaping @Sendable (BodyProgress) -> Void) {
         self.attempt = attempt
-        buffer = StreamBuffer(memoryLimit: attempt.owner.configuration.streamBufferSize)
+        let configuration = attempt.owner.configuration
+        buffer = StreamBuffer(
+            memoryLimit: configuration.streamBufferSize,
+            limit: configuration.streamBufferLimit ?? ClientEngines.streamBufferLimit(of: configuration)
+        )
         self.onProgress = onProgress
+    }
+
+    func begin(_ transfer: Transfer) {
+        // A reader that doesn't read is no silence of the server's.
+        let isFull: @Sendable () -> Bool = { [weak buffer] in buffer?.isFull ?? false }
+        attempt.deadlines.forgiveSilence(while: isFull)
+        buffer.observeFullness { [weak transfer] in transfer?.hold(while: isFull) }
     }
 
     func receive(head: URLResponse) throws {

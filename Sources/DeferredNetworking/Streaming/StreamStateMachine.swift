@@ -15,10 +15,29 @@ struct StreamStateMachine {
         case wait
     }
 
-    /// How much of the file is read at a time.
+    /// How much may wait when more is asked for, and when no more is.
+    struct Marks {
+        let low: Int64
+        let high: Int64
+
+        /// - Parameter limit: the most that may wait, with the piece that is under way when the mark is reached.
+        init(limit: Int) {
+            let limit = Int64(max(0, limit))
+            high = max(limit / 2, limit - pieceSize)
+            low = high / 2
+        }
+    }
+
+    /// How much comes at a time, and how much of the file is read at a time.
     private static let pieceSize: Int64 = 256 << 10
 
     private let memoryLimit: Int
+    private let marks: Marks?
+    private(set) var waitingCount: Int64 = 0
+
+    /// Whether the sender is to be held up.
+    private(set) var isFull = false
+
     private var chunks: [Data] = []
     private var firstChunk = 0
     private var memoryCount = 0
@@ -30,8 +49,10 @@ struct StreamStateMachine {
     /// Set when nothing more will come: nil inside for a whole body.
     private var end: (any Error)??
 
-    init(memoryLimit: Int) {
+    /// - Parameter limit: how much may wait before the sender is held up; nil for any amount.
+    init(memoryLimit: Int, limit: Int? = nil) {
         self.memoryLimit = memoryLimit
+        marks = limit.map(Marks.init)
     }
 
     var hasEnded: Bool { end != nil }
@@ -43,6 +64,8 @@ struct StreamStateMachine {
     /// ``didWrite(_:)``.
     mutating func append(_ bytes: Data) -> Int64? {
         guard !hasEnded, !bytes.isEmpty else { return nil }
+        waitingCount += Int64(bytes.count)
+        if let marks, waitingCount > marks.high { isFull = true }
         guard spilled.isEmpty, memoryCount + bytes.count <= memoryLimit else { return spilled.upperBound }
         chunks.append(bytes)
         memoryCount += bytes.count
@@ -68,7 +91,9 @@ struct StreamStateMachine {
     /// What a reader gets now. An error comes after the bytes that came before it.
     mutating func next() -> Next {
         if firstChunk < chunks.count {
-            return .bytes(takeFirstChunk())
+            let bytes = takeFirstChunk()
+            took(bytes.count)
+            return .bytes(bytes)
         }
         guard !isReading else { return .wait }
         guard spilled.isEmpty else {
@@ -85,6 +110,7 @@ struct StreamStateMachine {
         guard !spilled.isEmpty else { return }
         switch result {
         case .success(let bytes):
+            took(bytes.count)
             let start = spilled.lowerBound + Int64(bytes.count)
             // The next bytes go into another file, and the space that this one takes is given back.
             spilled = start < spilled.upperBound ? start..<spilled.upperBound : 0..<0
@@ -100,7 +126,13 @@ struct StreamStateMachine {
         firstChunk = 0
         memoryCount = 0
         spilled = 0..<0
+        (waitingCount, isFull) = (0, false)
         finish(CancellationError())
+    }
+
+    private mutating func took(_ count: Int) {
+        waitingCount -= Int64(count)
+        if let marks, waitingCount <= marks.low { isFull = false }
     }
 
     private mutating func takeFirstChunk() -> Data {

@@ -36,6 +36,9 @@ extension StreamingResponse {
             reading = Reading(buffer, onAbandon)
         }
 
+        /// Bytes that came and were not read yet.
+        var waitingCount: Int64 { reading.buffer.waitingCount }
+
         /// Begins, or goes on, with the first bytes that nobody has read.
         public func makeAsyncIterator() -> Iterator { Iterator(reading: reading) }
 

@@ -53,6 +53,7 @@ package final class Transfer: Sendable {
                 configure: configure
             )
         )
+        sink.begin(self)
         handle { $0.start() }
     }
 
@@ -64,6 +65,11 @@ package final class Transfer: Sendable {
     /// Ends the transfer with `error`, unless it has ended.
     package func abort(with error: any Error) {
         handle { $0.abort(with: error) }
+    }
+
+    /// Stops reading the response, or goes on, where the engine can: see ``EngineTask/hold(while:)``.
+    package func hold(while isHeld: @escaping @Sendable () -> Bool) {
+        state.withLock { $0.task }?.hold(while: isHeld)
     }
 
     // MARK: Events
@@ -96,6 +102,8 @@ package final class Transfer: Sendable {
             handle { $0.sent(count, expected: total, task: task) }
         case .needsBody:
             handle { $0.bodyStreamWanted(task: task) }
+        case .measured(let metrics):
+            state.withLock { $0.decider }?.measured(metrics)
         case .ended(let response, let error):
             handle { $0.completed(task: task, response: response, error: error) }
         case .invalidated:
@@ -150,6 +158,7 @@ package final class Transfer: Sendable {
             deliver { try $0.receive(head: response) }
         case .deliverBytes(let bytes):
             deliver { try $0.receive(bytes: bytes) }
+            state.withLock { $0.task }?.took(bytes.count)
         case .report(let progress):
             deliver { $0.report(progress) }
         case .finish(let result):

@@ -11,6 +11,9 @@ package protocol TransferDecider: Sendable {
     /// A task is about to be resumed: the first one, or one after a redirect or a challenge.
     func willSend()
 
+    /// A task is about to end.
+    func measured(_ metrics: URLClient.Metrics)
+
     /// - Parameters:
     ///   - proposal: what will be sent if it is the answer.
     ///   - answer: takes the request to send, or nil to deliver the redirect. Only its first call counts.
@@ -31,4 +34,5 @@ package protocol TransferDecider: Sendable {
 
 extension TransferDecider {
     package func willSend() {}
+    package func measured(_ metrics: URLClient.Metrics) {}
 }

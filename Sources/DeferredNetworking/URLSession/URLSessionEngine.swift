@@ -1,4 +1,4 @@
-internal import DeferredCore
+package import DeferredCore
 internal import Dispatch
 
 #if canImport(FoundationNetworking)
@@ -33,7 +33,7 @@ package final class URLSessionEngine: Engine {
     }
 
     /// Filled when the session calls back no more.
-    var invalidated: Future<Void> { delegate.invalidated.future }
+    package var invalidated: Future<Void> { delegate.invalidated.future }
 
     /// A session of the library's own with a copy of `configuration`, made safe for the platform.
     package init(copying configuration: URLSessionConfiguration) {
@@ -128,4 +128,8 @@ final class SessionTask: EngineTask {
     func cancel() {
         URLSessionEngine.control.async { [platformTask] in platformTask.cancel() }
     }
+
+    /// A session reads as fast as it can.
+    func hold(while isHeld: @escaping @Sendable () -> Bool) {}
+    func took(_ count: Int) {}
 }

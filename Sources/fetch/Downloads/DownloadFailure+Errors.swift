@@ -36,6 +36,8 @@ extension DownloadFailure {
             )
         case .deadlineExceeded:
             self.init("it took too long", advice: "try again later", isTransient: true)
+        case .engineUnavailable:
+            self.init(error.code.description, advice: "use the engine of this platform")
         case .bodyTooLarge, .shutDown:
             self.init(error.code.description, advice: "try again")
         }

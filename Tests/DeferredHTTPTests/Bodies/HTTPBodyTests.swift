@@ -14,7 +14,7 @@ struct HTTPBodyTests {
         let server = try LoopbackServer { _ in .status(204) }
         defer { server.stop() }
         let request = HTTPRequest(.post, url: server.url("/"), headers: headers, body: body)
-        let response = try await URLSessionLoader().load(request).get()
+        let response = try await URLSessionLoader.underTest().load(request).get()
         #expect(response.status == .noContent)
         return try #require(server.requests.last)
     }
@@ -80,7 +80,7 @@ struct HTTPBodyTests {
         defer { server.stop() }
         let body = HTTPBody.multipart([.init(name: "f", file: folder.file)], boundary: "edge")
         let clock = ImpatientClock()
-        let chain = Retry(clock: clock) --> URLSessionLoader()
+        let chain = Retry(clock: clock) --> URLSessionLoader.underTest()
         let response = try await chain.load(HTTPRequest(.put, url: server.url("/"), body: body)).get()
         #expect(server.requestCount == 2 && Int64(response.body.count) == body.length)
     }
@@ -99,7 +99,7 @@ struct HTTPBodyTests {
             }
             let body = HTTPBody.multipart([.init(name: "f", file: folder.file)])
             let before = residentMemory()
-            let task = URLSessionLoader().load(HTTPRequest(.post, url: server.url("/"), body: body)).task
+            let task = URLSessionLoader.underTest().load(HTTPRequest(.post, url: server.url("/"), body: body)).task
             let response = try await task.get()
             precondition(response.status == 204)
             precondition(isSanitized || residentMemory() - before < 100 << 20)

@@ -56,7 +56,7 @@ struct EndToEndTests {
     private func makeChain(_ server: LoopbackServer, _ lifetimes: Lifetimes) -> ResetGuard {
         var configuration = URLClient.Configuration()
         configuration.deadlines.idle = .milliseconds(500)
-        let loader = URLSessionLoader(configuration: configuration)
+        let loader = URLSessionLoader.underTest(configuration)
         let environment = HTTPEnvironment(scheme: "http", host: "127.0.0.1", port: Int(server.port), pathPrefix: "/api")
         let token = lifetimes.make()
         return ResetGuard()

@@ -23,7 +23,7 @@ struct URLSessionLoaderTests {
             url: server.url("/a%2Fb?x=%2B&y"),
             headers: ["X-One": "1", "Cookie": "a=1", "x-one": "2", "cookie": "b=2"]
         )
-        let response = try await URLSessionLoader().load(request).get()
+        let response = try await URLSessionLoader.underTest().load(request).get()
         #expect(response.status == .created && response.text == "PURGE /a%2Fb?x=%2B&y")
         #expect(response.headers["x-a"] == "1" && response.url == server.url("/a%2Fb?x=%2B&y"))
         let sent = try #require(server.requests.first).headers
@@ -38,7 +38,7 @@ struct URLSessionLoaderTests {
         defer { server.stop() }
         var configuration = URLClient.Configuration()
         configuration.authentication = .basic(user: "me", password: "secret")
-        let loader = URLSessionLoader(configuration: configuration)
+        let loader = URLSessionLoader.underTest(configuration)
         let response = try await loader.load(HTTPRequest(url: server.url("/"))).get()
         #expect(response.status.code == status && response.text == "no" && server.requestCount == 1)
     }
@@ -80,7 +80,7 @@ struct URLSessionLoaderTests {
         defer { server.stop() }
         var configuration = URLClient.Configuration()
         configuration.maximumBodySize = 1_000
-        let loader = URLSessionLoader(configuration: configuration)
+        let loader = URLSessionLoader.underTest(configuration)
         let expected: [String: HTTPError.Code] = [
             "/loop": .tooManyRedirects, "/short": .connectionLost, "/large": .bodyTooLarge, "/stall": .timedOut,
             "/reset": .connectionLost,
@@ -101,7 +101,7 @@ struct URLSessionLoaderTests {
     @Test func `progress counts the bytes of the body`() async throws {
         let server = try LoopbackServer { _ in .response(body: .pattern(count: 100_000)) }
         defer { server.stop() }
-        let task = URLSessionLoader().load(HTTPRequest(url: server.url("/"))).task
+        let task = URLSessionLoader.underTest().load(HTTPRequest(url: server.url("/"))).task
         let snapshots = Journal<ProgressSnapshot>()
         task.uponProgress(on: .immediate) { snapshots.add($0) }
         _ = try await task.get()
@@ -115,7 +115,7 @@ struct URLSessionLoaderTests {
         let lifetimes = Lifetimes()
         weak var kept: HTTPTask?
         do {
-            let task = URLSessionLoader().load(HTTPRequest(url: server.url("/")))
+            let task = URLSessionLoader.underTest().load(HTTPRequest(url: server.url("/")))
             kept = task
             task.addCompletionHandler { [token = lifetimes.make()] _ in token.touch() }
             _ = await task.result

@@ -77,7 +77,7 @@ struct QuestionsTests {
     @Test func `cancel after the terminal loader began`() async throws {
         let server = try LoopbackServer { _ in [.stall] }
         defer { server.stop() }
-        let chain = Retry() --> Throttle(maximum: 1) --> URLSessionLoader()
+        let chain = Retry() --> Throttle(maximum: 1) --> URLSessionLoader.underTest()
         let task = chain.load(HTTPRequest(url: server.url("/")))
         let completions = task.completions()
         try await eventually { server.requestCount == 1 }

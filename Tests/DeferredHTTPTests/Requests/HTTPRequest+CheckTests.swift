@@ -56,7 +56,7 @@ struct HTTPRequestCheckTests {
     @Test func `a request that cannot be sent fails with the reason, and nothing is sent`() throws {
         var request = HTTPRequest(host: "host")
         request.headers["X"] = "1\r\n2"
-        guard case .failure(let error) = try #require(URLSessionLoader().load(request).peek()) else { return }
+        guard case .failure(let error) = try #require(URLSessionLoader.underTest().load(request).peek()) else { return }
         #expect(error.code == .invalidRequest && error.request.id == request.id)
         #expect(error.description.contains("line break"))
     }

@@ -134,7 +134,8 @@ extension URLClientTests {
             #expect(await client.begin(server.url("/")).ending() == .client(.deadlineExceeded))
         }
 
-        @Test(.alone) func `a deadline holds while the queue of all sessions is blocked`() async throws {
+        @Test(.alone, .enabled(if: !isLibcurlTested))
+        func `a deadline holds while the queue of all sessions is blocked`() async throws {
             let server = try LoopbackServer { _ in .response(body: "hello") }
             defer { server.stop() }
             let gate = Deferred<Void>()

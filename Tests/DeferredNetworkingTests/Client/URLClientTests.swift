@@ -18,10 +18,11 @@ import FoundationNetworking
 enum URLClientTests {}
 
 extension URLClient {
-    /// A client that tries once, unless the change says otherwise.
+    /// A client over the engine under test that tries once, unless the change says otherwise.
     static func fresh(_ change: (inout Configuration) -> Void = { _ in }) -> URLClient {
         var configuration = Configuration()
         configuration.retries = .none
+        if isLibcurlTested { configuration.engine = .libcurl }
         change(&configuration)
         return URLClient(configuration: configuration)
     }

@@ -81,9 +81,8 @@ final class FuzzRun: Sendable {
         }
         // A deadline ends the task at once, and what was begun for it is cleared away behind it.
         try await eventually { client.core.requestCount == 0 && client.core.transferCount == 0 }
-        let usesClient = door.rawValue < FuzzDoor.dataTask.rawValue
-        if usesClient { try await eventually { finished.entries.count >= seeds.count } }
-        if finished.entries.count != (usesClient ? seeds.count : 0) {
+        if door.usesClient { try await eventually { finished.entries.count >= seeds.count } }
+        if finished.entries.count != (door.usesClient ? seeds.count : 0) {
             flaws.add("\(finished.entries.count) ends of \(seeds.count) requests")
         }
         session.invalidateAndCancel()
@@ -125,8 +124,7 @@ final class FuzzRun: Sendable {
         var options = URLClient.RequestOptions()
         // What isn't to be left waiting must end by itself, however busy the machine is.
         options.total = response.stalls ? .milliseconds(500) : .seconds(60)
-        let usesClient = door.rawValue < FuzzDoor.dataTask.rawValue
-        request.timeoutInterval = response.stalls && !usesClient ? 1 : 60
+        request.timeoutInterval = response.stalls && !door.usesClient ? 1 : 60
         let upload = Data("upload".utf8)
         func counted<T>(_ task: Task<T>) -> Task<T> {
             task.upon(.immediate) { _ in ends.add(()) }

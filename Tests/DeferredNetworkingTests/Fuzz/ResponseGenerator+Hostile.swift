@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 extension ResponseGenerator {
     /// A whole second response that nobody asked for has this body. A client that reuses the connection can't know better.
@@ -11,7 +12,7 @@ extension ResponseGenerator {
         var response = plain()
         let entity = response.bodies.first ?? Data()
         response.isValid = false
-        switch int(0...23) {
+        switch isLibcurlTested && chance(4) ? 24 : int(0...23) {
         case 0, 1: spoilStatusLine(&response)
         case 2: flood(&response)
         case 3...5: spoilHeaders(&response)
@@ -26,6 +27,7 @@ extension ResponseGenerator {
         case 21: flipByte(&response)
         case 22 where chance(2): stall(&response)
         case 22: challenge(&response)
+        case 24: spoilLethally(&response)
         default: break
         }
         if door == .download { makeContinuation(&response, of: entity) }
@@ -94,6 +96,8 @@ extension ResponseGenerator {
         default: break
         }
         response.first.lines.insert(line, at: int(0...response.first.lines.count))
+        // libcurl waits for ever behind a line that begins with one.
+        if isLibcurlTested, line.first == 0 { response.stalls = true }
         if chance(10) { response.first.lineEnd = Data("\n".utf8) }
         // An invented end of the head makes a body of the rest.
         response.acceptsPrefixes = true
@@ -250,9 +254,15 @@ extension ResponseGenerator {
             coding = "identity"
             coded = body
         case 5:
-            // A coded body that is cut before it is framed passes: libcurl doesn't look for its end.
-            coded = coded.prefix(int(0...coded.count))
-            response.acceptsPrefixes = true
+            // A coded body that is cut before it is framed passes over URLSession: nobody looks for its end.
+            let count = int(0...coded.count)
+            if isLibcurlTested {
+                response.bodies = count == 0 ? [Data()] : count == coded.count ? [body] : []
+                if response.status == 204 || response.method == "HEAD" { response.bodies.append(Data()) }
+            } else {
+                response.acceptsPrefixes = true
+            }
+            coded = coded.prefix(count)
         default: coded[int(0...coded.count - 1)] ^= UInt8(int(1...255))
         }
         if response.method == "HEAD" { coded = Data() }

@@ -3,10 +3,10 @@ import TestSupport
 
 /// Makes responses from seeds: valid ones, and hostile ones (see `ResponseGenerator+Hostile.swift`).
 ///
-/// Never made is what ends the process or freezes it from below, so that no client over URLSession can do anything about
-/// it: a close after the status line and before the end of a head in which no `Content-Length` above zero came, also
-/// after a 1xx alone; lengths from 2⁶³−512 up; trailers; `HTTP/2` status lines over HTTP/1.1; tens of thousands of header
-/// lines.
+/// Never made, but for clients over libcurl (see `ResponseGenerator+Lethal.swift`), is what ends the process or freezes it
+/// from below, so that no client over URLSession can do anything about it: a close after the status line and before the end
+/// of a head in which no `Content-Length` above zero came, also after a 1xx alone; lengths from 2⁶³−512 up; trailers;
+/// `HTTP/2` status lines over HTTP/1.1; tens of thousands of header lines.
 struct ResponseGenerator {
     enum Kind: String, Codable, Sendable {
         case valid, hostile

@@ -55,6 +55,9 @@ extension URLClient {
 
         /// Bytes of responses' bodies that were received so far, in all attempts, after decompression.
         public let received: Int64
+
+        /// With ``Kind/finished(_:)``, over ``Configuration/Engine/libcurl``: of the last transfer that came to an end.
+        public let metrics: Metrics?
     }
 }
 

@@ -80,6 +80,10 @@ extension Attempt: TransferDecider {
         events.report(.sent)
     }
 
+    func measured(_ metrics: URLClient.Metrics) {
+        events.measured(metrics)
+    }
+
     func decide(
         redirect response: HTTPURLResponse,
         of task: any EngineTask,

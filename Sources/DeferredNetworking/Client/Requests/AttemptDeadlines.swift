@@ -15,6 +15,7 @@ final class AttemptDeadlines: Sendable {
         var timer: ClockTimer?
         var expire: (@Sendable (any Error) -> Void)?
         var hasEnded = false
+        var isForgiven: (@Sendable () -> Bool)?
     }
 
     /// Foundation's default, which tells that nobody has chosen a time-out for the request.
@@ -48,6 +49,11 @@ final class AttemptDeadlines: Sendable {
         arm()
     }
 
+    /// Counts no silence while `isForgiven` says so: it is the reader's.
+    func forgiveSilence(while isForgiven: @escaping @Sendable () -> Bool) {
+        state.withLock { $0.isForgiven = isForgiven }
+    }
+
     func noteActivity() {
         state.withLock { $0.lastActivity = ContinuousClock.now }
     }
@@ -78,6 +84,7 @@ final class AttemptDeadlines: Sendable {
     }
 
     private func check() {
+        if let isForgiven = state.withLock({ $0.isForgiven }), isForgiven() { noteActivity() }
         let verdict = state.withLock { state -> (expire: (@Sendable (any Error) -> Void)?, reason: String)? in
             guard let (time, reason) = nextDeadline(state), time <= ContinuousClock.now else { return nil }
             return (state.expire, reason)

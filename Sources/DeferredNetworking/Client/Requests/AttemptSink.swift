@@ -22,6 +22,10 @@ final class AttemptSink<Value: Sendable>: TransferSink, @unchecked Sendable {
         self.validation = validation
     }
 
+    func begin(_ transfer: Transfer) {
+        inner.begin(transfer)
+    }
+
     func receive(head: URLResponse) throws {
         attempt.received(head: head)
         if let head = head as? HTTPURLResponse, let validation, !validation.accepts(head.statusCode) {

@@ -16,6 +16,7 @@ final class EventReporter: Sendable {
         var sent: Int64 = 0
         var received: Int64 = 0
         var hasFinished = false
+        var metrics: URLClient.Metrics?
     }
 
     private let state = Lock(State())
@@ -31,9 +32,18 @@ final class EventReporter: Sendable {
         state.withLock { $0.received += Int64(count) }
     }
 
+    private static func isEnd(_ kind: URLClient.Event.Kind) -> Bool {
+        if case .finished = kind { true } else { false }
+    }
+
     func sent(_ count: Int64) {
         guard monitor != nil else { return }
         state.withLock { $0.sent += count }
+    }
+
+    func measured(_ metrics: URLClient.Metrics) {
+        guard monitor != nil else { return }
+        state.withLock { $0.metrics = metrics }
     }
 
     func report(_ kind: URLClient.Event.Kind) {
@@ -52,7 +62,8 @@ final class EventReporter: Sendable {
                 original: original,
                 elapsed: ContinuousClock.now - beginning,
                 sent: before.sent,
-                received: before.received
+                received: before.received,
+                metrics: Self.isEnd(kind) ? before.metrics : nil
             )
         )
     }

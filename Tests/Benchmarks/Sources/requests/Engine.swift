@@ -22,7 +22,9 @@ extension Engine {
 
 enum EngineName: String, CaseIterable {
     case client = "URLClient"
+    case libcurlClient = "URLClient over libcurl"
     case chain = "HTTP chain"
+    case libcurlChain = "HTTP chain over libcurl"
     case handler = "dataTask(with:completionHandler:)"
     case delegate = "delegate session"
     case async = "data(for:)"
@@ -35,7 +37,9 @@ enum EngineName: String, CaseIterable {
     func make(connections: Int) -> any Engine {
         switch self {
         case .client: ClientEngine(connections: connections)
+        case .libcurlClient: ClientEngine(connections: connections, .libcurl)
         case .chain: ChainEngine(connections: connections)
+        case .libcurlChain: ChainEngine(connections: connections, .libcurl)
         case .handler: HandlerEngine(connections: connections)
         case .delegate: DelegateEngine(connections: connections)
         case .async: AsyncEngine(connections: connections)

@@ -10,7 +10,12 @@ struct ClientEngine: Engine {
     private let client: URLClient
 
     init(connections: Int) {
+        self.init(connections: connections, .urlSession)
+    }
+
+    init(connections: Int, _ engine: URLClient.Configuration.Engine) {
         var configuration = URLClient.Configuration()
+        configuration.engine = engine
         configuration.maximumConnectionsPerHost = connections
         client = URLClient(configuration: configuration)
     }
@@ -38,7 +43,12 @@ struct ChainEngine: Engine {
     private let chain: any HTTPLoader
 
     init(connections: Int) {
+        self.init(connections: connections, .urlSession)
+    }
+
+    init(connections: Int, _ engine: URLClient.Configuration.Engine) {
         var configuration = URLClient.Configuration()
+        configuration.engine = engine
         configuration.maximumConnectionsPerHost = connections
         chain = Self.chain(over: URLSessionLoader(configuration: configuration), connections: connections)
     }

@@ -25,21 +25,32 @@ struct FaultRow: Sendable, CustomTestStringConvertible {
     var change: @Sendable (inout URLClient.Configuration) -> Void = { _ in }
     var url: (@Sendable (LoopbackServer) -> URL)?
 
+    /// - Parameter overLibcurl: how it ends over libcurl, where that isn't the same.
     init(
         _ description: String,
         _ script: LoopbackServer.Script,
         _ ending: Ending,
+        overLibcurl: Ending? = nil,
         body: Data = Data("1234567890".utf8),
         others: [Kind: Ending] = [:],
         change: @escaping @Sendable (inout URLClient.Configuration) -> Void = { _ in },
         url: (@Sendable (LoopbackServer) -> URL)? = nil
     ) {
-        self.init(description, ending, body: body, others: others, change: change, url: url) { _ in script }
+        self.init(
+            description,
+            ending,
+            overLibcurl: overLibcurl,
+            body: body,
+            others: others,
+            change: change,
+            url: url
+        ) { _ in script }
     }
 
     init(
         _ description: String,
         _ ending: Ending,
+        overLibcurl: Ending? = nil,
         body: Data = Data("1234567890".utf8),
         others: [Kind: Ending] = [:],
         change: @escaping @Sendable (inout URLClient.Configuration) -> Void = { _ in },
@@ -48,7 +59,7 @@ struct FaultRow: Sendable, CustomTestStringConvertible {
     ) {
         testDescription = description
         self.respond = respond
-        self.ending = ending
+        self.ending = isLibcurlTested ? overLibcurl ?? ending : ending
         self.others = others
         self.body = body
         self.change = change

@@ -1,0 +1,128 @@
+#include "CLibcurl.h"
+
+#if defined(__linux__)
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+enum { Z_NO_FLUSH = 0, Z_OK = 0, Z_STREAM_END = 1, Z_BUF_ERROR = -5, MAX_WBITS = 15, GZIP_ONLY = 16 };
+enum { BROTLI_ERROR = 0, BROTLI_SUCCESS = 1 };
+
+/// `z_stream`.
+struct zlib_stream {
+    const uint8_t *next_in;
+    unsigned int avail_in;
+    unsigned long total_in;
+    uint8_t *next_out;
+    unsigned int avail_out;
+    unsigned long total_out;
+    const char *msg;
+    void *state;
+    void *zalloc;
+    void *zfree;
+    void *opaque;
+    int data_type;
+    unsigned long adler;
+    unsigned long reserved;
+};
+
+struct content_decoder {
+    enum content_coding coding;
+    struct zlib_stream zlib;
+    void *brotli;
+};
+
+static int (*inflate_init)(struct zlib_stream *, int window_bits, const char *version, int stream_size);
+static int (*inflate_some)(struct zlib_stream *, int flush);
+static int (*inflate_end)(struct zlib_stream *);
+static void *(*brotli_create)(void *, void *, void *);
+static int (*brotli_decode)(void *, size_t *, const uint8_t **, size_t *, uint8_t **, size_t *);
+static void (*brotli_destroy)(void *);
+
+static void load_zlib(void) {
+    void *library = dlopen("libz.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!library) return;
+    *(void **)&inflate_some = dlsym(library, "inflate");
+    *(void **)&inflate_end = dlsym(library, "inflateEnd");
+    if (inflate_some && inflate_end) *(void **)&inflate_init = dlsym(library, "inflateInit2_");
+}
+
+static void load_brotli(void) {
+    void *library = dlopen("libbrotlidec.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!library) return;
+    *(void **)&brotli_decode = dlsym(library, "BrotliDecoderDecompressStream");
+    *(void **)&brotli_destroy = dlsym(library, "BrotliDecoderDestroyInstance");
+    if (brotli_decode && brotli_destroy) *(void **)&brotli_create = dlsym(library, "BrotliDecoderCreateInstance");
+}
+
+static bool begin(content_decoder decoder) {
+    static pthread_once_t zlib_once = PTHREAD_ONCE_INIT;
+    static pthread_once_t brotli_once = PTHREAD_ONCE_INIT;
+    int window_bits = MAX_WBITS;
+    switch (decoder->coding) {
+    case content_coding_brotli:
+        pthread_once(&brotli_once, load_brotli);
+        if (brotli_create) decoder->brotli = brotli_create(NULL, NULL, NULL);
+        return decoder->brotli;
+    case content_coding_raw_deflate: window_bits = -MAX_WBITS; break;
+    case content_coding_gzip: window_bits = MAX_WBITS + GZIP_ONLY; break;
+    case content_coding_zlib: break;
+    }
+    pthread_once(&zlib_once, load_zlib);
+    return inflate_init && inflate_init(&decoder->zlib, window_bits, "1.2.11", sizeof decoder->zlib) == Z_OK;
+}
+
+content_decoder content_decoder_create(enum content_coding coding) {
+    content_decoder decoder = calloc(1, sizeof *decoder);
+    if (!decoder) return NULL;
+    decoder->coding = coding;
+    if (begin(decoder)) return decoder;
+    free(decoder);
+    return NULL;
+}
+
+void content_decoder_destroy(content_decoder decoder) {
+    if (decoder->brotli) {
+        brotli_destroy(decoder->brotli);
+    } else {
+        inflate_end(&decoder->zlib);
+    }
+    free(decoder);
+}
+
+enum content_decoding content_decoder_decode(
+    content_decoder decoder,
+    const uint8_t **input,
+    size_t *input_count,
+    uint8_t *output,
+    size_t capacity,
+    size_t *output_count) {
+    if (decoder->brotli) {
+        size_t room = capacity;
+        int result = brotli_decode(decoder->brotli, input_count, input, &room, &output, NULL);
+        *output_count = capacity - room;
+        return result == BROTLI_ERROR ? content_decoding_failed
+            : result == BROTLI_SUCCESS ? content_decoding_ended
+                                       : content_decoding_more;
+    }
+    struct zlib_stream *zlib = &decoder->zlib;
+    const unsigned int taken = *input_count > 1u << 30 ? 1u << 30 : (unsigned int)*input_count;
+    zlib->next_in = *input;
+    zlib->avail_in = taken;
+    zlib->next_out = output;
+    zlib->avail_out = (unsigned int)capacity;
+    int result = inflate_some(zlib, Z_NO_FLUSH);
+    *input = zlib->next_in;
+    *input_count -= taken - zlib->avail_in;
+    *output_count = capacity - zlib->avail_out;
+    switch (result) {
+    case Z_STREAM_END: return content_decoding_ended;
+    // With nothing to read or no room to write, which is no flaw.
+    case Z_BUF_ERROR:
+    case Z_OK: return content_decoding_more;
+    default: return content_decoding_failed;
+    }
+}
+
+#endif

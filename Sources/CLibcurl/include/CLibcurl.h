@@ -1,0 +1,267 @@
+// What the engine over libcurl needs of C: libcurl's functions, opened at run time and called without their variable
+// arguments; the decoders of gzip and Brotli, opened alike; a thread, and a poll set. Empty where there is no such
+// engine.
+//
+// Names and numbers are those of libcurl's documentation; the numbers belong to its stable ABI.
+
+#ifndef DEFERRED_CLIBCURL_H
+#define DEFERRED_CLIBCURL_H
+
+#if defined(__linux__)
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// MARK: libcurl
+
+/// An easy handle, and a multi handle.
+typedef struct libcurl_easy *libcurl_easy;
+typedef struct libcurl_multi *libcurl_multi;
+
+/// A list of header lines.
+struct libcurl_slist {
+    char *line;
+    struct libcurl_slist *next;
+};
+
+/// What a multi handle says of a transfer that has ended.
+struct libcurl_done {
+    libcurl_easy handle;
+    int code;
+};
+
+/// Bytes that an option takes a copy of.
+struct libcurl_blob {
+    const void *data;
+    size_t count;
+    unsigned int flags;
+};
+
+/// Opens libcurl once for the process. The number of its version, such as 0x075801, or 0 and the reason why there is
+/// none.
+uint32_t libcurl_load(const char **reason);
+
+/// libcurl's version as text. Like all that follows, only for a library that was loaded.
+const char *libcurl_version(void);
+const char *libcurl_strerror(int code);
+
+libcurl_easy libcurl_easy_create(void);
+void libcurl_easy_destroy(libcurl_easy handle);
+int libcurl_easy_set_long(libcurl_easy handle, int option, long value);
+int libcurl_easy_set_offset(libcurl_easy handle, int option, int64_t value);
+int libcurl_easy_set_pointer(libcurl_easy handle, int option, const void *value);
+int libcurl_easy_set_blob(libcurl_easy handle, int option, const void *data, size_t count);
+int libcurl_easy_set_transfer(
+    libcurl_easy handle, int option, size_t (*function)(char *bytes, size_t size, size_t count, void *context));
+int libcurl_easy_set_seek(libcurl_easy handle, int (*function)(void *context, int64_t offset, int origin));
+int libcurl_easy_get_long(libcurl_easy handle, int info, long *value);
+int libcurl_easy_get_offset(libcurl_easy handle, int info, int64_t *value);
+int libcurl_easy_get_text(libcurl_easy handle, int info, const char **value);
+int libcurl_easy_get_pointer(libcurl_easy handle, int info, void **value);
+int libcurl_easy_pause(libcurl_easy handle, int mask);
+
+/// The number of the option with this name, or 0; -1 where libcurl is too old to tell.
+int libcurl_option(const char *name);
+
+struct libcurl_slist *libcurl_slist_append(struct libcurl_slist *list, const char *line);
+void libcurl_slist_free(struct libcurl_slist *list);
+
+libcurl_multi libcurl_multi_create(void);
+void libcurl_multi_destroy(libcurl_multi multi);
+int libcurl_multi_set_long(libcurl_multi multi, int option, long value);
+int libcurl_multi_set_sockets(
+    libcurl_multi multi,
+    int (*function)(libcurl_easy, int socket, int what, void *context, void *known),
+    void *context);
+int libcurl_multi_set_timer(
+    libcurl_multi multi, int (*function)(libcurl_multi, long milliseconds, void *context), void *context);
+int libcurl_multi_add(libcurl_multi multi, libcurl_easy handle);
+int libcurl_multi_remove(libcurl_multi multi, libcurl_easy handle);
+int libcurl_multi_act(libcurl_multi multi, int socket, int mask);
+int libcurl_multi_assign(libcurl_multi multi, int socket, void *value);
+
+/// Takes the next transfer that has ended, if there is one.
+bool libcurl_multi_next_done(libcurl_multi multi, struct libcurl_done *done);
+
+enum {
+    CURLE_OK = 0,
+    CURLE_UNSUPPORTED_PROTOCOL = 1,
+    CURLE_URL_MALFORMAT = 3,
+    CURLE_COULDNT_RESOLVE_PROXY = 5,
+    CURLE_COULDNT_RESOLVE_HOST = 6,
+    CURLE_COULDNT_CONNECT = 7,
+    CURLE_WEIRD_SERVER_REPLY = 8,
+    CURLE_HTTP2 = 16,
+    CURLE_PARTIAL_FILE = 18,
+    CURLE_WRITE_ERROR = 23,
+    CURLE_OUT_OF_MEMORY = 27,
+    CURLE_OPERATION_TIMEDOUT = 28,
+    CURLE_SSL_CONNECT_ERROR = 35,
+    CURLE_ABORTED_BY_CALLBACK = 42,
+    CURLE_BAD_FUNCTION_ARGUMENT = 43,
+    CURLE_GOT_NOTHING = 52,
+    CURLE_SEND_ERROR = 55,
+    CURLE_RECV_ERROR = 56,
+    CURLE_SSL_CERTPROBLEM = 58,
+    CURLE_SSL_CIPHER = 59,
+    CURLE_PEER_FAILED_VERIFICATION = 60,
+    CURLE_BAD_CONTENT_ENCODING = 61,
+    CURLE_SEND_FAIL_REWIND = 65,
+    CURLE_SSL_CACERT_BADFILE = 77,
+    CURLE_SSL_PINNEDPUBKEYNOTMATCH = 90,
+    CURLE_SSL_INVALIDCERTSTATUS = 91,
+    CURLE_HTTP2_STREAM = 92,
+    CURLE_PROXY = 97,
+    CURLE_SSL_CLIENTCERT = 98,
+};
+
+enum {
+    CURLOPT_SSLVERSION = 32,
+    CURLOPT_NOBODY = 44,
+    CURLOPT_UPLOAD = 46,
+    CURLOPT_HTTPGET = 80,
+    CURLOPT_HTTP_VERSION = 84,
+    CURLOPT_BUFFERSIZE = 98,
+    CURLOPT_NOSIGNAL = 99,
+    CURLOPT_CONNECTTIMEOUT_MS = 156,
+    CURLOPT_PROTOCOLS = 181,
+    CURLOPT_PIPEWAIT = 237,
+    CURLOPT_SUPPRESS_CONNECT_HEADERS = 265,
+    CURLOPT_UPLOAD_BUFFERSIZE = 280,
+    CURLOPT_QUICK_EXIT = 322,
+    CURLOPT_WRITEDATA = 10001,
+    CURLOPT_URL = 10002,
+    CURLOPT_PROXY = 10004,
+    CURLOPT_PROXYUSERPWD = 10006,
+    CURLOPT_READDATA = 10009,
+    CURLOPT_ERRORBUFFER = 10010,
+    CURLOPT_USERAGENT = 10018,
+    CURLOPT_HTTPHEADER = 10023,
+    CURLOPT_SSLCERT = 10025,
+    CURLOPT_KEYPASSWD = 10026,
+    CURLOPT_HEADERDATA = 10029,
+    CURLOPT_CUSTOMREQUEST = 10036,
+    CURLOPT_CAINFO = 10065,
+    CURLOPT_SSLKEY = 10087,
+    CURLOPT_CAPATH = 10097,
+    CURLOPT_PRIVATE = 10103,
+    CURLOPT_SEEKDATA = 10168,
+    CURLOPT_NOPROXY = 10177,
+    CURLOPT_PINNEDPUBLICKEY = 10230,
+    CURLOPT_UNIX_SOCKET_PATH = 10231,
+    CURLOPT_PROTOCOLS_STR = 10318,
+    CURLOPT_WRITEFUNCTION = 20011,
+    CURLOPT_READFUNCTION = 20012,
+    CURLOPT_HEADERFUNCTION = 20079,
+    CURLOPT_SEEKFUNCTION = 20167,
+    CURLOPT_INFILESIZE_LARGE = 30115,
+    CURLOPT_CAINFO_BLOB = 40309,
+};
+
+enum {
+    CURLINFO_EFFECTIVE_URL = 0x100001,
+    CURLINFO_PRIVATE = 0x100015,
+    CURLINFO_PRIMARY_IP = 0x100020,
+    CURLINFO_NUM_CONNECTS = 0x20001A,
+    CURLINFO_PRIMARY_PORT = 0x200028,
+    CURLINFO_HTTP_VERSION = 0x20002E,
+    CURLINFO_TOTAL_TIME_T = 0x600032,
+    CURLINFO_NAMELOOKUP_TIME_T = 0x600033,
+    CURLINFO_CONNECT_TIME_T = 0x600034,
+    CURLINFO_STARTTRANSFER_TIME_T = 0x600036,
+    CURLINFO_APPCONNECT_TIME_T = 0x600038,
+};
+
+enum {
+    CURLMOPT_MAXCONNECTS = 6,
+    CURLMOPT_MAX_HOST_CONNECTIONS = 7,
+    CURLMOPT_MAX_CONCURRENT_STREAMS = 16,
+    CURLMOPT_TIMERDATA = 10005,
+    CURLMOPT_SOCKETDATA = 10002,
+    CURLMOPT_SOCKETFUNCTION = 20001,
+    CURLMOPT_TIMERFUNCTION = 20004,
+};
+
+enum {
+    CURL_HTTP_VERSION_1_1 = 2,
+    CURL_HTTP_VERSION_2_0 = 3,
+    CURL_HTTP_VERSION_2TLS = 4,
+    CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE = 5,
+    CURL_SSLVERSION_TLSv1_2 = 6,
+    CURL_SSLVERSION_TLSv1_3 = 7,
+    CURLPROTO_HTTP = 1,
+    CURLPROTO_HTTPS = 2,
+    CURLPAUSE_RECV = 1,
+    CURLPAUSE_SEND = 4,
+    CURL_READFUNC_ABORT = 0x10000000,
+    CURL_READFUNC_PAUSE = 0x10000001,
+    CURL_SEEKFUNC_OK = 0,
+    CURL_SEEKFUNC_FAIL = 1,
+    CURL_POLL_REMOVE = 4,
+    CURL_SOCKET_TIMEOUT = -1,
+};
+
+// MARK: Decoders
+
+/// A decoder of a content coding.
+typedef struct content_decoder *content_decoder;
+
+enum content_coding { content_coding_zlib, content_coding_raw_deflate, content_coding_gzip, content_coding_brotli };
+
+enum content_decoding { content_decoding_failed, content_decoding_more, content_decoding_ended };
+
+/// A decoder, or NULL where the system's library for it is missing. The first one opens that library.
+content_decoder content_decoder_create(enum content_coding coding);
+void content_decoder_destroy(content_decoder decoder);
+
+/// Decodes some of the input and moves past it, up to what fits into the output, of which it tells how much was filled.
+enum content_decoding content_decoder_decode(
+    content_decoder decoder,
+    const uint8_t **input,
+    size_t *input_count,
+    uint8_t *output,
+    size_t capacity,
+    size_t *output_count);
+
+// MARK: Thread
+
+/// Starts a thread on which no signal is delivered: without SIGPIPE, writing to a closed connection fails instead.
+///
+/// - Returns: 0, or an error number.
+int quiet_thread_start(void (*function)(void *), void *context);
+
+/// Around what a thread does with libcurl. When the process exits, this waits for those that are inside and holds those
+/// that would enter, since the libraries below libcurl then let go of what they need.
+void libcurl_enter(void);
+void libcurl_leave(void);
+
+/// Called once, after those libraries have asked to be told of the exit.
+void libcurl_watch_exit(void);
+
+// MARK: Poll set
+
+/// A descriptor on which something can be done, in the bits that libcurl takes.
+struct poll_ready {
+    int descriptor;
+    int mask;
+};
+
+/// A new poll set, or -1.
+int poll_set_create(void);
+
+/// Watches a descriptor for what libcurl asked.
+///
+/// - Parameter is_known: whether the set has it already.
+int poll_set_watch(int set, int descriptor, int what, bool is_known);
+
+/// Waits for up to so many milliseconds, or without end for -1. The number of descriptors that are ready.
+int poll_set_wait(int set, struct poll_ready *ready, int capacity, int milliseconds);
+
+/// A new descriptor that wakes up who waits for it, or -1.
+int wakeup_create(void);
+void wakeup_signal(int descriptor);
+void wakeup_clear(int descriptor);
+
+#endif
+#endif

@@ -1,0 +1,233 @@
+#include "CLibcurl.h"
+
+#if defined(__linux__)
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+
+/// The oldest version that has what is called here, in the form in which it is called: 7.68.0.
+#define OLDEST_VERSION 0x074400
+
+enum { CURLVERSION_FIRST = 0, CURL_GLOBAL_ALL = 3, CURLMSG_DONE = 1 };
+
+/// The beginning of `curl_version_info_data`.
+struct version_info {
+    int age;
+    const char *version;
+    unsigned int version_num;
+};
+
+/// `CURLMsg`.
+struct message {
+    int kind;
+    libcurl_easy handle;
+    union {
+        void *whatever;
+        int result;
+    } data;
+};
+
+/// The beginning of `curl_easyoption`.
+struct option {
+    const char *name;
+    int number;
+};
+
+static struct {
+    int (*global_init)(long);
+    const struct version_info *(*version_info)(int);
+    const char *(*easy_strerror)(int);
+    libcurl_easy (*easy_init)(void);
+    void (*easy_cleanup)(libcurl_easy);
+    int (*easy_setopt)(libcurl_easy, int, ...);
+    int (*easy_getinfo)(libcurl_easy, int, ...);
+    int (*easy_pause)(libcurl_easy, int);
+    struct libcurl_slist *(*slist_append)(struct libcurl_slist *, const char *);
+    void (*slist_free_all)(struct libcurl_slist *);
+    libcurl_multi (*multi_init)(void);
+    int (*multi_cleanup)(libcurl_multi);
+    int (*multi_setopt)(libcurl_multi, int, ...);
+    int (*multi_add_handle)(libcurl_multi, libcurl_easy);
+    int (*multi_remove_handle)(libcurl_multi, libcurl_easy);
+    int (*multi_socket_action)(libcurl_multi, int, int, int *);
+    int (*multi_assign)(libcurl_multi, int, void *);
+    struct message *(*multi_info_read)(libcurl_multi, int *);
+
+    /// Since 7.73.
+    const struct option *(*easy_option_by_name)(const char *);
+} curl;
+
+static uint32_t version;
+static const char *failure;
+static char description[256];
+
+static bool look_up(void *library, const char *name, void *function) {
+    *(void **)function = dlsym(library, name);
+    if (*(void **)function) return true;
+    snprintf(description, sizeof description, "libcurl.so.4 has no function %s", name);
+    failure = description;
+    return false;
+}
+
+static void load(void) {
+    void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+        const char *error = dlerror();
+        snprintf(description, sizeof description, "libcurl.so.4 can't be opened: %s", error ? error : "no reason");
+        failure = description;
+        return;
+    }
+    if (!look_up(library, "curl_global_init", &curl.global_init) ||
+        !look_up(library, "curl_version_info", &curl.version_info) ||
+        !look_up(library, "curl_easy_strerror", &curl.easy_strerror) ||
+        !look_up(library, "curl_easy_init", &curl.easy_init) ||
+        !look_up(library, "curl_easy_cleanup", &curl.easy_cleanup) ||
+        !look_up(library, "curl_easy_setopt", &curl.easy_setopt) ||
+        !look_up(library, "curl_easy_getinfo", &curl.easy_getinfo) ||
+        !look_up(library, "curl_easy_pause", &curl.easy_pause) ||
+        !look_up(library, "curl_slist_append", &curl.slist_append) ||
+        !look_up(library, "curl_slist_free_all", &curl.slist_free_all) ||
+        !look_up(library, "curl_multi_init", &curl.multi_init) ||
+        !look_up(library, "curl_multi_cleanup", &curl.multi_cleanup) ||
+        !look_up(library, "curl_multi_setopt", &curl.multi_setopt) ||
+        !look_up(library, "curl_multi_add_handle", &curl.multi_add_handle) ||
+        !look_up(library, "curl_multi_remove_handle", &curl.multi_remove_handle) ||
+        !look_up(library, "curl_multi_socket_action", &curl.multi_socket_action) ||
+        !look_up(library, "curl_multi_assign", &curl.multi_assign) ||
+        !look_up(library, "curl_multi_info_read", &curl.multi_info_read)) {
+        return;
+    }
+    *(void **)&curl.easy_option_by_name = dlsym(library, "curl_easy_option_by_name");
+    const struct version_info *info = curl.version_info(CURLVERSION_FIRST);
+    if (info->version_num < OLDEST_VERSION) {
+        snprintf(description, sizeof description, "libcurl.so.4 is version %s; 7.68 or later is needed", info->version);
+        failure = description;
+        return;
+    }
+    if (curl.global_init(CURL_GLOBAL_ALL) != CURLE_OK) {
+        failure = "libcurl.so.4 can't be initialised";
+        return;
+    }
+    libcurl_watch_exit();
+    version = info->version_num;
+}
+
+uint32_t libcurl_load(const char **reason) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, load);
+    *reason = failure;
+    return version;
+}
+
+const char *libcurl_version(void) { return curl.version_info(CURLVERSION_FIRST)->version; }
+
+const char *libcurl_strerror(int code) { return curl.easy_strerror(code); }
+
+int libcurl_option(const char *name) {
+    if (!curl.easy_option_by_name) return -1;
+    const struct option *option = curl.easy_option_by_name(name);
+    return option ? option->number : 0;
+}
+
+libcurl_easy libcurl_easy_create(void) { return curl.easy_init(); }
+
+void libcurl_easy_destroy(libcurl_easy handle) { curl.easy_cleanup(handle); }
+
+int libcurl_easy_set_long(libcurl_easy handle, int option, long value) {
+    return curl.easy_setopt(handle, option, value);
+}
+
+int libcurl_easy_set_offset(libcurl_easy handle, int option, int64_t value) {
+    return curl.easy_setopt(handle, option, value);
+}
+
+int libcurl_easy_set_pointer(libcurl_easy handle, int option, const void *value) {
+    return curl.easy_setopt(handle, option, value);
+}
+
+int libcurl_easy_set_blob(libcurl_easy handle, int option, const void *data, size_t count) {
+    enum { CURL_BLOB_COPY = 1 };
+    struct libcurl_blob blob = {data, count, CURL_BLOB_COPY};
+    return curl.easy_setopt(handle, option, &blob);
+}
+
+int libcurl_easy_set_transfer(
+    libcurl_easy handle, int option, size_t (*function)(char *bytes, size_t size, size_t count, void *context)) {
+    return curl.easy_setopt(handle, option, function);
+}
+
+int libcurl_easy_set_seek(libcurl_easy handle, int (*function)(void *context, int64_t offset, int origin)) {
+    return curl.easy_setopt(handle, CURLOPT_SEEKFUNCTION, function);
+}
+
+int libcurl_easy_get_long(libcurl_easy handle, int info, long *value) { return curl.easy_getinfo(handle, info, value); }
+
+int libcurl_easy_get_offset(libcurl_easy handle, int info, int64_t *value) {
+    return curl.easy_getinfo(handle, info, value);
+}
+
+int libcurl_easy_get_text(libcurl_easy handle, int info, const char **value) {
+    return curl.easy_getinfo(handle, info, value);
+}
+
+int libcurl_easy_get_pointer(libcurl_easy handle, int info, void **value) {
+    return curl.easy_getinfo(handle, info, value);
+}
+
+int libcurl_easy_pause(libcurl_easy handle, int mask) { return curl.easy_pause(handle, mask); }
+
+struct libcurl_slist *libcurl_slist_append(struct libcurl_slist *list, const char *line) {
+    return curl.slist_append(list, line);
+}
+
+void libcurl_slist_free(struct libcurl_slist *list) { curl.slist_free_all(list); }
+
+libcurl_multi libcurl_multi_create(void) { return curl.multi_init(); }
+
+void libcurl_multi_destroy(libcurl_multi multi) { curl.multi_cleanup(multi); }
+
+int libcurl_multi_set_long(libcurl_multi multi, int option, long value) {
+    return curl.multi_setopt(multi, option, value);
+}
+
+int libcurl_multi_set_sockets(
+    libcurl_multi multi,
+    int (*function)(libcurl_easy, int socket, int what, void *context, void *known),
+    void *context) {
+    int code = curl.multi_setopt(multi, CURLMOPT_SOCKETDATA, context);
+    return code ? code : curl.multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, function);
+}
+
+int libcurl_multi_set_timer(
+    libcurl_multi multi, int (*function)(libcurl_multi, long milliseconds, void *context), void *context) {
+    int code = curl.multi_setopt(multi, CURLMOPT_TIMERDATA, context);
+    return code ? code : curl.multi_setopt(multi, CURLMOPT_TIMERFUNCTION, function);
+}
+
+int libcurl_multi_add(libcurl_multi multi, libcurl_easy handle) { return curl.multi_add_handle(multi, handle); }
+
+int libcurl_multi_remove(libcurl_multi multi, libcurl_easy handle) { return curl.multi_remove_handle(multi, handle); }
+
+int libcurl_multi_act(libcurl_multi multi, int socket, int mask) {
+    int running;
+    return curl.multi_socket_action(multi, socket, mask, &running);
+}
+
+int libcurl_multi_assign(libcurl_multi multi, int socket, void *value) {
+    return curl.multi_assign(multi, socket, value);
+}
+
+bool libcurl_multi_next_done(libcurl_multi multi, struct libcurl_done *done) {
+    int waiting;
+    struct message *message;
+    while ((message = curl.multi_info_read(multi, &waiting))) {
+        if (message->kind != CURLMSG_DONE) continue;
+        done->handle = message->handle;
+        done->code = message->data.result;
+        return true;
+    }
+    return false;
+}
+
+#endif

@@ -1,0 +1,365 @@
+#if os(Linux)
+import CLibcurl
+internal import DeferredCore
+import Foundation
+import FoundationNetworking
+
+/// One request on its handle, and what has come for it. Lives on the engine's thread.
+///
+/// libcurl's callbacks come here. What they tell the transfer runs the user's code, which may ask the engine for
+/// anything: that waits in the mailbox, so that libcurl is never entered twice.
+final class LibcurlExchange {
+    /// How much of a body is gathered before it is told: libcurl brings it in pieces of 16 KiB.
+    private static let pieceSize = 256 << 10
+
+    /// A larger body of a redirect isn't waited for.
+    private static let largestRedirect = 64 << 10
+
+    /// Why libcurl was told to stop.
+    private enum Stop {
+        case failed(any Error)
+
+        /// What counts has come.
+        case complete
+        case needsBody
+    }
+
+    let task: LibcurlTask
+    let handle: LibcurlHandle
+    private let options: LibcurlOptions
+    private let source: (any UploadSource)?
+
+    private var parser = ResponseHeadParser()
+    private var response: HTTPURLResponse?
+    private var protocolVersion: String?
+    private var isRedirect = false
+    private var decoder: ContentDecoder?
+
+    /// Bytes of the body that came and were not told yet.
+    private var waiting = Data()
+    private var rawCount = 0
+
+    /// Bytes of the request's body that libcurl took and that were not told yet.
+    private var sentCount: Int64 = 0
+    private var hasSent = false
+    private var stop: Stop?
+
+    /// Whether the reader, or the transfer, has enough for now.
+    private var isHeld = false
+    private var isBehind = false
+
+    /// What is paused, in libcurl's bits.
+    private var pauses: Int32 = 0
+
+    /// Whether there is something to tell once libcurl has returned.
+    private(set) var mustFlush = false
+    private let noteFlush: (LibcurlExchange) -> Void
+
+    init(
+        _ task: LibcurlTask,
+        on handle: LibcurlHandle,
+        _ options: LibcurlOptions,
+        noteFlush: @escaping (LibcurlExchange) -> Void
+    ) {
+        self.task = task
+        self.handle = handle
+        self.options = options
+        self.noteFlush = noteFlush
+        source = Self.source(of: task)
+        handle.prepare(
+            task.request,
+            body: source,
+            options: options,
+            context: Unmanaged.passUnretained(self).toOpaque()
+        )
+    }
+
+    static func of(_ context: UnsafeMutableRawPointer?) -> LibcurlExchange? {
+        context.map { Unmanaged.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    // MARK: The response
+
+    /// Takes a line of a head or of a trailer.
+    ///
+    /// - Returns: how many bytes were taken; fewer end the request.
+    func receive(line: UnsafeRawBufferPointer) -> Int {
+        guard stop == nil, !task.isCancelled else { return 0 }
+        do throws(ResponseHeadParser.Flaw) {
+            guard let head = try parser.append(line) else { return line.count }
+            try begin(head)
+            return line.count
+        } catch {
+            return fail(bad(error.description))
+        }
+    }
+
+    private func begin(_ head: ResponseHeadParser.Head) throws(ResponseHeadParser.Flaw) {
+        if options.httpVersion == .http2, head.version != "HTTP/2" {
+            throw .init(description: "The server speaks \(head.version), and HTTP/2 was asked for")
+        }
+        var fields: [String: String] = [:]
+        for field in head.fields { fields[field.name] = field.value }
+        let url = task.request.url
+        guard
+            let response = HTTPURLResponse(
+                url: url,
+                statusCode: head.status,
+                httpVersion: head.version,
+                headerFields: fields
+            )
+        else { throw .init(description: "The response's head makes no response") }
+        store(head.cookies, of: url)
+        self.response = response
+        protocolVersion = head.version
+        isRedirect =
+            [301, 302, 303, 307, 308].contains(head.status)
+            && head.fields.contains { $0.name.lowercased() == "location" }
+        if isRedirect { return }
+        if let codings = head.fields.first(where: { $0.name.lowercased() == "content-encoding" })?.value {
+            do throws(ContentDecoder.Flaw) {
+                decoder = try ContentDecoder(codings)
+            } catch {
+                throw .init(description: error.description)
+            }
+        }
+        task.tell(.head(response))
+    }
+
+    private func store(_ lines: [String], of url: URL) {
+        guard !lines.isEmpty, let storage = options.cookies, task.request.request.httpShouldHandleCookies else {
+            return
+        }
+        for line in lines {
+            let cookies = HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": line], for: url)
+            storage.setCookies(cookies, for: url, mainDocumentURL: nil)
+        }
+    }
+
+    /// Takes bytes of the body, as they were framed.
+    func receive(body bytes: UnsafeRawBufferPointer) -> Int {
+        guard stop == nil, !task.isCancelled else { return 0 }
+        rawCount += bytes.count
+        if isRedirect {
+            guard rawCount <= Self.largestRedirect else {
+                stop = .complete
+                return 0
+            }
+            return bytes.count
+        }
+        guard decoder != nil else {
+            append(bytes)
+            return bytes.count
+        }
+        do {
+            try decoder?.decode(bytes) { piece in
+                guard !task.isCancelled else { throw CancellationError() }
+                append(piece)
+            }
+            return bytes.count
+        } catch let flaw as ContentDecoder.Flaw {
+            return fail(bad(flaw.description))
+        } catch {
+            return 0
+        }
+    }
+
+    private func append(_ bytes: UnsafeRawBufferPointer) {
+        if waiting.count + bytes.count > Self.pieceSize {
+            flushBody()
+            pauseIfNeeded()
+        }
+        guard let start = bytes.baseAddress, !bytes.isEmpty else { return }
+        waiting.append(start.assumingMemoryBound(to: UInt8.self), count: bytes.count)
+        wantFlush()
+    }
+
+    // MARK: The request's body
+
+    private static func source(of task: LibcurlTask) -> (any UploadSource)? {
+        let request = task.request.request
+        let onReady: @Sendable () -> Void = { [weak task] in task?.proceed() }
+        switch task.request.body {
+        case .file(let file):
+            let length = POSIXFile.lengthOfReadableRegularFile(at: file.path)
+            return QueuedUploadSource(length: length, reopens: true, open: { FileReader(file) }, onReady: onReady)
+        case .stream(let makeStream):
+            return QueuedUploadSource(
+                length: nil,
+                reopens: true,
+                open: { StreamReader(makeStream()) },
+                onReady: onReady
+            )
+        case .inRequest:
+            if let stream = request.httpBodyStream {
+                let once = OneStream(stream: stream)
+                return QueuedUploadSource(
+                    length: nil,
+                    reopens: false,
+                    open: { StreamReader(once.stream) },
+                    onReady: onReady
+                )
+            }
+            if let data = request.httpBody { return DataUploadSource(data) }
+            // These say that their body is empty: RFC 9110, section 8.6.
+            return ["POST", "PUT", "PATCH"].contains(task.request.method) ? DataUploadSource(Data()) : nil
+        }
+    }
+
+    /// Fills libcurl's buffer with bytes of the request's body.
+    func fill(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+        guard stop == nil, !task.isCancelled, let source else { return CURL_READFUNC_ABORT }
+        switch source.read(into: buffer) {
+        case .bytes(let count):
+            sentCount += Int64(count)
+            if count > 0 {
+                hasSent = true
+                wantFlush()
+            }
+            return count
+        case .notYet:
+            pauses |= Int32(CURLPAUSE_SEND)
+            return CURL_READFUNC_PAUSE
+        case .failed(let error):
+            stop = .failed(error)
+            return CURL_READFUNC_ABORT
+        }
+    }
+
+    /// Goes back to the beginning of the body: a kept-alive connection was lost before the server answered.
+    ///
+    /// That isn't known to be harmless for methods that aren't idempotent: RFC 9110, section 9.2.2.
+    func rewind() -> Bool {
+        guard hasSent else { return true }
+        guard HTTPMethods.idempotent.contains(task.request.method), source?.rewind() == true else {
+            stop = .needsBody
+            return false
+        }
+        return true
+    }
+
+    // MARK: Pausing
+
+    /// Stops reading from the connection, or goes on.
+    func reconsiderHold() {
+        isHeld = task.isHeld
+        setPause(Int32(CURLPAUSE_RECV), isHeld || isBehind)
+    }
+
+    /// The transfer has dealt with what it was told.
+    func caughtUp() {
+        isBehind = false
+        setPause(Int32(CURLPAUSE_RECV), isHeld)
+    }
+
+    /// The body's source has bytes again.
+    func proceed() {
+        setPause(Int32(CURLPAUSE_SEND), false)
+    }
+
+    private func setPause(_ bit: Int32, _ isPaused: Bool) {
+        let new = isPaused ? pauses | bit : pauses & ~bit
+        guard new != pauses else { return }
+        pauses = new
+        libcurl_easy_pause(handle.easy, new)
+    }
+
+    // MARK: Telling
+
+    private func wantFlush() {
+        guard !mustFlush else { return }
+        mustFlush = true
+        noteFlush(self)
+    }
+
+    /// Tells the transfer what has come since.
+    func flush() {
+        mustFlush = false
+        flushSent()
+        flushBody()
+        pauseIfNeeded()
+    }
+
+    /// Looks whether what was just told was enough for now. Also within a callback of libcurl's, which otherwise reads
+    /// for as long as there is something to read.
+    private func pauseIfNeeded() {
+        isHeld = task.isHeld
+        if !isBehind { isBehind = task.isBehind() }
+        if isHeld || isBehind { setPause(Int32(CURLPAUSE_RECV), true) }
+    }
+
+    private func flushSent() {
+        guard sentCount > 0 else { return }
+        let count = sentCount
+        sentCount = 0
+        task.tell(.sent(count, of: source?.length))
+    }
+
+    private func flushBody() {
+        guard !waiting.isEmpty else { return }
+        let bytes = waiting
+        waiting = Data()
+        task.willTell(bytes.count)
+        task.tell(.bytes(bytes))
+    }
+
+    /// Tells the end. The handle is free again.
+    func end(_ code: Int32) {
+        // Without the pauses of a request that goes on.
+        flushSent()
+        flushBody()
+        mustFlush = false
+        let error = error(code)
+        if error == nil, isRedirect, let response { task.tell(.redirect(response)) }
+        if case .needsBody = stop { task.tell(.needsBody) }
+        if options.isMonitored { task.tell(.measured(handle.metrics(protocolVersion: protocolVersion))) }
+        task.end(response, error)
+    }
+
+    /// Tells the end of a request that was cancelled.
+    func cancel() {
+        task.end(response, URLError(.cancelled, failing: task.request.url))
+    }
+
+    private func error(_ code: Int32) -> (any Error)? {
+        switch stop {
+        case .failed(let error): return error
+        case .complete: return nil
+        case .needsBody: return URLError(.requestBodyStreamExhausted, failing: task.request.url)
+        case nil: break
+        }
+        if task.isCancelled { return URLError(.cancelled, failing: task.request.url) }
+        guard code == CURLE_OK else {
+            return LibcurlFailure.error(code, text: handle.failureText, url: task.request.url)
+        }
+        // libcurl takes a head without its end for a whole one.
+        guard parser.isComplete else {
+            let description = "The connection ended inside the head of the response"
+            return URLError(.networkConnectionLost, failing: task.request.url, description: description)
+        }
+        do throws(ContentDecoder.Flaw) {
+            try decoder?.finish()
+        } catch {
+            return bad(error.description)
+        }
+        return nil
+    }
+
+    private func bad(_ description: String) -> URLError {
+        URLError(.badServerResponse, failing: task.request.url, description: description)
+    }
+
+    /// Notes why the request ends, and tells libcurl so.
+    private func fail(_ error: any Error) -> Int {
+        stop = .failed(error)
+        return 0
+    }
+}
+
+/// A stream on its way to the queue that reads it.
+///
+/// SAFETY: only that queue uses it.
+private struct OneStream: @unchecked Sendable {
+    let stream: InputStream
+}
+#endif

@@ -1,0 +1,46 @@
+#if os(Linux)
+import CLibcurl
+import Foundation
+import FoundationNetworking
+
+/// Foundation's codes for libcurl's.
+enum LibcurlFailure {
+    /// - Parameter text: what libcurl says of this failure in particular; may be empty.
+    static func error(_ code: Int32, text: String, url: URL) -> URLError {
+        let description = text.isEmpty ? String(cString: libcurl_strerror(code)) : text
+        return URLError(urlErrorCode(code, description), failing: url, description: description)
+    }
+
+    private static func urlErrorCode(_ code: Int32, _ text: String) -> URLError.Code {
+        switch Int(code) {
+        case CURLE_URL_MALFORMAT: .badURL
+        case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: .cannotFindHost
+        case CURLE_COULDNT_CONNECT, CURLE_PROXY: .cannotConnectToHost
+        case CURLE_OPERATION_TIMEDOUT: .timedOut
+        case CURLE_SEND_ERROR, CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_HTTP2_STREAM: .networkConnectionLost
+        // Also for chunks that can't be read.
+        case CURLE_RECV_ERROR: isAboutChunks(text) ? .badServerResponse : .networkConnectionLost
+        case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_CACERT_BADFILE: .secureConnectionFailed
+        case CURLE_SSL_CERTPROBLEM: .clientCertificateRejected
+        case CURLE_SSL_CLIENTCERT: .clientCertificateRequired
+        case CURLE_PEER_FAILED_VERIFICATION: certificateCode(text)
+        case CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_INVALIDCERTSTATUS: .serverCertificateUntrusted
+        // Requests are checked before they are sent, so it is the response that isn't supported.
+        case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2, CURLE_BAD_CONTENT_ENCODING,
+            CURLE_BAD_FUNCTION_ARGUMENT, CURLE_WRITE_ERROR:
+            .badServerResponse
+        default: .unknown
+        }
+    }
+
+    private static func isAboutChunks(_ text: String) -> Bool {
+        ["chunk", "hexadecimal", "Malformed encoding", "Too large response headers", "Nul byte"]
+            .contains { text.range(of: $0, options: .caseInsensitive) != nil }
+    }
+
+    private static func certificateCode(_ text: String) -> URLError.Code {
+        if text.contains("has expired") { return .serverCertificateHasBadDate }
+        return text.contains("not yet valid") ? .serverCertificateNotYetValid : .serverCertificateUntrusted
+    }
+}
+#endif

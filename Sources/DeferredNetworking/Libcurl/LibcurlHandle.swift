@@ -1,0 +1,227 @@
+#if os(Linux)
+import CLibcurl
+import Foundation
+import FoundationNetworking
+
+/// A handle of libcurl's, used for one request after the other. Connections are not its own but the worker's.
+final class LibcurlHandle {
+    private static let errorSize = 256
+
+    /// A small buffer costs most of the throughput of large bodies.
+    private static let bufferSize = 256 << 10
+
+    let easy: libcurl_easy
+
+    /// Where libcurl writes what went wrong. It must stay where it is.
+    private let errorText: UnsafeMutablePointer<CChar>
+    private var headers: UnsafeMutablePointer<libcurl_slist>?
+
+    /// - Returns: nil without memory for it.
+    init?(_ options: LibcurlOptions) {
+        guard let easy = libcurl_easy_create() else { return nil }
+        self.easy = easy
+        errorText = .allocate(capacity: Self.errorSize)
+        errorText.initialize(repeating: 0, count: Self.errorSize)
+        set(CURLOPT_ERRORBUFFER, to: errorText)
+        set(CURLOPT_NOSIGNAL, 1)
+        set(CURLOPT_BUFFERSIZE, Self.bufferSize)
+        set(CURLOPT_UPLOAD_BUFFERSIZE, Self.bufferSize)
+        set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        // Without it, cancelling a request waits for its name to be looked up. Unknown before 7.87.
+        set(CURLOPT_QUICK_EXIT, 1)
+        // The client's deadlines count, and there is none that means "never".
+        set(CURLOPT_CONNECTTIMEOUT_MS, Int(Int32.max))
+        // Since 7.85; before that, and still today, numbers.
+        if libcurl_easy_set_pointer(easy, Int32(CURLOPT_PROTOCOLS_STR), "http,https") != 0 {
+            set(CURLOPT_PROTOCOLS, CURLPROTO_HTTP | CURLPROTO_HTTPS)
+        }
+        set(CURLOPT_USERAGENT, to: options.userAgent)
+        set(options.tls)
+        switch options.proxy {
+        case .environment: break
+        case .none: set(CURLOPT_PROXY, to: "")
+        case .server(let url): set(CURLOPT_PROXY, to: url.absoluteString)
+        }
+        if let path = options.unixSocketPath { set(CURLOPT_UNIX_SOCKET_PATH, to: path) }
+        setCallbacks()
+    }
+
+    deinit {
+        libcurl_easy_destroy(easy)
+        libcurl_slist_free(headers)
+        errorText.deallocate()
+    }
+
+    /// What libcurl has said of the last failure, or nothing.
+    var failureText: String { String(cString: errorText) }
+
+    /// What the last request took.
+    func metrics(protocolVersion: String?) -> URLClient.Metrics {
+        var newConnections = 0
+        var port = 0
+        var address: UnsafePointer<CChar>?
+        libcurl_easy_get_long(easy, Int32(CURLINFO_NUM_CONNECTS), &newConnections)
+        libcurl_easy_get_long(easy, Int32(CURLINFO_PRIMARY_PORT), &port)
+        libcurl_easy_get_text(easy, Int32(CURLINFO_PRIMARY_IP), &address)
+        return URLClient.Metrics(
+            nameLookup: time(CURLINFO_NAMELOOKUP_TIME_T),
+            connect: time(CURLINFO_CONNECT_TIME_T),
+            tlsHandshake: time(CURLINFO_APPCONNECT_TIME_T),
+            firstByte: time(CURLINFO_STARTTRANSFER_TIME_T),
+            total: time(CURLINFO_TOTAL_TIME_T),
+            isReused: newConnections == 0 && protocolVersion != nil,
+            protocolVersion: protocolVersion,
+            address: Self.address(address.map { String(cString: $0) } ?? "", port: port)
+        )
+    }
+
+    private static func address(_ address: String, port: Int) -> String {
+        address.contains(":") ? "[\(address)]:\(port)" : "\(address):\(port)"
+    }
+
+    private func time(_ info: Int) -> Duration {
+        var microseconds: Int64 = 0
+        libcurl_easy_get_offset(easy, Int32(info), &microseconds)
+        return .microseconds(microseconds)
+    }
+
+    /// Makes the handle ready for a request, whose callbacks get `context`.
+    func prepare(
+        _ request: CheckedRequest,
+        body: (any UploadSource)?,
+        options: LibcurlOptions,
+        context: UnsafeMutableRawPointer
+    ) {
+        errorText[0] = 0
+        let request = request.request
+        let url = request.url ?? URL(filePath: "/")
+        set(CURLOPT_URL, to: url.absoluteString)
+        setVersion(options.httpVersion, isSecure: url.scheme == "https")
+        setMethod(request.httpMethod ?? "GET", body)
+        setHeaders(of: request, url, hasBody: body != nil, cookies: options.cookies)
+        for option in [CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_READDATA, CURLOPT_SEEKDATA, CURLOPT_PRIVATE] {
+            set(option, to: context)
+        }
+    }
+
+    private func setVersion(_ version: URLClient.HTTPVersion?, isSecure: Bool) {
+        let number =
+            switch version {
+            case .http1_1: CURL_HTTP_VERSION_1_1
+            case .http2 where !isSecure: CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE
+            // In the clear, a server that claims to speak HTTP/2 would make libcurl share its connections among
+            // requests.
+            case .http2, nil: isSecure ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
+            }
+        set(CURLOPT_HTTP_VERSION, number)
+        // Requests at the same time share one connection, if it turns out to be one of HTTP/2.
+        set(CURLOPT_PIPEWAIT, number == CURL_HTTP_VERSION_1_1 ? 0 : 1)
+    }
+
+    private func set(_ tls: URLClient.TLS) {
+        switch tls.authorities {
+        case .system: break
+        case .file(let file):
+            set(CURLOPT_CAINFO, to: file.path)
+            // Else those of the system would be trusted besides.
+            set(CURLOPT_CAPATH, to: UnsafeRawPointer?.none)
+        case .data(let data):
+            set(CURLOPT_CAPATH, to: UnsafeRawPointer?.none)
+            _ = data.withUnsafeBytes {
+                libcurl_easy_set_blob(easy, Int32(CURLOPT_CAINFO_BLOB), $0.baseAddress, $0.count)
+            }
+        }
+        if let certificate = tls.clientCertificate {
+            set(CURLOPT_SSLCERT, to: certificate.certificate.path)
+            set(CURLOPT_SSLKEY, to: certificate.key.path)
+            if let password = certificate.password { set(CURLOPT_KEYPASSWD, to: password) }
+        }
+        if !tls.pinnedPublicKeys.isEmpty {
+            let pins = tls.pinnedPublicKeys.map { "sha256//" + $0.base64EncodedString() }.sorted()
+            set(CURLOPT_PINNEDPUBLICKEY, to: pins.joined(separator: ";"))
+        }
+        switch tls.minimumVersion {
+        case nil: break
+        case .v1_2: set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
+        case .v1_3: set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_3)
+        }
+    }
+
+    private func setMethod(_ method: String, _ body: (any UploadSource)?) {
+        // Undoes what the request before has set.
+        set(CURLOPT_HTTPGET, 1)
+        if let body {
+            set(CURLOPT_UPLOAD, 1)
+            libcurl_easy_set_offset(easy, Int32(CURLOPT_INFILESIZE_LARGE), body.length ?? -1)
+        } else if method == "HEAD" {
+            set(CURLOPT_NOBODY, 1)
+        }
+        let isImplied = body == nil && ["GET", "HEAD"].contains(method)
+        if isImplied {
+            set(CURLOPT_CUSTOMREQUEST, to: UnsafeRawPointer?.none)
+        } else {
+            set(CURLOPT_CUSTOMREQUEST, to: method)
+        }
+    }
+
+    private func setHeaders(of request: URLRequest, _ url: URL, hasBody: Bool, cookies: HTTPCookieStorage?) {
+        libcurl_slist_free(headers)
+        headers = nil
+        var hasCodings = false
+        var hasExpectation = false
+        var hasCookies = false
+        for (name, value) in request.allHTTPHeaderFields ?? [:] {
+            switch name.lowercased() {
+            // It is the body's length, or the request would have been refused.
+            case "content-length": continue
+            case "accept-encoding": hasCodings = true
+            case "expect": hasExpectation = true
+            case "cookie": hasCookies = true
+            default: break
+            }
+            // libcurl's way to write a field without a value.
+            add(value.isEmpty ? "\(name);" : "\(name): \(value)")
+        }
+        if !hasCodings { add("Accept-Encoding: \(ContentDecoder.accepted)") }
+        // libcurl would wait for a permission to send large bodies, for a second if the server doesn't know that.
+        if hasBody, !hasExpectation { add("Expect:") }
+        if !hasCookies, request.httpShouldHandleCookies, let stored = cookies?.cookies(for: url), !stored.isEmpty {
+            for (name, value) in HTTPCookie.requestHeaderFields(with: stored) { add("\(name): \(value)") }
+        }
+        set(CURLOPT_HTTPHEADER, to: headers)
+    }
+
+    private func add(_ line: String) {
+        // Without memory for one more line, the list stays as it is, and is let go of with the handle.
+        headers = libcurl_slist_append(headers, line) ?? headers
+    }
+
+    private func setCallbacks() {
+        libcurl_easy_set_transfer(easy, Int32(CURLOPT_HEADERFUNCTION)) { bytes, size, count, context in
+            LibcurlExchange.of(context)?.receive(line: .init(start: bytes, count: size * count)) ?? 0
+        }
+        libcurl_easy_set_transfer(easy, Int32(CURLOPT_WRITEFUNCTION)) { bytes, size, count, context in
+            LibcurlExchange.of(context)?.receive(body: .init(start: bytes, count: size * count)) ?? 0
+        }
+        libcurl_easy_set_transfer(easy, Int32(CURLOPT_READFUNCTION)) { bytes, size, count, context in
+            LibcurlExchange.of(context)?.fill(.init(start: bytes, count: size * count)) ?? CURL_READFUNC_ABORT
+        }
+        libcurl_easy_set_seek(easy) { context, offset, origin in
+            let isRewound = offset == 0 && origin == SEEK_SET && LibcurlExchange.of(context)?.rewind() ?? false
+            return Int32(isRewound ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL)
+        }
+    }
+
+    private func set(_ option: Int, _ value: Int) {
+        libcurl_easy_set_long(easy, Int32(option), value)
+    }
+
+    private func set(_ option: Int, to value: UnsafeRawPointer?) {
+        libcurl_easy_set_pointer(easy, Int32(option), value)
+    }
+
+    private func set(_ option: Int, to value: String) {
+        _ = value.withCString { libcurl_easy_set_pointer(easy, Int32(option), $0) }
+    }
+}
+#endif

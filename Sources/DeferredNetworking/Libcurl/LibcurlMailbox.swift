@@ -1,0 +1,177 @@
+#if os(Linux)
+import CLibcurl
+internal import DeferredCore
+import Foundation
+import FoundationNetworking
+import Synchronization
+
+/// What an engine's thread has to do, and the life of that thread: it begins with the first request, and ends with the
+/// engine.
+final class LibcurlMailbox: Sendable {
+    enum Letter {
+        case begin(LibcurlTask)
+        case cancel(LibcurlTask)
+        case hold(LibcurlTask)
+        case caughtUp(LibcurlTask)
+        case proceed(LibcurlTask)
+    }
+
+    private struct State {
+        var letters: [Letter] = []
+        var life = Life.notStarted
+
+        /// Whether the thread has to be woken up to see a letter.
+        var isAsleep = false
+    }
+
+    private enum Life {
+        case notStarted
+        case running(wakeup: Int32)
+
+        /// The thread ends when it sees this.
+        case stopping
+        case stopped
+    }
+
+    /// Filled when the thread, if there was one, has let go of all that it had.
+    let stopped = Deferred<Void>()
+
+    private let options: LibcurlOptions
+    private let state = Lock(State())
+    private let count = Atomic(0)
+    private let lastIdentifier = Atomic(0)
+
+    /// Tasks that have not ended.
+    var taskCount: Int { count.load(ordering: .acquiring) }
+
+    init(_ options: LibcurlOptions) {
+        self.options = options
+    }
+
+    /// An identifier for a task that begins.
+    func countTask() -> Int {
+        count.add(1, ordering: .relaxed)
+        return lastIdentifier.add(1, ordering: .relaxed).newValue
+    }
+
+    func countEnd() {
+        // Pairs with the load in `taskCount`: who sees the end of a task sees what it did.
+        count.subtract(1, ordering: .releasing)
+    }
+
+    func submit(_ letter: Letter) {
+        let mustStart = state.withLock { state in
+            switch state.life {
+            case .notStarted:
+                state.letters.append(letter)
+                return true
+            case .running(let wakeup):
+                state.letters.append(letter)
+                if state.isAsleep {
+                    state.isAsleep = false
+                    // Under the lock, without which the thread could end, and its descriptor become another's.
+                    wakeup_signal(wakeup)
+                }
+                return false
+            case .stopping:
+                state.letters.append(letter)
+                return false
+            case .stopped:
+                // About a task that has ended.
+                return false
+            }
+        }
+        if mustStart { start() }
+    }
+
+    /// Ends the thread. Only for an engine that has no task.
+    func stop() {
+        let hasNoThread = state.withLock { state in
+            switch state.life {
+            case .notStarted:
+                state.life = .stopped
+                return true
+            case .running(let wakeup):
+                state.life = .stopping
+                wakeup_signal(wakeup)
+                return false
+            case .stopping, .stopped:
+                return false
+            }
+        }
+        if hasNoThread { stopped.fill() }
+    }
+
+    // MARK: The thread's side
+
+    /// Takes all letters, or notes that the thread goes to sleep.
+    ///
+    /// - Returns: nil when it is to end.
+    func collect() -> [Letter]? {
+        state.withLock { state in
+            if case .stopping = state.life, state.letters.isEmpty { return nil }
+            state.isAsleep = state.letters.isEmpty
+            defer { state.letters.removeAll(keepingCapacity: true) }
+            return state.letters
+        }
+    }
+
+    private func start() {
+        // Two may come here at once: the first one makes the thread.
+        let failed = state.withLock { state -> [Letter] in
+            guard case .notStarted = state.life else { return [] }
+            if let worker = LibcurlWorker.Resources(options) {
+                state.life = .running(wakeup: worker.wakeup)
+                if LibcurlThread.start({ self.run(worker) }) { return [] }
+                state.life = .notStarted
+                worker.close()
+            }
+            defer { state.letters = [] }
+            return state.letters
+        }
+        for case .begin(let task) in failed {
+            let error = URLError(
+                .unknown,
+                failing: task.request.url,
+                description: "No thread can be started: \(POSIXFile.lastError)"
+            )
+            task.end(nil, error)
+        }
+    }
+
+    private func run(_ resources: LibcurlWorker.Resources) {
+        do {
+            let worker = LibcurlWorker(resources, options, self)
+            worker.run()
+        }
+        state.withLock { $0.life = .stopped }
+        resources.close()
+        stopped.fill()
+    }
+}
+
+/// The engine's thread.
+enum LibcurlThread {
+    private final class Body {
+        let run: @Sendable () -> Void
+
+        init(_ run: @escaping @Sendable () -> Void) {
+            self.run = run
+        }
+    }
+
+    /// Whether it could be started.
+    static func start(_ run: @escaping @Sendable () -> Void) -> Bool {
+        let body = Unmanaged.passRetained(Body(run))
+        let result = quiet_thread_start(
+            { context in
+                guard let context else { return }
+                Unmanaged<Body>.fromOpaque(context).takeRetainedValue().run()
+            },
+            body.toOpaque()
+        )
+        if result != 0 { body.release() }
+        return result == 0
+    }
+}
+#endif

@@ -1,0 +1,44 @@
+#if os(Linux)
+import CLibcurl
+import Foundation
+import FoundationNetworking
+
+/// What all requests of an engine have in common.
+///
+/// SAFETY: a cookie storage is safe to use from several threads, but not marked so; all else is constant.
+struct LibcurlOptions: @unchecked Sendable {
+    let maximumConnectionsPerHost: Int
+    let cookies: HTTPCookieStorage?
+    let userAgent: String
+
+    /// Whether somebody is told how long things took.
+    let isMonitored: Bool
+    let tls: URLClient.TLS
+    let proxy: URLClient.Proxy
+    let unixSocketPath: String?
+    let httpVersion: URLClient.HTTPVersion?
+
+    /// - Throws: ``URLClientError/engineUnavailable(reason:)`` for what this version of libcurl can't do.
+    init(_ configuration: URLClient.Configuration) throws(URLClientError) {
+        try Self.check(configuration.tls)
+        maximumConnectionsPerHost = max(1, configuration.maximumConnectionsPerHost)
+        cookies = configuration.cookies
+        isMonitored = configuration.monitor != nil
+        tls = configuration.tls
+        proxy = configuration.proxy
+        unixSocketPath = configuration.unixSocketPath
+        httpVersion = configuration.httpVersion
+        let process = ProcessInfo.processInfo.processName.filter { $0.isASCII && ($0.isLetter || $0.isNumber) }
+        userAgent = "\(process.isEmpty ? "Deferred" : process) curl/\(String(cString: libcurl_version()))"
+    }
+
+    /// An older libcurl wouldn't know of authorities in memory, and would trust the system's.
+    private static func check(_ tls: URLClient.TLS) throws(URLClientError) {
+        guard case .data = tls.authorities, libcurl_option("CAINFO_BLOB") != CURLOPT_CAINFO_BLOB else { return }
+        throw .engineUnavailable(
+            reason:
+                "authorities in memory take libcurl 7.77, and this is \(String(cString: libcurl_version())); use a file"
+        )
+    }
+}
+#endif

@@ -1,0 +1,194 @@
+import Foundation
+
+/// Reads the heads of one response, line by line: any interim ones, then the one that counts.
+///
+/// Strict where a lenient reading could make another response of it (RFC 9112, sections 4 and 5), and bounded. What
+/// comes after the head is a trailer, and passed over.
+struct ResponseHeadParser {
+    /// Why a response can't be read.
+    struct Flaw: Error {
+        let description: String
+    }
+
+    struct Head: Equatable {
+        struct Field: Equatable {
+            let name: String
+            var value: String
+        }
+
+        /// "HTTP/1.1", or "HTTP/2".
+        let version: String
+        let status: Int
+
+        /// One field a name, whatever its case; the values of several are joined as RFC 9110, section 5.3, says.
+        let fields: [Field]
+
+        /// Each of the `Set-Cookie` lines, whose values can't be joined.
+        let cookies: [String]
+    }
+
+    private enum State {
+        case statusLine
+        case fields
+        case body
+    }
+
+    /// As much as libcurl takes, in the versions that have a limit.
+    private static let largestHead = 300 << 10
+    private static let mostLines = 10_000
+
+    private var state = State.statusLine
+
+    /// The lines of the head, without their ends, and where each of them ends here.
+    private var bytes: [UInt8] = []
+    private var ends: [Int] = []
+
+    /// Whether the head that counts is complete.
+    var isComplete: Bool {
+        if case .body = state { true } else { false }
+    }
+
+    /// Begins with another response, and keeps the memory.
+    mutating func reset() {
+        state = .statusLine
+        bytes.removeAll(keepingCapacity: true)
+        ends.removeAll(keepingCapacity: true)
+    }
+
+    /// Takes a line, with its end.
+    ///
+    /// - Returns: the head that counts, with its last line.
+    mutating func append(_ line: UnsafeRawBufferPointer) throws(Flaw) -> Head? {
+        if case .body = state { return nil }
+        let content = Self.withoutEnd(line)
+        if content.isEmpty, case .fields = state { return try endHead() }
+        guard bytes.count + content.count <= Self.largestHead, ends.count < Self.mostLines else {
+            throw Flaw(
+                description: "The response's head has more than \(Self.mostLines) lines or \(Self.largestHead) bytes"
+            )
+        }
+        bytes.append(contentsOf: content)
+        ends.append(bytes.count)
+        state = .fields
+        return nil
+    }
+
+    private static func withoutEnd(_ line: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        var count = line.count
+        if count > 0, line[count - 1] == UInt8(ascii: "\n") { count -= 1 }
+        if count > 0, line[count - 1] == UInt8(ascii: "\r") { count -= 1 }
+        return UnsafeRawBufferPointer(rebasing: line[..<count])
+    }
+
+    private mutating func endHead() throws(Flaw) -> Head? {
+        let (version, status) = try Self.statusLine(bytes[..<(ends.first ?? 0)])
+        // What follows a 101 is a body.
+        guard status >= 200 || status == 101 else {
+            reset()
+            return nil
+        }
+        state = .body
+        var fields = Fields()
+        for index in ends.indices.dropFirst() {
+            try fields.append(bytes[ends[index - 1]..<ends[index]])
+        }
+        return Head(version: version, status: status, fields: fields.list, cookies: fields.cookies)
+    }
+
+    private static func statusLine(_ line: ArraySlice<UInt8>) throws(Flaw) -> (version: String, status: Int) {
+        let parts = line.split(separator: UInt8(ascii: " "), maxSplits: 2, omittingEmptySubsequences: false)
+        let versions = ["HTTP/1.1", "HTTP/1.0", "HTTP/2"]
+        guard parts.count >= 2, let version = versions.first(where: { parts[0].elementsEqual($0.utf8) }),
+            parts[1].count == 3, parts[1].allSatisfy({ (0x30...0x39).contains($0) }), !line.contains(0),
+            !line.contains(UInt8(ascii: "\r"))
+        else { throw Flaw(description: "The response's status line is malformed: \(quoted(line))") }
+        let status = parts[1].reduce(0) { $0 * 10 + Int($1 - 0x30) }
+        guard status >= 100 else { throw Flaw(description: "The response's status is \(status)") }
+        return (version, status)
+    }
+
+    fileprivate static func quoted(_ line: ArraySlice<UInt8>) -> String {
+        DisplayText.quoted(String(decoding: line.prefix(80), as: UTF8.self))
+    }
+}
+
+/// Gathers fields under their names.
+private struct Fields {
+    private(set) var list: [ResponseHeadParser.Head.Field] = []
+    private(set) var cookies: [String] = []
+
+    /// Made when there are many, since looking through them takes quadratic time.
+    private var places: [String: Int]?
+    private static let many = 32
+
+    /// The place of the field that a folded line goes on with.
+    private var last: Int?
+
+    mutating func append(_ line: ArraySlice<UInt8>) throws(ResponseHeadParser.Flaw) {
+        guard !line.contains(0), !line.contains(UInt8(ascii: "\r")) else {
+            throw flaw("has a line with a NUL or a CR in it", line)
+        }
+        if let first = line.first, Self.isBlank(first) {
+            // Obsolete folding: RFC 9112, section 5.2.
+            guard let last else { throw flaw("begins with a folded line", line) }
+            list[last].value += " " + Self.text(Self.trimmed(line))
+            return
+        }
+        guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { throw flaw("has a line without a colon", line) }
+        let name = line[..<colon]
+        guard !name.isEmpty, name.allSatisfy(Self.isVisible) else {
+            throw flaw("has a field without a proper name", line)
+        }
+        add(Self.text(name), Self.text(Self.trimmed(line[(colon + 1)...])))
+    }
+
+    private mutating func add(_ name: String, _ value: String) {
+        if Self.areEqual(name, "Set-Cookie") { cookies.append(value) }
+        if let place = place(of: name) {
+            list[place].value += ", " + value
+            last = place
+        } else {
+            places?[name.lowercased()] = list.count
+            last = list.count
+            list.append(.init(name: name, value: value))
+        }
+    }
+
+    private mutating func place(of name: String) -> Int? {
+        if list.count < Self.many { return list.firstIndex { Self.areEqual($0.name, name) } }
+        if places == nil {
+            places = Dictionary(uniqueKeysWithValues: list.indices.map { (list[$0].name.lowercased(), $0) })
+        }
+        return places?[name.lowercased()]
+    }
+
+    /// Whether two names are the same but for the case of their letters.
+    private static func areEqual(_ one: String, _ other: String) -> Bool {
+        one.utf8.count == other.utf8.count && zip(one.utf8, other.utf8).allSatisfy { lowercased($0) == lowercased($1) }
+    }
+
+    private static func lowercased(_ byte: UInt8) -> UInt8 {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+    }
+
+    private static func isVisible(_ byte: UInt8) -> Bool { (0x21...0x7E).contains(byte) }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+
+    private static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        var result = bytes
+        while let first = result.first, isBlank(first) { result.removeFirst() }
+        while let last = result.last, isBlank(last) { result.removeLast() }
+        return result
+    }
+
+    /// UTF-8 if it is that, and else ISO 8859-1, in which every byte means something.
+    private static func text(_ bytes: ArraySlice<UInt8>) -> String {
+        String(validating: bytes, as: UTF8.self)
+            ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+    }
+
+    private func flaw(_ what: String, _ line: ArraySlice<UInt8>) -> ResponseHeadParser.Flaw {
+        ResponseHeadParser.Flaw(description: "The response's head \(what): \(ResponseHeadParser.quoted(line))")
+    }
+}

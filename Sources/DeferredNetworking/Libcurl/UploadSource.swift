@@ -1,0 +1,273 @@
+#if os(Linux)
+internal import DeferredCore
+import Dispatch
+import Foundation
+import FoundationNetworking
+
+/// Where a request's body comes from while it is sent.
+protocol UploadSource: AnyObject {
+    /// Nil when it isn't known before the end.
+    var length: Int64? { get }
+
+    /// Fills the front of `buffer`, or says why it can't. Never waits.
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> UploadRead
+
+    /// Goes back to the beginning, if that is possible.
+    func rewind() -> Bool
+}
+
+enum UploadRead {
+    /// So many bytes; none of them at the end.
+    case bytes(Int)
+
+    /// Nothing yet. The source tells when there is more.
+    case notYet
+
+    case failed(any Error)
+}
+
+/// A body in memory.
+final class DataUploadSource: UploadSource {
+    private let data: Data
+    private var offset: Int
+
+    var length: Int64? { Int64(data.count) }
+
+    init(_ data: Data) {
+        self.data = data
+        offset = data.startIndex
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> UploadRead {
+        let count = min(buffer.count, data.endIndex - offset)
+        data.copyBytes(to: buffer, from: offset..<offset + count)
+        offset += count
+        return .bytes(count)
+    }
+
+    func rewind() -> Bool {
+        offset = data.startIndex
+        return true
+    }
+}
+
+/// A body from a file or a stream, either of which may have to be waited for: read ahead on a queue of its own.
+final class QueuedUploadSource: UploadSource {
+    private static let pieceSize = 256 << 10
+
+    /// Opens the body once more from its beginning.
+    typealias Open = @Sendable () -> any BlockingReader
+
+    let length: Int64?
+    private let open: Open?
+    private let onReady: @Sendable () -> Void
+    private var pipe: UploadPipe
+    private var sent: Int64 = 0
+
+    /// The piece that is being handed out.
+    private var piece = Data()
+    private var offset = 0
+
+    /// - Parameters:
+    ///   - reopens: whether `open` can be called more than once.
+    ///   - onReady: called on another thread when there is more after ``UploadRead/notYet``.
+    init(length: Int64?, reopens: Bool, open: @escaping Open, onReady: @escaping @Sendable () -> Void) {
+        self.length = length
+        self.open = reopens ? open : nil
+        self.onReady = onReady
+        pipe = UploadPipe(open, onReady: onReady)
+        pipe.fill()
+    }
+
+    deinit {
+        pipe.stop()
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> UploadRead {
+        if offset == piece.count {
+            switch pipe.take() {
+            case .none: return .notYet
+            case .failure(let error)?: return .failed(error)
+            case .success(let next)?:
+                guard !next.isEmpty else { return end() }
+                piece = next
+                offset = 0
+            }
+        }
+        var room = min(buffer.count, piece.count - offset)
+        // A file that grew meanwhile is sent as long as it was.
+        if let length { room = Int(min(Int64(room), length - sent)) }
+        piece.copyBytes(to: buffer, from: piece.startIndex + offset..<piece.startIndex + offset + room)
+        offset += room
+        sent += Int64(room)
+        return .bytes(room)
+    }
+
+    private func end() -> UploadRead {
+        if let length, sent < length {
+            return .failed(
+                URLError(
+                    .cannotDecodeRawData,
+                    failing: nil,
+                    description: "The file ended after \(sent) of \(length) bytes"
+                )
+            )
+        }
+        return .bytes(0)
+    }
+
+    func rewind() -> Bool {
+        if sent == 0 { return true }
+        guard let open else { return false }
+        pipe.stop()
+        pipe = UploadPipe(open, onReady: onReady)
+        pipe.fill()
+        (piece, offset, sent) = (Data(), 0, 0)
+        return true
+    }
+}
+
+/// Reads bytes, and may wait for them.
+protocol BlockingReader: AnyObject {
+    /// The next bytes, none at the end.
+    func read(upTo count: Int) throws -> Data
+}
+
+/// Pieces between the queue that reads them and the thread that sends them.
+///
+/// SAFETY: the reader is made, used and let go of on the serial queue alone; all else is behind the lock.
+private final class UploadPipe: @unchecked Sendable {
+    private static let pieceSize = 256 << 10
+    private static let mostPieces = 2
+
+    private struct State {
+        var pieces: [Result<Data, any Error>] = []
+        var isReading = false
+        var isAwaited = false
+        var hasEnded = false
+    }
+
+    private let queue = DispatchQueue(label: "Deferred.upload", qos: .userInitiated)
+    private let state = Lock(State())
+    private let open: QueuedUploadSource.Open
+    private let onReady: @Sendable () -> Void
+    private var reader: (any BlockingReader)?
+
+    init(_ open: @escaping QueuedUploadSource.Open, onReady: @escaping @Sendable () -> Void) {
+        self.open = open
+        self.onReady = onReady
+    }
+
+    /// Reads ahead, unless there is enough.
+    func fill() {
+        let mustRead = state.withLock { state in
+            guard !state.hasEnded, !state.isReading, state.pieces.count < Self.mostPieces else { return false }
+            state.isReading = true
+            return true
+        }
+        if mustRead {
+            queue.async { self.read() }
+        }
+    }
+
+    private func read() {
+        let piece: Result<Data, any Error>
+        do {
+            let reader = self.reader ?? open()
+            self.reader = reader
+            piece = .success(try reader.read(upTo: Self.pieceSize))
+        } catch {
+            piece = .failure(error)
+        }
+        let isAwaited = state.withLock { state in
+            defer { state.isAwaited = false }
+            state.isReading = false
+            guard !state.hasEnded else { return false }
+            state.pieces.append(piece)
+            if case .success(let bytes) = piece, !bytes.isEmpty { return state.isAwaited }
+            state.hasEnded = true
+            return state.isAwaited
+        }
+        if state.withLock({ $0.hasEnded }) { reader = nil }
+        if isAwaited { onReady() }
+        fill()
+    }
+
+    /// The next piece, an empty one at the end, or nil when it has to be waited for.
+    func take() -> Result<Data, any Error>? {
+        let piece = state.withLock { state -> Result<Data, any Error>? in
+            guard !state.pieces.isEmpty else {
+                guard !state.hasEnded else { return .success(Data()) }
+                state.isAwaited = true
+                return nil
+            }
+            return state.pieces.removeFirst()
+        }
+        fill()
+        return piece
+    }
+
+    /// Nobody takes any more.
+    func stop() {
+        state.withLock { state in
+            state.hasEnded = true
+            state.pieces = []
+        }
+        queue.async { self.reader = nil }
+    }
+}
+
+/// Reads a file.
+final class FileReader: BlockingReader {
+    private let descriptor: Int32?
+    private let path: String
+
+    init(_ file: URL) {
+        path = file.path
+        descriptor = POSIXFile.openFile(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    }
+
+    deinit {
+        if let descriptor { _ = close(descriptor) }
+    }
+
+    func read(upTo count: Int) throws -> Data {
+        guard let descriptor else { throw CocoaError(.fileReadNoSuchFile, userInfo: [NSFilePathErrorKey: path]) }
+        var bytes = Data(count: count)
+        while true {
+            let result = bytes.withUnsafeMutableBytes { Foundation.read(descriptor, $0.baseAddress, $0.count) }
+            if result >= 0 { return result == count ? bytes : bytes.prefix(result) }
+            guard errno == EINTR else {
+                throw CocoaError(.fileReadUnknown, userInfo: [NSFilePathErrorKey: path])
+            }
+        }
+    }
+}
+
+/// Reads a stream.
+final class StreamReader: BlockingReader {
+    private let stream: InputStream
+    private var isOpen = false
+
+    init(_ stream: InputStream) {
+        self.stream = stream
+    }
+
+    deinit {
+        if isOpen { stream.close() }
+    }
+
+    func read(upTo count: Int) throws -> Data {
+        if !isOpen {
+            stream.open()
+            isOpen = true
+        }
+        var bytes = Data(count: count)
+        let result = bytes.withUnsafeMutableBytes { buffer in
+            buffer.baseAddress.map { stream.read($0.assumingMemoryBound(to: UInt8.self), maxLength: count) } ?? 0
+        }
+        guard result >= 0 else { throw stream.streamError ?? CocoaError(.fileReadUnknown) }
+        return result == count ? bytes : bytes.prefix(result)
+    }
+}
+#endif

@@ -1,0 +1,272 @@
+#if os(Linux)
+import CLibcurl
+import DeferredCore
+import DeferredTask
+import DeferredTesting
+import Foundation
+import FoundationNetworking
+import TestSupport
+import Testing
+
+@testable import DeferredNetworking
+
+/// What only the engine over libcurl can do, and what would end the process over the other one.
+@Suite("Libcurl", .serialized, .ownThread, .timeLimit(.minutes(3)))
+struct LibcurlEngineTests {
+    private static func client(_ change: (inout URLClient.Configuration) -> Void = { _ in }) -> URLClient {
+        URLClient.fresh {
+            $0.engine = .libcurl
+            change(&$0)
+        }
+    }
+
+    // MARK: What a server can't do to it
+
+    private static let responses: [String] = [
+        "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\nhello",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+        "HTTP/1.1 302 Found\r\nLocation: /x\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/1.1 401 No\r\nWWW-Authenticate: Basic realm=\"x\"\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
+        "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nhello",
+    ]
+
+    @Test(arguments: responses.indices)
+    func `a response that is cut at any byte fails, unless what is left is whole`(index: Int) async throws {
+        let response = Self.responses[index]
+        let server = try LoopbackServer { request in
+            let count = Int(request.path.dropFirst()) ?? 0
+            return [.send(.text(String(response.prefix(count)))), .close]
+        }
+        defer { server.stop() }
+        let client = Self.client {
+            $0.redirects = .none
+            $0.validation = .any
+        }
+        // In characters, of which a line's end is one.
+        let head = response.range(of: "\r\n\r\n", options: .backwards).map { response[..<$0.upperBound].count } ?? 0
+        for count in 0..<response.count {
+            let result = await client.begin(server.url("/\(count)")).result
+            if index == 5, count >= head {
+                #expect(
+                    try String(decoding: result.get().0, as: UTF8.self) == response.dropFirst(head).prefix(count - head)
+                )
+            } else if (index == 2 || index == 3), count >= head {
+                #expect(throws: Never.self) { try result.get() }
+            } else {
+                #expect(throws: (any Error).self, "\(count)") { try result.get() }
+            }
+        }
+        try await eventually { client.core.requestCount == 0 && client.core.transferCount == 0 }
+    }
+
+    @Test(arguments: [
+        "9223372036854775295", "9223372036854775296", "9223372036854775806", "9223372036854775807",
+        "9223372036854775808", "18446744073709551616", "-1", "5, 6", "+5", "5 5",
+    ])
+    func `a length that no body has fails`(length: String) async throws {
+        let server = try LoopbackServer { _ in
+            [.send(.text("HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\nhello")), .close]
+        }
+        defer { server.stop() }
+        let client = Self.client()
+        let folder = try TemporaryDirectory()
+        #expect(await client.begin(server.url("/")).failure() != nil)
+        #expect(await client.download(server.url("/"), to: folder.file, resuming: false).failure() != nil)
+        #expect(try folder.contents() == [])
+    }
+
+    @Test func `trailers are no part of a response`() async throws {
+        let server = try LoopbackServer { _ in
+            .chunked(["hello"], trailers: ["X-A": "b", "Content-Length": "1", "Location": "/elsewhere"])
+        }
+        defer { server.stop() }
+        let (body, response) = try await Self.client().begin(server.url("/")).get()
+        #expect(body == Data("hello".utf8))
+        #expect(
+            response.value(forHTTPHeaderField: "X-A") == nil && response.value(forHTTPHeaderField: "Location") == nil
+        )
+    }
+
+    @Test func `sixty thousand header lines fail, and nobody else waits for them`() async throws {
+        let lines = String(repeating: "a:b\r\n", count: 60_000)
+        let server = try LoopbackServer {
+            $0.path == "/" ? [.send(.text("HTTP/1.1 200 OK\r\n\(lines)\r\n")), .close] : .response(body: "hello")
+        }
+        defer { server.stop() }
+        let client = Self.client()
+        let flooded = client.begin(server.url("/"))
+        #expect(try await client.begin(server.url("/other")).text() == "hello")
+        #expect(await flooded.ending() == .url(.badServerResponse))
+    }
+
+    @Test func `a server that claims to speak HTTP/2 mixes up nothing`() async throws {
+        let server = try LoopbackServer { request in
+            request.path == "/h2line"
+                ? [.send("HTTP/2 200 OK\r\nContent-Length: 2\r\n\r\nhi")] : .response(body: .text(request.path))
+        }
+        defer { server.stop() }
+        let client = Self.client { $0.maximumConnectionsPerHost = 25 }
+        _ = await client.begin(server.url("/h2line")).result
+        let tasks = (0..<1_000).map { client.begin(server.url("/\($0)")) }
+        for (index, task) in tasks.enumerated() {
+            #expect(try await task.text() == "/\(index)")
+        }
+    }
+
+    @Test func `a compressed body that is cut before it is framed fails`() async throws {
+        let whole = FuzzCoding.gzip(Data("1234567890".utf8))
+        for count in 1..<whole.count {
+            let server = try LoopbackServer { _ in
+                .response(headers: ["Content-Encoding": "gzip"], body: .bytes(whole.prefix(count)))
+            }
+            defer { server.stop() }
+            #expect(await Self.client().begin(server.url("/")).ending() == .url(.badServerResponse))
+        }
+    }
+
+    // MARK: Back pressure
+
+    @Test(arguments: [100_000, 1 << 20])
+    func `a reader that is slower than the server holds it up`(limit: Int) async throws {
+        let size = 12 << 20
+        let server = try LoopbackServer { _ in .response(body: .pattern(count: size)) }
+        defer { server.stop() }
+        let client = Self.client {
+            $0.streamBufferLimit = limit
+            $0.deadlines.idle = .milliseconds(200)
+        }
+        let response = try await client.stream(server.url("/")).get()
+        var count = 0
+        var most: Int64 = 0
+        var isRight = true
+        for try await bytes in response.body {
+            // Longer than the deadline for silence, which is not the server's.
+            if count == 0 { try await eventually { response.body.waitingCount > Int64(limit / 4) } }
+            if count < 1 << 20 { await giveWay(turns: 200) { true } }
+            isRight = isRight && bytes == LoopbackServer.Payload.patternBytes(count..<count + bytes.count)
+            count += bytes.count
+            most = max(most, response.body.waitingCount)
+        }
+        #expect(count == size && isRight)
+        #expect(most <= Int64(limit) + (1 << 20), "\(most)")
+    }
+
+    // MARK: Its end
+
+    @Test(.alone) func `nothing is left of clients that were shut down, invalidated or dropped`() async throws {
+        await #expect(processExitsWith: .success) {
+            func descriptors() -> Int {
+                (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
+            }
+            func threads() -> Int {
+                let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
+                return tasks.count { task in
+                    (try? String(contentsOfFile: "/proc/self/task/\(task)/comm", encoding: .utf8))?.hasPrefix(
+                        "Deferred.curl"
+                    )
+                        ?? false
+                }
+            }
+            let server = try LoopbackServer { $0.path == "/stall" ? [.stall] : .response(body: "hello") }
+            // What the process opens once and for all.
+            _ = try await Self.client().begin(server.url("/")).get()
+            try await eventually { threads() == 0 && server.openConnectionCount == 0 }
+            let before = descriptors()
+            for round in 0..<60 {
+                let client = Self.client()
+                if round % 3 > 0 { _ = try await client.begin(server.url("/")).get() }
+                let running = round % 2 == 0 ? client.begin(server.url("/stall")) : nil
+                switch round % 4 {
+                case 0: await client.invalidateAndCancel().value
+                case 1: await client.shutdown().value
+                case 2: client.cancelAll()
+                default: break
+                }
+                running?.cancel()
+            }
+            try await eventually {
+                threads() == 0 && server.openConnectionCount == 0 && descriptors() <= before
+            }
+            server.stop()
+        }
+    }
+
+    // MARK: Settings
+
+    @Test func `what a session can't do is refused at once, with the engine that can`() async throws {
+        let url = try #require(URL(string: "http://127.0.0.1:9/"))
+        let changes: [(String, @Sendable (inout URLClient.Configuration) -> Void)] = [
+            ("tls", { $0.tls.minimumVersion = .v1_3 }),
+            ("proxy", { $0.proxy = .none }),
+            ("unixSocketPath", { $0.unixSocketPath = "/nowhere" }),
+            ("httpVersion", { $0.httpVersion = .http1_1 }),
+            ("streamBufferLimit", { $0.streamBufferLimit = 1 }),
+        ]
+        for (name, change) in changes {
+            let client = URLClient.fresh {
+                change(&$0)
+                $0.engine = .urlSession
+            }
+            guard case .failure(let error as URLClientError) = try #require(client.begin(url).peek()),
+                case .engineUnavailable(let reason) = error.code
+            else {
+                Issue.record("\(name) is not refused")
+                continue
+            }
+            #expect(reason.contains(name) && reason.contains(".libcurl"))
+            await client.shutdown().value
+        }
+    }
+
+    @Test func `the end of a request tells how long its parts took`() async throws {
+        let server = try LoopbackServer { _ in .response(body: "hello") }
+        defer { server.stop() }
+        let metrics = Log<URLClient.Metrics>()
+        let client = Self.client { $0.monitor = { event in event.metrics.map { metrics.add($0) } } }
+        _ = try await client.begin(server.url("/")).get()
+        _ = try await client.begin(server.url("/")).get()
+        let entries = metrics.entries
+        #expect(entries.map(\.isReused) == [false, true])
+        #expect(entries.allSatisfy { $0.protocolVersion == "HTTP/1.1" && $0.address == "127.0.0.1:\(server.port)" })
+        #expect(
+            entries.allSatisfy { $0.connect <= $0.firstByte && $0.firstByte <= $0.total && $0.tlsHandshake == .zero }
+        )
+    }
+
+    @Test func `a proxy gets the requests`() async throws {
+        let proxy = try LoopbackServer { .response(body: .text("\($0.method) by proxy")) }
+        defer { proxy.stop() }
+        let client = Self.client { $0.proxy = .server(proxy.url("/")) }
+        let url = try #require(URL(string: "http://nowhere.invalid/"))
+        #expect(try await client.begin(url).text() == "GET by proxy")
+    }
+
+    @Test func `the numbers of libcurl's options are those that it has`() {
+        let options: [(String, Int)] = [
+            ("SSLVERSION", CURLOPT_SSLVERSION), ("NOBODY", CURLOPT_NOBODY), ("UPLOAD", CURLOPT_UPLOAD),
+            ("HTTPGET", CURLOPT_HTTPGET), ("HTTP_VERSION", CURLOPT_HTTP_VERSION), ("BUFFERSIZE", CURLOPT_BUFFERSIZE),
+            ("NOSIGNAL", CURLOPT_NOSIGNAL), ("CONNECTTIMEOUT_MS", CURLOPT_CONNECTTIMEOUT_MS),
+            ("PROTOCOLS", CURLOPT_PROTOCOLS), ("PIPEWAIT", CURLOPT_PIPEWAIT),
+            ("SUPPRESS_CONNECT_HEADERS", CURLOPT_SUPPRESS_CONNECT_HEADERS),
+            ("UPLOAD_BUFFERSIZE", CURLOPT_UPLOAD_BUFFERSIZE), ("QUICK_EXIT", CURLOPT_QUICK_EXIT),
+            ("WRITEDATA", CURLOPT_WRITEDATA), ("URL", CURLOPT_URL), ("PROXY", CURLOPT_PROXY),
+            ("READDATA", CURLOPT_READDATA), ("ERRORBUFFER", CURLOPT_ERRORBUFFER), ("USERAGENT", CURLOPT_USERAGENT),
+            ("HTTPHEADER", CURLOPT_HTTPHEADER), ("SSLCERT", CURLOPT_SSLCERT), ("KEYPASSWD", CURLOPT_KEYPASSWD),
+            ("HEADERDATA", CURLOPT_HEADERDATA), ("CUSTOMREQUEST", CURLOPT_CUSTOMREQUEST), ("CAINFO", CURLOPT_CAINFO),
+            ("SSLKEY", CURLOPT_SSLKEY), ("CAPATH", CURLOPT_CAPATH), ("PRIVATE", CURLOPT_PRIVATE),
+            ("SEEKDATA", CURLOPT_SEEKDATA), ("PINNEDPUBLICKEY", CURLOPT_PINNEDPUBLICKEY),
+            ("UNIX_SOCKET_PATH", CURLOPT_UNIX_SOCKET_PATH), ("PROTOCOLS_STR", CURLOPT_PROTOCOLS_STR),
+            ("WRITEFUNCTION", CURLOPT_WRITEFUNCTION), ("READFUNCTION", CURLOPT_READFUNCTION),
+            ("HEADERFUNCTION", CURLOPT_HEADERFUNCTION), ("SEEKFUNCTION", CURLOPT_SEEKFUNCTION),
+            ("INFILESIZE_LARGE", CURLOPT_INFILESIZE_LARGE), ("CAINFO_BLOB", CURLOPT_CAINFO_BLOB),
+        ]
+        var reason: UnsafePointer<CChar>?
+        #expect(libcurl_load(&reason) >= 0x074400)
+        // An option that is newer than the library has no number there, and before 7.73 none has.
+        for (name, number) in options where libcurl_option(name) > 0 {
+            #expect(libcurl_option(name) == number, "\(name)")
+        }
+    }
+}
+#endif

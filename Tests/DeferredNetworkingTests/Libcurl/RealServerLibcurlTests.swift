@@ -1,0 +1,110 @@
+#if os(Linux)
+import DeferredCore
+import DeferredTask
+import Foundation
+import FoundationNetworking
+import TestSupport
+import Testing
+
+@testable import DeferredNetworking
+
+/// What clients over libcurl can do with nginx and those over `URLSession` can't: see `RealServerTests`.
+@Suite(
+    "Real server, over libcurl",
+    .serialized,
+    .ownThread,
+    .timeLimit(.minutes(3)),
+    .enabled(if: ProcessInfo.processInfo.environment["DEFERRED_NGINX_CA"] != nil)
+)
+struct RealServerLibcurlTests {
+    private let environment = ProcessInfo.processInfo.environment
+
+    private func client(_ change: (inout URLClient.Configuration) -> Void = { _ in }) -> URLClient {
+        URLClient.fresh {
+            $0.engine = .libcurl
+            $0.tls.authorities = .file(URL(filePath: environment["DEFERRED_NGINX_CA"] ?? ""))
+            change(&$0)
+        }
+    }
+
+    private func url(_ path: String, isSecure: Bool = true) throws -> URL {
+        let address = environment[isSecure ? "DEFERRED_NGINX_SECURE" : "DEFERRED_NGINX"] ?? ""
+        return try #require(URL(string: address + path))
+    }
+
+    @Test func `two hundred requests at once share one connection of HTTP/2`() async throws {
+        let metrics = Log<URLClient.Metrics>()
+        let client = client {
+            // Else those beyond the server's limit of streams would open others.
+            $0.maximumConnectionsPerHost = 1
+            $0.monitor = { event in event.metrics.map { metrics.add($0) } }
+        }
+        let target = try url("/1k")
+        let tasks = (0..<200).map { _ in client.begin(target) }
+        for task in tasks { #expect(try await task.get().0.count == 1_024) }
+        #expect(metrics.entries.allSatisfy { $0.protocolVersion == "HTTP/2" && $0.address.hasPrefix("127.0.0.1:") })
+        #expect(metrics.entries.count { !$0.isReused } == 1)
+    }
+
+    @Test func `redirects at once on one connection of HTTP/2 are all followed`() async throws {
+        let client = client()
+        let target = try url("/moved")
+        let tasks = (0..<300).map { _ in client.begin(target) }
+        for task in tasks { #expect(try await task.get().0.count == 1_024) }
+    }
+
+    @Test func `HTTP/1.1 is spoken where nothing else is to be`() async throws {
+        let metrics = Log<URLClient.Metrics>()
+        let client = client {
+            $0.httpVersion = .http1_1
+            $0.monitor = { event in event.metrics.map { metrics.add($0) } }
+        }
+        _ = try await client.begin(url("/1k")).get()
+        #expect(metrics.entries.map(\.protocolVersion) == ["HTTP/1.1"] && metrics.entries[0].tlsHandshake > .zero)
+    }
+
+    @Test func `a certificate is trusted with its authority only, and a key with its pin only`() async throws {
+        let target = try url("/1k")
+        let other = client {
+            $0.tls.authorities = .file(URL(filePath: environment["DEFERRED_NGINX_OTHER_CA"] ?? ""))
+        }
+        #expect(await other.begin(target).ending() == .url(.serverCertificateUntrusted))
+        let authority = try Data(contentsOf: URL(filePath: environment["DEFERRED_NGINX_CA"] ?? ""))
+        let inMemory = client { $0.tls.authorities = .data(authority) }
+        #expect(await inMemory.begin(target).ending() == .status(200))
+        let pinned = client { $0.tls.pinnedPublicKeys = [Data(count: 32)] }
+        #expect(await pinned.begin(target).ending() == .url(.serverCertificateUntrusted))
+        let modern = client { $0.tls.minimumVersion = .v1_3 }
+        #expect(await modern.begin(target).ending() == .status(200))
+    }
+
+    @Test(arguments: [true, false])
+    func `a gibibyte goes up in bounded memory`(isSecure: Bool) async throws {
+        let folder = try TemporaryDirectory()
+        let file = folder.file
+        #expect(FileManager.default.createFile(atPath: file.path, contents: nil))
+        try FileHandle(forWritingTo: file).truncate(atOffset: 1 << 30)
+        let before = residentMemory()
+        let put = URLRequest(try url("/echo", isSecure: isSecure)) { $0.httpMethod = "PUT" }
+        #expect(try await client().upload(put, from: .file(file)).text() == "PUT \(1 << 30)")
+        #expect(isSanitized || residentMemory() - before < 64 << 20)
+    }
+
+    @Test func `a server whose processes are killed serves the next requests`() async throws {
+        let client = client {
+            $0.retries = URLClient.RetryPolicy()
+            $0.retries.clock = NotingClock()
+            $0.retries.attempts = 50
+        }
+        let master = try String(contentsOfFile: environment["DEFERRED_NGINX_PID"] ?? "", encoding: .utf8)
+            .trimmingCharacters(in: .whitespacesAndNewlines)
+        for round in 0..<4 {
+            let target = try url("/1k", isSecure: round % 2 == 0)
+            let tasks = (0..<100).map { _ in client.begin(target) }
+            let children = try String(contentsOfFile: "/proc/\(master)/task/\(master)/children", encoding: .utf8)
+            for child in children.split(separator: " ").compactMap({ pid_t($0) }) { kill(child, SIGKILL) }
+            for task in tasks { #expect(try await task.get().0.count == 1_024) }
+        }
+    }
+}
+#endif

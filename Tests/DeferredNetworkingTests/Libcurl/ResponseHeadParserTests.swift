@@ -1,0 +1,83 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import DeferredNetworking
+
+@Suite(.ownThread, .timeLimit(.minutes(1)))
+struct ResponseHeadParserTests {
+    private typealias Head = ResponseHeadParser.Head
+
+    private func parse(_ lines: [Data]) throws -> [Head] {
+        var parser = ResponseHeadParser()
+        return try lines.compactMap { line in try line.withUnsafeBytes { try parser.append($0) } }
+    }
+
+    private func parse(_ text: String) throws -> [Head] {
+        try parse(text.split(separator: "|", omittingEmptySubsequences: false).map { Data("\($0)\r\n".utf8) })
+    }
+
+    @Test func `a head has its version, its status and its fields`() throws {
+        let heads = try parse("HTTP/1.1 200 OK|A: b|C:  d e \t|E:|")
+        #expect(heads.count == 1 && heads[0].version == "HTTP/1.1" && heads[0].status == 200)
+        #expect(heads[0].fields.map { "\($0.name)=\($0.value)" } == ["A=b", "C=d e", "E="])
+    }
+
+    @Test(arguments: ["HTTP/2 200 ", "HTTP/1.0 200 OK", "HTTP/1.1 200", "HTTP/1.1 200 ", "HTTP/1.1 200 a b  c"])
+    func `status lines that servers send are read`(line: String) throws {
+        #expect(try parse("\(line)|")[0].status == 200)
+    }
+
+    @Test(arguments: [
+        "HTTP/1.1", "HTTP/1.1 20", "HTTP/1.1 2000", "HTTP/1.1 abc", "HTTP/1.1  200", "HTTP/1.1 -20", "HTTP/1.1 099",
+        "HTTP/1.2 200", "HTTP/3 200", "http/1.1 200", "ICY 200", "A: b", "HTTP/1.1 200 a\0", "HTTP/1.1 200 a\rb",
+    ])
+    func `other status lines are refused`(line: String) {
+        #expect(throws: ResponseHeadParser.Flaw.self) { try parse("\(line)|") }
+    }
+
+    @Test(arguments: ["nonsense", ": b", "A : b", "A B: c", " A: b", "A: b\0", "A: b\rc", "\u{E9}: b"])
+    func `malformed fields are refused`(line: String) {
+        #expect(throws: ResponseHeadParser.Flaw.self) { try parse("HTTP/1.1 200 OK|\(line)|") }
+    }
+
+    @Test func `interim heads and trailers are passed over`() throws {
+        let heads = try parse(
+            "HTTP/1.1 103 Hints|Link: a||HTTP/1.1 100 Go on||HTTP/1.1 204 No||X: trailer||HTTP/1.1 200 OK|"
+        )
+        #expect(heads.map(\.status) == [204])
+    }
+
+    @Test func `fields of one name are joined, whatever its case, and folded ones unfolded`() throws {
+        let head = try parse("HTTP/1.1 200 OK|a: 1|A: 2|Set-Cookie: x=1, 2|set-cookie: y=3|b: 4| 5|\t6|")[0]
+        #expect(head.fields.map(\.value) == ["1, 2", "x=1, 2, y=3", "4 5 6"])
+        #expect(head.cookies == ["x=1, 2", "y=3"])
+    }
+
+    @Test func `many fields of one name are joined in order`() throws {
+        let lines = (0..<9_000).map { "\($0 % 2 == 0 ? "X" : "x")-\($0 % 100): \($0)" }
+        let head = try parse("HTTP/1.1 200 OK|" + lines.joined(separator: "|") + "|")[0]
+        #expect(head.fields.count == 100)
+        #expect(head.fields[7].value.hasPrefix("7, 107, 207") && head.fields[7].value.hasSuffix(", 8907"))
+    }
+
+    @Test func `bytes that are no UTF-8 are read as ISO 8859-1`() throws {
+        let head = try parse([
+            Data("HTTP/1.1 200 OK\r\n".utf8), Data([0x41, 0x3A, 0xE9, 0x0A]), Data("B: \u{E9}\r\n".utf8),
+            Data("\r\n".utf8),
+        ])[0]
+        #expect(head.fields.map(\.value) == ["\u{E9}", "\u{E9}"])
+    }
+
+    @Test func `heads without end are refused`() {
+        #expect(throws: ResponseHeadParser.Flaw.self) {
+            try parse("HTTP/1.1 200 OK|" + (0..<60_000).map { "\($0): b" }.joined(separator: "|") + "|")
+        }
+        #expect(throws: ResponseHeadParser.Flaw.self) {
+            try parse(
+                "HTTP/1.1 200 OK|"
+                    + (0..<40).map { "\($0): " + String(repeating: "x", count: 9_000) }.joined(separator: "|")
+            )
+        }
+    }
+}

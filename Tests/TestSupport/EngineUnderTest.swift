@@ -1,0 +1,4 @@
+import Foundation
+
+/// Whether the tests of networking run over libcurl: `DEFERRED_ENGINE=libcurl swift test --filter …`.
+package let isLibcurlTested = ProcessInfo.processInfo.environment["DEFERRED_ENGINE"] == "libcurl"

@@ -90,7 +90,10 @@ final class TimerQueue: Sendable {
             case .uptime:
                 alarm.source.schedule(deadline: .now() + .seconds(whole) + .nanoseconds(rest), leeway: .milliseconds(1))
             case .wallClock:
-                alarm.source.schedule(wallDeadline: .now() + .seconds(whole) + .nanoseconds(rest), leeway: .milliseconds(1))
+                alarm.source.schedule(
+                    wallDeadline: .now() + .seconds(whole) + .nanoseconds(rest),
+                    leeway: .milliseconds(1)
+                )
             }
         }
     }

@@ -30,14 +30,14 @@ struct MovingInterleavingTests {
             Scenario("move × register", 6, .init(outer: ["a", "b"]), [.move], [.register("x")]),
             Scenario(
                 "move × cancel of the one that hinders it",
-                41,
+                24,
                 .init(outer: ["a", "r", "b"]),
                 [.move],
                 [.cancel("r")]
             ),
             Scenario(
                 "move × cancel of the newest, which hinders it",
-                23,
+                14,
                 .init(outer: ["a", "r"]),
                 [.move],
                 [.cancel("r")]
@@ -74,7 +74,7 @@ struct MovingInterleavingTests {
             ),
             Scenario(
                 "move × cancel of the one that hinders it × fill",
-                1_172,
+                842,
                 .init(outer: ["a", "r"]),
                 [.move],
                 [.cancel("r")],

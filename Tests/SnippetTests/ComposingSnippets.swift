@@ -74,7 +74,7 @@ struct ComposingSnippets {
     }
 
     @Test func `Side by side`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 102)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 106)
         let both = [1, 2].map { person($0) }.allSucceeded()
         print(try await both.value.map(\.name))  // ["Ada", "Grace"]
 
@@ -90,7 +90,7 @@ struct ComposingSnippets {
     }
 
     @Test func `One task, several readers`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 121)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 125)
         let promise = Task<Int>.Promise()
         let work = Task(promise, uponCancel: { $0.fail(with: CancellationError()) })
         let (one, other) = (work.shared(), work.shared())
@@ -100,13 +100,13 @@ struct ComposingSnippets {
         other.cancel()
         print(work.isCancelled)  // true
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 131)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 135)
         #expect(work.isCancelled && one.isFilled && other.isFilled)
 #sourceLocation()
     }
 
     @Test func `Time`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 137)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 141)
         let clock = ContinuousClock()
         let slow = Task<Int>.never.timeout(after: .milliseconds(10), clock: clock)  // fails with TimeoutError, and cancels
         let late = Task.success(1).delay(for: .milliseconds(1))
@@ -116,13 +116,13 @@ struct ComposingSnippets {
         }
         print(try await late.value, try await attempts.value.name)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 147)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 151)
         await #expect(throws: TimeoutError.self) { try await slow.value }
 #sourceLocation()
     }
 
     @Test @MainActor func `The latest only`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 161)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 165)
         func find(_ text: String) -> Task<[String]> {
             Task.success(["result for \(text)"]).delay(for: .milliseconds(1))
         }
@@ -135,7 +135,7 @@ struct ComposingSnippets {
         }
         print(await shown.value)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 174)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 178)
         #expect(await shown.value == ["result for swift"])
 #sourceLocation()
     }

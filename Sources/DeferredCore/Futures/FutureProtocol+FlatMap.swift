@@ -1,4 +1,5 @@
 extension FutureProtocol {
+    // Disfavoured, so that the closure of a task's `flatMap` that returns a future finds that of `Task`.
     /// A future of the value of the future that `transform` starts.
     ///
     /// A function that calls itself through `flatMap` may do so for ever: it runs in constant memory and stack.
@@ -7,7 +8,6 @@ extension FutureProtocol {
     ///   - executor: Where `transform` runs; by default on the thread that fills this future.
     ///   - transform: Kept until it has run or this future goes unfilled.
     /// - Complexity: O(1).
-    // Disfavoured, so that the closure of a task's `flatMap` that returns a future finds that of `Task`.
     @inlinable
     @_disfavoredOverload
     public func flatMap<NewFuture: FutureProtocol>(

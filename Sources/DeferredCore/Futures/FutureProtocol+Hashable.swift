@@ -1,4 +1,4 @@
-/// Futures are equal if they are copies of one. What they are filled with is not compared. So they can be kept in a `Set`.
+/// Futures are equal if they are copies of one. What they are filled with is not compared.
 extension Deferred: Hashable {
     /// Whether filling the one fills the other.
     public static func == (one: Deferred, other: Deferred) -> Bool { one.storage === other.storage }

@@ -9,8 +9,8 @@ public import Synchronization
 ///        └──beginRemoval──▶ removing ──endRemoval──▶ cancelled ◀──giveUp── taken
 /// ```
 ///
-/// While `removing`, the owner can neither finish running its handlers nor be freed: both pass every node and wait here.
-/// That is why a registration needs no reference to the future.
+/// While `removing`, the owner can neither finish running its handlers nor be freed: both pass every node and wait
+/// here. That is why a registration needs no reference to the future.
 @usableFromInline
 struct Membership: ~Copyable {
     @usableFromInline let state: AtomicWord

@@ -1,4 +1,4 @@
-internal import DeferredTask
+public import DeferredTask
 
 /// Why there is no response, or none that will do. It always carries the request.
 ///

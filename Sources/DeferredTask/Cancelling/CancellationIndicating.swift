@@ -1,7 +1,7 @@
 /// An error of your own that may say that somebody cancelled.
 ///
-/// Conform an error that stands for a cancellation, and ``Swift/Error/isCancellation`` is true of it: `retry` does not try
-/// again after it, and nobody has to show it to a user.
+/// Conform an error that stands for a cancellation, and ``Swift/Error/isCancellation`` is true of it: `retry` does not
+/// try again after it, and nobody has to show it to a user.
 ///
 /// ```swift
 /// struct SheetDismissed: CancellationIndicating {}

@@ -3,8 +3,8 @@ internal import Foundation
 extension Error {
     /// Whether this error says that somebody cancelled, rather than that something went wrong.
     ///
-    /// True for `CancellationError`, `URLError.cancelled`, `CocoaError.userCancelled`, an `HTTPError` with this code, and
-    /// any ``CancellationIndicating`` error that says so.
+    /// True for `CancellationError`, `URLError.cancelled`, `CocoaError.userCancelled`, an `HTTPError` with this code,
+    /// and any ``CancellationIndicating`` error that says so.
     public var isCancellation: Bool {
         if self is CancellationError { return true }
         if let error = self as? any CancellationIndicating { return error.indicatesCancellation }

@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// A task of the values of several tasks, as a tuple; the first failure fails it, and cancels the rest.
 ///
-/// For values of different types that are needed together; there may be any number of them. For a collection of tasks of
-/// one type, use ``Swift/Collection/allSucceeded()``.
+/// For values of different types that are needed together; there may be any number of them. For a collection of tasks
+/// of one type, use ``Swift/Collection/allSucceeded()``.
 ///
 /// ```swift
 /// let page = zip(user, avatar, settings).map { user, avatar, settings in
@@ -12,10 +12,10 @@ internal import Synchronization
 /// }
 /// ```
 ///
-/// - Parameter tasks: Tasks, of any types. A `Future` is not one of them: pass `Task(succeedsFrom:)`. When the arguments are
-///   not all tasks, this is ``DeferredCore/zip(_:)``, which waits for every result.
-/// - Returns: A task whose cancellation cancels all of them, and whose progress is the weighted mean of theirs. That of no
-///   tasks has succeeded. Until it ends, it keeps them.
+/// - Parameter tasks: Tasks, of any types. A `Future` is not one of them: pass `Task(succeedsFrom:)`. When the
+///   arguments are not all tasks, this is ``DeferredCore/zip(_:)``, which waits for every result.
+/// - Returns: A task whose cancellation cancels all of them, and whose progress is the weighted mean of theirs. That
+///   of no tasks has succeeded. Until it ends, it keeps them.
 /// - Complexity: O(*n*) in the number of tasks.
 public func zip<each Success: Sendable>(_ tasks: repeat Task<each Success>) -> Task<(repeat each Success)> {
     var count = 0

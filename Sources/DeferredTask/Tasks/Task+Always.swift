@@ -3,7 +3,8 @@ public import DeferredCore
 extension Task {
     /// A task that ends as this one does, after `body` has seen the result.
     ///
-    /// For what has to happen however the work ends: stopping a spinner, closing a file, counting. Unlike the closures of
+    /// For what has to happen however the work ends: stopping a spinner, closing a file, counting. Unlike the closures
+    /// of
     /// other operators, `body` runs after a cancellation, too. Handlers of the new task run after `body` has returned.
     ///
     /// ```swift
@@ -13,8 +14,8 @@ extension Task {
     /// - Parameters:
     ///   - executor: Where `body` runs; by default on the thread that ends this task.
     ///   - body: Kept until it has run, or this task's future goes unfilled.
-    /// - Returns: A task whose cancellation cancels this one, and leaves it to this one how both end. A producer that does not
-    ///   heed the cancellation is waited for, as long as there is one.
+    /// - Returns: A task whose cancellation cancels this one, and leaves it to this one how both end. A producer that
+    ///   does not heed the cancellation is waited for, as long as there is one.
     @inlinable
     public func always(
         on executor: some Executor = .immediate,

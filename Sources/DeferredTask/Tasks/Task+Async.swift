@@ -4,7 +4,8 @@ public import Dispatch
 extension Task {
     /// Runs `operation` in Swift's concurrency, as Swift's own `Task { }` does, and ends as it does.
     ///
-    /// `operation` inherits the actor, the priority and the task-local values of the caller. Cancelling this task cancels
+    /// `operation` inherits the actor, the priority and the task-local values of the caller. Cancelling this task
+    /// cancels
     /// the Swift task that runs it, so that `Task.isCancelled` and `Task.checkCancellation()` tell. A task cancelled
     /// before its operation began runs it all the same, as in Swift.
     ///
@@ -43,10 +44,11 @@ extension Task {
         return Task(storage, TaskControl(storage, .running(running), isStage: false))
     }
 
-    /// Runs `operation` in Swift's concurrency, with a preferred executor, as Swift's own `Task(executorPreference:)` does.
+    /// Runs `operation` in Swift's concurrency, with a preferred executor, as Swift's own `Task(executorPreference:)`
+    /// does.
     ///
-    /// The operation does not inherit the caller's actor: where it belongs to no actor, it runs on the executor. Otherwise, as
-    /// ``init(name:priority:operation:)``.
+    /// The operation does not inherit the caller's actor: where it belongs to no actor, it runs on the executor.
+    /// Otherwise, as ``init(name:priority:operation:)``.
     ///
     /// - Parameters:
     ///   - name: As in Swift: what debuggers show.

@@ -22,6 +22,7 @@ extension Task {
         return derive(executor, TaskFlatMap(body: transform, children: children), .children(children))
     }
 
+    // Disfavoured, and a single one: where several overloads fit a closure, chains take the type checker exponential time.
     /// A task that succeeds with the value of the future that `transform` starts.
     ///
     /// For a future of a result, return `Task(future)` instead, so that its failures are the task's.
@@ -29,9 +30,8 @@ extension Task {
     /// - Parameters:
     ///   - executor: See ``flatMap(on:_:)-(Executor,_)``.
     ///   - transform: May throw, and fails the new task then. Kept until it has run, or the new task is cancelled.
-    /// - Returns: A task whose cancellation cancels this one. Once `transform` has run, the task waits for the future, which
-    ///   cannot be cancelled.
-    // Disfavoured, and a single one: where several overloads fit a closure, chains take the type checker exponential time.
+    /// - Returns: A task whose cancellation cancels this one. Once `transform` has run, the task waits for the future,
+    ///   which cannot be cancelled.
     @inlinable
     @_disfavoredOverload
     public func flatMap<NewFuture: FutureProtocol>(

@@ -35,7 +35,8 @@ extension Task {
         flatMap(on: .main) { value in try MainActor.assumeIsolated { try transform(value) } }
     }
 
-    /// A task that succeeds with the value of the future that `transform` starts on the main actor. See ``flatMap(on:_:)``.
+    /// A task that succeeds with the value of the future that `transform` starts on the main actor. See
+    /// ``flatMap(on:_:)``.
     @_disfavoredOverload
     public func flatMap<NewFuture: FutureProtocol>(
         on executor: MainActorExecutor,
@@ -53,7 +54,8 @@ extension Task {
         recover(on: .main) { error in try MainActor.assumeIsolated { try substitute(error) } }
     }
 
-    /// A task that fails with what `transform`, on the main actor, makes of the error. See ``mapError(on:_:)-(Executor,_)``.
+    /// A task that fails with what `transform`, on the main actor, makes of the error. See
+    /// ``mapError(on:_:)-(Executor,_)``.
     public func mapError(
         on executor: MainActorExecutor,
         _ transform: @escaping @MainActor @Sendable (any Error) throws -> any Error
@@ -79,7 +81,8 @@ extension Task {
         always(on: .main) { result in MainActor.assumeIsolated { body(result) } }
     }
 
-    /// A task that starts work on the main actor again while it fails, as a policy says. See ``retry(_:on:_:)-(_,Executor,_)``.
+    /// A task that starts work on the main actor again while it fails, as a policy says. See
+    /// ``retry(_:on:_:)-(_,Executor,_)``.
     public static func retry(
         _ policy: RetryPolicy,
         on executor: MainActorExecutor,

@@ -43,8 +43,8 @@ extension Task {
     /// - Parameters:
     ///   - executor: Where `substitute` runs; by default on the thread that ends this task. Values pass by directly.
     ///   - substitute: May throw the same or another error. Kept until it has run, or the new task is cancelled.
-    /// - Returns: A task whose cancellation cancels this one and, once it runs, the substitute. `substitute` does not run
-    ///   if that comes first.
+    /// - Returns: A task whose cancellation cancels this one and, once it runs, the substitute. `substitute` does not
+    ///   run if that comes first.
     @inlinable
     public func fallback(
         on executor: some Executor = .immediate,

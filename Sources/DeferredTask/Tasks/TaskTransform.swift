@@ -43,7 +43,8 @@ extension Task {
     }
 }
 
-/// What a task fails with that would wait for itself: the closure of its `flatMap` or `fallback` returned the task itself.
+/// What a task fails with that would wait for itself: the closure of its `flatMap` or `fallback` returned the task
+/// itself.
 ///
 /// ```swift
 /// var task: Task<Int>?

@@ -3,8 +3,8 @@ public import DeferredCore
 extension LatestTask {
     /// Cancels the task before, waits for a pause in the calls, and then starts a task and delivers its result.
     ///
-    /// Debounces: of many calls with less than `pause` between them, only the last calls its `begin`. Each call supersedes
-    /// those before at once, whether they still wait or their tasks already run.
+    /// Debounces: of many calls with less than `pause` between them, only the last calls its `begin`. Each call
+    /// supersedes those before at once, whether they still wait or their tasks already run.
     ///
     /// ```swift
     /// search.start(after: .milliseconds(300), on: .mainActor) {
@@ -19,8 +19,8 @@ extension LatestTask {
     ///     2³² seconds (136 years) or more never end.
     ///   - clock: What measures it; inject a manual one in tests.
     ///   - executor: Where `begin` and `deliver` run.
-    ///   - begin: Starts the task, unless it is superseded before. What it throws is delivered as a failure. Kept until it
-    ///     has run or is superseded.
+    ///   - begin: Starts the task, unless it is superseded before. What it throws is delivered as a failure. Kept
+    ///     until it has run or is superseded.
     ///   - deliver: Called at most once; see ``start(_:on:deliver:)-(_,Executor,_)``.
     public func start(
         after pause: Duration,
@@ -33,8 +33,8 @@ extension LatestTask {
         start(task, on: executor, deliver: deliver)
     }
 
-    /// Cancels the task before, waits for a pause in the calls, and then starts a task and delivers its result on the main
-    /// actor. See ``start(after:clock:on:_:deliver:)-(_,_,Executor,_,_)``.
+    /// Cancels the task before, waits for a pause in the calls, and then starts a task and delivers its result on the
+    /// main actor. See ``start(after:clock:on:_:deliver:)-(_,_,Executor,_,_)``.
     @MainActor
     public func start(
         after pause: Duration,

@@ -68,7 +68,7 @@ extension Task {
         let running = _Concurrency.Task(name: name, executorPreference: taskExecutor, priority: priority) {
             await operation.run(filling: storage)
         }
-        self.init(storage, TaskControl(storage, running))
+        self.init(storage, TaskControl(storage, .running(running), isStage: false))
     }
 
     /// Runs `operation` now, on the calling thread, up to its first suspension, as Swift's own `Task.immediate` does.
@@ -94,7 +94,7 @@ extension Task {
         let storage = ProducerStorage<Result>()
         let running = IsolatedOperation(operation)
             .startNow(name: name, priority: priority, executorPreference: taskExecutor, filling: storage)
-        return Task(storage, TaskControl(storage, running))
+        return Task(storage, TaskControl(storage, .running(running), isStage: false))
     }
 
     /// Runs `work` on a queue.

@@ -72,10 +72,10 @@ struct NetworkDeliveryTests {
         defer { server.stop() }
         var request = HTTPRequest(url: server.url("/"))
         request.delivery = .file(target.file)
-        let refused = try await URLSessionLoader().load(request).get()
+        let refused = try await URLSessionLoader.underTest().load(request).get()
         #expect(refused.status == .unauthorized && refused.text == "why" && refused.file == nil)
         let authentication = BearerAuthentication(hosts: ["127.0.0.1"]) { _ in .success("token") }
-        let response = try await (authentication --> URLSessionLoader()).load(request).get()
+        let response = try await (authentication --> URLSessionLoader.underTest()).load(request).get()
         #expect(response.file == target.file)
         #expect(try String(contentsOf: target.file, encoding: .utf8) == "whole")
     }
@@ -104,7 +104,7 @@ struct NetworkDeliveryTests {
         defer { server.stop() }
         let bytes = AsyncStream<Data> { $0.finish() }
         let request = HTTPRequest(.put, url: server.url("/"), body: .stream(bytes))
-        let loader = Retry(clock: ImpatientClock()) --> URLSessionLoader()
+        let loader = Retry(clock: ImpatientClock()) --> URLSessionLoader.underTest()
         #expect(try await loader.load(request).get().status == 503)
         #expect(server.requestCount == 1)
         let error = await #expect(throws: HTTPError.self) { try await loader.load(request).get() }
@@ -117,7 +117,7 @@ struct NetworkDeliveryTests {
         let body = HTTPBody.stream(length: 7) { AsyncStream<Data> { $0.finish() } }
         #expect(body.length == 7 && !body.isEmpty)
         let error = await #expect(throws: HTTPError.self) {
-            try await URLSessionLoader().load(HTTPRequest(.put, url: server.url("/"), body: body)).get()
+            try await URLSessionLoader.underTest().load(HTTPRequest(.put, url: server.url("/"), body: body)).get()
         }
         #expect(error?.code == .invalidRequest && server.requestCount == 0)
     }
@@ -126,7 +126,7 @@ struct NetworkDeliveryTests {
         let server = try LoopbackServer { _ in .status(200) }
         defer { server.stop() }
         let body = HTTPBody.stream(AsyncStream<Data> { $0.yield(Data("a".utf8)) })
-        let task = URLSessionLoader().load(HTTPRequest(.put, url: server.url("/"), body: body))
+        let task = URLSessionLoader.underTest().load(HTTPRequest(.put, url: server.url("/"), body: body))
         task.cancel()
         #expect(task.codeNow == .cancelled && server.requestCount == 0)
     }

@@ -8,14 +8,10 @@ import Testing
 
 @testable import DeferredNetworking
 
+private let hasServer = ProcessInfo.processInfo.environment["DEFERRED_NGINX_CA"] != nil
+
 /// What clients over libcurl can do with nginx and those over `URLSession` can't: see `RealServerTests`.
-@Suite(
-    "Real server, over libcurl",
-    .serialized,
-    .ownThread,
-    .timeLimit(.minutes(3)),
-    .enabled(if: ProcessInfo.processInfo.environment["DEFERRED_NGINX_CA"] != nil)
-)
+@Suite("Real server, over libcurl", .ownThread, .serialized, .timeLimit(.minutes(3)), .enabled(if: hasServer))
 struct RealServerLibcurlTests {
     private let environment = ProcessInfo.processInfo.environment
 

@@ -21,10 +21,10 @@ extension URLSession {
     ///   - destination: A file URL, in a folder that exists. A file that is there is replaced; a device, a pipe or a
     ///     socket isn't.
     ///   - configure: See ``beginDataTask(with:configure:)-(URLRequest,_)``.
-    /// - Returns: A task that is already running and gives `destination`. Its progress counts bytes. Cancelling it fails
-    ///   it at once with `URLError.cancelled`, and stops the transfer.
-    ///   It fails with ``URLClientError/unacceptableStatus(code:body:)`` unless the status is a success, with a
-    ///   `CocoaError` that names the path if the file cannot be written, and else like a data task.
+    /// - Returns: A task that is already running and gives `destination`. Its progress counts bytes. Cancelling it
+    ///   fails it at once with `URLError.cancelled`, and stops the transfer. It fails with
+    ///   ``URLClientError/unacceptableStatus(code:body:)`` unless the status is a success, with a `CocoaError` that
+    ///   names the path if the file cannot be written, and else like a data task.
     public func beginDownloadTask(
         with request: URLRequest,
         to destination: URL,

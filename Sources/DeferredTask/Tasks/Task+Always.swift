@@ -4,8 +4,8 @@ extension Task {
     /// A task that ends as this one does, after `body` has seen the result.
     ///
     /// For what has to happen however the work ends: stopping a spinner, closing a file, counting. Unlike the closures
-    /// of
-    /// other operators, `body` runs after a cancellation, too. Handlers of the new task run after `body` has returned.
+    /// of other operators, `body` runs after a cancellation, too. Handlers of the new task run after `body` has
+    /// returned.
     ///
     /// ```swift
     /// let page = download(url).always(on: .mainActor) { _ in spinner.stop() }

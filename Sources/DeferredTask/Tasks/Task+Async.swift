@@ -5,9 +5,8 @@ extension Task {
     /// Runs `operation` in Swift's concurrency, as Swift's own `Task { }` does, and ends as it does.
     ///
     /// `operation` inherits the actor, the priority and the task-local values of the caller. Cancelling this task
-    /// cancels
-    /// the Swift task that runs it, so that `Task.isCancelled` and `Task.checkCancellation()` tell. A task cancelled
-    /// before its operation began runs it all the same, as in Swift.
+    /// cancels the Swift task that runs it, so that `Task.isCancelled` and `Task.checkCancellation()` tell. A task
+    /// cancelled before its operation began runs it all the same, as in Swift.
     ///
     /// - Parameters:
     ///   - name: As in Swift: what debuggers show.

@@ -1,3 +1,10 @@
 #include "CDeferred.h"
 
 _Thread_local DeferredNesting deferred_nesting_of_thread;
+
+// Of the Swift runtime, part of its stable ABI.
+void *swift_tryRetain(void *object);
+
+void *deferred_try_retain(void *object) {
+    return swift_tryRetain(object);
+}

@@ -1,11 +1,14 @@
 #ifndef CDEFERRED_H
 #define CDEFERRED_H
 
-// The one thing that DeferredCore needs and Swift has no word for: a variable that each thread has for itself.
+// The two things that DeferredCore needs and Swift has no word for.
 //
-// `pthread_getspecific` takes some fifty instructions, with the call and the check that its key was made, at every fill.
+// A variable that each thread has for itself: `pthread_getspecific` takes some fifty instructions, with the call and the check that its key was made, at every fill.
 // This takes one or two where the linker knows the offset, and a short call elsewhere. It holds plain numbers, which need
 // no destructor: a thread may end at any moment, on any platform, and leaves nothing to be freed.
+//
+// And a strong reference to an object whose memory is there, unless the object is going: Swift has that for weak references
+// alone, which allocate.
 
 #include <stdint.h>
 
@@ -27,6 +30,10 @@ extern _Thread_local DeferredNesting deferred_nesting_of_thread;
 static inline DeferredNesting *_Nonnull deferred_nesting(void) {
     return &deferred_nesting_of_thread;
 }
+
+/// A reference for the caller to release, or NULL if the object is being destroyed or has been. Its memory must be there,
+/// as an unowned reference ensures.
+void *_Nullable deferred_try_retain(void *_Nonnull object);
 
 #ifdef __cplusplus
 }

@@ -10,9 +10,6 @@ package final class ProducerStorage<Value: Sendable>: FutureStorage<Value>, @unc
         super.init(.permanent())
     }
 
-    @inlinable
-    deinit { attachment.close() }
-
     @usableFromInline
     override func attach(_ object: AnyObject) -> Bool { attachment.attach(object) }
 

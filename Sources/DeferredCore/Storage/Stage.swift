@@ -35,9 +35,6 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
 
     @inlinable
     deinit {
-        // First of all, for who holds it may be about to abandon this. Only one that is not permanent is cancellable; to ask
-        // the type would take longer here.
-        if !membership.isPermanent { attachment.closeWhenFree() }
         if hasTransform { transform.drop(T.self) }
     }
 
@@ -156,31 +153,26 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
 
     /// Ends with `T.cancelled()`, unless the closure has begun, or is to begin in spite of a cancellation; otherwise it
     /// never will, and what it captured is freed.
-    ///
-    /// For an `UnownedFuture`, too: this may be about to go.
     @usableFromInline
     override func abandon() {
-        guard T.isCancellable, attachment.hold() else { return }
-        guard T.endsWhenCancelled || membership.isCancelled, word.claim() else { return attachment.release() }
+        guard T.isCancellable, T.endsWhenCancelled || membership.isCancelled, word.claim() else { return }
         let wasListed = takeBack()
-        let transform = wasListed.map { _ in self.transform.take(T.self) }
-        if wasListed != nil { hasTransform = false }
+        let transform: T?
+        if wasListed != nil {
+            hasTransform = false
+            transform = self.transform.take(T.self)
+        } else {
+            transform = nil
+        }
         attachment.fail()
         slot.put(T.cancelled())
         let handlers = word.publish()
-        let object = attachment.end()
-        attachment.release()
-        // From here on nothing is held, for what is released may run any code. Nor is there anything left of this, unless
-        // it came with the reference of a list.
+        // From here on nothing is held, for what is released may run any code.
         _ = consume transform
-        if let object { T.ended(object, with: T.cancelled()) }
+        if wasListed == true { Unmanaged.passUnretained(self).release() }
+        if let object = attachment.end() { T.ended(object, with: T.cancelled()) }
         // Not by appending this to a drain: it may still be linked in the list of an upstream that was just filled.
-        if wasListed == true {
-            runHandlers(handlers.reversed())
-            Unmanaged.passUnretained(self).release()
-        } else if !handlers.isEmpty {
-            FutureStorage(filledWith: T.cancelled()).runHandlers(handlers.reversed())
-        }
+        runHandlers(handlers.reversed())
     }
 }
 

@@ -59,36 +59,4 @@ private final class AttachmentWorld: @unchecked Sendable {
         return objects.allSatisfy { $0.ends == ($0.isAttached ? 1 : 0) } ? nil : "an object heard wrongly of the end"
     }
 }
-
-/// A stage whose input will never come, and that somebody lets go of while another abandons it.
-///
-/// SAFETY: everything belongs to the holder of the explorer's baton.
-private final class UnownedWorld: @unchecked Sendable {
-    private var stage: Stage<Failing, ImmediateExecutor>?
-    private let reference: UnownedFuture
-    private var values: [Int] = []
-
-    init() {
-        let stage = FutureStorage<Int>().derive(ImmediateExecutor(), Failing())
-        reference = UnownedFuture(stage)
-        stage.upon(.immediate) { [unowned self] in values.append($0) }
-        self.stage = stage
-    }
-
-    var run: Explorer.Run {
-        Explorer.Run(
-            actors: [{ self.stage = nil }, { self.reference.abandon() }],
-            observe: {},
-            check: { self.values.count > 1 ? "a handler ran twice: \(self.values)" : nil },
-            end: { self.values.allSatisfy { $0 == -1 } ? nil : "a handler was given \(self.values)" }
-        )
-    }
-}
-
-private struct Failing: Transform {
-    static var isCancellable: Bool { true }
-    static func cancelled() -> Int { -1 }
-    static func shortcut(_ input: Int) -> Int? { nil }
-    func apply(_ input: Int) -> Outcome<Int> { .value(input) }
-}
 #endif

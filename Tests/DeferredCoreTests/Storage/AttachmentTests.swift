@@ -10,12 +10,12 @@ struct AttachmentTests {
     private final class Object: Sendable {}
 
     enum State: CaseIterable {
-        case empty, failing, reserved, attached, ended, attachedAndEnded, closed, attachedAndClosed
+        case empty, failing, reserved, attached, ended, attachedAndEnded
     }
 
     private func prepare(_ attachment: borrowing Attachment, _ state: State) -> AnyObject? {
         var object: Object?
-        if [.attached, .attachedAndEnded, .attachedAndClosed].contains(state) {
+        if [.attached, .attachedAndEnded].contains(state) {
             let new = Object()
             let isAttached = attachment.attach(new)
             #expect(isAttached)
@@ -26,7 +26,6 @@ struct AttachmentTests {
         case .failing: attachment.fail()
         case .reserved: _ = attachment.reserve()
         case .ended, .attachedAndEnded: _ = attachment.end()
-        case .closed, .attachedAndClosed: attachment.close()
         }
         return object
     }
@@ -51,20 +50,6 @@ struct AttachmentTests {
         #expect(attachment.object === before)
     }
 
-    @Test(arguments: State.allCases)
-    func `only one that is not closed can be held`(state: State) {
-        // Of a reserved one, the room is taken, and nobody holds it.
-        if state == .reserved { return }
-        let attachment = Attachment()
-        _ = prepare(attachment, state)
-        let isHeld = attachment.hold()
-        #expect(isHeld == ![.closed, .attachedAndClosed].contains(state))
-        if isHeld { attachment.release() }
-        attachment.closeWhenFree()
-        let isHeldAgain = attachment.hold()
-        #expect(!isHeldAgain)
-    }
-
     @Test func `an attachment is reserved once`() {
         let attachment = Attachment()
         let (first, second) = (attachment.reserve(), attachment.reserve())
@@ -81,7 +66,6 @@ struct AttachmentTests {
                 object = new
             }
             _ = attachment.end()
-            attachment.close()
             #expect(object != nil)
         }
         #expect(object == nil)

@@ -17,13 +17,6 @@ struct AttachmentInterleavingTests {
         #expect(explorer.violation == nil)
         #expect(explorer.interleavings >= atLeast)
     }
-
-    @Test func `abandon by an unowned reference × going unfilled`() {
-        let explorer = Explorer(actors: 2)
-        explorer.explore { UnownedWorld().run }
-        #expect(explorer.violation == nil)
-        #expect(explorer.interleavings >= 10)
-    }
 }
 
 /// SAFETY: everything belongs to the holder of the explorer's baton.

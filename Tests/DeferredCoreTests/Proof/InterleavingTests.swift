@@ -6,7 +6,7 @@ import Testing
 @testable import DeferredCore
 
 /// No interleaving may lose, repeat or reorder a handler.
-@Suite(.ownThread, .timeLimit(.minutes(5)))
+@Suite(.ownThread, .timeLimit(.minutes(5)), .enabled(if: !isThreadSanitized))
 struct InterleavingTests {
     struct Scenario: Sendable, CustomTestStringConvertible {
         var testDescription: String

@@ -10,7 +10,7 @@ import Testing
 ///
 /// A `flatMap` whose result nobody else keeps gives its handlers to the future that its closure returned, unless one of
 /// them can be taken back. Meanwhile others take back handlers, register new ones, and fill that future.
-@Suite(.ownThread, .timeLimit(.minutes(5)))
+@Suite(.ownThread, .timeLimit(.minutes(5)), .enabled(if: !isThreadSanitized))
 struct MovingInterleavingTests {
     struct Scenario: Sendable, CustomTestStringConvertible {
         var testDescription: String

@@ -6,7 +6,7 @@ import Testing
 @testable import DeferredCore
 
 /// No interleaving of a fill with stages that are abandoned may lose or repeat a result, theirs or their neighbours'.
-@Suite(.ownThread, .timeLimit(.minutes(5)))
+@Suite(.ownThread, .timeLimit(.minutes(5)), .enabled(if: !isThreadSanitized))
 struct StageInterleavingTests {
     @Test(arguments: [
         (stages: 1, abandoned: 0, atLeast: 59), (2, 0, 87), (2, 1, 59), (3, 1, 87),

@@ -130,7 +130,8 @@ extension URLClientTests {
                 $0.httpBody = Data("body".utf8)
             }
             #expect(try await patient.begin(put).text() == "hello")
-            #expect(server.requests.last?.body == Data("body".utf8))
+            // libcurl may have begun another attempt below, which was cut short.
+            #expect(server.requests.contains { $0.number > 2 && $0.body == Data("body".utf8) }, "\(server.requests)")
         }
 
         @Test func `a POST on such a connection fails at once, and says that it was not answered`() async throws {

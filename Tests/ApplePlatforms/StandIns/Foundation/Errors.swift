@@ -102,6 +102,7 @@ extension URLError.Code {
     public static var userCancelledAuthentication: Self { fatalError() }
     public static var userAuthenticationRequired: Self { fatalError() }
     public static var zeroByteResource: Self { fatalError() }
+    public static var cannotOpenFile: Self { fatalError() }
     public static var cannotDecodeRawData: Self { fatalError() }
     public static var cannotDecodeContentData: Self { fatalError() }
     public static var cannotParseResponse: Self { fatalError() }

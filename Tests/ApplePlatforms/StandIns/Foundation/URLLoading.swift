@@ -10,6 +10,7 @@ open class Stream: NSObject {
     public struct PropertyKey: RawRepresentable, Hashable, Sendable {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
+        public static let fileCurrentOffsetKey = PropertyKey(rawValue: "")
     }
     open func open() {}
     open func close() {}
@@ -136,6 +137,7 @@ extension HTTPCookie { public typealias AcceptPolicy = HTTPCookieStorage.AcceptP
     open func startLoading() {}
     open func stopLoading() {}
     open var client: (any URLProtocolClient)? { nil }
+    open var task: URLSessionTask? { nil }
     open var request: URLRequest { fatalError() }
 }
 @objc open class URLSessionConfiguration: NSObject, @unchecked Sendable {

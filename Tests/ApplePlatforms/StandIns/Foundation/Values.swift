@@ -80,8 +80,12 @@ public struct Date: Hashable, Sendable, Comparable, Codable, CustomStringConvert
     public static var now: Date { Date() }
     public var description: String { "" }
 }
+public typealias uuid_t = (
+    UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8
+)
 public struct UUID: Hashable, Sendable, Codable, CustomStringConvertible {
     public init() {}
+    public init(uuid: uuid_t) {}
     public init?(uuidString: String) { nil }
     public var uuidString: String { "" }
     public var description: String { "" }

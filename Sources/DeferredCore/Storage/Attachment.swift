@@ -41,6 +41,10 @@ package struct Attachment: ~Copyable {
         Self.object(of: bits.load(ordering: .acquiring))?.takeUnretainedValue()
     }
 
+    /// Where the word is, as long as the memory of its future is.
+    @usableFromInline
+    var address: UnsafePointer<AtomicWord> { withUnsafePointer(to: bits) { $0 } }
+
     /// Attaches an object; false if there is one, or if the end has come.
     package func attach(_ object: AnyObject) -> Bool {
         let reference = Unmanaged.passRetained(object)
@@ -76,7 +80,6 @@ package struct Attachment: ~Copyable {
     }
 
     /// Whether the end is a failure, for one who knows that it has come.
-    @inlinable
     var hasFailed: Bool { bits.load(ordering: .relaxed) & Self.failed != 0 }
 
     /// Wins the room for the caller, where several may want to attach an object. True for one of them, ever.

@@ -68,9 +68,9 @@ package class FutureNode: @unchecked Sendable {
     @usableFromInline
     package var isFinished: Bool { false }
 
-    /// In its role as a future that is filled: whether that may be with the failure of a `Result`.
+    /// In its role as a future: the words that an `UnownedFuture` reads.
     @usableFromInline
-    var mayHaveFailed: Bool { true }
+    var words: UnownedFuture.Words { preconditionFailure("\(type(of: self)) is not a future") }
 
     /// Forgets the handler, and its captures at once, unless it was taken before.
     @usableFromInline

@@ -168,6 +168,9 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
     package final override var isFinished: Bool { word.isFilled }
 
     @usableFromInline
+    override var words: UnownedFuture.Words { UnownedFuture.Words(state: word.address) }
+
+    @usableFromInline
     package final override var hasWaiting: Bool { word.hasHandlers }
 
     @usableFromInline

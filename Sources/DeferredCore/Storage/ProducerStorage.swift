@@ -14,7 +14,9 @@ package final class ProducerStorage<Value: Sendable>: FutureStorage<Value>, @unc
     override func attach(_ object: AnyObject) -> Bool { attachment.attach(object) }
 
     @usableFromInline
-    override var mayHaveFailed: Bool { attachment.hasFailed }
+    override var words: UnownedFuture.Words {
+        UnownedFuture.Words(state: word.address, attachment: attachment.address)
+    }
 
     /// Fills unless somebody did, and runs the handlers.
     ///

@@ -149,7 +149,9 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
     override func attach(_ object: AnyObject) -> Bool { attachment.attach(object) }
 
     @usableFromInline
-    override var mayHaveFailed: Bool { membership.isPermanent || attachment.hasFailed }
+    override var words: UnownedFuture.Words {
+        UnownedFuture.Words(state: word.address, attachment: T.isCancellable ? attachment.address : nil)
+    }
 
     /// Ends with `T.cancelled()`, unless the closure has begun, or is to begin in spite of a cancellation; otherwise it
     /// never will, and what it captured is freed.

@@ -7,7 +7,7 @@ public import Dispatch
 // The label `upon:` of old is without a default argument and disfavoured, so that it is found by those who write it only.
 
 extension Task {
-    /// See ``flatMap(on:_:)-(Executor,_)``, which this is.
+    /// See ``flatMap(on:_:)-7ajxq``, which this is.
     @available(*, deprecated, renamed: "flatMap(on:_:)")
     public func andThen<NewSuccess: Sendable>(
         upon executor: some Executor,
@@ -25,7 +25,7 @@ extension Task {
     }
 
     // Disfavoured, or a trailing closure would do for both.
-    /// See ``recover(on:_:)``, which this is.
+    /// See ``recover(on:_:)-(Executor,_)``, which this is.
     @_disfavoredOverload
     @available(*, deprecated, renamed: "recover(on:_:)")
     public func recover(
@@ -35,7 +35,7 @@ extension Task {
         recover(on: executor, substitution)
     }
 
-    /// See ``retry(_:on:_:)``. Retries at once; a ``RetryPolicy`` has pauses.
+    /// See ``retry(_:on:_:)-(_,Executor,_)``. Retries at once; a ``RetryPolicy`` has pauses.
     ///
     /// - Parameters:
     ///   - executor: Where attempts begin.
@@ -96,7 +96,7 @@ extension Task {
         map(on: executor, transform)
     }
 
-    /// See ``flatMap(on:_:)-(Executor,_)``.
+    /// See ``flatMap(on:_:)-7ajxq``.
     @_disfavoredOverload
     @available(*, deprecated, renamed: "flatMap(on:_:)")
     public func flatMap<NewSuccess: Sendable>(
@@ -106,7 +106,7 @@ extension Task {
         flatMap(on: executor, transform)
     }
 
-    /// See ``flatMap(on:_:)-(MainActorExecutor,_)``.
+    /// See ``flatMap(on:_:)-2fvgd``.
     @_disfavoredOverload
     @available(*, deprecated, renamed: "flatMap(on:_:)")
     public func flatMap<NewSuccess: Sendable>(
@@ -117,7 +117,7 @@ extension Task {
     }
 
     // Not disfavoured: a trailing closure is to find this one, and not `recover(upon:substituting:)`.
-    /// See ``recover(on:_:)``.
+    /// See ``recover(on:_:)-(Executor,_)``.
     @available(*, deprecated, renamed: "recover(on:_:)")
     public func recover(
         upon executor: some Executor,
@@ -126,7 +126,7 @@ extension Task {
         recover(on: executor, substitute)
     }
 
-    /// See ``fallback(on:to:)``.
+    /// See ``fallback(on:to:)-(Executor,_)``.
     @_disfavoredOverload
     @available(*, deprecated, renamed: "fallback(on:to:)")
     public func fallback(
@@ -136,7 +136,7 @@ extension Task {
         fallback(on: executor, to: substitute)
     }
 
-    /// See ``retry(_:on:_:)``.
+    /// See ``retry(_:on:_:)-(_,Executor,_)``.
     @_disfavoredOverload
     @available(*, deprecated, renamed: "retry(_:on:_:)")
     public static func retry(

@@ -28,7 +28,7 @@ extension Task {
     /// For a future of a result, return `Task(future)` instead, so that its failures are the task's.
     ///
     /// - Parameters:
-    ///   - executor: See ``flatMap(on:_:)-(Executor,_)``.
+    ///   - executor: See ``flatMap(on:_:)-7ajxq``.
     ///   - transform: May throw, and fails the new task then. Kept until it has run, or the new task is cancelled.
     /// - Returns: A task whose cancellation cancels this one. Once `transform` has run, the task waits for the future,
     ///   which cannot be cancelled.

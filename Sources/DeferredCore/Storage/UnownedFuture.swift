@@ -1,5 +1,5 @@
 internal import CDeferred
-internal import Synchronization
+public import Synchronization
 
 /// A reference to a future that does not keep it.
 ///

@@ -42,7 +42,6 @@ package struct Attachment: ~Copyable {
     }
 
     /// Where the word is, as long as the memory of its future is.
-    @usableFromInline
     var address: UnsafePointer<AtomicWord> { withUnsafePointer(to: bits) { $0 } }
 
     /// Attaches an object; false if there is one, or if the end has come.

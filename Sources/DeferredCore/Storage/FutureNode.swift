@@ -69,7 +69,6 @@ package class FutureNode: @unchecked Sendable {
     package var isFinished: Bool { false }
 
     /// In its role as a future: the words that an `UnownedFuture` reads.
-    @usableFromInline
     var words: UnownedFuture.Words { preconditionFailure("\(type(of: self)) is not a future") }
 
     /// Forgets the handler, and its captures at once, unless it was taken before.

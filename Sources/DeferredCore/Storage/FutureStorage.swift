@@ -167,7 +167,6 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
     @usableFromInline
     package final override var isFinished: Bool { word.isFilled }
 
-    @usableFromInline
     override var words: UnownedFuture.Words { UnownedFuture.Words(state: word.address) }
 
     @usableFromInline

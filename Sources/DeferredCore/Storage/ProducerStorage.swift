@@ -13,7 +13,6 @@ package final class ProducerStorage<Value: Sendable>: FutureStorage<Value>, @unc
     @usableFromInline
     override func attach(_ object: AnyObject) -> Bool { attachment.attach(object) }
 
-    @usableFromInline
     override var words: UnownedFuture.Words {
         UnownedFuture.Words(state: word.address, attachment: attachment.address)
     }

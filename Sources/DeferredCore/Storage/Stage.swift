@@ -148,7 +148,6 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
     @usableFromInline
     override func attach(_ object: AnyObject) -> Bool { attachment.attach(object) }
 
-    @usableFromInline
     override var words: UnownedFuture.Words {
         UnownedFuture.Words(state: word.address, attachment: T.isCancellable ? attachment.address : nil)
     }

@@ -32,7 +32,6 @@ struct StateWord: ~Copyable {
     }
 
     /// Where the word is, as long as the memory of its future is.
-    @usableFromInline
     var address: UnsafePointer<AtomicWord> { withUnsafePointer(to: bits) { $0 } }
 
     /// Whether the value may be read. Acquires: pairs with the release in `publish`.

@@ -1,5 +1,5 @@
 internal import CDeferred
-public import Synchronization
+internal import Synchronization
 
 /// A reference to a future that does not keep it.
 ///
@@ -12,14 +12,12 @@ public import Synchronization
 @usableFromInline
 package struct UnownedFuture: @unchecked Sendable {
     /// The words of a future that can be read when it is gone.
-    @usableFromInline
     struct Words {
         let state: UnsafePointer<AtomicWord>
 
         /// That of its attachment, which notes failures, if it has one.
         let attachment: UnsafePointer<AtomicWord>?
 
-        @usableFromInline
         init(state: UnsafePointer<AtomicWord>, attachment: UnsafePointer<AtomicWord>? = nil) {
             self.state = state
             self.attachment = attachment

@@ -177,7 +177,7 @@ final class LibcurlExchange {
     // MARK: The request's body
 
     private static func source(of task: LibcurlTask) -> (any UploadSource)? {
-        let request = task.request.request
+        let (request, url) = (task.request.request, task.request.url)
         let onReady: @Sendable () -> Void = { [weak task] in task?.proceed() }
         switch task.request.body {
         case .file(let file):
@@ -187,7 +187,7 @@ final class LibcurlExchange {
             return QueuedUploadSource(
                 length: nil,
                 reopens: true,
-                open: { StreamReader(makeStream()) },
+                open: { StreamReader(makeStream(), of: url) },
                 onReady: onReady
             )
         case .inRequest:
@@ -196,7 +196,7 @@ final class LibcurlExchange {
                 return QueuedUploadSource(
                     length: nil,
                     reopens: false,
-                    open: { StreamReader(once.stream) },
+                    open: { StreamReader(once.stream, of: url) },
                     onReady: onReady
                 )
             }

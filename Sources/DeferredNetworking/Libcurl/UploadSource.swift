@@ -247,10 +247,13 @@ final class FileReader: BlockingReader {
 /// Reads a stream.
 final class StreamReader: BlockingReader {
     private let stream: InputStream
+    private let url: URL
     private var isOpen = false
 
-    init(_ stream: InputStream) {
+    /// - Parameter url: that of the request, for errors.
+    init(_ stream: InputStream, of url: URL) {
         self.stream = stream
+        self.url = url
     }
 
     deinit {
@@ -259,14 +262,15 @@ final class StreamReader: BlockingReader {
 
     func read(upTo count: Int) throws -> Data {
         if !isOpen {
+            if BodyStreams.isSpent(stream) { throw BodyStreams.spent }
             stream.open()
             isOpen = true
         }
         var bytes = Data(count: count)
-        let result = bytes.withUnsafeMutableBytes { buffer in
+        let result = stream.streamStatus == .error ? -1 : bytes.withUnsafeMutableBytes { buffer in
             buffer.baseAddress.map { stream.read($0.assumingMemoryBound(to: UInt8.self), maxLength: count) } ?? 0
         }
-        guard result >= 0 else { throw stream.streamError ?? CocoaError(.fileReadUnknown) }
+        guard result >= 0 else { throw BodyStreams.failure(of: stream, url) }
         return result == count ? bytes : bytes.prefix(result)
     }
 }

@@ -23,11 +23,16 @@ enum BodyStreams {
     static func failure(of task: URLSessionTask) -> URLError? {
         // `streamError` traps where there is none.
         guard let stream = task.originalRequest?.httpBodyStream, stream.streamStatus == .error else { return nil }
-        return URLError(
+        return failure(of: stream, task.originalRequest?.url)
+    }
+
+    /// Why a stream can't be read, for one that says that it can't.
+    static func failure(of stream: InputStream, _ url: URL?) -> URLError {
+        URLError(
             .cannotOpenFile,
-            failing: task.originalRequest?.url,
+            failing: url,
             description: "The stream of the request's body can't be read",
-            underlying: stream.streamError
+            underlying: stream.streamStatus == .error ? stream.streamError : nil
         )
     }
 }

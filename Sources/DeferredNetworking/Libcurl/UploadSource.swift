@@ -267,7 +267,9 @@ final class StreamReader: BlockingReader {
             isOpen = true
         }
         var bytes = Data(count: count)
-        let result = stream.streamStatus == .error ? -1 : bytes.withUnsafeMutableBytes { buffer in
+        // `open` may have failed.
+        guard stream.streamStatus != .error else { throw BodyStreams.failure(of: stream, url) }
+        let result = bytes.withUnsafeMutableBytes { buffer in
             buffer.baseAddress.map { stream.read($0.assumingMemoryBound(to: UInt8.self), maxLength: count) } ?? 0
         }
         guard result >= 0 else { throw BodyStreams.failure(of: stream, url) }

@@ -20,7 +20,9 @@ enum LibcurlFailure {
         case CURLE_SEND_ERROR, CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_HTTP2_STREAM: .networkConnectionLost
         // Also for chunks that can't be read.
         case CURLE_RECV_ERROR: isAboutChunks(text) ? .badServerResponse : .networkConnectionLost
-        case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_CACERT_BADFILE: .secureConnectionFailed
+        // Also for a connection that ends inside the handshake.
+        case CURLE_SSL_CONNECT_ERROR: ErrorMapping.isLost(text) ? .networkConnectionLost : .secureConnectionFailed
+        case CURLE_SSL_CIPHER, CURLE_SSL_CACERT_BADFILE: .secureConnectionFailed
         case CURLE_SSL_CERTPROBLEM: .clientCertificateRejected
         case CURLE_SSL_CLIENTCERT: .clientCertificateRequired
         case CURLE_PEER_FAILED_VERIFICATION: certificateCode(text)

@@ -30,7 +30,8 @@ enum ErrorMapping {
 
     private static func code(for code: URLError.Code, text: String, hasResponse: Bool) -> URLError.Code {
         switch code {
-        case .unknown where isLost(text), .badServerResponse where isLost(text):
+        case .unknown where isLost(text), .badServerResponse where isLost(text),
+            .secureConnectionFailed where isLost(text):
             .networkConnectionLost
         // Requests are checked before they are sent, so the URL is not what isn't supported: the status line is.
         case .unsupportedURL, .badServerResponse:
@@ -59,12 +60,17 @@ enum ErrorMapping {
         ("TLS", .secureConnectionFailed),
     ]
 
-    /// Whether libcurl says that the connection ended too early: before the response, inside its head, between chunks, or
-    /// under the request, which has no code of Foundation's.
-    private static func isLost(_ text: String) -> Bool {
-        ["transfer closed with", "Empty reply", "Send failure", "Recv failure", "Connection died"]
-            .contains(where: text.contains)
+    /// Whether libcurl says that the connection ended too early: inside the handshake, before the response, inside its
+    /// head, between chunks, or under the request, which has no code of Foundation's.
+    static func isLost(_ text: String) -> Bool {
+        lostConnections.contains(where: text.contains)
     }
+
+    private static let lostConnections = [
+        "transfer closed with", "Empty reply", "Send failure", "Recv failure", "Connection died",
+        // The end of the connection under OpenSSL's hands; the latter since its version 3.
+        "SSL_ERROR_SYSCALL", "unexpected eof",
+    ]
 
     /// How libcurl describes responses that it, or Foundation's header parser, cannot read.
     private static let malformedResponses = [

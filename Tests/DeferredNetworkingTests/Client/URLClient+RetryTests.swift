@@ -68,6 +68,15 @@ extension URLClientTests {
             #expect(try await client(NotingClock()).begin(server.url("/")).text() == "hello")
         }
 
+        @Test(arguments: [false, true])
+        func `a handshake cut short is a lost connection, and tried again`(isReset: Bool) async throws {
+            let port = try HandshakeCuttingPort(isReset: isReset)
+            let clock = NotingClock()
+            let url = try #require(URL(string: "https://127.0.0.1:\(port.number)/"))
+            #expect(await client(clock).begin(url).ending() == .url(.networkConnectionLost))
+            #expect(clock.pauses.entries.count == 2)
+        }
+
         @Test func `the last attempt's response is the result`() async throws {
             let server = try LoopbackServer { .response(status: 503, body: "\($0.number)") }
             defer { server.stop() }

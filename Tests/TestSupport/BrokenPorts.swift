@@ -1,0 +1,86 @@
+import Foundation
+
+#if canImport(Glibc)
+private let streamSocket = Int32(SOCK_STREAM.rawValue)
+#else
+private let streamSocket = SOCK_STREAM
+#endif
+
+/// A port of 127.0.0.1 on which connecting never ends: somebody listens, but the queue of connections is full.
+package final class UnansweringPort {
+    package let number: UInt16
+    private var sockets: [Int32] = []
+
+    package init() throws {
+        var address = sockaddr_in()
+        let listener = try listeningSocket(at: &address, backlog: 0)
+        let length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        sockets = [listener]
+        number = UInt16(bigEndian: address.sin_port)
+        for _ in 0..<4 {
+            let filler = socket(AF_INET, streamSocket, 0)
+            _ = fcntl(filler, F_SETFL, O_NONBLOCK)
+            withUnsafePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { _ = connect(filler, $0, length) }
+            }
+            sockets.append(filler)
+        }
+    }
+
+    deinit {
+        for socket in sockets { close(socket) }
+    }
+}
+
+/// A port of 127.0.0.1 that takes the first bytes of a connection and ends it, as a server does that dies inside the
+/// handshake of TLS.
+package final class HandshakeCuttingPort {
+    package let number: UInt16
+    private let listener: Int32
+
+    /// - Parameter isReset: whether the connections end with an error instead of the end of their bytes.
+    package init(isReset: Bool) throws {
+        var address = sockaddr_in()
+        let listener = try listeningSocket(at: &address, backlog: 64)
+        self.listener = listener
+        number = UInt16(bigEndian: address.sin_port)
+        Thread.detachNewThread {
+            var bytes = [UInt8](repeating: 0, count: 4_096)
+            while true {
+                let connection = accept(listener, nil, nil)
+                guard connection >= 0 else { break }
+                _ = recv(connection, &bytes, bytes.count, 0)
+                if isReset {
+                    var option = linger(l_onoff: 1, l_linger: 0)
+                    setsockopt(connection, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+                }
+                close(connection)
+            }
+            close(listener)
+        }
+    }
+
+    deinit {
+        // Ends the thread, which closes it.
+        shutdown(listener, Int32(SHUT_RDWR))
+    }
+}
+
+/// A socket that listens on a free port of 127.0.0.1, which `address` then tells.
+private func listeningSocket(at address: inout sockaddr_in, backlog: Int32) throws -> Int32 {
+    let listener = socket(AF_INET, streamSocket, 0)
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = inet_addr("127.0.0.1")
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isListening = withUnsafeMutablePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+            bind(listener, $0, length) == 0 && listen(listener, backlog) == 0
+                && getsockname(listener, $0, &length) == 0
+        }
+    }
+    guard isListening else {
+        close(listener)
+        throw CocoaError(.fileReadUnknown)
+    }
+    return listener
+}

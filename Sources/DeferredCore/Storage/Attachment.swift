@@ -78,9 +78,6 @@ package struct Attachment: ~Copyable {
         _ = bits.bitwiseOr(Self.failed, ordering: .relaxed)
     }
 
-    /// Whether the end is a failure, for one who knows that it has come.
-    var hasFailed: Bool { bits.load(ordering: .relaxed) & Self.failed != 0 }
-
     /// Wins the room for the caller, where several may want to attach an object. True for one of them, ever.
     @inlinable
     package func reserve() -> Bool {

@@ -60,34 +60,13 @@ struct StateWord: ~Copyable {
     @inlinable
     @inline(__always)
     func publish() -> FutureNode.List {
-        FutureNode.List(bits: fill() & ~Self.flags)
-    }
-
-    /// Returns the word as it was.
-    @inlinable
-    @inline(__always)
-    func fill() -> UInt {
-        var old = bits.load(ordering: .relaxed)
-        while true {
-            if old & Self.removing != 0 {
-                old = waitForRemoval()
-                continue
-            }
-            let (exchanged, current) = bits.weakCompareExchange(
-                expected: old,
-                desired: Self.filled | Self.claimed,
-                successOrdering: .acquiringAndReleasing,
-                failureOrdering: .relaxed
-            )
-            if exchanged { return old }
-            old = current
-        }
+        FutureNode.List(bits: replace(with: Self.filled | Self.claimed) & ~Self.flags)
     }
 
     /// Takes the handlers, for a future that nobody else can reach. Until it is reopened, it looks filled to registrations,
     /// so that they leave their nodes to the taker.
     func close() -> (handlers: FutureNode.List, flags: UInt) {
-        let old = fill()
+        let old = replace(with: Self.filled | Self.claimed)
         return (FutureNode.List(bits: old & ~Self.flags), old & (Self.claimed | Self.orphaned))
     }
 
@@ -98,20 +77,26 @@ struct StateWord: ~Copyable {
 
     /// Notes that there will be no value, and takes the handlers. For the only writer.
     func orphan() -> FutureNode.List {
+        FutureNode.List(bits: replace(with: Self.orphaned, keeping: Self.claimed) & ~Self.flags)
+    }
+
+    /// Puts flags in place of the handlers, once none of them is being removed. Returns the word as it was.
+    @inlinable
+    @inline(__always)
+    func replace(with flags: UInt, keeping kept: UInt = 0) -> UInt {
         var old = bits.load(ordering: .relaxed)
         while true {
             if old & Self.removing != 0 {
                 old = waitForRemoval()
                 continue
             }
-            // Acquires the nodes from `push`.
             let (exchanged, current) = bits.weakCompareExchange(
                 expected: old,
-                desired: old & Self.claimed | Self.orphaned,
+                desired: old & kept | flags,
                 successOrdering: .acquiringAndReleasing,
                 failureOrdering: .relaxed
             )
-            if exchanged { return FutureNode.List(bits: old & ~Self.flags) }
+            if exchanged { return old }
             old = current
         }
     }

@@ -43,8 +43,7 @@ extension Task {
         @inlinable
         @discardableResult
         public func fill(with result: Result) -> Bool {
-            let hasFailed = result.isFailure
-            return storage.fill(with: result, hasFailed: hasFailed) { TaskState.end($0, hasFailed: hasFailed) }
+            storage.fill(with: result, hasFailed: result.isFailure) { TaskState.end($0) }
         }
 
         /// Ends the task with a value, unless it has ended. See ``fill(with:)``.
@@ -62,7 +61,7 @@ extension Task {
         /// For producers that can prove they are the only one.
         @inlinable
         public func mustFill(with result: Result, file: StaticString = #fileID, line: UInt = #line) {
-            if !storage.fill(with: result) {
+            if !fill(with: result) {
                 fatalError(
                     "this promise is filled already; use fill(with:) where several may try",
                     file: file,

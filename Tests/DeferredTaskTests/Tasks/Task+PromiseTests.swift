@@ -30,6 +30,14 @@ struct TaskPromiseTests {
         #expect(Task(promise).valueNow == 1)
     }
 
+    @Test func `mustFill tells the task of the end`() {
+        let lifetimes = Lifetimes()
+        let promise = Task<Int>.Promise()
+        let task = Task(promise) { [token = lifetimes.make()] _ in token.touch() }
+        promise.mustFill(with: .success(1))
+        withExtendedLifetime(task) { #expect(lifetimes.count == 0) }
+    }
+
     @Test func `mustFill traps the second time`() async {
         let exit = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let promise = Task<Int>.Promise()

@@ -41,9 +41,6 @@ package struct Attachment: ~Copyable {
         Self.object(of: bits.load(ordering: .acquiring))?.takeUnretainedValue()
     }
 
-    /// Where the word is, as long as the memory of its future is.
-    var address: UnsafePointer<AtomicWord> { withUnsafePointer(to: bits) { $0 } }
-
     /// Attaches an object; false if there is one, or if the end has come.
     package func attach(_ object: AnyObject) -> Bool {
         let reference = Unmanaged.passRetained(object)
@@ -77,6 +74,9 @@ package struct Attachment: ~Copyable {
         // Relaxed: the value that is published afterwards releases it.
         _ = bits.bitwiseOr(Self.failed, ordering: .relaxed)
     }
+
+    /// Whether the end has come, and is no failure.
+    var hasSucceeded: Bool { bits.load(ordering: .relaxed) & (Self.ended | Self.failed) == Self.ended }
 
     /// Wins the room for the caller, where several may want to attach an object. True for one of them, ever.
     @inlinable

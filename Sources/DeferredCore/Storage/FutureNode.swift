@@ -54,12 +54,6 @@ package class FutureNode: @unchecked Sendable {
     @usableFromInline
     func abandon() {}
 
-    /// Attaches an object to an operator's or a producer's result; see `Attachment`.
-    @usableFromInline
-    func attach(_ object: AnyObject) -> Bool {
-        preconditionFailure("\(type(of: self)) takes no attachment")
-    }
-
     /// In its role as a future: whether a handler waits for it.
     @usableFromInline
     package var hasWaiting: Bool { false }
@@ -67,9 +61,6 @@ package class FutureNode: @unchecked Sendable {
     /// In its role as a future: whether it is filled.
     @usableFromInline
     package var isFinished: Bool { false }
-
-    /// In its role as a future: the words that an `UnownedFuture` reads.
-    var words: UnownedFuture.Words { preconditionFailure("\(type(of: self)) is not a future") }
 
     /// Forgets the handler, and its captures at once, unless it was taken before.
     @usableFromInline
@@ -113,14 +104,14 @@ package class FutureNode: @unchecked Sendable {
     var isForwarding: Bool { false }
 }
 
-extension Unmanaged<FutureNode> {
-    /// Whether the caller's is the only reference to the node.
+extension Unmanaged {
+    /// Whether the caller's is the only reference to the object.
     @inlinable
-    var isSole: Bool {
+    package var isSole: Bool {
         var reference = self
         return withUnsafeMutablePointer(to: &reference) {
             // The same bits seen as a strong reference, without the retain that would falsify the answer.
-            $0.withMemoryRebound(to: FutureNode.self, capacity: 1) { isKnownUniquelyReferenced(&$0.pointee) }
+            $0.withMemoryRebound(to: Instance.self, capacity: 1) { isKnownUniquelyReferenced(&$0.pointee) }
         }
     }
 }

@@ -167,8 +167,6 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
     @usableFromInline
     package final override var isFinished: Bool { word.isFilled }
 
-    override var words: UnownedFuture.Words { UnownedFuture.Words(state: word.address) }
-
     @usableFromInline
     package final override var hasWaiting: Bool { word.hasHandlers }
 

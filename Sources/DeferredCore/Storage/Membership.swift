@@ -32,7 +32,7 @@ struct Membership: ~Copyable {
 
     /// A node that waits for `owner`, without a reference to it.
     @inlinable
-    static func waiting(for owner: FutureNode) -> Membership {
+    static func waiting(for owner: __shared FutureNode) -> Membership {
         // Unlike `Unmanaged`, this makes no reference that would have to be counted.
         Membership(state: UInt(bitPattern: ObjectIdentifier(owner)))
     }

@@ -43,48 +43,46 @@ package class Notice: FutureNode, @unchecked Sendable {
     }
 }
 
-/// Tells an object of the end of a future.
-///
-/// SAFETY: `object` belongs to the winner of `membership`.
+/// The attachment of a future that has no room for one: a handler that tells of the end.
 @usableFromInline
-final class EndNotice: FutureNode, @unchecked Sendable {
-    @usableFromInline typealias Tell = @Sendable (_ object: AnyObject, _ future: FutureNode) -> Void
-
-    @exclusivity(unchecked)
-    private var object: AnyObject?
-    private let tell: Tell
-
+package final class EndNotice: FutureNode, @unchecked Sendable {
+    /// Called with this and the future at its end. Costs nothing if it captures nothing.
     @usableFromInline
-    init(_ membership: consuming Membership, _ object: AnyObject, _ tell: @escaping Tell) {
-        self.object = object
+    package typealias Tell = @Sendable (_ notice: EndNotice, _ future: FutureNode) -> Void
+
+    @usableFromInline package let attachment = Attachment()
+    @usableFromInline let tell: Tell
+
+    @inlinable
+    init(_ membership: consuming Membership, _ tell: @escaping Tell) {
         self.tell = tell
         super.init(membership)
     }
 
     @usableFromInline
     override func run(_ upstream: FutureNode, _ drain: inout Drain) -> Delivered {
-        if membership.take() { tell(object.take().unsafelyUnwrapped, upstream) }
+        if membership.take() { tell(self, upstream) }
         return .done
     }
 
-    @usableFromInline
-    override func dismiss() {
-        object = nil
+    /// Notes the end. Returns the object that is to be told.
+    @inlinable
+    package func end(hasFailed: Bool) -> AnyObject? {
+        if hasFailed { attachment.fail() }
+        return attachment.end()
     }
 }
 
 extension FutureStorage {
-    /// Has `object` told of the end; `nil` if that has come.
-    ///
-    /// - Parameter tell: Called with the object and this future. Costs nothing if it captures nothing.
+    /// What is told of the end before handlers that come later; at once if the end has come.
     @inlinable
-    package final func notify(
-        _ object: any AnyObject & Sendable,
-        _ tell: @escaping @Sendable (_ object: AnyObject, _ future: FutureNode) -> Void
-    ) -> Registration? {
-        guard !word.isFilled else { return nil }
-        let notice = EndNotice(.waiting(for: self), object, tell)
-        return add(notice) ? Registration(notice) : nil
+    package final func notice(_ tell: @escaping EndNotice.Tell) -> EndNotice {
+        let notice = EndNotice(.waiting(for: self), tell)
+        if word.isFilled || !add(notice) {
+            // From here on, it knows the future no longer.
+            if notice.membership.take() { tell(notice, self) }
+        }
+        return notice
     }
 
     /// A closure that can be added to this future.

@@ -10,13 +10,6 @@ package final class ProducerStorage<Value: Sendable>: FutureStorage<Value>, @unc
         super.init(.permanent())
     }
 
-    @usableFromInline
-    override func attach(_ object: AnyObject) -> Bool { attachment.attach(object) }
-
-    override var words: UnownedFuture.Words {
-        UnownedFuture.Words(state: word.address, attachment: attachment.address)
-    }
-
     /// Fills unless somebody did, and runs the handlers.
     ///
     /// - Parameters:

@@ -24,7 +24,7 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
     @usableFromInline let executor: E
 
     @inlinable
-    package init(_ executor: E, _ transform: T, upstream: FutureStorage<T.Input>) {
+    package init(_ executor: E, _ transform: T, upstream: __shared FutureStorage<T.Input>) {
         self.executor = executor
         deliver = { node, upstream, drain in
             unsafeDowncast(node, to: Stage.self).receive(upstream, &drain)
@@ -141,15 +141,8 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
     func finish(with output: consuming T.Output, _ drain: inout Drain) -> Delivered {
         if T.isCancellable, T.isFailure(output) { attachment.fail() }
         let isQueued = fulfil(with: output, &drain)
-        if T.isCancellable, let object = attachment.end() { T.ended(object, with: value) }
+        if T.isCancellable, let object = attachment.end() { T.ended(object) }
         return isQueued ? .queued : .done
-    }
-
-    @usableFromInline
-    override func attach(_ object: AnyObject) -> Bool { attachment.attach(object) }
-
-    override var words: UnownedFuture.Words {
-        UnownedFuture.Words(state: word.address, attachment: T.isCancellable ? attachment.address : nil)
     }
 
     /// Ends with `T.cancelled()`, unless the closure has begun, or is to begin in spite of a cancellation; otherwise it
@@ -171,7 +164,7 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
         // From here on nothing is held, for what is released may run any code.
         _ = consume transform
         if wasListed == true { Unmanaged.passUnretained(self).release() }
-        if let object = attachment.end() { T.ended(object, with: T.cancelled()) }
+        if let object = attachment.end() { T.ended(object) }
         // Not by appending this to a drain: it may still be linked in the list of an upstream that was just filled.
         runHandlers(handlers.reversed())
     }

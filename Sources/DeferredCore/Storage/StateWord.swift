@@ -31,9 +31,6 @@ struct StateWord: ~Copyable {
         bits = AtomicWord(filled ? Self.filled | Self.claimed : 0)
     }
 
-    /// Where the word is, as long as the memory of its future is.
-    var address: UnsafePointer<AtomicWord> { withUnsafePointer(to: bits) { $0 } }
-
     /// Whether the value may be read. Acquires: pairs with the release in `publish`.
     @inlinable
     var isFilled: Bool {

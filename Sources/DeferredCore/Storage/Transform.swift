@@ -21,7 +21,7 @@ package protocol Transform<Input, Output>: Sendable {
     static func circular() -> Output?
 
     /// Called when a cancellable stage has its output, before handlers run, with what is attached to the stage.
-    static func ended(_ attached: AnyObject, with output: Output)
+    static func ended(_ attached: AnyObject)
 
     /// An output that needs no closure, such as a failure that passes by: delivered without waiting for the executor.
     static func shortcut(_ input: Input) -> Output?
@@ -47,7 +47,7 @@ extension Transform {
     package static func circular() -> Output? { nil }
 
     @inlinable
-    package static func ended(_ attached: AnyObject, with output: Output) {}
+    package static func ended(_ attached: AnyObject) {}
 }
 
 /// What a transform comes to: a value, or a future to wait for.

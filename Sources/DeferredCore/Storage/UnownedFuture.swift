@@ -1,59 +1,69 @@
-internal import CDeferred
 internal import Synchronization
 
 /// A reference to a future that does not keep it.
 ///
-/// A weak one would cost more than the rest of a task: it allocates, and each reference to its object that comes and goes
-/// from then on takes a detour.
-///
-/// SAFETY: `memory` keeps the memory of the object, whose atomic words stay as they are when it goes. Where there may be no
-/// object left, only those are read, by their addresses: even a reference that comes and goes at once is one too many for
-/// an object that is being destroyed.
+/// SAFETY: `reference` keeps the memory of the future, whose atomic words stay as they are when it goes. Where there may
+/// be no future left, only those are read, by their addresses: even a reference that comes and goes at once is one too
+/// many for an object that is being destroyed.
 @usableFromInline
 package struct UnownedFuture: @unchecked Sendable {
     /// The words of a future that can be read when it is gone.
-    struct Words {
-        let state: UnsafePointer<AtomicWord>
+    @usableFromInline
+    package struct Words {
+        @usableFromInline let state: UnsafePointer<StateWord>
+        @usableFromInline let attachment: UnsafePointer<Attachment>
 
-        /// That of its attachment, which notes failures, if it has one.
-        let attachment: UnsafePointer<AtomicWord>?
-
-        init(state: UnsafePointer<AtomicWord>, attachment: UnsafePointer<AtomicWord>? = nil) {
-            self.state = state
-            self.attachment = attachment
+        @inlinable
+        init(_ state: borrowing StateWord, _ attachment: borrowing Attachment) {
+            self.state = withUnsafePointer(to: state) { $0 }
+            self.attachment = withUnsafePointer(to: attachment) { $0 }
         }
     }
 
-    private unowned let memory: FutureNode
-    private let node: Unmanaged<FutureNode>
+    private let reference: UnownedReference<FutureNode>
     private let words: Words
 
-    package init(_ future: __shared FutureNode) {
-        memory = future
-        node = .passUnretained(future)
-        words = future.words
+    /// - Parameter words: Those of `future`.
+    package init(_ future: __shared FutureNode, _ words: Words) {
+        reference = UnownedReference(future)
+        self.words = words
     }
 
     /// Whether it is filled, or was when it went.
-    package var isFinished: Bool {
-        // Pairs with the release in `StateWord.publish`.
-        words.state.pointee.load(ordering: .acquiring) & StateWord.filled != 0
-    }
+    package var isFinished: Bool { words.state.pointee.isFilled }
 
-    /// Whether one that is filled may be so with the failure of a `Result`.
-    package var mayHaveFailed: Bool {
-        guard let word = words.attachment else { return true }
-        return word.pointee.load(ordering: .relaxed) & Attachment.failed != 0
-    }
+    /// Whether it is filled, and not with a failure, as far as those know who are told of the end.
+    package var hasSucceeded: Bool { words.attachment.pointee.hasSucceeded }
+
+    /// Whether a handler waits for it.
+    package var hasWaiting: Bool { reference.strong?.hasWaiting ?? false }
 
     /// Has `object` told of the end; false if that has come, or never will.
-    package func attach(_ object: AnyObject) -> Bool { strong?.attach(object) ?? false }
+    package func attach(_ object: AnyObject) -> Bool {
+        guard let future = reference.strong else { return false }
+        return withExtendedLifetime(future) { words.attachment.pointee.attach(object) }
+    }
 
     /// Ends it at once, if it is an operator's result whose closure has not begun.
-    package func abandon() { strong?.abandon() }
+    package func abandon() { reference.strong?.abandon() }
+}
 
-    /// The future, unless it is going.
-    private var strong: FutureNode? {
-        deferred_try_retain(node.toOpaque()).map { Unmanaged<FutureNode>.fromOpaque($0).takeRetainedValue() }
+extension Stage {
+    /// What can be read of this when it is gone.
+    @inlinable
+    package var words: UnownedFuture.Words { UnownedFuture.Words(word, attachment) }
+}
+
+extension ProducerStorage {
+    /// What can be read of this when it is gone.
+    @inlinable
+    package var words: UnownedFuture.Words { UnownedFuture.Words(word, attachment) }
+}
+
+extension FutureStorage {
+    /// What can be read of this when it is gone, as long as `notice` is there.
+    @inlinable
+    package final func words(_ notice: EndNotice) -> UnownedFuture.Words {
+        UnownedFuture.Words(word, notice.attachment)
     }
 }

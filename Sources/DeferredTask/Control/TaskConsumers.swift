@@ -9,9 +9,9 @@ struct TaskConsumers: Sendable {
         let control: ObjectIdentifier
         let number: Int
         var isHeld = true
-        weak var future: FutureNode?
+        let future: UnownedFuture
 
-        var wantsResult: Bool { isHeld || future?.hasWaiting ?? false }
+        var wantsResult: Bool { isHeld || future.hasWaiting }
     }
 
     private var consumers: [Consumer] = []
@@ -28,7 +28,7 @@ struct TaskConsumers: Sendable {
     /// Whether there are so many that half of them may be gone.
     var needPruning: Bool { consumers.count >= pruningCount }
 
-    mutating func add(_ control: TaskControl, _ future: FutureNode) {
+    mutating func add(_ control: TaskControl, _ future: UnownedFuture) {
         consumers.append(Consumer(control: ObjectIdentifier(control), number: nextNumber, future: future))
         nextNumber += 1
     }

@@ -7,56 +7,72 @@ public import DeferredCore
 /// cancellation handler may refer to the future that it fills without making a cycle: when nobody is left who could cancel,
 /// the control goes, and the handlers with it; and when nobody is left who could fill, the future goes.
 ///
-/// SAFETY: `upstream` changes only while deinitialising; everything else is immutable or atomic.
+/// SAFETY: `unmanagedUpstream` changes only while deinitialising; everything else is immutable or atomic.
 @usableFromInline
 package final class TaskControl: @unchecked Sendable {
+    /// With a reference.
     @exclusivity(unchecked)
-    @usableFromInline private(set) var upstream: TaskControl?
+    private var unmanagedUpstream: Unmanaged<TaskControl>?
     @usableFromInline let work: TaskWork
     private let future: UnownedFuture
     /// Whether the future is an operator's result, which ends at once if its closure has not begun.
     private let isStage: Bool
+    /// Whether this is one consumer of a shared task.
+    private let isShared: Bool
     /// Whether this is one of several that `upstream` is shared by.
     private let isConsumer: Bool
+    /// Tells of the end, where the future has no room for who is told; taken back when nobody is left who could cancel.
+    private let notice: Registration?
     /// What is shared with the future; most never need it.
     private let shared = Attachment()
 
-    /// For a future with room for an attachment, which is told of the end.
-    ///
-    /// - Parameter upstream: The task that this is derived from; `nil` for one that was made with its result.
+    /// - Parameters:
+    ///   - words: Those of `future`.
+    ///   - isStage: Whether the future is an operator's result.
+    ///   - notice: Keeps the attachment among the words, unless the future does.
+    ///   - upstream: The task that this is derived from; `nil` for one that was made with its result.
+    ///   - onCancel: Asks whoever fills the future to stop.
     @usableFromInline
-    init(_ future: __shared FutureNode, _ work: TaskWork, isStage: Bool, upstream: TaskControl? = nil) {
+    init(
+        _ future: __shared FutureNode,
+        _ words: UnownedFuture.Words,
+        _ work: TaskWork,
+        isStage: Bool = false,
+        notice: EndNotice? = nil,
+        upstream: __shared TaskControl? = nil,
+        onCancel: (@Sendable () -> Void)? = nil
+    ) {
+        isShared = work.isShared
+        var isConsumer = isShared
+        if let upstream {
+            unmanagedUpstream = .passRetained(upstream)
+            if upstream.isShared { isConsumer = true }
+        }
+        self.isConsumer = isConsumer
+        // What is kept for the end has to be there in time.
+        let needsState = onCancel != nil || work.hasChildren
         self.work = work
-        self.future = UnownedFuture(future)
+        self.future = UnownedFuture(future, words)
         self.isStage = isStage
-        isConsumer = upstream.map { work.isShared || $0.work.isShared } ?? false
-        self.upstream = upstream
-        if isConsumer { upstream?.state.addConsumer(self, future) }
-    }
-
-    /// For such a future that a producer fills.
-    @usableFromInline
-    convenience init(producing future: FutureNode, _ work: TaskWork, _ onCancel: (@Sendable () -> Void)?) {
-        self.init(future, work, isStage: false)
-        if let onCancel { _ = makeState(onCancel) }
-    }
-
-    /// For any other future, which has to be told to call `TaskState.end`.
-    @usableFromInline
-    convenience init(following future: FutureNode, _ work: TaskWork, _ onCancel: (@Sendable () -> Void)?) {
-        self.init(future, work, isStage: false)
-        _ = shared.attach(TaskState(work, handler: onCancel))
+        self.notice = notice.map { Registration($0) }
+        if needsState { _ = makeState(onCancel) }
+        if isConsumer { self.upstream?.state.addConsumer(self, self.future) }
     }
 
     deinit {
+        notice?.cancel()
         existingState?.letGo()
         if isConsumer, let upstream, upstream.state.dropConsumer(self) { upstream.cancel() }
         // One by one, for a chain of a million tasks would overflow the stack.
-        while var next = upstream.take() {
-            guard isKnownUniquelyReferenced(&next) else { return }
-            upstream = next.upstream.take()
+        var next = unmanagedUpstream
+        while let control = next {
+            next = control.isSole ? control._withUnsafeGuaranteedRef { $0.unmanagedUpstream.take() } : nil
+            control.release()
         }
     }
+
+    /// The task that this is derived from.
+    var upstream: TaskControl? { unmanagedUpstream?.takeUnretainedValue() }
 
     /// What is shared with the future, unless nobody has needed it.
     private var existingState: TaskState? {
@@ -72,7 +88,7 @@ package final class TaskControl: @unchecked Sendable {
         // Before the future has it, which may not be there to give it to others.
         guard shared.attach(state) else { return self.state }
         // One that is gone has ended, or will never.
-        if !future.attach(state), future.isFinished { state.letGo(hasFailed: future.mayHaveFailed) }
+        if !future.attach(state), future.isFinished { state.end() }
         return state
     }
 
@@ -92,10 +108,8 @@ package final class TaskControl: @unchecked Sendable {
         future.isFinished || existingState?.isEnded ?? false
     }
 
-    /// Whether the task has ended otherwise than by a failure that is known of.
-    var isDone: Bool {
-        future.isFinished && !future.mayHaveFailed || existingState?.isDone ?? false
-    }
+    /// Whether the task has ended otherwise than by a failure.
+    var isDone: Bool { future.hasSucceeded }
 
     /// A token that is cancelled with the task, until its end.
     func token() -> CancellationToken {
@@ -144,6 +158,7 @@ package final class TaskControl: @unchecked Sendable {
 
     /// Lets `token` cancel this task, until it ends or nobody is left who holds it.
     func cancel(when token: CancellationToken) {
-        state.takeBackAtEnd(token.register { [weak self] in self?.cancel() })
+        let control = UnownedReference(self)
+        state.takeBackAtEnd(token.register { control.strong?.cancel() })
     }
 }

@@ -10,10 +10,8 @@ package final class TaskState: Sendable {
     typealias Handler = @Sendable () -> Void
 
     // Nothing in it is weak, or a choice between references: that would make each move a call.
-    private struct State: Sendable {
+    private struct State: ~Copyable, Sendable {
         var machine = CancellationStateMachine()
-        /// Whether the end was a failure, where somebody followed the progress.
-        var hasFailed = false
         var contents: Contents
         /// The progress object that somebody holds; made for the first.
         var progress: Reference?
@@ -25,14 +23,12 @@ package final class TaskState: Sendable {
     }
 
     /// What is let go of at the end.
-    private struct Contents: Sendable {
+    private struct Contents: ~Copyable, Sendable {
         var children: ChildTasks?
         /// What the task was made with: the oldest of the handlers.
         var handler: Handler?
         /// Where handlers wait that were added later; made for the first of them.
         var cancellation: FutureStorage<CancellationToken.Ending>?
-        /// Where this waits for the end.
-        var notice: Registration?
         /// Where the task waits for something else; taken back at the end. There may be more.
         var registration: Registration?
         /// Who is told of the end beside the future's handlers. There may be more.
@@ -69,32 +65,25 @@ package final class TaskState: Sendable {
     }
 
     /// What a future calls at its end, with what is attached to it.
-    ///
-    /// - Parameter hasFailed: Whether the end is a failure.
     @usableFromInline
-    static func end(_ attached: AnyObject, hasFailed: Bool) {
-        unsafeDowncast(attached, to: TaskState.self).end(hasFailed: hasFailed)
+    static func end(_ attached: AnyObject) {
+        unsafeDowncast(attached, to: TaskState.self).end()
     }
 
     /// Notes the end of the future.
-    @usableFromInline
-    func end(hasFailed: Bool) {
-        letGo(hasFailed: hasFailed)?.end()
-    }
+    func end() { letGo()?.end() }
 
     /// Lets go of everything, outside of the lock. The first time counts.
     ///
     /// - Returns: The children of the task.
     @discardableResult
-    func letGo(hasFailed: Bool = false) -> ChildTasks? {
+    func letGo() -> ChildTasks? {
         let contents = state.withLock { state in
             var contents = Contents()
             swap(&contents, &state.contents)
-            if contents.tracker != nil || contents.following?.trackers.isEmpty == false { state.hasFailed = hasFailed }
             state.machine.end()
             return contents
         }
-        contents.notice?.cancel()
         contents.cancellation?.fillDroppingHandlers(with: .abandoned)
         contents.registration?.cancel()
         contents.tracker?.ended(self)
@@ -115,9 +104,6 @@ package final class TaskState: Sendable {
     }
 
     var isEnded: Bool { state.withLock { $0.machine.isEnded } }
-
-    /// Whether the task has ended otherwise than by a failure that is known of.
-    var isDone: Bool { state.withLock { $0.machine.isEnded && !$0.hasFailed } }
 
     /// Notes a fraction, from 0 to 1, that somebody is about to be told.
     ///
@@ -160,17 +146,6 @@ package final class TaskState: Sendable {
         return CancellationToken(cancellation)
     }
 
-    /// Keeps the notice that will tell of the end, unless that has come.
-    @usableFromInline
-    func waitForEnd(with notice: Registration) {
-        let isKept = state.withLock { state in
-            if state.machine.isEnded { return false }
-            state.contents.notice = notice
-            return true
-        }
-        if !isKept { notice.cancel() }
-    }
-
     /// Calls `body`, locked, with what few tasks have, unless the end has come; `nil` then.
     private func following<Result>(_ body: @Sendable (Following) -> sending Result) -> Result? {
         state.withLock { state in
@@ -207,7 +182,7 @@ package final class TaskState: Sendable {
 
     /// Notes one more consumer of a shared task. Amortised O(1).
     @usableFromInline
-    func addConsumer(_ control: TaskControl, _ future: FutureNode) {
+    func addConsumer(_ control: TaskControl, _ future: UnownedFuture) {
         let consumers = withConsumers { $0.add(control, future) }
         if consumers.needPruning {
             let gone = consumers.gone

@@ -28,9 +28,12 @@ package enum TaskWork: Sendable {
         }
     }
 
-    @inlinable
     var isShared: Bool {
         if case .shared = self { true } else { false }
+    }
+
+    var hasChildren: Bool {
+        if case .children = self { true } else { false }
     }
 }
 

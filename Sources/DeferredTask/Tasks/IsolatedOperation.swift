@@ -80,9 +80,9 @@ struct IsolatedOperation<Success: Sendable>: @unchecked Sendable {
     func run(filling storage: Storage) async {
         do {
             let value = try await body()
-            storage.end(with: .success(value), hasFailed: false) { TaskState.end($0, hasFailed: false) }
+            storage.end(with: .success(value), hasFailed: false) { TaskState.end($0) }
         } catch {
-            storage.end(with: .failure(error), hasFailed: true) { TaskState.end($0, hasFailed: true) }
+            storage.end(with: .failure(error), hasFailed: true) { TaskState.end($0) }
         }
     }
 }

@@ -22,7 +22,7 @@ extension Task {
     ) {
         let storage = ProducerStorage<Result>()
         let running = IsolatedOperation(operation).start(name: name, priority: priority, filling: storage)
-        self.init(storage, TaskControl(storage, .running(running), isStage: false))
+        self.init(storage, TaskControl(storage, storage.words, .running(running)))
     }
 
     /// Runs `operation` in Swift's concurrency, without the caller's actor, priority and task-local values.
@@ -40,7 +40,7 @@ extension Task {
         let running = _Concurrency.Task.detached(name: name, priority: priority) {
             await operation.run(filling: storage)
         }
-        return Task(storage, TaskControl(storage, .running(running), isStage: false))
+        return Task(storage, TaskControl(storage, storage.words, .running(running)))
     }
 
     /// Runs `operation` in Swift's concurrency, with a preferred executor, as Swift's own `Task(executorPreference:)`
@@ -67,7 +67,7 @@ extension Task {
         let running = _Concurrency.Task(name: name, executorPreference: taskExecutor, priority: priority) {
             await operation.run(filling: storage)
         }
-        self.init(storage, TaskControl(storage, .running(running), isStage: false))
+        self.init(storage, TaskControl(storage, storage.words, .running(running)))
     }
 
     /// Runs `operation` now, on the calling thread, up to its first suspension, as Swift's own `Task.immediate` does.
@@ -93,7 +93,7 @@ extension Task {
         let storage = ProducerStorage<Result>()
         let running = IsolatedOperation(operation)
             .startNow(name: name, priority: priority, executorPreference: taskExecutor, filling: storage)
-        return Task(storage, TaskControl(storage, .running(running), isStage: false))
+        return Task(storage, TaskControl(storage, storage.words, .running(running)))
     }
 
     /// Runs `work` on a queue.

@@ -91,18 +91,12 @@ public struct Task<Success: Sendable>: FutureProtocol, Cancellable {
             self.init(storage, nil)
             return
         }
-        let control = TaskControl(following: storage, work, onCancel)
-        self.init(storage, control)
-        let state = control.state
-        let notice = storage.notify(state) { state, future in
+        // Now, so that it is told before handlers that come later.
+        let notice = storage.notice { notice, future in
             let result = unsafeDowncast(future, to: FutureStorage<Result>.self).peek()
-            TaskState.end(state, hasFailed: result?.isFailure ?? false)
+            if let attached = notice.end(hasFailed: result?.isFailure ?? false) { TaskState.end(attached) }
         }
-        if let notice {
-            state.waitForEnd(with: notice)
-        } else {
-            state.end(hasFailed: storage.peek()?.isFailure ?? false)
-        }
+        self.init(storage, TaskControl(storage, storage.words(notice), work, notice: notice, onCancel: onCancel))
     }
 
     /// Creates a task of a future whose producer tells of the end.
@@ -111,7 +105,7 @@ public struct Task<Success: Sendable>: FutureProtocol, Cancellable {
     @inlinable
     init(producedBy storage: ProducerStorage<Result>, _ work: TaskWork, _ onCancel: (@Sendable () -> Void)?) {
         if !storage.isFinished, storage.attachment.reserve() {
-            self.init(storage, TaskControl(producing: storage, work, onCancel))
+            self.init(storage, TaskControl(storage, storage.words, work, onCancel: onCancel))
         } else {
             self.init(storage, work, onCancel)
         }

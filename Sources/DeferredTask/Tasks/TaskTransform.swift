@@ -17,9 +17,7 @@ extension TaskTransform {
     static func isFailure(_ output: Output) -> Bool { output.isFailure }
 
     @inlinable
-    static func ended(_ attached: AnyObject, with output: Output) {
-        TaskState.end(attached, hasFailed: output.isFailure)
-    }
+    static func ended(_ attached: AnyObject) { TaskState.end(attached) }
 
     @inlinable
     static func circular() -> Output? { .failure(CircularTask()) }
@@ -35,11 +33,10 @@ extension Task {
     ) -> Task<T.NewSuccess> where T.Input == Result {
         let stage = Stage(executor, transform, upstream: storage)
         // Before the stage starts, since it may end then and there.
-        let control = TaskControl(stage, work, isStage: true, upstream: control)
-        // What is kept for the end has to be there in time.
-        if case .children = work { _ = control.state }
+        let control = TaskControl(stage, stage.words, work, isStage: true, upstream: control)
+        let task = Task<T.NewSuccess>(stage, control)
         storage.start(stage)
-        return Task<T.NewSuccess>(stage, control)
+        return task
     }
 }
 

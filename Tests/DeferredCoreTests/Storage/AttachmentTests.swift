@@ -39,8 +39,8 @@ struct AttachmentTests {
         let isTaken = attachment.attach(new)
         #expect(isTaken == [.empty, .failing, .reserved].contains(state))
         #expect(attachment.object === (isTaken ? new : before))
-        let hasFailed = attachment.bits.load(ordering: .relaxed) & Attachment.failed != 0
-        #expect(hasFailed == (state == .failing))
+        let hasSucceeded = attachment.hasSucceeded
+        #expect(hasSucceeded == [.ended, .attachedAndEnded].contains(state))
     }
 
     @Test(arguments: State.allCases)
@@ -49,6 +49,14 @@ struct AttachmentTests {
         let before = prepare(attachment, state)
         #expect(attachment.end() === before)
         #expect(attachment.object === before)
+    }
+
+    @Test func `an end that fails is no success`() {
+        let attachment = Attachment()
+        attachment.fail()
+        _ = attachment.end()
+        let hasSucceeded = attachment.hasSucceeded
+        #expect(!hasSucceeded)
     }
 
     @Test func `an attachment is reserved once`() {

@@ -17,16 +17,45 @@ struct UnownedFutureTests {
 
     @Test func `a future that is gone says how it ended, and takes nothing`() {
         let (filled, lost): (UnownedFuture, UnownedFuture)
+        let notice: EndNotice
         do {
             let first = FutureStorage(filledWith: 1)
             let second = FutureStorage<Int>().derive(ImmediateExecutor(), Failing())
-            (filled, lost) = (UnownedFuture(first), UnownedFuture(second))
+            notice = first.notice { notice, _ in _ = notice.end(hasFailed: false) }
+            (filled, lost) = (UnownedFuture(first, first.words(notice)), UnownedFuture(second, second.words))
             #expect(filled.isFinished && !lost.isFinished)
         }
-        #expect(filled.isFinished && !lost.isFinished)
+        withExtendedLifetime(notice) { #expect(filled.isFinished && filled.hasSucceeded && !lost.isFinished) }
         #expect(!lost.attach(Object()))
         lost.abandon()
         #expect(!lost.isFinished)
+    }
+
+    @Test(arguments: [false, true])
+    func `a future without room for it has its attachment in a notice`(isFilledBefore: Bool) {
+        let told = Log<ObjectIdentifier>()
+        let object = Object()
+        let storage = FutureStorage<Int>()
+        if isFilledBefore { storage.fulfil(with: 1) }
+        let notice = storage.notice { notice, future in
+            #expect((future as? FutureStorage<Int>)?.peek() == 1)
+            if let object = notice.end(hasFailed: false) { told.add(ObjectIdentifier(object)) }
+        }
+        let future = UnownedFuture(storage, storage.words(notice))
+        let isAttached = future.attach(object)
+        #expect(isAttached != isFilledBefore)
+        _ = storage.fill(with: 1)
+        #expect(told.entries == (isFilledBefore ? [] : [ObjectIdentifier(object)]))
+        withExtendedLifetime(notice) { #expect(future.hasSucceeded) }
+    }
+
+    @Test func `a notice that was taken back tells nothing`() {
+        let storage = FutureStorage<Int>()
+        let told = Log<Int>()
+        let notice = storage.notice { _, _ in told.add(1) }
+        Registration(notice).cancel()
+        _ = storage.fill(with: 1)
+        #expect(told.entries.isEmpty)
     }
 
     @Test func `abandoning races with the input and with the last reference`() {
@@ -36,7 +65,7 @@ struct UnownedFutureTests {
             let values = Log<Int>()
             let reference = stage.withLock { stage -> UnownedFuture? in
                 stage?.upon(.immediate) { values.add($0) }
-                return stage.map { UnownedFuture($0) }
+                return stage.map { UnownedFuture($0, $0.words) }
             }
             race(3) { index in
                 switch index {

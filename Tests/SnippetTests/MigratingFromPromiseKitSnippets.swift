@@ -12,7 +12,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 142)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 144)
 private struct User: Sendable { let name: String }
 @MainActor private final class View { var image = ""; var isSpinning = true }
 private func fetchUser(id: Int) -> Task<User> { .success(User(name: "Ada")) }
@@ -40,41 +40,41 @@ struct MigratingFromPromiseKitSnippets {
     }
 
     @Test func `Name by name`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 110)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 112)
         @Sendable func close() -> Future<Void> { Future(value: ()) }
         let task = Task.success(1)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 114)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 116)
         let closed = Task(
             task.future.flatMap { result in close().map { result } },
             uponCancel: { task.cancel() }
         )
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 120)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 122)
         #expect(try await closed.value == 1)
 #sourceLocation()
     }
 
     @Test @MainActor func `Before and after`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 150)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 152)
         let view = View()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 153)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 155)
         let avatar = fetchUser(id: 1).flatMap { fetchAvatar(of: $0) }
         avatar.uponSuccess(on: .mainActor) { view.image = $0 }
         avatar.uponFailure(on: .mainActor) { show($0) }
         avatar.upon(.mainActor) { _ in view.isSpinning = false }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 159)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 161)
         let end = Deferred<Void>()
         avatar.upon(.mainActor) { _ in end.fill() }
         await end.value
         #expect(view.image == "a picture of Ada" && !view.isSpinning)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 168)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 170)
         view.isSpinning = true
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 171)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 173)
         do {
             view.image = try await avatar.get()
         } catch {

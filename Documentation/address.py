@@ -28,8 +28,8 @@ def main():
     )
     is_check = sys.argv[1:] == ["--check"]
     stale = []
-    files = subprocess.run(["git", "ls-files", "*.md", "*.tutorial", "*.yml", "*.swift"], cwd=ROOT, capture_output=True, text=True, check=True)
-    for path in filter(None, files.stdout.split("\n")):
+    command = ["git", "ls-files", "*.md", "*.tutorial", "*.yml", "*.swift"]
+    for path in subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines():
         text = (ROOT / path).read_text()
         new = dependency.sub(f'.package(url: "{url}", from: "{version}")', text)
         new = link.sub(lambda match: f"{match['site']}{owner}{match['slash']}{name}", new)

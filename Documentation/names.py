@@ -9,6 +9,7 @@ or calls one like it.
 """
 
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -111,18 +112,17 @@ def parameters(comments, code, path):
 
 def main():
     words, functions, sources = set(ELSEWHERE), set(), {}
-    for folder in "Sources", "Tests", "Documentation":
-        for file in sorted((ROOT / folder).rglob("*")):
-            words.update(WORD.findall(file.stem))
-            if file.suffix not in (".swift", ".c", ".h") or ".build" in file.parts:
-                continue
-            text = file.read_text()
-            code, comments = split(text)
-            words.update(WORD.findall("\n".join(code)))
-            functions |= signatures("\n".join(code))
-            if folder == "Sources" and file.suffix == ".swift":
-                sources[file.relative_to(ROOT)] = code, comments
-    words.update(WORD.findall((ROOT / "Package.swift").read_text()))
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    for path in sorted(subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\n")):
+        file = ROOT / path
+        words.update(WORD.findall(file.stem))
+        if file.suffix not in (".swift", ".c", ".h") or not file.is_file():
+            continue
+        code, comments = split(file.read_text())
+        words.update(WORD.findall("\n".join(code)))
+        functions |= signatures("\n".join(code))
+        if path.startswith("Sources/") and file.suffix == ".swift":
+            sources[path] = code, comments
 
     problems = []
     for path, (code, comments) in sources.items():

@@ -30,6 +30,8 @@ def main():
     stale = []
     command = ["git", "ls-files", "*.md", "*.tutorial", "*.yml", "*.swift"]
     for path in subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines():
+        if not (ROOT / path).is_file():
+            continue
         text = (ROOT / path).read_text()
         new = dependency.sub(f'.package(url: "{url}", from: "{version}")', text)
         new = link.sub(lambda match: f"{match['site']}{owner}{match['slash']}{name}", new)

@@ -31,8 +31,8 @@ final class PartialFileTests {
         try #require(ResumeValidator(contents: Data("\(tag)\n\(total.map(String.init) ?? "*")\nhttp://host/\n".utf8)))
     }
 
-    @Test(arguments: [false, true])
-    func `a complete file takes the destination's name and replaces what was there`(isResumable: Bool) throws {
+    @Test("A complete file takes the destination's name and replaces what was there", arguments: [false, true])
+    func completion(isResumable: Bool) throws {
         try Data("old".utf8).write(to: destination)
         var file = try PartialFile(destination: destination, of: url, isResumable: isResumable)
         try file.restart(validator: try validator())
@@ -45,7 +45,8 @@ final class PartialFileTests {
         #expect(try names == ["file"])
     }
 
-    @Test func `an abandoned file leaves nothing behind`() throws {
+    @Test("An abandoned file leaves nothing behind")
+    func abandoning() throws {
         var file = try PartialFile(destination: destination, of: url, isResumable: false)
         try file.restart(validator: try validator())
         try file.append(Data("x".utf8))
@@ -53,7 +54,8 @@ final class PartialFileTests {
         #expect(try names == [])
     }
 
-    @Test func `a part with a strong validator outlives a failure and is resumed`() throws {
+    @Test("A part with a strong validator outlives a failure and is resumed")
+    func resuming() throws {
         var first = try PartialFile(destination: destination, of: url, isResumable: true)
         #expect(!first.canResume)
         try first.restart(validator: try validator())
@@ -72,8 +74,8 @@ final class PartialFileTests {
         #expect(try names == ["file"])
     }
 
-    @Test(arguments: [(true, ""), (false, "hello")])
-    func `a part without a validator, or without a byte, is deleted`(hasValidator: Bool, text: String) throws {
+    @Test("A part without a validator, or without a byte, is deleted", arguments: [(true, ""), (false, "hello")])
+    func useless(hasValidator: Bool, text: String) throws {
         var file = try PartialFile(destination: destination, of: url, isResumable: true)
         try file.restart(validator: hasValidator ? try validator() : nil)
         try file.append(Data(text.utf8))
@@ -81,7 +83,8 @@ final class PartialFileTests {
         #expect(try names == [])
     }
 
-    @Test func `a restart forgets the bytes and the validator that were there`() throws {
+    @Test("A restart forgets the bytes and the validator that were there")
+    func restarting() throws {
         var file = try PartialFile(destination: destination, of: url, isResumable: true)
         try file.restart(validator: try validator())
         try file.append(Data("hello".utf8))
@@ -93,7 +96,8 @@ final class PartialFileTests {
         #expect(try Data(contentsOf: destination) == Data("x".utf8))
     }
 
-    @Test func `a second resuming download to one destination is refused until the first has ended`() throws {
+    @Test("A second resuming download to one destination is refused until the first has ended")
+    func locking() throws {
         var first = try PartialFile(destination: destination, of: url, isResumable: true)
         let error = #expect(throws: CocoaError.self) {
             try PartialFile(destination: self.destination, of: url, isResumable: true)
@@ -105,7 +109,8 @@ final class PartialFileTests {
         second.abandon()
     }
 
-    @Test func `two downloads that don't resume each write a file of their own`() throws {
+    @Test("Two downloads that don't resume each write a file of their own")
+    func sideBySide() throws {
         var first = try PartialFile(destination: destination, of: url, isResumable: false)
         var second = try PartialFile(destination: destination, of: url, isResumable: false)
         #expect(first.path != second.path)
@@ -117,8 +122,8 @@ final class PartialFileTests {
         #expect(try names == ["file"])
     }
 
-    @Test(arguments: [false, true])
-    func `a file that cannot be written fails with its path`(isResumable: Bool) {
+    @Test("A file that cannot be written fails with its path", arguments: [false, true])
+    func unwritable(isResumable: Bool) {
         let missing = directory.appending(path: "missing/file")
         let error = #expect(throws: CocoaError.self) {
             try PartialFile(destination: missing, of: url, isResumable: isResumable)
@@ -128,8 +133,8 @@ final class PartialFileTests {
         #expect(error?.localizedDescription.contains(missing.path) == true)
     }
 
-    @Test(arguments: [false, true])
-    func `a pipe, or a link to one, is not replaced by a file`(isResumable: Bool) throws {
+    @Test("A pipe, or a link to one, is not replaced by a file", arguments: [false, true])
+    func pipe(isResumable: Bool) throws {
         let pipe = directory.appending(path: "pipe")
         let link = directory.appending(path: "link")
         #expect(mkfifo(pipe.path, 0o600) == 0)
@@ -144,7 +149,8 @@ final class PartialFileTests {
         #expect(try names == ["link", "pipe"])
     }
 
-    @Test func `a destination that has become a directory keeps it, and the part`() throws {
+    @Test("A destination that has become a directory keeps it, and the part")
+    func directoryDestination() throws {
         var file = try PartialFile(destination: destination, of: url, isResumable: true)
         try FileManager.default.createDirectory(at: destination, withIntermediateDirectories: false)
         try file.restart(validator: try validator())
@@ -154,7 +160,8 @@ final class PartialFileTests {
         #expect(try names == ["file", "file.partial", "file.partial.validator"])
     }
 
-    @Test func `a full disk fails with the path and leaves the process running`() throws {
+    @Test("A full disk fails with the path and leaves the process running")
+    func fullDisk() throws {
         let descriptor = try #require(POSIXFile.openFile("/dev/full", O_WRONLY))
         defer { _ = close(descriptor) }
         let code = try #require(POSIXFile.writeAll(Data([1]), to: descriptor))
@@ -164,7 +171,8 @@ final class PartialFileTests {
         #expect(error.localizedDescription == "Cannot write /some/file: No space left on device")
     }
 
-    @Test func `a part behind a symbolic link is refused, and what it leads to stays`() throws {
+    @Test("A part behind a symbolic link is refused, and what it leads to stays")
+    func symbolicLink() throws {
         let other = directory.appending(path: "other")
         try Data("precious".utf8).write(to: other)
         for name in ["file.partial", "file.partial.validator"] {
@@ -188,9 +196,11 @@ final class PartialFileTests {
         try #require(POSIXFile.status(at: path)).st_mode & 0o777
     }
 
-    @Test(arguments: [false, true])
-    func `a part is its owner's only, and a complete file has the permissions of any new one`(isResumable: Bool) throws
-    {
+    @Test(
+        "A part is its owner's only, and a complete file has the permissions of any new one",
+        arguments: [false, true]
+    )
+    func permissions(isResumable: Bool) throws {
         var file = try PartialFile(destination: destination, of: url, isResumable: isResumable)
         try file.restart(validator: try validator())
         #expect(try mode(file.path) == 0o600)
@@ -202,8 +212,8 @@ final class PartialFileTests {
         #expect(try mode(destination.path) == mode(directory.appending(path: "new").path))
     }
 
-    @Test(arguments: [false, true])
-    func `a file that has taken the part's name is not deleted, nor taken for the part`(isResumable: Bool) throws {
+    @Test("A file that has taken the part's name is not deleted, nor taken for the part", arguments: [false, true])
+    func takenName(isResumable: Bool) throws {
         for completes in [false, true] {
             var file = try PartialFile(destination: destination, of: url, isResumable: isResumable)
             try file.append(Data("x".utf8))
@@ -219,8 +229,8 @@ final class PartialFileTests {
         }
     }
 
-    @Test(arguments: [false, true])
-    func `names of up to 255 bytes work, and two that begin the same don't meet`(isResumable: Bool) throws {
+    @Test("Names of up to 255 bytes work, and two that begin the same don't meet", arguments: [false, true])
+    func longNames(isResumable: Bool) throws {
         let long = String(repeating: "ä", count: 116)
         for name in [long + "12345678", long + "12345678901234567890123", String(repeating: "x", count: 255)] {
             let target = directory.appending(path: name)
@@ -242,7 +252,8 @@ final class PartialFileTests {
         #expect(error?.code == .fileWriteInvalidFileName)
     }
 
-    @Test func `a part of another URL is not used, whatever its validator`() throws {
+    @Test("A part of another URL is not used, whatever its validator")
+    func otherURL() throws {
         var first = try PartialFile(destination: destination, of: url, isResumable: true)
         try first.restart(validator: try validator())
         try first.append(Data("hello".utf8))

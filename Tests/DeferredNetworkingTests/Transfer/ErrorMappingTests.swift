@@ -25,63 +25,69 @@ struct ErrorMappingTests {
         )
     }
 
-    @Test(arguments: [
-        (
-            URLError.Code.unsupportedURL, "Unsupported HTTP version in response", false,
-            URLError.Code.badServerResponse
-        ),
-        (.badServerResponse, "Empty reply from server", false, .networkConnectionLost),
-        (.unknown, "Failed writing header", false, .badServerResponse),
-        (.unknown, "Invalid Content-Length: value", false, .badServerResponse),
-        (.unknown, "A libcurl function was given a bad argument", false, .badServerResponse),
-        (.unknown, "Connection died, tried 5 times before giving up", false, .networkConnectionLost),
-        (.unknown, "Send failure: Broken pipe", false, .networkConnectionLost),
-        (.unknown, "Recv failure: Connection reset by peer", true, .networkConnectionLost),
-        (.unknown, "transfer closed with outstanding read data remaining", true, .networkConnectionLost),
-        (.unknown, "something new", true, .badServerResponse),
-        (.unknown, "something new", false, .unknown),
-        (.unknown, "SSL certificate problem: self-signed certificate", false, .serverCertificateUntrusted),
-        (.unknown, "SSL certificate problem: certificate has expired", false, .serverCertificateHasBadDate),
-        (.unknown, "OpenSSL SSL_connect: SSL_ERROR_SYSCALL", false, .networkConnectionLost),
-        (.secureConnectionFailed, "Recv failure: Connection reset by peer", false, .networkConnectionLost),
-        (.unknown, "SSL routines::wrong version number", false, .secureConnectionFailed),
-        (.timedOut, "", false, .timedOut),
-        (.cancelled, "", true, .cancelled),
-        (.networkConnectionLost, "Recv failure", true, .networkConnectionLost),
-        (.cannotConnectToHost, "Failed to connect", false, .cannotConnectToHost),
-    ])
-    func `the code says what happened`(code: URLError.Code, text: String, hasResponse: Bool, expected: URLError.Code)
-        throws
-    {
+    @Test(
+        "The code says what happened",
+        arguments: [
+            (
+                URLError.Code.unsupportedURL, "Unsupported HTTP version in response", false,
+                URLError.Code.badServerResponse
+            ),
+            (.badServerResponse, "Empty reply from server", false, .networkConnectionLost),
+            (.unknown, "Failed writing header", false, .badServerResponse),
+            (.unknown, "Invalid Content-Length: value", false, .badServerResponse),
+            (.unknown, "A libcurl function was given a bad argument", false, .badServerResponse),
+            (.unknown, "Connection died, tried 5 times before giving up", false, .networkConnectionLost),
+            (.unknown, "Send failure: Broken pipe", false, .networkConnectionLost),
+            (.unknown, "Recv failure: Connection reset by peer", true, .networkConnectionLost),
+            (.unknown, "transfer closed with outstanding read data remaining", true, .networkConnectionLost),
+            (.unknown, "something new", true, .badServerResponse),
+            (.unknown, "something new", false, .unknown),
+            (.unknown, "SSL certificate problem: self-signed certificate", false, .serverCertificateUntrusted),
+            (.unknown, "SSL certificate problem: certificate has expired", false, .serverCertificateHasBadDate),
+            (.unknown, "OpenSSL SSL_connect: SSL_ERROR_SYSCALL", false, .networkConnectionLost),
+            (.secureConnectionFailed, "Recv failure: Connection reset by peer", false, .networkConnectionLost),
+            (.unknown, "SSL routines::wrong version number", false, .secureConnectionFailed),
+            (.timedOut, "", false, .timedOut),
+            (.cancelled, "", true, .cancelled),
+            (.networkConnectionLost, "Recv failure", true, .networkConnectionLost),
+            (.cannotConnectToHost, "Failed to connect", false, .cannotConnectToHost),
+        ]
+    )
+    func codes(code: URLError.Code, text: String, hasResponse: Bool, expected: URLError.Code) throws {
         let error = try #require(mapped(code, text, hasResponse: hasResponse) as? URLError)
         #expect(error.code == expected)
         #expect(error.failingURL == url)
         #expect(error.localizedDescription == text)
     }
 
-    @Test func `a body cut short is told with its lengths`() {
+    @Test("A body cut short is told with its lengths")
+    func truncation() {
         let text = "transfer closed with 500 bytes remaining to read"
         let error = mapped(.unknown, text, received: 500, expected: 1000, hasResponse: true)
         #expect(error as? URLClientError == .truncatedBody(received: 500, expected: 1000))
     }
 
-    @Test func `headers cut short are a lost connection`() {
+    @Test("Headers cut short are a lost connection")
+    func truncatedHead() {
         let error = mapped(.unknown, "transfer closed with 5 bytes remaining to read")
         #expect((error as? URLError)?.code == .networkConnectionLost)
     }
 
-    @Test func `a failing URL that is known already stays`() {
+    @Test("A failing URL that is known already stays")
+    func failingURL() {
         let other = URL(string: "http://other/")
         let error = ErrorMapping.mapped(URLError(.timedOut, failing: other), in: .init(url: url))
         #expect((error as? URLError)?.failingURL == other)
     }
 
-    @Test func `errors of other domains are passed on`() {
+    @Test("Errors of other domains are passed on")
+    func otherDomains() {
         let error = ErrorMapping.mapped(CocoaError(.fileNoSuchFile), in: .init(url: url))
         #expect((error as? CocoaError)?.code == .fileNoSuchFile)
     }
 
-    @Test func `messages of the library's own errors are one line that names the value`() {
+    @Test("Messages of the library's own errors are one line that names the value")
+    func messages() {
         let errors: [(URLClientError, String)] = [
             (.bodyTooLarge(limit: 10), "10 bytes"),
             (.unacceptableStatus(code: 404, body: Data([1, 2])), "status 404 and a body of 2 bytes"),

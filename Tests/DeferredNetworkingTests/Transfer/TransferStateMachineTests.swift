@@ -168,8 +168,8 @@ struct TransferStateMachineTests {
         ),
     ]
 
-    @Test(arguments: table)
-    func `every event does in every state what the table says, and nothing otherwise`(row: Row) {
+    @Test("Every event does in every state what the table says, and nothing otherwise", arguments: table)
+    func everyEventInEveryState(row: Row) {
         for event in MachineEvent.allCases {
             var fixture = MachineFixture(after: row.path)
             #expect(fixture.machine.state.summary == row.state)
@@ -179,7 +179,8 @@ struct TransferStateMachineTests {
         }
     }
 
-    @Test func `a transfer that was started twice, or got a task that it didn't ask for, traps`() async {
+    @Test("A transfer that was started twice, or got a task that it didn't ask for, traps")
+    func impossibleEvents() async {
         await #expect(processExitsWith: .failure) {
             var fixture = MachineFixture(after: [.start])
             _ = fixture.machine.start()
@@ -190,7 +191,8 @@ struct TransferStateMachineTests {
         }
     }
 
-    @Test func `a cancelled transfer fails with the URL of its current request`() throws {
+    @Test("A cancelled transfer fails with the URL of its current request")
+    func failingURL() throws {
         var fixture = MachineFixture(after: [.start, .created, .redirected, .failed])
         let next = try #require(URL(string: "http://host/next"))
         _ = fixture.machine.answered(.follow(URLRequest(url: next)), round: fixture.machine.round)
@@ -202,7 +204,8 @@ struct TransferStateMachineTests {
         #expect(error.failingURL == next)
     }
 
-    @Test func `a credential is sent once, and a second failure delivers the 401`() {
+    @Test("A credential is sent once, and a second failure delivers the 401")
+    func credentials() {
         var fixture = MachineFixture(after: [.start, .created, .head, .challenged, .failed])
         #expect(fixture.apply(.authenticate).map(\.summary) == ["create"])
         #expect(fixture.machine.request.request.value(forHTTPHeaderField: "Authorization") == "Basic dTpw")
@@ -213,18 +216,21 @@ struct TransferStateMachineTests {
         #expect(fixture.apply(.authenticate).map(\.summary) == ["success 200", "release"])
     }
 
-    @Test func `a second final response starts the count again, and an interim one changes nothing`() {
+    @Test("A second final response starts the count again, and an interim one changes nothing")
+    func secondResponse() {
         var fixture = MachineFixture(after: [.start, .created, .interim, .head, .bytes, .interim, .head])
         #expect(fixture.apply(.bytes).map(\.summary) == ["3 bytes", "received 3/3"])
         #expect(fixture.apply(.succeeded).map(\.summary) == ["success 200", "release"])
     }
 
-    @Test func `a redirect whose target cannot be followed becomes the result`() {
+    @Test("A redirect whose target cannot be followed becomes the result")
+    func unusableRedirect() {
         var fixture = MachineFixture(after: [.start, .created, .redirectedAway])
         #expect(fixture.apply(.failed).map(\.summary) == ["head 302", "success 302", "release"])
     }
 
-    @Test func `the twenty-first redirect fails`() {
+    @Test("The twenty-first redirect fails")
+    func tooManyRedirects() {
         var fixture = MachineFixture(after: [.start])
         for _ in 1...20 {
             for event in [MachineEvent.created, .redirected, .failed, .follow] {

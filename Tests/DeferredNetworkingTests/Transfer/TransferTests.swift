@@ -32,20 +32,23 @@ struct TransferTests {
         }
     }
 
-    @Test func `response, data and completion reach the sink`() async throws {
+    @Test("Response, data and completion reach the sink")
+    func success() async throws {
         let (data, response) = try await outcome(of: request("/ok"), on: StubProtocol.session()).get()
         #expect(data == Data("hello".utf8))
         #expect((response as? HTTPURLResponse)?.statusCode == 200)
     }
 
-    @Test func `a transfer on an invalidated session still runs`() async throws {
+    @Test("A transfer on an invalidated session still runs")
+    func invalidated() async throws {
         let session = StubProtocol.session()
         session.invalidateAndCancel()
         let (data, _) = try await outcome(of: request("/ok"), on: session).get()
         #expect(data == Data("hello".utf8))
     }
 
-    @Test func `a cancelled transfer ends at once with the failing URL`() async throws {
+    @Test("A cancelled transfer ends at once with the failing URL")
+    func cancelling() async throws {
         let request = try request("/hang")
         let outcome = try await outcome(of: request, on: StubProtocol.session()) { $0.cancel() }
         let error = #expect(throws: URLError.self) { try outcome.get() }
@@ -53,13 +56,15 @@ struct TransferTests {
         #expect(error?.failingURL == request.url)
     }
 
-    @Test func `a body beyond the limit ends the transfer with that error`() async throws {
+    @Test("A body beyond the limit ends the transfer with that error")
+    func limit() async throws {
         let outcome = try await outcome(of: request("/ok"), on: StubProtocol.session(), limit: 4)
         let error = #expect(throws: URLClientError.self) { try outcome.get() }
         #expect(error == .bodyTooLarge(limit: 4))
     }
 
-    @Test func `a request that cannot be sent ends before begin returns`() throws {
+    @Test("A request that cannot be sent ends before begin returns")
+    func refused() throws {
         var request = try request("/ok")
         request.timeoutInterval = .infinity
         #expect(StubProtocol.session().beginDataTask(with: request).isFilled)
@@ -67,7 +72,8 @@ struct TransferTests {
         #expect(StubProtocol.session().beginDownloadTask(with: request, to: file).isFilled)
     }
 
-    @Test func `the task is configured before it is resumed`() async throws {
+    @Test("The task is configured before it is resumed")
+    func configuring() async throws {
         let state = Lock<URLSessionTask.State?>(nil)
         let configure: @Sendable (URLSessionTask) -> Void = { task in
             task.taskDescription = "mine"
@@ -77,7 +83,8 @@ struct TransferTests {
         #expect(state.withLock { $0 } == .suspended)
     }
 
-    @Test func `the session's additional headers are sent, and those of the request win`() async throws {
+    @Test("The session's additional headers are sent, and those of the request win")
+    func additionalHeaders() async throws {
         let session = StubProtocol.session(headers: ["X-Echo": "session"])
         var request = try request("/echo")
         let (first, _) = try await outcome(of: request, on: session).get()
@@ -87,13 +94,14 @@ struct TransferTests {
         #expect(String(decoding: second, as: UTF8.self) == "request")
     }
 
-    @Test func `a session's additional header that would inject another is refused`() async throws {
+    @Test("A session's additional header that would inject another is refused")
+    func injection() async throws {
         let session = StubProtocol.session(headers: ["X-A: 1\r\nX-B": "v"])
         await #expect(throws: URLClientError.self) { try await outcome(of: request("/ok"), on: session) }
     }
 
-    @Test(arguments: 0..<10)
-    func `cancelling from many threads ends each transfer once`(round: Int) async throws {
+    @Test("Cancelling from many threads ends each transfer once", arguments: 0..<10)
+    func cancelRace(round: Int) async throws {
         let session = StubProtocol.session()
         let request = try request(round.isMultiple(of: 2) ? "/hang" : "/ok?\(round)")
         // A second end would resume the continuation twice, which traps.
@@ -103,7 +111,8 @@ struct TransferTests {
         }
     }
 
-    @Test func `an ended transfer retains neither its sink nor what configures its tasks`() async throws {
+    @Test("An ended transfer retains neither its sink nor what configures its tasks")
+    func lifetime() async throws {
         final class Captured: Sendable {}
         weak var weakSink: DataSink?
         weak var weakCaptured: Captured?
@@ -128,7 +137,8 @@ struct TransferTests {
         #expect(transfer.withLock { $0 } != nil)
     }
 
-    @Test func `one session has one engine, which goes with it`() {
+    @Test("One session has one engine, which goes with it")
+    func engines() {
         weak var engine: (any Engine)?
         do {
             let session = StubProtocol.session()

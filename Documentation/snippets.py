@@ -32,7 +32,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 OUTPUT = ROOT / "Tests/SnippetTests"
 DOCUMENTS = [ROOT / "README.md", ROOT / ".github/CONTRIBUTING.md", *sorted((ROOT / "Documentation/Deferred.docc").rglob("*.md"))]
-TUTORIALS = sorted(folder for folder in (ROOT / "Documentation/Deferred.docc/Resources").iterdir() if folder.is_dir())
 
 HEADER = """\
 // swift-format-ignore-file
@@ -51,6 +50,7 @@ import FoundationNetworking
 """
 
 IMPORTED = set(re.findall(r"^import (\w+)$", HEADER, re.M))
+TUTORIALS = sorted(folder for folder in (ROOT / "Documentation/Deferred.docc/Resources").iterdir() if folder.is_dir())
 
 
 class Test:
@@ -171,9 +171,10 @@ def generate(document):
 
 
 def main():
-    wanted = {f"{suite}.swift": text for suite, text in [*filter(None, map(generate, DOCUMENTS)), *map(tutorial, TUTORIALS)]}
+    wanted = {f"{suite}.swift": text for suite, text in filter(None, map(generate, DOCUMENTS))}
     OUTPUT.mkdir(exist_ok=True)
     existing = {file.name: file.read_text() for file in OUTPUT.glob("*.swift")}
+    wanted.update((f"{suite}.swift", text) for suite, text in map(tutorial, TUTORIALS))
     if sys.argv[1:] == ["--check"]:
         stale = sorted(name for name in wanted.keys() | existing.keys() if wanted.get(name) != existing.get(name))
         if stale:

@@ -10,20 +10,22 @@ Blocks marked `sh` are run, in order, by one shell. Those behind a comment go in
     <!-- append: path -->                        it goes to the end
 
 There are two changes to what the article says: the package is this one, on disk, and the servers on the Internet are one on
-127.0.0.1. What is built is kept in .build/getting-started for the next time.
+127.0.0.1. The folder is made anew each time, but for what was built in it, which would take another minute.
 """
 
 import http.server
 import re
+import shutil
 import subprocess
 import sys
-import tempfile
 import threading
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 ARTICLE = ROOT / "Documentation/Deferred.docc/Articles/GettingStarted.md"
-BUILD = ROOT / ".build/getting-started"
+# The module cache knows its own path, and so both stay where they are.
+EMPTY = ROOT / ".build/getting-started/empty"
+BUILT = ROOT / ".build/getting-started/built"
 
 ANSWERS = {
     "/repos/swiftlang/swift": b'{"name": "swift"}',
@@ -69,23 +71,23 @@ def main():
     here = f"http://127.0.0.1:{server.server_port}"
     expected = list(EXPECTED)
 
-    with tempfile.TemporaryDirectory() as empty:
-        folder = Path(empty)
+    shutil.rmtree(EMPTY, ignore_errors=True)
+    EMPTY.mkdir(parents=True)
+    folder = EMPTY
+    try:
         for line, language, target, text in blocks():
             text = re.sub(r"https://(www\.swift\.org|api\.github\.com)", here, text)
             text = re.sub(r'\.package\(url: .*\)', f'.package(name: "Deferred", path: "{ROOT}")', text)
             if language == "sh":
                 print(f"{ARTICLE.name}:{line}:\n{text}", end="", flush=True)
-                command = f"set -e\n{text}pwd >'{empty}/pwd'"
+                command = f"set -e\n{text}pwd >'{EMPTY}/pwd'"
                 run = subprocess.run(["bash", "-c", command], cwd=folder, stdout=subprocess.PIPE, text=True)
                 print(run.stdout, flush=True)
                 if run.returncode != 0:
                     sys.exit(f"error: {ARTICLE.name}:{line}: the commands failed")
-                folder = Path((Path(empty) / "pwd").read_text().strip())
-                build = folder / ".build"
-                if (folder / "Package.swift").exists() and not build.exists():
-                    BUILD.mkdir(parents=True, exist_ok=True)
-                    build.symlink_to(BUILD)
+                folder = Path((EMPTY / "pwd").read_text().strip())
+                if (folder / "Package.swift").exists() and BUILT.exists():
+                    BUILT.rename(folder / ".build")
                 if "swift run" in text:
                     wanted = expected.pop(0)
                     printed = [Path(line).name for line in run.stdout.split("\n") if line]
@@ -101,6 +103,10 @@ def main():
                     old = file.read_text()
                     text = old[: old.rindex("#endif\n") + len("#endif\n")] + "\n" + text
                 file.write_text(text)
+    finally:
+        if (folder / ".build").exists():
+            shutil.rmtree(BUILT, ignore_errors=True)
+            (folder / ".build").rename(BUILT)
     if expected:
         sys.exit(f"error: {ARTICLE.name} doesn't run the program any more: {expected}")
 

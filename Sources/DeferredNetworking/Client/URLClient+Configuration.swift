@@ -36,7 +36,8 @@ extension URLClient {
         /// The session's configuration, for additional headers, protocol classes and the like. Copied by the client.
         ///
         /// The client sets the connections per host and the cookie storage from the properties here. On Linux it also
-        /// removes the cache and the credential storage, because cancelling a task with them crashes the process.
+        /// removes the cache, with which cancelling a task crashes the process, and the credential storage, with which
+        /// a `401` can hang.
         public var session = URLSessionConfiguration.ephemeral
 
         /// The trusted certificate authorities and the client's own certificate. Only for ``Engine/libcurl``.
@@ -70,8 +71,8 @@ extension URLClient {
         /// decompression.
         public var maximumBodySize: Int64? = 64 << 20
 
-        /// The number of bytes of a stream's body that wait in memory for the reader. Without back pressure, any
-        /// further bytes wait in a file: see ``streamBufferLimit``.
+        /// The number of bytes of a stream's body that wait in memory for the reader. Further bytes wait in a file, as
+        /// far as ``streamBufferLimit`` allows them.
         public var streamBufferSize = 1 << 20
 
         /// The number of bytes of a stream's body that may wait for the reader before the client stops reading from the

@@ -16,7 +16,7 @@ final class ClientRequest<Value: Sendable>: AnyClientRequest {
     private struct State {
         var machine: Machine
 
-        /// Released with the result: otherwise, dropping a stream's task could never be noticed.
+        /// Released with the result: it would otherwise retain a stream's body, whose release cancels the transfer.
         var promise: Task<Value>.Promise?
         var stop: (@Sendable (any Error) -> Void)?
         var deadline: ClockTimer?

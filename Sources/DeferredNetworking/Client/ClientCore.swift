@@ -23,7 +23,7 @@ final class ClientCore: Sendable {
     private struct State {
         var admission: AdmissionStateMachine
 
-        /// Released once the client is closed and idle: the platform keeps connections open as long as the engine exists.
+        /// Released once the client is closed and idle: connections stay open for as long as the engine exists.
         var engine: (any Engine)?
         var requests: [UInt64: any AnyClientRequest] = [:]
         var nextIdentifier: UInt64 = 1

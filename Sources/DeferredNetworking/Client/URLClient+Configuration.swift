@@ -43,7 +43,7 @@ extension URLClient {
         /// The trusted certificate authorities and the client's own certificate. Only for ``Engine/libcurl``.
         public var tls = TLS()
 
-        /// The proxy for all requests. ``Engine/urlSession`` supports only ``Proxy/environment``.
+        /// The proxy for all requests. ``Engine/urlSession`` supports only ``URLClient/Proxy/environment``.
         public var proxy = Proxy.environment
 
         /// The path of a Unix domain socket for all requests, whatever their hosts. Only for ``Engine/libcurl``.

@@ -102,7 +102,7 @@ final class StreamBuffer: Sendable {
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let isCancelled = state.withLock { state in
-                    // Either this sees the cancellation, or its handler, which takes the lock afterwards, finds the reader.
+                    // Either this sees the cancellation, or the handler, which takes the lock later, finds the reader.
                     guard !_Concurrency.Task.isCancelled else { return true }
                     state.readers.append((identifier, continuation))
                     return false

@@ -18,8 +18,8 @@ extension URLSession {
     ///     replaced.
     ///   - data: The body.
     ///   - configure: See ``beginDataTask(with:configure:)-(URLRequest,_)``.
-    /// - Returns: A task like that of ``beginDataTask(with:configure:)-(URLRequest,_)``, whose progress counts the bytes of the
-    ///   body that the system has taken.
+    /// - Returns: A task like that of ``beginDataTask(with:configure:)-(URLRequest,_)``, whose progress counts the bytes
+    ///   of the body that the system has taken.
     public func beginUploadTask(
         with request: URLRequest,
         from data: Data,
@@ -33,7 +33,8 @@ extension URLSession {
 
     /// Begins a request whose body is a file, and succeeds with the response and its body.
     ///
-    /// The file is read while it is sent, and must not change meanwhile. It is sent again after a redirect that keeps the body.
+    /// The file is read while it is sent, and must not change meanwhile. It is sent again after a redirect that keeps the
+    /// body.
     ///
     /// - Parameters:
     ///   - request: See ``beginUploadTask(with:from:configure:)``.

@@ -11,9 +11,8 @@ extension HTTPRequest {
 
         /// In a file, when the whole body has arrived: ``HTTPResponse/file``.
         ///
-        /// The bytes are written to a temporary file in the same directory, which then replaces this file atomically.
-        /// With `resuming`, the next download uses what a failed one has left there, if the server still has the same
-        /// file.
+        /// The bytes are written to a partial file next to it, which then replaces it atomically. With `resuming`, a
+        /// failed download leaves the partial file for the next one to continue, if the server still has the same file.
         case file(URL, resuming: Bool = true)
     }
 

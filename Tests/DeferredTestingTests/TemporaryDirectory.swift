@@ -1,6 +1,6 @@
 import Foundation
 
-/// A directory that is removed with the last reference to it.
+/// A directory that is removed when its last reference is released.
 final class TemporaryDirectory {
     let url: URL
 
@@ -11,7 +11,7 @@ final class TemporaryDirectory {
 
     deinit { try? FileManager.default.removeItem(at: url) }
 
-    /// Writes a file, together with the directories its path needs.
+    /// Writes a file, and creates the directories that its path needs.
     @discardableResult
     func write(_ text: String, to path: String) throws -> URL {
         let file = url.appendingPathComponent(path)

@@ -70,7 +70,7 @@ extension Socket {
         setsockopt(descriptor, level, option, &on, socklen_t(MemoryLayout<Int32>.size))
     }
 
-    /// Makes a descriptor non-blocking and closes it in child processes.
+    /// Makes a descriptor non-blocking and close-on-exec.
     ///
     /// Linux could do this in the same call (`accept4`), but Swift's Glibc module doesn't import that. A child process
     /// that another thread starts between the two calls keeps the descriptor open.

@@ -6,15 +6,15 @@ import FoundationNetworking
 #endif
 
 extension HTTPRequest {
-    /// The request as a `URLClient` sends it.
+    /// Returns the request in the form in which a `URLClient` sends it.
     ///
     /// - Parameter body: Sent instead of the request's own.
-    /// - Throws: The reason for which it can't be sent.
+    /// - Throws: The reason for which the request can't be sent.
     func makeURLRequest(body: HTTPBody) throws(URLClientError) -> (URLRequest, CheckedRequest.Body) {
         var result = URLRequest(url: try check())
         result.httpMethod = method.rawValue
         for field in allHeaders {
-            // Joined with commas where a name occurs twice; cookies have a separator of their own.
+            // Fields with the same name are joined with commas; cookies have their own separator.
             if field.isNamed("Cookie"), let cookie = result.value(forHTTPHeaderField: field.name) {
                 result.setValue(cookie + "; " + field.value, forHTTPHeaderField: field.name)
             } else {

@@ -10,7 +10,7 @@ import Testing
 
 private let hasServer = ProcessInfo.processInfo.environment["DEFERRED_NGINX_CA"] != nil
 
-/// What clients over libcurl can do with nginx and those over `URLSession` can't: see `RealServerTests`.
+/// Tests of features that only clients over libcurl have with nginx, in addition to `RealServerTests`.
 @Suite("Real server, over libcurl", .ownThread, .serialized, .timeLimit(.minutes(3)), .enabled(if: hasServer))
 struct RealServerLibcurlTests {
     private let environment = ProcessInfo.processInfo.environment
@@ -31,7 +31,7 @@ struct RealServerLibcurlTests {
     @Test func `two hundred requests at once share one connection of HTTP/2`() async throws {
         let metrics = Log<URLClient.Metrics>()
         let client = client {
-            // Else those beyond the server's limit of streams would open others.
+            // Otherwise, streams beyond the server's limit would open other connections.
             $0.maximumConnectionsPerHost = 1
             $0.monitor = { event in event.metrics.map { metrics.add($0) } }
         }

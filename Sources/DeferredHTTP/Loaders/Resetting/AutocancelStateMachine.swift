@@ -1,4 +1,4 @@
-/// What an ``Autocancel`` has in flight, and how far its reset is.
+/// The state of an ``Autocancel``: its items in flight, and the progress of its reset.
 ///
 /// ```
 ///            reset, something is in flight             the last of it left
@@ -9,7 +9,7 @@
 struct AutocancelStateMachine<Item: Sendable>: Sendable {
     enum State: Sendable {
         case open
-        /// Waits for what was in flight when the reset began.
+        /// The items that were in flight when the reset began are still ending.
         case draining
         /// The loaders after this one are being reset.
         case resettingNext
@@ -17,7 +17,7 @@ struct AutocancelStateMachine<Item: Sendable>: Sendable {
 
     enum Action {
         case nothing
-        /// Stop these.
+        /// Cancel these items.
         case cancel([Item])
         case resetNext
     }
@@ -26,10 +26,10 @@ struct AutocancelStateMachine<Item: Sendable>: Sendable {
     private var inFlight: [UInt64: Item] = [:]
     private var lastTicket: UInt64 = 0
 
-    /// All that is in flight, the newest first: the last to come may wait for those that came before.
+    /// All items in flight, the newest first: a newer one may wait for older ones.
     var items: [Item] { inFlight.sorted { $0.key > $1.key }.map(\.value) }
 
-    /// - Returns: What it is known by here; `nil` if it comes during a reset, and is to be cancelled.
+    /// - Returns: The item's ticket; `nil` if the item arrives during a reset, and is to be cancelled.
     mutating func arrived(_ item: Item) -> UInt64? {
         guard state == .open else { return nil }
         lastTicket += 1
@@ -37,14 +37,14 @@ struct AutocancelStateMachine<Item: Sendable>: Sendable {
         return lastTicket
     }
 
-    /// Something that was in flight has left something else behind, which is in flight now.
+    /// Adds an item that continues another one in flight, such as the stream of a response; allowed during a reset.
     mutating func followed(_ item: Item) -> UInt64 {
         lastTicket += 1
         inFlight[lastTicket] = item
         return lastTicket
     }
 
-    /// - Returns: `.resetNext` when it was the last that a reset waited for.
+    /// - Returns: `.resetNext` if the item was the last that a reset waited for.
     mutating func left(_ ticket: UInt64) -> Action {
         inFlight[ticket] = nil
         guard state == .draining, inFlight.isEmpty else { return .nothing }

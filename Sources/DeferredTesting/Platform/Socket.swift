@@ -2,6 +2,8 @@
 import Darwin
 #elseif canImport(Musl)
 import Musl
+#elseif canImport(Android)
+import Android
 #else
 import Glibc
 #endif
@@ -12,7 +14,8 @@ import Glibc
 struct Socket: Sendable {
     let descriptor: Int32
 
-    /// A socket that listens on `port` (0: any free one), with a backlog of 1,024 connections.
+    /// A socket that listens on `port` (0: any free one), with a backlog of 1,024 connections, or as many as the system allows: 128
+    /// on Darwin.
     static func listening(on port: UInt16) throws(SystemError) -> Socket {
         let socket = try Socket.make()
         socket.enable(SO_REUSEADDR, at: SOL_SOCKET)

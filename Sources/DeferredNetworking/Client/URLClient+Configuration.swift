@@ -18,7 +18,7 @@ extension URLClient {
     public struct Configuration: Sendable {
         /// What sends the requests.
         public enum Engine: Sendable, Hashable {
-            /// A `URLSession` of the client's own: everywhere.
+            /// A `URLSession` of the client's own: everywhere. It can't be one for the background.
             case urlSession
 
             /// libcurl itself, on a thread of the client's own: on Linux.
@@ -39,7 +39,7 @@ extension URLClient {
         /// cache and the credential storage, with which cancelling stops the process.
         public var session = URLSessionConfiguration.ephemeral
 
-        /// Whom the client trusts, and who it is itself. Only for ``Engine/libcurl``.
+        /// Whom the client trusts, and who it is itself. Not over ``Engine/urlSession`` on Linux.
         public var tls = TLS()
 
         /// What requests go through on their way. ``Engine/urlSession`` knows only the environment's.

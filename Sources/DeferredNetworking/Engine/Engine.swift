@@ -60,14 +60,22 @@ package enum EngineEvent: Sendable {
     /// The head of a response. Interim ones may be told, too; of several others, the last one counts.
     case head(URLResponse)
 
-    /// A redirect, instead of its head. Its body is not read; the task has to be cancelled.
-    case redirect(HTTPURLResponse)
+    /// A redirect, instead of its head. With an answer, the task waits for it; without, it has to be cancelled, and its body
+    /// is not read.
+    case redirect(HTTPURLResponse, answer: RedirectAnswer? = nil)
 
     /// A challenge, after the head and the body that came with it. Without an answer, the task has to be cancelled.
     case challenge(URLAuthenticationChallenge, answer: ChallengeAnswer?)
 
     /// Bytes of the body, decoded.
     case bytes(Data)
+
+    /// The task waits for a network to connect over.
+    case waiting
+
+    /// The request's body goes out from its first byte, once more perhaps. With an answer, the task waits for a stream of it,
+    /// or for nil when there is none.
+    case bodyBegan(stream: BodyAnswer? = nil)
 
     /// So many more bytes of the request's body went out, of so many in all when that is known.
     case sent(Int64, of: Int64?)
@@ -84,6 +92,11 @@ package enum EngineEvent: Sendable {
     /// The engine is gone, and tells nothing more.
     case invalidated
 }
+
+/// Takes the request to send instead, or nil for the redirect as the response.
+package typealias RedirectAnswer = @Sendable (URLRequest?) -> Void
+
+package typealias BodyAnswer = @Sendable (InputStream?) -> Void
 
 package typealias ChallengeAnswer = @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
 

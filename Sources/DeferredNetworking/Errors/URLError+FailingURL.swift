@@ -6,8 +6,17 @@ import FoundationNetworking
 
 extension URLError {
     /// An error with this code about `url`, keeping what is known of the cause.
-    init(_ code: Code, failing url: URL?, description: String? = nil, underlying: (any Error)? = nil) {
-        var userInfo: [String: Any] = [:]
+    ///
+    /// - Parameter userInfo: what an error in whose place this is has told: why there is no network, or what the server's
+    ///   certificates are.
+    init(
+        _ code: Code,
+        failing url: URL?,
+        description: String? = nil,
+        underlying: (any Error)? = nil,
+        keeping userInfo: [String: Any] = [:]
+    ) {
+        var userInfo = userInfo
         if let url {
             userInfo[NSURLErrorFailingURLErrorKey] = url
         }

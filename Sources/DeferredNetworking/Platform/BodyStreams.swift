@@ -19,6 +19,16 @@ enum BodyStreams {
         reason: "the stream of the body was read or closed before; give a new one each time"
     )
 
+    /// What it means that the platform asks for a stream once more. On Linux it must not get one: see ``SessionDelegate``.
+    static func event(_ answer: @escaping BodyAnswer) -> EngineEvent {
+        #if canImport(FoundationNetworking)
+        answer(nil)
+        return .needsBody
+        #else
+        return .bodyBegan(stream: answer)
+        #endif
+    }
+
     /// Why the body of a task that ended well was not sent.
     static func failure(of task: URLSessionTask) -> URLError? {
         // `streamError` traps where there is none.

@@ -1,18 +1,22 @@
 internal import DeferredCore
+import Dispatch
 import Foundation
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
+#endif
 
-/// The engines of the sessions that users made.
+/// The engines of the sessions that users made, where it isn't the session itself.
 ///
 /// On Linux, responses and data go to the delegate of the session and never to one of the task
 /// (https://github.com/swiftlang/swift-corelibs-foundation/issues/5187), a completion handler sees no progress, and
-/// creating a task on an invalidated session traps. So each of these sessions gets another one, made once from the
+/// creating a task on an invalidated session traps. On Apple's platforms a task has a delegate, but it is called on the
+/// session's queue; if that is the main one, bodies would be written there, and a task that is waited for there would never
+/// end. So each of these sessions gets another one, made once from the
 /// configuration that it has then, which has our delegate and outlives an invalidation. It goes when the user's session
 /// is gone and it is idle; that is looked at whenever a transfer on any session begins or ends. Tests: `TransferTests`,
 /// "A transfer on an invalidated session still runs" and "One session has one engine, which goes with it";
-/// `URLSessionTests`, "the connections of dropped sessions are closed" and "a task that configure resumes, suspends or
+/// `URLSessionTests`, "a session whose delegate is called on the main queue can be waited for there", "the connections of dropped sessions are closed" and "a task that configure resumes, suspends or
 /// cancels ends all the same".
 private final class SessionEngines: Sendable {
     static let shared = SessionEngines()
@@ -84,40 +88,16 @@ private final class SessionEngines: Sendable {
 }
 
 extension URLSessionEngine {
-    /// The right to make tasks with the configuration of a session that the user made, which may have been invalidated.
+    /// The right to make tasks on a session that the user made, or with the configuration of one.
     static func lease(for session: URLSession) -> EngineLease {
-        SessionEngines.shared.lease(for: session)
+        #if !canImport(FoundationNetworking)
+        if !isMain(session.delegateQueue) { return EngineLease(URLSessionEngine(borrowing: session)) }
+        #endif
+        return SessionEngines.shared.lease(for: session)
     }
-}
 
-extension SessionDelegate {
-    /// Starts a task, after taking it back from a delegate that `configure` may have given it, which would get the
-    /// redirects.
-    func start(_ task: URLSessionTask) {
-        // If `configure` has resumed it, which it must not, setting the delegate would trap.
-        guard task.state == .suspended else { return }
-        if task.delegate != nil {
-            task.delegate = nil
-        }
-        // If `configure` has suspended it, once isn't enough.
-        while task.state == .suspended {
-            task.resume()
-        }
+    /// Whether what is added to a queue waits for the main thread.
+    static func isMain(_ queue: OperationQueue) -> Bool {
+        queue === OperationQueue.main || queue.underlyingQueue === DispatchQueue.main
     }
 }
-#else
-extension URLSessionEngine {
-    /// The right to make tasks on a session that the user made.
-    static func lease(for session: URLSession) -> EngineLease {
-        EngineLease(URLSessionEngine(borrowing: session))
-    }
-}
-
-extension SessionDelegate {
-    /// Starts a task that reports here, whatever delegate its session has.
-    func start(_ task: URLSessionTask) {
-        task.delegate = self
-        task.resume()
-    }
-}
-#endif

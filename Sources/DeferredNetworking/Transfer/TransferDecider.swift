@@ -11,6 +11,9 @@ package protocol TransferDecider: Sendable {
     /// A task is about to be resumed: the first one, or one after a redirect or a challenge.
     func willSend()
 
+    /// The task waits for a network to connect over.
+    func waitsForConnectivity()
+
     /// A task is about to end.
     func measured(_ metrics: URLClient.Metrics)
 
@@ -34,5 +37,6 @@ package protocol TransferDecider: Sendable {
 
 extension TransferDecider {
     package func willSend() {}
+    package func waitsForConnectivity() {}
     package func measured(_ metrics: URLClient.Metrics) {}
 }

@@ -17,17 +17,21 @@ extension URLSession {
     /// Any HTTP status is a success, as in Foundation; a body that is shorter than its `Content-Length` is not.
     ///
     /// Redirects are followed as browsers do: `301`, `302` and `303` become a `GET`, `307` and `308` keep method and body;
-    /// `Authorization` and `Cookie` do not cross origins. The session's own delegate, if it has one, is asked about
-    /// redirects and challenges; without it, a `401` is delivered as the response.
+    /// `Authorization` and `Cookie` do not cross origins. A delegate that `configure` gives the task, or else the session's
+    /// own, is asked about redirects and challenges; without one, a `401` is delivered as the response.
     ///
     /// On Linux the request runs on a private session with the configuration of this one, which keeps this process from
     /// the traps of the platform's; it does not show among the tasks of this session, and invalidating this session does
-    /// not stop it.
+    /// not stop it. On Apple's platforms it runs on this session, which must not have been invalidated, as for its own
+    /// methods; only where the session's delegate is called on the main queue, it runs on a private one, so that the main
+    /// thread neither writes files nor is waited for. There, a background session fails it with
+    /// ``URLClientError/engineUnavailable(reason:)``.
     ///
     /// - Parameters:
     ///   - request: Checked before anything is sent. Its time-out is rounded up to whole seconds on Linux.
-    ///   - configure: Called with each platform task before it starts, on a private queue: to set its priority or
-    ///     description. A redirect or an answered challenge makes one more. It must not resume, suspend or cancel it.
+    ///   - configure: Called with each platform task before it starts, on a private queue: to set its priority,
+    ///     description or delegate. On Linux, a redirect or an answered challenge makes one more. It must not resume, suspend or
+    ///     cancel it.
     /// - Returns: A task that is already running. Its progress counts the bytes of the body. Cancelling it fails it at
     ///   once with `URLError.cancelled`, and stops the transfer.
     ///   It fails with ``URLClientError/invalidRequest(reason:)`` for a request that cannot be sent (no absolute HTTP URL, control
@@ -58,6 +62,7 @@ extension URLSession {
         let lease = URLSessionEngine.lease(for: self)
         let checked: CheckedRequest
         do throws(URLClientError) {
+            try BackgroundSessions.refuse(configuration)
             checked = try CheckedRequest(request, body: body, defaultHeaders: lease.engine.defaultHeaders)
         } catch {
             return .failure(error.about(request.url))

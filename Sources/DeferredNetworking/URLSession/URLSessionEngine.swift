@@ -36,13 +36,18 @@ package final class URLSessionEngine: Engine {
     package var invalidated: Future<Void> { delegate.invalidated.future }
 
     /// A session of the library's own with a copy of `configuration`, made safe for the platform.
-    package init(copying configuration: URLSessionConfiguration) {
+    convenience package init(copying configuration: URLSessionConfiguration) {
+        self.init(copying: configuration, security: nil)
+    }
+
+    /// - Parameter security: whom the session trusts, and who it is itself, where it can be told.
+    init(copying configuration: URLSessionConfiguration, security: SessionSecurity?) {
         let (safe, headers) = SafeConfiguration.copy(of: configuration)
         let queue = OperationQueue()
         queue.name = "Deferred.session"
         // One at a time: with more, data arrives out of order, and after the completion.
         queue.maxConcurrentOperationCount = 1
-        delegate = SessionDelegate()
+        delegate = SessionDelegate(security: security)
         session = URLSession(configuration: safe, delegate: delegate, delegateQueue: queue)
         defaultHeaders = headers
         ownsSession = true
@@ -57,25 +62,23 @@ package final class URLSessionEngine: Engine {
     }
 
     package func makeTask(for request: CheckedRequest, of transfer: Transfer, configure: EngineTaskConfiguration?) {
-        // The transfer's lease keeps the session from being invalidated meanwhile, which would trap.
-        Self.control.async { [self] in
+        // The transfer's lease keeps a session of the library's own from being invalidated meanwhile, which would trap.
+        TaskCreation.perform { [self] in
             let engine = engine(for: request.request)
-            var sent = request.request
-            if case .stream(let makeStream) = request.body {
-                sent.httpBodyStream = makeStream()
-            }
+            let sent = request.withStream
             if let stream = sent.httpBodyStream, BodyStreams.isSpent(stream) {
                 // The task that is made all the same is cancelled, not resumed.
                 transfer.abort(with: BodyStreams.spent)
             }
             let platformTask = engine.platformTask(for: sent, file: request.body.file)
+            engine.delegate.prepare(platformTask)
             let task = SessionTask(platformTask, delegate: engine.delegate, configure: configure)
             engine.delegate.registry.insert(transfer, task: task.identifier)
             transfer.receive(.made(task), of: task.identifier)
         }
     }
 
-    /// Called on the control queue only, one at a time.
+    /// Where there are such requests, called on the control queue only, one at a time.
     private func engine(for request: URLRequest) -> URLSessionEngine {
         guard
             let configuration = CookieHandling.configurationWithoutCookies(
@@ -112,6 +115,11 @@ final class SessionTask: EngineTask {
 
     var identifier: Int { platformTask.taskIdentifier }
 
+    /// The delegate that `configure` gave the task, in whose place the library's own is.
+    private let given = Lock<(any URLSessionTaskDelegate)?>(nil)
+
+    var givenDelegate: (any URLSessionTaskDelegate)? { given.withLock { $0 } }
+
     init(_ task: URLSessionTask, delegate: SessionDelegate, configure: EngineTaskConfiguration?) {
         platformTask = task
         self.delegate = delegate
@@ -121,7 +129,9 @@ final class SessionTask: EngineTask {
     func resume() {
         URLSessionEngine.control.async { [self] in
             configure?(platformTask)
-            delegate.start(platformTask)
+            if let reclaimed = delegate.start(platformTask) {
+                given.withLock { $0 = reclaimed }
+            }
         }
     }
 

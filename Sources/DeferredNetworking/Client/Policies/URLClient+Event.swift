@@ -21,6 +21,10 @@ extension URLClient {
             /// A request went to the session: the first one, or one after a redirect, a challenge or a pause.
             case sent
 
+            /// There is no network, and the request waits for one, as the session's `waitsForConnectivity` asks. The idle
+            /// deadline waits as well; the others don't. Over `URLSession` on Apple's platforms.
+            case waitingForConnectivity
+
             /// The server redirected, and the client follows.
             case redirected(HTTPURLResponse, to: URL)
 
@@ -56,7 +60,7 @@ extension URLClient {
         /// Bytes of responses' bodies that were received so far, in all attempts, after decompression.
         public let received: Int64
 
-        /// With ``Kind/finished(_:)``, over ``Configuration/Engine/libcurl``: of the last transfer that came to an end.
+        /// With ``Kind/finished(_:)``: of the last transfer that came to an end; `nil` over `URLSession` on Linux.
         public let metrics: Metrics?
     }
 }
@@ -77,6 +81,7 @@ extension URLClient.Event.Kind: CustomStringConvertible {
         switch self {
         case .created: "created"
         case .sent: "sent"
+        case .waitingForConnectivity: "waiting for a network"
         case .redirected(let response, let target):
             "redirected by \(response.statusCode) to \(DisplayText.quoted(target))"
         case .challenged(let response): "challenged with \(response.statusCode)"

@@ -1,6 +1,8 @@
 extension URLClient {
-    /// How long the parts of a request's last transfer took, and on which connection. Of
-    /// ``Configuration/Engine/libcurl``.
+    /// How long the parts of a request's last transfer took, and on which connection.
+    ///
+    /// Of ``Configuration/Engine/libcurl``, and of `URLSession` on Apple's platforms, where a redirected transfer counts
+    /// from the last redirect.
     public struct Metrics: Sendable, Hashable {
         /// From the start of the transfer, in this and the next four, to the end of the name's look-up.
         public let nameLookup: Duration

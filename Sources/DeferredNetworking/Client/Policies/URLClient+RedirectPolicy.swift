@@ -12,7 +12,7 @@ extension URLClient {
     /// `Authorization`, `Cookie` and `Proxy-Authorization` don't cross origins. A request with a one-shot
     /// `httpBodyStream` can't be sent again, and fails with `URLError.requestBodyStreamExhausted`.
     ///
-    /// A redirect that isn't followed is the response, without its body, and subject to ``Configuration/validation``. One
+    /// A redirect that isn't followed is the response, on Linux without its body, and subject to ``Configuration/validation``. One
     /// beyond the limit fails the request with `URLError.httpTooManyRedirects`, whose description has the chain.
     public struct RedirectPolicy: Sendable {
         let limit: Int

@@ -1,13 +1,18 @@
 public import Foundation
 
 extension URLClient {
-    /// Whom a client trusts, and who it is itself. Only for ``Configuration/Engine/libcurl``.
+    /// Whom a client trusts, and who it is itself.
     ///
     /// ```swift
     /// var configuration = URLClient.Configuration()
     /// configuration.engine = .libcurl
     /// configuration.tls.authorities = .file(URL(filePath: "/etc/company/ca.pem"))
     /// ```
+    ///
+    /// For ``Configuration/Engine/libcurl``, and for ``Configuration/Engine/urlSession`` on Apple's platforms, where App
+    /// Transport Security may ask for more, and what can't be read fails each request with
+    /// ``URLClientError/engineUnavailable(reason:)``. A server that isn't trusted fails a request with
+    /// `URLError.serverCertificateUntrusted` or a more precise code.
     public struct TLS: Sendable, Hashable {
         /// The authorities that a server's certificate may come from.
         public enum Authorities: Sendable, Hashable {
@@ -17,26 +22,41 @@ extension URLClient {
             /// Only those in a file in PEM format. A connection fails if it can't be read.
             case file(URL)
 
-            /// Only these, in PEM format. It takes libcurl 7.77 or later.
+            /// Only these, in PEM format. With libcurl, it takes version 7.77 or later.
             case data(Data)
         }
 
         /// What the client shows to servers that ask who it is.
         public struct ClientCertificate: Sendable, Hashable {
-            /// A file in PEM format.
+            /// The file of the certificate.
             public var certificate: URL
 
-            /// Its private key, in PEM format.
+            /// The file of its private key.
             public var key: URL
 
             /// The password of the key, if it has one.
             public var password: String?
 
-            /// Creates a certificate from its files.
+            /// Whether one file in PKCS#12 format has both.
+            let isArchive: Bool
+
+            /// Creates a certificate from files in PEM format. Only for ``Configuration/Engine/libcurl``.
             public init(certificate: URL, key: URL, password: String? = nil) {
                 self.certificate = certificate
                 self.key = key
                 self.password = password
+                isArchive = false
+            }
+
+            /// Creates a certificate from a file in PKCS#12 format, which has its private key and those that it is issued by.
+            ///
+            /// Only for ``Configuration/Engine/urlSession`` on Apple's platforms. `openssl pkcs12 -export` makes one from
+            /// files in PEM format.
+            public init(pkcs12 file: URL, password: String) {
+                certificate = file
+                key = file
+                self.password = password
+                isArchive = true
             }
         }
 

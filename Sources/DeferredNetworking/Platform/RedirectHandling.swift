@@ -7,7 +7,8 @@ import FoundationNetworking
 /// The answer to a redirect, for tasks that can go on after one.
 ///
 /// swift-corelibs-foundation traps on answers (see ``SessionDelegate``). On Apple's platforms the task follows, and keeps its
-/// connections, its metrics and its identity. Test: `URLSessionTests`, "a redirected task is still the same".
+/// connections, its metrics and its identity. CFNetwork also counts redirects, and may end a task before a limit of ours
+/// beyond its own, with the same code. Test: `URLSessionTests`, "a redirected task is still the same".
 enum RedirectHandling {
     /// - Parameter proposal: the platform's own.
     static func answer(

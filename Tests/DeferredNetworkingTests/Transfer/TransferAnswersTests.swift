@@ -155,6 +155,7 @@ private final class ScriptedEngine: Engine {
     let defaultHeaders: [String: String] = [:]
     let invalidated = Future<Void>.never
     let taskCount = 0
+    let hasTimeouts = false
     private let task: ScriptedTask
 
     init(_ task: ScriptedTask) {

@@ -79,6 +79,9 @@ public struct Date: Hashable, Sendable, Comparable, Codable, CustomStringConvert
     public func addingTimeInterval(_ t: TimeInterval) -> Date { self }
     public func timeIntervalSince(_ d: Date) -> TimeInterval { 0 }
     public static func < (a: Date, b: Date) -> Bool { false }
+    public init(timeIntervalSinceReferenceDate: TimeInterval) {}
+    public static func + (date: Date, interval: TimeInterval) -> Date { date }
+    public static func - (date: Date, interval: TimeInterval) -> Date { date }
     public static var distantFuture: Date { Date() }
     public static var now: Date { Date() }
     public var description: String { "" }

@@ -13,7 +13,12 @@ package final class UnansweringPort {
 
     package init() throws {
         var address = sockaddr_in()
+        // Darwin takes 0 for as many as it allows.
+        #if canImport(Darwin)
+        let listener = try listeningSocket(at: &address, backlog: 1)
+        #else
         let listener = try listeningSocket(at: &address, backlog: 0)
+        #endif
         let length = socklen_t(MemoryLayout<sockaddr_in>.size)
         sockets = [listener]
         number = UInt16(bigEndian: address.sin_port)

@@ -40,7 +40,8 @@ extension URLClient {
         /// a `401` can hang.
         public var session = URLSessionConfiguration.ephemeral
 
-        /// The trusted certificate authorities and the client's own certificate. Only for ``Engine/libcurl``.
+        /// The trusted certificate authorities and the client's own certificate. Not available with
+        /// ``Engine/urlSession`` on Linux.
         public var tls = TLS()
 
         /// The proxy for all requests. ``Engine/urlSession`` supports only ``URLClient/Proxy/environment``.

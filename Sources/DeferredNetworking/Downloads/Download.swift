@@ -41,7 +41,7 @@ package final class Download: Sendable {
         start: @escaping Start,
         completion: @escaping @Sendable (Result<(URL, URLResponse), any Error>) -> Void
     ) {
-        self.request = request
+        self.request = request.uncached()
         self.destination = destination
         // A response to the caller's own range isn't the whole file.
         isResuming = resuming && request.request.value(forHTTPHeaderField: "Range") == nil

@@ -67,8 +67,9 @@ package enum EngineEvent: Sendable {
     /// The head of a response. Interim heads may be reported as well; of several others, the last one counts.
     case head(URLResponse)
 
-    /// A redirect, instead of its head. Its body is not read; the task must be cancelled.
-    case redirect(HTTPURLResponse)
+    /// A redirect, instead of its head. With an answer, the task waits for it; without, it has to be cancelled, and its body
+    /// is not read.
+    case redirect(HTTPURLResponse, answer: RedirectAnswer? = nil)
 
     /// A challenge, after the head and body that came with it. Without an answer, the task must be cancelled.
     case challenge(URLAuthenticationChallenge, answer: ChallengeAnswer?)
@@ -76,7 +77,14 @@ package enum EngineEvent: Sendable {
     /// Decoded bytes of the body.
     case bytes(Data)
 
-    /// The number of further bytes of the request's body that were sent, and the length of that body, if known.
+    /// The task waits for a network to connect over.
+    case waiting
+
+    /// The request's body goes out from its first byte, once more perhaps. With an answer, the task waits for a stream of it,
+    /// or for nil when there is none.
+    case bodyBegan(stream: BodyAnswer? = nil)
+
+    /// So many more bytes of the request's body went out, of so many in all when that is known.
     case sent(Int64, of: Int64?)
 
     /// The body must be sent again: a kept-alive connection was lost. The task must be cancelled.
@@ -91,6 +99,11 @@ package enum EngineEvent: Sendable {
     /// The engine is gone, and sends no more events.
     case invalidated
 }
+
+/// Takes the request to send instead, or nil for the redirect as the response.
+package typealias RedirectAnswer = @Sendable (URLRequest?) -> Void
+
+package typealias BodyAnswer = @Sendable (InputStream?) -> Void
 
 package typealias ChallengeAnswer = @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
 

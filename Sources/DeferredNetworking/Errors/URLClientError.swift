@@ -139,12 +139,7 @@ extension Error {
         switch self {
         case let error as URLClientError: error.about(url)
         case let error as URLError where error.failingURL == nil:
-            URLError(
-                error.code,
-                failing: url,
-                description: error.userInfo[NSLocalizedDescriptionKey] as? String,
-                underlying: error.userInfo[NSUnderlyingErrorKey] as? any Error
-            )
+            URLError(error.code, failing: url, keeping: error.userInfo)
         default: self
         }
     }

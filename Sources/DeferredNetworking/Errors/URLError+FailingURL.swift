@@ -5,9 +5,18 @@ import FoundationNetworking
 #endif
 
 extension URLError {
-    /// Creates an error about `url`, with the cause if it is known.
-    init(_ code: Code, failing url: URL?, description: String? = nil, underlying: (any Error)? = nil) {
-        var userInfo: [String: Any] = [:]
+    /// An error with this code about `url`, keeping what is known of the cause.
+    ///
+    /// - Parameter userInfo: what an error in whose place this is has told: why there is no network, or what the server's
+    ///   certificates are.
+    init(
+        _ code: Code,
+        failing url: URL?,
+        description: String? = nil,
+        underlying: (any Error)? = nil,
+        keeping userInfo: [String: Any] = [:]
+    ) {
+        var userInfo = userInfo
         if let url {
             userInfo[NSURLErrorFailingURLErrorKey] = url
         }

@@ -19,7 +19,17 @@ enum BodyStreams {
         reason: "the stream of the body was read or closed before; give a new one each time"
     )
 
-    /// Returns the error of a task that succeeded although its body could not be read, if that is so.
+    /// What it means that the platform asks for a stream once more. On Linux it must not get one: see ``SessionDelegate``.
+    static func event(_ answer: @escaping BodyAnswer) -> EngineEvent {
+        #if canImport(FoundationNetworking)
+        answer(nil)
+        return .needsBody
+        #else
+        return .bodyBegan(stream: answer)
+        #endif
+    }
+
+    /// Why the body of a task that ended well was not sent.
     static func failure(of task: URLSessionTask) -> URLError? {
         // `streamError` traps where there is none.
         guard let stream = task.originalRequest?.httpBodyStream, stream.streamStatus == .error else { return nil }

@@ -21,7 +21,29 @@ enum ChallengeHandling {
         #endif
     }
 
-    /// Returns `challenge` as if its task had seen the failures of the earlier challenges.
+    /// Whether a challenge is about the connection, not about the one request that waits for it.
+    static func isAboutConnection(_ challenge: URLAuthenticationChallenge) -> Bool {
+        #if canImport(FoundationNetworking)
+        false
+        #else
+        [
+            NSURLAuthenticationMethodServerTrust, NSURLAuthenticationMethodClientCertificate,
+            NSURLAuthenticationMethodNTLM, NSURLAuthenticationMethodNegotiate,
+        ].contains(challenge.protectionSpace.authenticationMethod)
+        #endif
+    }
+
+    /// What a transfer fails with when a challenge was refused.
+    static func refusalCode(of challenge: URLAuthenticationChallenge) -> URLError.Code {
+        #if !canImport(FoundationNetworking)
+        if challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodServerTrust {
+            return .serverCertificateUntrusted
+        }
+        #endif
+        return .userCancelledAuthentication
+    }
+
+    /// `challenge` as it would look if its task had seen the failures of the ones before it.
     static func challenge(_ challenge: URLAuthenticationChallenge, failures: Int) -> URLAuthenticationChallenge {
         guard failures > 0, let sender = challenge.sender else { return challenge }
         return URLAuthenticationChallenge(

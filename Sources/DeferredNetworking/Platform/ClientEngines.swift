@@ -5,7 +5,7 @@
 enum ClientEngines {
     /// Returns the name of a setting that `URLSession` doesn't support, if the configuration has one.
     private static func settingForLibcurl(in configuration: URLClient.Configuration) -> String? {
-        if configuration.tls != URLClient.TLS() { return "tls" }
+        if configuration.tls != URLClient.TLS(), !SessionSecurity.isAvailable { return "tls" }
         if configuration.proxy != .environment { return "proxy" }
         if configuration.unixSocketPath != nil { return "unixSocketPath" }
         if configuration.httpVersion != nil { return "httpVersion" }
@@ -27,9 +27,15 @@ enum ClientEngines {
             if let setting = settingForLibcurl(in: configuration) {
                 throw .engineUnavailable(reason: "\(setting) is not possible over .urlSession; use the engine .libcurl")
             }
-            return URLSessionEngine(copying: configuration.makeSessionConfiguration())
+            let session = configuration.makeSessionConfiguration()
+            try BackgroundSessions.refuse(session)
+            SessionSecurity.setMinimumVersion(of: configuration.tls, in: session)
+            return URLSessionEngine(copying: session, security: try SessionSecurity(configuration.tls))
         case .libcurl:
             #if os(Linux)
+            if configuration.tls.clientCertificate?.isArchive == true {
+                throw .engineUnavailable(reason: "over .libcurl a client's certificate and key are files in PEM format")
+            }
             return try LibcurlEngine(configuration)
             #else
             throw .engineUnavailable(reason: "the engine .libcurl is for Linux; use .urlSession, which is safe here")

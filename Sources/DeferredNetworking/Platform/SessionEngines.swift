@@ -1,14 +1,18 @@
 internal import DeferredCore
+import Dispatch
 import Foundation
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
+#endif
 
-/// The engines for the users' sessions.
+/// The private engines for the users' sessions.
 ///
 /// On Linux, responses and data go to the delegate of the session and never to that of a task
 /// (https://github.com/swiftlang/swift-corelibs-foundation/issues/5187), a completion handler sees no progress, and
-/// creating a task on an invalidated session traps. Therefore each user's session gets a private one, created once from
+/// creating a task on an invalidated session traps. On Apple's platforms a task has a delegate, but it is called on the
+/// session's queue; if that is the main queue, bodies would be written there, and waiting there for a task would never
+/// end. Therefore each user's session gets a private one, created once from
 /// its configuration at that time, which has our delegate and outlives an invalidation. The private session is closed
 /// when the user's session is gone and no lease is left; this is checked whenever a transfer on any session begins or
 /// ends. Tests: `TransferTests`, "A transfer on an invalidated session still runs" and "One session has one engine,
@@ -85,39 +89,16 @@ private final class SessionEngines: Sendable {
 }
 
 extension URLSessionEngine {
-    /// Returns a lease to create tasks with the configuration of a user's session, which may have been invalidated.
+    /// The right to make tasks on a session that the user made, or with the configuration of one.
     static func lease(for session: URLSession) -> EngineLease {
-        SessionEngines.shared.lease(for: session)
+        #if !canImport(FoundationNetworking)
+        if !isMain(session.delegateQueue) { return EngineLease(URLSessionEngine(borrowing: session)) }
+        #endif
+        return SessionEngines.shared.lease(for: session)
     }
-}
 
-extension SessionDelegate {
-    /// Starts a task, after removing a delegate that `configure` may have set and that would receive the redirects.
-    func start(_ task: URLSessionTask) {
-        // If `configure` has resumed the task, which it must not, setting the delegate would trap.
-        guard task.state == .suspended else { return }
-        if task.delegate != nil {
-            task.delegate = nil
-        }
-        // If `configure` has suspended the task, resuming it once isn't enough.
-        while task.state == .suspended {
-            task.resume()
-        }
+    /// Whether what is added to a queue waits for the main thread.
+    static func isMain(_ queue: OperationQueue) -> Bool {
+        queue === OperationQueue.main || queue.underlyingQueue === DispatchQueue.main
     }
 }
-#else
-extension URLSessionEngine {
-    /// Returns a lease to create tasks on a user's session.
-    static func lease(for session: URLSession) -> EngineLease {
-        EngineLease(URLSessionEngine(borrowing: session))
-    }
-}
-
-extension SessionDelegate {
-    /// Starts a task that reports to this delegate, whatever delegate its session has.
-    func start(_ task: URLSessionTask) {
-        task.delegate = self
-        task.resume()
-    }
-}
-#endif

@@ -29,6 +29,9 @@ package struct CheckedRequest: Sendable {
     /// The caller's time-out in seconds. The platform's `request` may have a rounded one.
     let timeout: TimeInterval
 
+    /// Whether the response may be kept in a cache, and taken from one.
+    private(set) var isCacheable = true
+
     var method: String { request.httpMethod ?? "GET" }
 
     /// True if the body's stream would already be read when the request is sent again.
@@ -98,6 +101,24 @@ package struct CheckedRequest: Sendable {
     func withoutPlatformTimeout() -> CheckedRequest {
         var result = self
         result.request.timeoutInterval = TimeoutRounding.longest
+        return result
+    }
+
+    /// The same request for a response that is kept elsewhere, and isn't to be an old one.
+    func uncached() -> CheckedRequest {
+        var result = self
+        result.isCacheable = false
+        if SafeConfiguration.keepsCache, request.cachePolicy == .useProtocolCachePolicy {
+            result.request.cachePolicy = .reloadIgnoringLocalCacheData
+        }
+        return result
+    }
+
+    /// The request with a fresh stream, if its body is one.
+    var withStream: URLRequest {
+        guard case .stream(let makeStream) = body else { return request }
+        var result = request
+        result.httpBodyStream = makeStream()
         return result
     }
 

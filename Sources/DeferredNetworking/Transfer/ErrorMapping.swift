@@ -17,15 +17,26 @@ enum ErrorMapping {
     static func mapped(_ error: any Error, in context: Context) -> any Error {
         guard let error = error as? URLError else { return error }
         let text = error.localizedDescription
-        if text.contains("transfer closed with"), let expected = context.expected, context.received < expected {
+        if text.contains("transfer closed with") || wasClosed(error), let expected = context.expected,
+            context.received < expected
+        {
             return URLClientError.truncatedBody(received: context.received, expected: expected)
         }
         return URLError(
             code(for: error.code, text: text, hasResponse: context.hasResponse),
             failing: error.failingURL ?? context.url,
             description: text,
-            underlying: error
+            underlying: error,
+            keeping: error.userInfo
         )
+    }
+
+    /// Whether Darwin says that the server closed the connection in good order: both that and a broken connection are
+    /// `networkConnectionLost` there, but the latter's cause is in the system's domain, not in that of HTTP (4).
+    private static func wasClosed(_ error: URLError) -> Bool {
+        guard error.code == .networkConnectionLost else { return false }
+        let cause = (error.userInfo[NSUnderlyingErrorKey] as? NSError)?.userInfo ?? [:]
+        return [error.userInfo, cause].contains { $0["_kCFStreamErrorDomainKey"] as? Int == 4 }
     }
 
     private static func code(for code: URLError.Code, text: String, hasResponse: Bool) -> URLError.Code {
@@ -36,6 +47,12 @@ enum ErrorMapping {
         // Requests are checked before they are sent, so the unsupported part is the status line, not the URL.
         case .unsupportedURL, .badServerResponse:
             .badServerResponse
+        // Darwin's words for heads, chunks and codings that can't be read, and for heads without an end.
+        case .cannotParseResponse, .cannotDecodeRawData, .cannotDecodeContentData, .dataLengthExceedsMaximum:
+            .badServerResponse
+        // And for a connection that was closed without a byte.
+        case .zeroByteResource:
+            .networkConnectionLost
         case .unknown:
             if let tls = tlsFailures.first(where: { text.contains($0.text) }) {
                 tls.code

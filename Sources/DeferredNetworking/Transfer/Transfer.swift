@@ -19,6 +19,9 @@ package final class Transfer: Sendable {
         var isEmptyingOutbox = false
         var task: (any EngineTask)?
         var challenge: URLAuthenticationChallenge?
+
+        /// What the platform's task waits for.
+        var redirectAnswer: RedirectAnswer?
         var sink: (any TransferSink)?
         var sinkError: (any Error)?
         var lease: EngineLease?
@@ -87,15 +90,30 @@ package final class Transfer: Sendable {
             handle { $0.created(task: task) }
         case .head(let response):
             handle { $0.received(response, task: task) }
-        case .redirect(let response):
+        case .redirect(let response, nil):
             handle { $0.redirected(by: response, task: task) }
+        case .redirect(let response, let answer?):
+            let isCurrent = state.withLock { state in
+                guard state.task?.identifier == task, state.redirectAnswer == nil else { return false }
+                state.redirectAnswer = answer
+                return true
+            }
+            guard isCurrent else { return answer(nil) }
+            handle { $0.redirected(by: response, task: task, isHeld: true) }
         case .challenge(let challenge, nil):
             state.withLock { $0.challenge = challenge }
             handle { $0.challenged(task: task) }
         case .challenge(let challenge, let answer?):
             let (decider, task) = state.withLock { ($0.decider, $0.task) }
             guard let decider, let task else { return answer(.performDefaultHandling, nil) }
-            decider.decide(challenge: challenge, of: task, answer: answer)
+            decider.decide(challenge: challenge, of: task) { disposition, credential in
+                self.meet(challenge, disposition, credential, answer)
+            }
+        case .waiting:
+            state.withLock { $0.decider }?.waitsForConnectivity()
+        case .bodyBegan(let answer):
+            handle { $0.bodyBegan(task: task) }
+            answer?(nextStream())
         case .bytes(let bytes):
             handle { $0.received(bytes, task: task) }
         case .sent(let count, let total):
@@ -150,6 +168,10 @@ package final class Transfer: Sendable {
             current(task)?.resume()
         case .cancelTask(let task):
             current(task)?.cancel()
+        case .answerRedirect(let request):
+            let (answer, decider) = state.withLock { ($0.redirectAnswer.take(), $0.decider) }
+            if request != nil { decider?.willSend() }
+            answer?(request?.withStream)
         case .askAboutRedirect(let response, let proposal, let round):
             ask(about: response, proposal: proposal, round: round)
         case .askAboutChallenge(let failures, let round):
@@ -209,11 +231,50 @@ package final class Transfer: Sendable {
         }
     }
 
+    /// Answers a challenge that the platform meets itself, unless the answer has failed before.
+    private func meet(
+        _ challenge: URLAuthenticationChallenge,
+        _ disposition: URLSession.AuthChallengeDisposition,
+        _ credential: URLCredential?,
+        _ answer: ChallengeAnswer
+    ) {
+        switch disposition {
+        case .useCredential:
+            if let user = credential?.user, let password = credential?.password,
+                !state.withLock({ $0.machine.mayTry(user: user, password: password) })
+            {
+                return answer(.performDefaultHandling, nil)
+            }
+        case .cancelAuthenticationChallenge:
+            // The platform's own error would be that of a task which was cancelled.
+            let url = state.withLock { $0.machine.request.url }
+            abort(with: URLError(ChallengeHandling.refusalCode(of: challenge), failing: url))
+        case .performDefaultHandling, .rejectProtectionSpace:
+            break
+        @unknown default:
+            break
+        }
+        answer(disposition, credential)
+    }
+
+    /// The body's stream from its first byte, where it is one that can be had again.
+    private func nextStream() -> InputStream? {
+        guard case .stream(let makeStream) = state.withLock({ $0.machine.request.body }) else { return nil }
+        let stream = makeStream()
+        guard BodyStreams.isSpent(stream) else { return stream }
+        abort(with: BodyStreams.spent)
+        return nil
+    }
+
+    /// Whether the response may be kept in a cache.
+    var isCacheable: Bool { state.withLock { $0.machine.request.isCacheable } }
+
     private func release() {
         // The decider's captures, among them the user's session, are released before the lease, and all outside of the
         // lock.
         var held = state.withLock { state in
-            Optional((state.task.take(), state.challenge.take(), state.decider.take(), state.configure.take()))
+            let (task, challenge, answer) = (state.task.take(), state.challenge.take(), state.redirectAnswer.take())
+            return Optional((task, challenge, answer, state.decider.take(), state.configure.take()))
         }
         withExtendedLifetime(held) {}
         held = nil

@@ -10,7 +10,10 @@ package protocol TransferDecider: Sendable {
     /// Called before a task is resumed: the first one, or one after a redirect or a challenge.
     func willSend()
 
-    /// Called before a task ends, with its metrics.
+    /// The task waits for a network to connect over.
+    func waitsForConnectivity()
+
+    /// A task is about to end.
     func measured(_ metrics: URLClient.Metrics)
 
     /// - Parameters:
@@ -33,5 +36,6 @@ package protocol TransferDecider: Sendable {
 
 extension TransferDecider {
     package func willSend() {}
+    package func waitsForConnectivity() {}
     package func measured(_ metrics: URLClient.Metrics) {}
 }

@@ -21,7 +21,10 @@ struct TransferStateMachine {
         /// The task was cancelled by this machine, and its completion is awaited.
         case stopping(Exchange, Stop)
 
-        /// The decider was asked for the next step. No task exists.
+        /// Somebody was asked about a redirect, and the task waits for the answer.
+        case holding(Exchange, Question)
+
+        /// Somebody was asked what to do next. No task exists.
         case deciding(Question)
 
         /// The result was delivered. The remainder on the platform's side is being cleaned up.
@@ -67,6 +70,10 @@ struct TransferStateMachine {
         case createTask(CheckedRequest)
         case resumeTask(Int)
         case cancelTask(Int)
+
+        /// Lets the task that waits follow a redirect, or with nil take it as its response.
+        case answerRedirect(CheckedRequest?)
+
         case askAboutRedirect(HTTPURLResponse, proposal: URLRequest, round: Int)
         case askAboutChallenge(failures: Int, round: Int)
         case deliverHead(URLResponse)
@@ -100,7 +107,7 @@ struct TransferStateMachine {
             return create(request)
         case .finished:
             return []
-        case .creating, .running, .stopping, .deciding:
+        case .creating, .running, .holding, .stopping, .deciding:
             preconditionFailure("start() in state \(state)")
         }
     }
@@ -122,6 +129,8 @@ struct TransferStateMachine {
         case .running(let exchange):
             state = .finished(.task(exchange.task))
             return [.finish(.failure(error)), .cancelTask(exchange.task)]
+        case .holding(let exchange, _):
+            return abandon(exchange, with: error)
         case .stopping(let exchange, _):
             state = .finished(.task(exchange.task))
             return [.finish(.failure(error))]
@@ -135,7 +144,7 @@ struct TransferStateMachine {
         switch state {
         case .idle, .creating, .deciding:
             return abort(with: URLClientError.shutDown)
-        case .running, .stopping:
+        case .running, .holding, .stopping:
             return finish(.failure(URLClientError.shutDown))
         case .finished(.task):
             state = .finished(.nothing)
@@ -157,6 +166,12 @@ struct TransferStateMachine {
         return [.finish(result), .release]
     }
 
+    /// Ends the transfer while its task waits for an answer, which the platform gets all the same.
+    private mutating func abandon(_ exchange: Exchange, with error: any Error) -> [Action] {
+        state = .finished(.task(exchange.task))
+        return [.finish(.failure(error)), .cancelTask(exchange.task), .answerRedirect(nil)]
+    }
+
     // MARK: What happens to the task
 
     mutating func created(task: Int) -> [Action] {
@@ -167,7 +182,7 @@ struct TransferStateMachine {
         case .finished(.creation):
             state = .finished(.task(task))
             return [.cancelTask(task)]
-        case .idle, .running, .stopping, .deciding, .finished:
+        case .idle, .running, .holding, .stopping, .deciding, .finished:
             preconditionFailure("created(task: \(task)) in state \(state)")
         }
     }
@@ -201,14 +216,35 @@ struct TransferStateMachine {
     /// - Parameter expected: the length of the whole body, if known.
     mutating func sent(_ bytes: Int64, expected: Int64?, task: Int) -> [Action] {
         guard case .running(var exchange) = state, exchange.task == task else { return [] }
-        // The platform's own total repeats and jumps; the sum of its increments is right.
-        exchange.sent += bytes
+        // The platform's own total repeats and jumps; the sum of its steps is right, but for steps that it repeats.
+        exchange.sent = min(exchange.sent + bytes, expected ?? .max)
         state = .running(exchange)
         return [.report(.sent(exchange.sent, of: expected))]
     }
 
-    mutating func redirected(by response: HTTPURLResponse, task: Int) -> [Action] {
-        stop(for: .redirect(response), task: task)
+    /// The body is sent from its first byte.
+    mutating func bodyBegan(task: Int) -> [Action] {
+        if case .running(var exchange) = state, exchange.task == task {
+            exchange.sent = 0
+            state = .running(exchange)
+        }
+        return []
+    }
+
+    /// - Parameter isHeld: whether the task waits for an answer, instead of having to be cancelled.
+    mutating func redirected(by response: HTTPURLResponse, task: Int, isHeld: Bool = false) -> [Action] {
+        guard isHeld else { return stop(for: .redirect(response), task: task) }
+        guard case .running(let exchange) = state, exchange.task == task else { return [.answerRedirect(nil)] }
+        switch RedirectRules.verdict(on: response, to: request, after: chain, limit: redirectLimit) {
+        case .follow(let proposal, let body):
+            round += 1
+            state = .holding(exchange, .redirect(response, proposal: proposal, body, round: round))
+            return [.askAboutRedirect(response, proposal: proposal, round: round)]
+        case .deliver:
+            return [.answerRedirect(nil)]
+        case .fail(let error):
+            return abandon(exchange, with: error)
+        }
     }
 
     mutating func challenged(task: Int) -> [Action] {
@@ -224,6 +260,8 @@ struct TransferStateMachine {
     ///   delivered otherwise.
     mutating func completed(task: Int, response: URLResponse?, error: (any Error)?) -> [Action] {
         switch state {
+        case .holding(let exchange, _) where exchange.task == task:
+            return finish(result(of: exchange, error: error))
         case .running(let exchange) where exchange.task == task:
             if error == nil, exchange.response == nil, let response, isRedirect(response) {
                 return deliver(response)
@@ -234,7 +272,7 @@ struct TransferStateMachine {
         case .finished(.task(task)):
             state = .finished(.nothing)
             return [.release]
-        case .idle, .creating, .running, .stopping, .deciding, .finished:
+        case .idle, .creating, .running, .holding, .stopping, .deciding, .finished:
             return []
         }
     }
@@ -306,7 +344,9 @@ struct TransferStateMachine {
             return answeredRedirect(answer, response: response, proposal: proposal, body: body)
         case .deciding(.challenge(let response, round)):
             return answeredChallenge(answer, response: response)
-        case .idle, .creating, .running, .stopping, .deciding, .finished:
+        case .holding(let exchange, .redirect(_, let proposal, let body, round)):
+            return answeredRedirect(answer, of: exchange, proposal: proposal, body: body)
+        case .idle, .creating, .running, .holding, .stopping, .deciding, .finished:
             return []
         }
     }
@@ -337,13 +377,42 @@ struct TransferStateMachine {
     ) -> [Action] {
         switch answer {
         case .follow(let request):
-            chain.append(self.request.url)
-            // A method other than the proposed one has a different body.
-            return reissue(request, body: request.httpMethod == proposal.httpMethod ? body : .inRequest)
+            do throws(URLClientError) {
+                let checked = try checked(request, proposal: proposal, body)
+                chain.append(self.request.url)
+                return create(checked)
+            } catch {
+                return finish(.failure(error))
+            }
         case .fail(let error):
             return finish(.failure(error))
         case .deliver, .authenticate:
             return deliver(response)
+        }
+    }
+
+    private mutating func answeredRedirect(
+        _ answer: Answer,
+        of exchange: Exchange,
+        proposal: URLRequest,
+        body: CheckedRequest.Body
+    ) -> [Action] {
+        switch answer {
+        case .follow(let next):
+            do throws(URLClientError) {
+                let checked = try checked(next, proposal: proposal, body)
+                chain.append(request.url)
+                request = checked
+                state = .running(Exchange(task: exchange.task))
+                return [.answerRedirect(checked)]
+            } catch {
+                return abandon(exchange, with: error)
+            }
+        case .fail(let error):
+            return abandon(exchange, with: error)
+        case .deliver, .authenticate:
+            state = .running(exchange)
+            return [.answerRedirect(nil)]
         }
     }
 
@@ -372,12 +441,20 @@ struct TransferStateMachine {
         return finish(.success(response))
     }
 
-    /// Sends a request that may come from the decider, so it is checked like the first one.
-    private mutating func reissue(_ request: URLRequest, body: CheckedRequest.Body) -> [Action] {
-        do throws(URLClientError) {
-            return create(try CheckedRequest(request, body: body))
-        } catch {
-            return finish(.failure(error))
-        }
+    /// `request` may come from outside, so it is checked like the first one.
+    private func checked(
+        _ next: URLRequest,
+        proposal: URLRequest,
+        _ body: CheckedRequest.Body
+    ) throws(URLClientError) -> CheckedRequest {
+        // Another method than the proposed one has another body.
+        let checked = try CheckedRequest(next, body: next.httpMethod == proposal.httpMethod ? body : .inRequest)
+        return request.isCacheable ? checked : checked.uncached()
+    }
+
+    /// Whether a credential was not tried before, where the platform meets challenges itself: the same one fails the same
+    /// way.
+    mutating func mayTry(user: String, password: String) -> Bool {
+        credentials.insert(user + "\u{0}" + password).inserted
     }
 }

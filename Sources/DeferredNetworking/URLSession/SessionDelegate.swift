@@ -13,8 +13,31 @@ import FoundationNetworking
 final class SessionDelegate: NSObject, URLSessionDataDelegate {
     let registry = TaskRegistry()
 
-    /// Filled when the session makes no more callbacks.
+    /// Those that `configure` gave tasks, until they end.
+    private let givenDelegates = Lock<[Int: any URLSessionTaskDelegate]>([:])
+
+    /// Whom the session's tasks trust, where the platform's sessions can be told.
+    private let security: SessionSecurity?
+
+    /// Filled when the session calls back no more.
     let invalidated = Deferred<Void>()
+
+    init(security: SessionSecurity? = nil) {
+        self.security = security
+    }
+
+    /// Starts a task that reports here, and returns the delegate that it was given.
+    func start(_ task: URLSessionTask) -> (any URLSessionTaskDelegate)? {
+        let given = reclaim(task)
+        if let given {
+            givenDelegates.withLock { $0[task.taskIdentifier] = given }
+        }
+        // If `configure` has suspended it, once isn't enough.
+        while task.state == .suspended {
+            task.resume()
+        }
+        return given
+    }
 
     func urlSession(
         _ session: URLSession,
@@ -37,11 +60,14 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
     ) {
+        if totalBytesSent == bytesSent { send(.bodyBegan(), of: task) }
         send(.sent(bytesSent, of: totalBytesExpectedToSend > 0 ? totalBytesExpectedToSend : nil), of: task)
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         let identifier = task.taskIdentifier
+        let given = givenDelegates.withLock { $0.removeValue(forKey: identifier) }
+        withExtendedLifetime(given) {}
         let failure = error ?? BodyStreams.failure(of: task)
         registry.remove(task: identifier)?.receive(.ended(task.response, error: failure), of: identifier)
     }
@@ -57,7 +83,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         newRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        send(.redirect(response), of: task)
+        send(.redirect(response, answer: RedirectHandling.answer(completionHandler, request)), of: task)
     }
 
     func urlSession(
@@ -67,6 +93,10 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         let answer = ChallengeHandling.isRecorded(challenge) ? nil : completionHandler
+        if let security, let answer, security.meets(challenge) {
+            let transfer = registry[task.taskIdentifier]
+            return security.meet(challenge, answer: answer) { transfer?.abort(with: $0) }
+        }
         send(.challenge(challenge, answer: answer), of: task)
     }
 
@@ -78,8 +108,43 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
     ) {
-        completionHandler(nil)
-        URLSessionEngine.control.async { self.send(.needsBody, of: task) }
+        let event = BodyStreams.event(completionHandler)
+        URLSessionEngine.control.async { self.send(event, of: task) }
+    }
+
+    // Never called on Linux, as the next two.
+    func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        willCacheResponse proposedResponse: CachedURLResponse,
+        completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
+    ) {
+        guard registry[dataTask.taskIdentifier]?.isCacheable ?? true else { return completionHandler(nil) }
+        bystander(of: dataTask, in: session).considerCaching(
+            proposedResponse,
+            of: dataTask,
+            in: session,
+            completionHandler
+        )
+    }
+
+    func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
+        send(.waiting, of: task)
+        bystander(of: task, in: session).isWaiting(task, in: session)
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics) {
+        if let measured = TransactionTimes(metrics)?.metrics {
+            send(.measured(measured), of: task)
+        }
+        bystander(of: task, in: session).finishedCollecting(metrics, of: task, in: session)
+    }
+
+    /// The delegate that would be told if this one weren't there: that of the task, or of the session that the user made.
+    private func bystander(of task: URLSessionTask, in session: URLSession) -> Bystander {
+        let given = givenDelegates.withLock { $0[task.taskIdentifier] }
+        let delegate = given ?? session.delegate as? any URLSessionTaskDelegate
+        return Bystander(delegate: delegate === self ? nil : delegate)
     }
 
     func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {

@@ -17,20 +17,23 @@ extension URLSession {
     /// Any HTTP status is a success, as in Foundation; a body that is shorter than its `Content-Length` is not.
     ///
     /// Redirects are followed as in browsers: `301` and `302` turn a `POST` into a `GET`, `303` everything but `HEAD`;
-    /// `307` and `308` keep method and body. `Authorization` and `Cookie` don't cross origins. The session's own
-    /// delegate, if it has one, decides about redirects and challenges; without one, a `401` is delivered as the
-    /// response.
+    /// `307` and `308` keep method and body. `Authorization` and `Cookie` don't cross origins. A delegate that
+    /// `configure` gives the task, or else the session's own, decides about redirects and challenges; without one, a
+    /// `401` is delivered as the response.
     ///
     /// On Linux, the request runs on a private session with the same configuration, which protects the process from
     /// traps in the platform's implementation. The request doesn't appear among the tasks of this session, and
-    /// invalidating this session doesn't stop it.
+    /// invalidating this session doesn't stop it. On Apple's platforms, the request runs on this session, which must not
+    /// have been invalidated, as for its own methods; only if the session calls its delegate on the main queue, the
+    /// request runs on a private session, so that the main thread neither writes files nor is waited for. A background
+    /// session fails it with ``URLClientError/engineUnavailable(reason:)``.
     ///
     /// - Parameters:
     ///   - request: The request, which is checked before anything is sent. Its time-out is rounded up to whole seconds
     ///     on Linux.
     ///   - configure: A closure that is called with each platform task before it starts, on a private queue: to set its
-    ///     priority or description. A redirect or an answered challenge creates another task. The closure must not
-    ///     resume, suspend or cancel the task.
+    ///     priority, description or delegate. On Linux, a redirect or an answered challenge creates another task. The
+    ///     closure must not resume, suspend or cancel the task.
     /// - Returns: A task that is already running. Its progress counts the bytes of the body. Cancelling it fails it at
     ///   once with `URLError.cancelled`, and stops the transfer.
     ///
@@ -63,6 +66,7 @@ extension URLSession {
         let lease = URLSessionEngine.lease(for: self)
         let checked: CheckedRequest
         do throws(URLClientError) {
+            try BackgroundSessions.refuse(configuration)
             checked = try CheckedRequest(request, body: body, defaultHeaders: lease.engine.defaultHeaders)
         } catch {
             return .failure(error.about(request.url))

@@ -51,6 +51,7 @@ extension URLSession {
     ) -> Task<(URL, URLResponse)> {
         let checked: CheckedRequest
         do throws(URLClientError) {
+            try BackgroundSessions.refuse(configuration)
             checked = try CheckedRequest(
                 request,
                 defaultHeaders: URLSessionEngine.lease(for: self).engine.defaultHeaders

@@ -36,14 +36,19 @@ package final class URLSessionEngine: Engine {
     /// Filled when the session makes no more callbacks.
     package var invalidated: Future<Void> { delegate.invalidated.future }
 
-    /// Creates an engine with a private session whose configuration is a safe copy of `configuration`.
-    package init(copying configuration: URLSessionConfiguration) {
+    /// A session of the library's own with a copy of `configuration`, made safe for the platform.
+    convenience package init(copying configuration: URLSessionConfiguration) {
+        self.init(copying: configuration, security: nil)
+    }
+
+    /// - Parameter security: whom the session trusts, and who it is itself, where it can be told.
+    init(copying configuration: URLSessionConfiguration, security: SessionSecurity?) {
         let (safe, headers) = SafeConfiguration.copy(of: configuration)
         let queue = OperationQueue()
         queue.name = "Deferred.session"
         // One operation at a time: with more, data arrives out of order, and after the completion.
         queue.maxConcurrentOperationCount = 1
-        delegate = SessionDelegate()
+        delegate = SessionDelegate(security: security)
         session = URLSession(configuration: safe, delegate: delegate, delegateQueue: queue)
         defaultHeaders = headers
         ownsSession = true
@@ -58,18 +63,16 @@ package final class URLSessionEngine: Engine {
     }
 
     package func makeTask(for request: CheckedRequest, of transfer: Transfer, configure: EngineTaskConfiguration?) {
-        // The transfer's lease keeps the session from being invalidated meanwhile, which would make this trap.
-        Self.control.async { [self] in
+        // The transfer's lease keeps a session of the library's own from being invalidated meanwhile, which would trap.
+        TaskCreation.perform { [self] in
             let engine = engine(for: request.request)
-            var sent = request.request
-            if case .stream(let makeStream) = request.body {
-                sent.httpBodyStream = makeStream()
-            }
+            let sent = request.withStream
             if let stream = sent.httpBodyStream, BodyStreams.isSpent(stream) {
                 // The task is created all the same, and cancelled instead of resumed.
                 transfer.abort(with: BodyStreams.spent)
             }
             let platformTask = engine.platformTask(for: sent, file: request.body.file)
+            engine.delegate.prepare(platformTask)
             let task = SessionTask(platformTask, delegate: engine.delegate, configure: configure)
             engine.delegate.registry.insert(transfer, task: task.identifier)
             transfer.receive(.made(task), of: task.identifier)
@@ -113,6 +116,11 @@ final class SessionTask: EngineTask {
 
     var identifier: Int { platformTask.taskIdentifier }
 
+    /// The delegate that `configure` gave the task, in whose place the library's own is.
+    private let given = Lock<(any URLSessionTaskDelegate)?>(nil)
+
+    var givenDelegate: (any URLSessionTaskDelegate)? { given.withLock { $0 } }
+
     init(_ task: URLSessionTask, delegate: SessionDelegate, configure: EngineTaskConfiguration?) {
         platformTask = task
         self.delegate = delegate
@@ -122,7 +130,9 @@ final class SessionTask: EngineTask {
     func resume() {
         URLSessionEngine.control.async { [self] in
             configure?(platformTask)
-            delegate.start(platformTask)
+            if let reclaimed = delegate.start(platformTask) {
+                given.withLock { $0 = reclaimed }
+            }
         }
     }
 

@@ -2,6 +2,8 @@
 import Darwin
 #elseif canImport(Musl)
 import Musl
+#elseif canImport(Android)
+import Android
 #else
 import Glibc
 #endif
@@ -28,6 +30,8 @@ extension Socket {
         let accepted = Darwin.accept(descriptor, nil, nil)
         #elseif canImport(Musl)
         let accepted = Musl.accept(descriptor, nil, nil)
+        #elseif canImport(Android)
+        let accepted = Android.accept(descriptor, nil, nil)
         #else
         let accepted = Glibc.accept(descriptor, nil, nil)
         #endif
@@ -41,6 +45,8 @@ extension Socket {
         Darwin.send(descriptor, bytes.baseAddress, bytes.count, 0)
         #elseif canImport(Musl)
         Musl.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+        #elseif canImport(Android)
+        Android.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
         #else
         Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
         #endif

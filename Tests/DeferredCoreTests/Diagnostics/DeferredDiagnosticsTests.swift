@@ -5,6 +5,7 @@ import Testing
 
 @Suite(.ownThread, .timeLimit(.minutes(5)))
 struct DeferredDiagnosticsTests {
+    #if os(macOS) || os(Linux)
     @Test func `a Deferred dropped while handlers wait is reported with its file and line`() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             makeDeferred().upon(.immediate) { _ in }
@@ -67,6 +68,7 @@ struct DeferredDiagnosticsTests {
             DeferredDiagnostics.unfilledHandler = { _ in }
         }
     }
+    #endif
 }
 
 private let lineOfMakeDeferred: UInt = #line + 1

@@ -6,8 +6,6 @@ import Foundation
 typealias Baton = DispatchSemaphore
 
 extension DispatchSemaphore {
-    convenience init() { self.init(value: 0) }
-
     func pass() { signal() }
 }
 
@@ -15,7 +13,7 @@ extension DispatchSemaphore {
 ///
 /// SAFETY: `body` is set by the thread that passes the baton on, and taken by the thread that gets it.
 final class ActorThread: @unchecked Sendable {
-    let baton = Baton()
+    let baton = Baton(value: 0)
     private var body: (@Sendable () -> Void)?
 
     /// - Parameter processor: The processor to run on. On one processor, threads that take turns are several times as

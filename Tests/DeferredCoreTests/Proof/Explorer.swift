@@ -51,7 +51,7 @@ final class Explorer: @unchecked Sendable {
 
     private let isReduced: Bool
     private let threads: [ActorThread]
-    private let done = Baton()
+    private let done = Baton(value: 0)
     private var path: [Choice] = []
 
     // The state of the current run:

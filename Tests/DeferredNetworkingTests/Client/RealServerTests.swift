@@ -88,6 +88,7 @@ struct RealServerTests {
         #expect(try folder.contents() == ["file"])
     }
 
+    #if os(macOS) || os(Linux)
     @Test func `a gibibyte is downloaded and streamed in bounded memory`() async throws {
         await #expect(processExitsWith: .success) {
             let address = ProcessInfo.processInfo.environment["DEFERRED_NGINX"] ?? ""
@@ -111,4 +112,5 @@ struct RealServerTests {
             precondition(isSanitized || peak < (isLibcurlTested ? 60 : 150) << 20, "peak \(peak >> 20) MiB")
         }
     }
+    #endif
 }

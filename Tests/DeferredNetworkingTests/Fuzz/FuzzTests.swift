@@ -68,6 +68,7 @@ struct FuzzTests {
         if flaws.count > 10 { Issue.record("\(flaws.count - 10) more in this block") }
     }
 
+    #if os(macOS) || os(Linux)
     @Test(arguments: hostileBlocks)
     func `hostile responses end each request once, and none passes for whole that isn't`(block: Block) async {
         await #expect(processExitsWith: .success, "\(block.description(.hostile))") { [block] in
@@ -81,4 +82,5 @@ struct FuzzTests {
             try await Self.run(block, .valid)
         }
     }
+    #endif
 }

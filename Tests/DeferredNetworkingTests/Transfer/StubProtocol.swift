@@ -34,10 +34,10 @@ final class StubProtocol: URLProtocol {
 
     override func stopLoading() {}
 
-    static func session(headers: [String: String] = [:]) -> URLSession {
+    static func session(headers: [String: String] = [:], delegateQueue: OperationQueue? = nil) -> URLSession {
         let configuration = URLSessionConfiguration.default
         configuration.protocolClasses = [StubProtocol.self]
         configuration.httpAdditionalHeaders = headers
-        return URLSession(configuration: configuration)
+        return URLSession(configuration: configuration, delegate: nil, delegateQueue: delegateQueue)
     }
 }

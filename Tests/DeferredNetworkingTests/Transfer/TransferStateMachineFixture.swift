@@ -8,7 +8,8 @@ import FoundationNetworking
 
 /// The events of a transfer, as values: for tables and for random sequences.
 enum MachineEvent: String, CaseIterable, Sendable {
-    case start, created, interim, head, bytes, sent, redirected, redirectedAway, challenged, rewind
+    case start, created, interim, head, bytes, sent, bodyBegan, redirected, redirectedAway, challenged, rewind
+    case redirectedHeld, redirectedAwayHeld
     case succeeded, succeededUnseen, failed, staleHead, staleBytes, staleCompletion, staleRedirect
     case cancel, abort, invalidated, follow, followInvalid, authenticate, deliver, fail, staleAnswer
 }
@@ -51,6 +52,7 @@ struct MachineFixture {
         case (.created, _): isCreationPending
         case (.start, .idle), (.start, .finished): true
         case (.start, _): false
+        case (.redirectedHeld, .holding), (.redirectedAwayHeld, .holding): false
         default: true
         }
     }
@@ -76,6 +78,9 @@ struct MachineFixture {
         case .sent: return machine.sent(5, expected: 10, task: newestTask)
         case .redirected: return machine.redirected(by: Self.redirect, task: newestTask)
         case .redirectedAway: return machine.redirected(by: Self.away, task: newestTask)
+        case .redirectedHeld: return machine.redirected(by: Self.redirect, task: newestTask, isHeld: true)
+        case .redirectedAwayHeld: return machine.redirected(by: Self.away, task: newestTask, isHeld: true)
+        case .bodyBegan: return machine.bodyBegan(task: newestTask)
         case .challenged: return machine.challenged(task: newestTask)
         case .rewind: return machine.bodyStreamWanted(task: newestTask)
         case .succeeded: return machine.completed(task: newestTask, response: Self.ok, error: nil)
@@ -112,6 +117,7 @@ extension TransferStateMachine.Action {
         case .createTask: "create"
         case .resumeTask(let task): "resume \(task)"
         case .cancelTask(let task): "cancel \(task)"
+        case .answerRedirect(let request): "answer " + (request?.url.path ?? "nothing")
         case .askAboutRedirect(let response, _, _): "ask \(response.statusCode)"
         case .askAboutChallenge(let failures, _): "ask 401 after \(failures)"
         case .deliverHead(let response): "head \((response as? HTTPURLResponse)?.statusCode ?? 0)"
@@ -134,6 +140,7 @@ extension TransferStateMachine.State {
         case .idle: "idle"
         case .creating: "creating"
         case .running(let exchange): exchange.response == nil ? "running" : "receiving"
+        case .holding: "holding"
         case .stopping(_, .redirect): "stopping for redirect"
         case .stopping(_, .challenge): "stopping for challenge"
         case .stopping(_, .rewind): "stopping for rewind"

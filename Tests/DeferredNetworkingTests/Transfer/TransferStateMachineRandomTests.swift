@@ -10,6 +10,7 @@ private struct Invariants {
     private var task: Int?
     private var isTaskCancelled = false
     private var hasHead = false
+    private var isHeld = false
     private(set) var hasFinished = false
     private(set) var hasReleased = false
 
@@ -19,8 +20,11 @@ private struct Invariants {
             isCreationPending = false
             task = newestTask
             isTaskCancelled = false
+        } else if [.redirectedHeld, .redirectedAwayHeld].contains(event) {
+            isHeld = true
         } else if [.succeeded, .succeededUnseen, .failed].contains(event) || event == .invalidated {
             task = nil
+            isHeld = false
         }
         for action in actions {
             if let violation = violation(action) {
@@ -31,8 +35,11 @@ private struct Invariants {
     }
 
     private mutating func violation(_ action: TransferStateMachine.Action) -> String? {
-        if hasReleased { return "action after the release" }
         switch action {
+        case .answerRedirect(nil) where hasReleased && isHeld:
+            isHeld = false
+        case _ where hasReleased:
+            return "action after the release"
         case .createTask:
             if hasFinished || isCreationPending || task != nil { return "a task too many" }
             isCreationPending = true
@@ -42,6 +49,12 @@ private struct Invariants {
         case .cancelTask(let cancelled):
             if cancelled != task || isTaskCancelled { return "wrong task cancelled, or twice" }
             isTaskCancelled = true
+        case .answerRedirect(let next):
+            if !isHeld { return "answered twice" }
+            if next != nil, hasFinished { return "followed after the end" }
+            isHeld = false
+        case .askAboutRedirect where isHeld:
+            if hasFinished || task == nil { return "asked for nobody" }
         case .askAboutRedirect, .askAboutChallenge:
             if hasFinished || task != nil { return "asked while a task runs" }
         case .deliverHead:

@@ -123,6 +123,7 @@ struct ForeignProgressTests {
         }
     }
 
+    #if os(macOS) || os(Linux)
     @Test func `100,000 tasks over one progress are cancelled and dropped on a small stack`() async {
         await #expect(processExitsWith: .success) {
             let count = isSanitized ? 10_000 : 100_000
@@ -174,6 +175,7 @@ struct ForeignProgressTests {
             progress.cancel()
         }
     }
+    #endif
 
     private func current(of task: Task<some Sendable>) -> ProgressSnapshot? {
         let snapshots = Lock<ProgressSnapshot?>(nil)

@@ -150,6 +150,17 @@ struct TaskProgressTests {
         #expect(progress.fractionCompleted == 1)
     }
 
+    @Test func `a foreign progress without a total is followed, too`() async throws {
+        let foreign = makeProgress()
+        foreign.totalUnitCount = -1
+        let counts = Log<Int64>()
+        let task = Task(Producer(), progress: foreign)
+        let registration = task.uponProgress(on: .immediate) { counts.add($0.completed) }
+        foreign.completedUnitCount = 7
+        try await eventually { counts.entries.contains(7) }
+        registration.cancel()
+    }
+
     @Test func `progress keeps nothing that dropping the task would not`() {
         let lifetimes = Lifetimes()
         do {

@@ -30,6 +30,7 @@ struct TaskPromiseTests {
         #expect(Task(promise).valueNow == 1)
     }
 
+    #if os(macOS) || os(Linux)
     @Test func `mustFill traps the second time`() async {
         let exit = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let promise = Task<Int>.Promise()
@@ -39,6 +40,7 @@ struct TaskPromiseTests {
         let text = String(decoding: exit?.standardErrorContent ?? [], as: UTF8.self)
         #expect(text.contains("Task+PromiseTests.swift") && text.contains("this promise is filled already"))
     }
+    #endif
 
     @Test func `a promise that is dropped unfilled fails its task, with its file and line`() async {
         let task = Self.lostTask()

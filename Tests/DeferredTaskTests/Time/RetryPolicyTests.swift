@@ -33,6 +33,7 @@ struct RetryPolicyTests {
         )
     }
 
+    #if os(macOS) || os(Linux)
     @Test func `no attempt at all is refused`() async {
         let results = [
             await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
@@ -48,4 +49,5 @@ struct RetryPolicyTests {
             #expect(text.contains("RetryPolicy(attempts: 0) would try nothing; use 1 or more"))
         }
     }
+    #endif
 }

@@ -2,6 +2,8 @@
 import Darwin
 #elseif canImport(Musl)
 import Musl
+#elseif canImport(Android)
+import Android
 #else
 import Glibc
 #endif
@@ -19,6 +21,11 @@ final class RawClient {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         #else
         descriptor = socket(AF_INET, SOCK_STREAM, 0)
+        #endif
+        #if canImport(Darwin)
+        // There is no flag of `send` for that.
+        var isSilent: Int32 = 1
+        setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &isSilent, socklen_t(MemoryLayout<Int32>.size))
         #endif
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)

@@ -1,3 +1,4 @@
+#if os(macOS) || os(Linux)
 import Deferred
 import DeferredTesting
 import Foundation
@@ -141,3 +142,4 @@ struct FailingTests {
         #expect(result.errors == "")
     }
 }
+#endif

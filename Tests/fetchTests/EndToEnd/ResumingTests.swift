@@ -1,3 +1,4 @@
+#if os(macOS) || os(Linux)
 import Deferred
 import DeferredTesting
 import Foundation
@@ -128,3 +129,4 @@ struct ResumingTests {
         #expect(try directory.names == [])
     }
 }
+#endif

@@ -21,7 +21,11 @@ extension URLClient {
             /// A request was handed to the engine: the first one, or one after a redirect, a challenge or a pause.
             case sent
 
-            /// The server redirected the request, and the client follows.
+            /// There is no network, and the request waits for one, as the session's `waitsForConnectivity` asks. The idle
+            /// deadline waits as well; the others don't. Over `URLSession` on Apple's platforms.
+            case waitingForConnectivity
+
+            /// The server redirected, and the client follows.
             case redirected(HTTPURLResponse, to: URL)
 
             /// The server answered `401`, and the client looks for a credential.
@@ -56,8 +60,7 @@ extension URLClient {
         /// The number of bytes of response bodies received so far, in all attempts, after decompression.
         public let received: Int64
 
-        /// The metrics of the last transfer that ended; with ``Kind/finished(_:)``, over
-        /// ``Configuration/Engine/libcurl``.
+        /// The metrics of the last transfer that ended, with ``Kind/finished(_:)``; `nil` over `URLSession` on Linux.
         public let metrics: Metrics?
     }
 }
@@ -78,6 +81,7 @@ extension URLClient.Event.Kind: CustomStringConvertible {
         switch self {
         case .created: "created"
         case .sent: "sent"
+        case .waitingForConnectivity: "waiting for a network"
         case .redirected(let response, let target):
             "redirected by \(response.statusCode) to \(DisplayText.quoted(target))"
         case .challenged(let response): "challenged with \(response.statusCode)"

@@ -1,5 +1,8 @@
 extension URLClient {
-    /// The timings and the connection of a request's last transfer. Only with ``Configuration/Engine/libcurl``.
+    /// The timings and the connection of a request's last transfer.
+    ///
+    /// Available with ``Configuration/Engine/libcurl``, and with `URLSession` on Apple's platforms, where a redirected
+    /// transfer counts from the last redirect.
     public struct Metrics: Sendable, Hashable {
         /// The time until the host name was resolved. Like the next four, counted from the start of the transfer.
         public let nameLookup: Duration

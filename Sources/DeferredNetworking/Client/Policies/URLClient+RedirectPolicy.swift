@@ -12,7 +12,7 @@ extension URLClient {
     /// `Authorization`, `Cookie` and `Proxy-Authorization` don't cross origins. A request with a one-shot
     /// `httpBodyStream` can't be sent again, and fails with `URLError.requestBodyStreamExhausted`.
     ///
-    /// A redirect that isn't followed becomes the response, without its body, and is subject to
+    /// A redirect that isn't followed becomes the response, on Linux without its body, and is subject to
     /// ``Configuration/validation``. A redirect beyond the limit fails the request with
     /// `URLError.httpTooManyRedirects`, whose description contains the chain.
     public struct RedirectPolicy: Sendable {

@@ -1,13 +1,18 @@
 public import Foundation
 
 extension URLClient {
-    /// The trusted certificate authorities and the client's own certificate. Only for ``Configuration/Engine/libcurl``.
+    /// The trusted certificate authorities and the client's own certificate.
     ///
     /// ```swift
     /// var configuration = URLClient.Configuration()
     /// configuration.engine = .libcurl
     /// configuration.tls.authorities = .file(URL(filePath: "/etc/company/ca.pem"))
     /// ```
+    ///
+    /// Available with ``Configuration/Engine/libcurl``, and with ``Configuration/Engine/urlSession`` on Apple's
+    /// platforms. There, App Transport Security may require more, and a file that can't be read fails each request with
+    /// ``URLClientError/engineUnavailable(reason:)``. A request to a server that isn't trusted fails with
+    /// `URLError.serverCertificateUntrusted` or a more precise code.
     public struct TLS: Sendable, Hashable {
         /// The certificate authorities that the client trusts.
         public enum Authorities: Sendable, Hashable {
@@ -17,26 +22,42 @@ extension URLClient {
             /// Only those in a file in PEM format. Connections fail if it can't be read.
             case file(URL)
 
-            /// Only these, in PEM format. Requires libcurl 7.77 or later.
+            /// Only these, in PEM format. With libcurl, this requires version 7.77 or later.
             case data(Data)
         }
 
         /// A certificate by which the client identifies itself to servers that ask for one.
         public struct ClientCertificate: Sendable, Hashable {
-            /// The certificate's file, in PEM format.
+            /// The file of the certificate.
             public var certificate: URL
 
-            /// The file of the private key, in PEM format.
+            /// The file of the private key.
             public var key: URL
 
             /// The password of the key, if it has one.
             public var password: String?
 
-            /// Creates a certificate from its files.
+            /// True if both are in one file in PKCS#12 format.
+            let isArchive: Bool
+
+            /// Creates a certificate from files in PEM format. Only for ``Configuration/Engine/libcurl``.
             public init(certificate: URL, key: URL, password: String? = nil) {
                 self.certificate = certificate
                 self.key = key
                 self.password = password
+                isArchive = false
+            }
+
+            /// Creates a certificate from a file in PKCS#12 format, which contains the private key and the issuing
+            /// certificates.
+            ///
+            /// Only for ``Configuration/Engine/urlSession`` on Apple's platforms. `openssl pkcs12 -export` creates such a
+            /// file from files in PEM format.
+            public init(pkcs12 file: URL, password: String) {
+                certificate = file
+                key = file
+                self.password = password
+                isArchive = true
             }
         }
 

@@ -81,6 +81,11 @@ extension Attempt: TransferDecider {
         events.report(.sent)
     }
 
+    func waitsForConnectivity() {
+        deadlines.noteWaiting()
+        events.report(.waitingForConnectivity)
+    }
+
     func measured(_ metrics: URLClient.Metrics) {
         events.measured(metrics)
     }

@@ -17,6 +17,9 @@ final class AttemptDeadlines: Sendable {
         var expire: (@Sendable (any Error) -> Void)?
         var hasEnded = false
         var isForgiven: (@Sendable () -> Bool)?
+
+        /// Whether the platform waits for a network: nobody is silent as long as there is none.
+        var isWaiting = false
     }
 
     /// Foundation's default: the caller has not chosen a time-out for the request.
@@ -56,13 +59,22 @@ final class AttemptDeadlines: Sendable {
     }
 
     func noteActivity() {
-        state.withLock { $0.lastActivity = ContinuousClock.now }
+        state.withLock { state in
+            state.lastActivity = ContinuousClock.now
+            state.isWaiting = false
+        }
+    }
+
+    /// There is no network, and the platform waits for one. Until there is activity again, no silence counts.
+    func noteWaiting() {
+        state.withLock { $0.isWaiting = true }
     }
 
     func noteHead() {
         state.withLock { state in
             state.headDeadline = nil
             state.lastActivity = ContinuousClock.now
+            state.isWaiting = false
         }
     }
 
@@ -86,6 +98,9 @@ final class AttemptDeadlines: Sendable {
 
     private func check() {
         if let isForgiven = state.withLock({ $0.isForgiven }), isForgiven() { noteActivity() }
+        state.withLock { state in
+            if state.isWaiting { state.lastActivity = ContinuousClock.now }
+        }
         let verdict = state.withLock { state -> (expire: (@Sendable (any Error) -> Void)?, reason: String)? in
             guard let (time, reason) = nextDeadline(state), time <= ContinuousClock.now else { return nil }
             return (state.expire, reason)

@@ -92,7 +92,7 @@ struct RealServerLibcurlTests {
             let client = tests.client { $0.maximumConnectionsPerHost = 32 }
             let urls = try ["/1k", "/none", "/moved", "/echo", "/private/1k"].map { try tests.url($0, isSecure: false) }
             let secure = try tests.url("/1k")
-            /// Whether it ended as such a request should.
+            /// Makes one request of a mix, and returns true if it ended as expected.
             func request(_ number: Int) async -> Bool {
                 switch number % 16 {
                 case 0: return await client.begin(secure).ending() == .status(200)
@@ -136,7 +136,7 @@ struct RealServerLibcurlTests {
             let after = (entries(of: "fd"), entries(of: "task"), residentMemory())
             try await eventually { client.core.requestCount == 0 && client.core.transferCount == 0 }
             print("before \(before), after \(after)")
-            // Connections come and go, and the concurrency pool's threads.
+            // The numbers of connections and of the concurrency pool's threads vary.
             precondition(after.0 <= before.0 + 32 && after.1 <= before.1 + 4)
             precondition(isSanitized || after.2 - before.2 < 8 << 20)
         }

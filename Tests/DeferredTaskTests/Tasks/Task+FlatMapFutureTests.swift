@@ -96,7 +96,7 @@ struct TaskFlatMapFutureTests {
             second.fail(with: Failure.custom)
             #expect(task?.failureNow is CircularTask)
         }
-        // Not in a circle: what both derive from.
+        // Two tasks derived from the same one are no cycle.
         let (first, other) = (Producer(), Producer())
         let shared = Task(other).map { $0 }
         let both = shared.flatMap { _ in Task(first) }.flatMap { _ in shared.map { $0 + 1 } }

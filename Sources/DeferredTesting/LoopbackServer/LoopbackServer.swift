@@ -1,6 +1,6 @@
 public import Foundation
 
-/// An HTTP/1.1 server on 127.0.0.1 that answers with scripts, byte by byte.
+/// An HTTP/1.1 server on 127.0.0.1 that answers with scripts, byte by byte; with TLS, too, on Linux.
 ///
 /// Reach for it where a test needs a real connection, and above all where it needs one that misbehaves: that drips,
 /// stalls, breaks off, lies about lengths or is reset. Plain responses are scripts as well.
@@ -28,11 +28,16 @@ public import Foundation
 /// it is released. The closures are retained until then.
 public final class LoopbackServer: Sendable {
     private let core: ServerCore
+    private let base: String
 
     /// Starts a server that asks a closure for the answer to each request.
     ///
     /// - Parameters:
     ///   - port: The port to listen on; 0 takes any free one.
+    ///   - tls: What makes it a server for `https`, where ``canDoTLS`` is true; `nil` for `http`. A script that resets
+    ///     ends the connection without the farewell that TLS asks for.
+    ///   - unixSocketPath: Where to listen in the file system, instead of on a port. There must not be anything yet; it is
+    ///     removed when the server stops.
     ///   - requestLogLimit: How many of the latest requests ``requests`` keeps, each with its body.
     ///   - beforeBody: Called when a request's head has arrived, with an empty ``Request/body``. A script is played at
     ///     once, and so can answer before the body is read, read it slowly (``Script/Step/receive(_:)``), or break off
@@ -40,27 +45,42 @@ public final class LoopbackServer: Sendable {
     ///     For `nil` the body is read and `respond` is called.
     ///   - respond: Called when a request has arrived with its whole body. Calls for different connections are
     ///     concurrent, on threads of the server that have 256 KiB of stack.
-    /// - Throws: ``StartError`` when the port is taken or not allowed, or when the system is out of resources.
+    /// - Throws: ``StartError`` when the port is taken or not allowed, when there is no TLS here, or when the system is
+    ///   out of resources.
     public init(
         port: UInt16 = 0,
+        tls: TLS? = nil,
+        unixSocketPath: String? = nil,
         requestLogLimit: Int = 1_000,
         beforeBody: (@Sendable (Request) -> Script?)? = nil,
         respond: @escaping @Sendable (Request) -> Script
     ) throws(StartError) {
+        let context: TLSContext?
         do {
-            let journal = ServerJournal(limit: requestLogLimit)
-            core = try ServerCore(port: port, journal: journal, beforeBody: beforeBody, respond: respond)
-            try core.start()
+            context = try tls.map { tls throws(TLSError) in try TLSContext(tls) }
         } catch {
             throw StartError(port: port, error)
         }
+        do {
+            core = try ServerCore(
+                at: unixSocketPath.map { .path($0) } ?? .port(port),
+                tls: context,
+                journal: ServerJournal(limit: requestLogLimit),
+                beforeBody: beforeBody,
+                respond: respond
+            )
+            try core.start()
+        } catch {
+            throw StartError(port: port, path: unixSocketPath, error)
+        }
+        base = (tls == nil ? "http://" : "https://") + (unixSocketPath == nil ? "127.0.0.1:\(core.port)" : "localhost")
     }
 
     deinit {
         core.stop()
     }
 
-    /// The port the server listens on.
+    /// The port the server listens on; 0 for one with a path.
     public var port: UInt16 { core.port }
 
     /// The latest requests in the order in which they were ready to be answered; those cut short have a partial body.
@@ -84,7 +104,6 @@ public final class LoopbackServer: Sendable {
     ///
     /// - Parameter path: The path, with a query if needed. What a URL can't hold as it is gets percent-encoded.
     public func url(_ path: String = "/") -> URL {
-        let base = "http://127.0.0.1:\(port)"
         let absolute = path.hasPrefix("/") ? path : "/" + path
         let escaped = absolute.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? "/"
         guard let url = URL(string: base + absolute) ?? URL(string: base + escaped) else {

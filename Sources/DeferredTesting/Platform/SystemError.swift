@@ -13,6 +13,9 @@ struct SystemError: Error, CustomStringConvertible {
     /// The failure that the calling thread has just met.
     static var current: SystemError { SystemError(code: errno) }
 
+    /// The failure for what the system lacks.
+    static let unsupported = SystemError(code: ENOTSUP)
+
     var description: String { "\(String(cString: strerror(code))) (errno \(code))" }
 
     /// Whether the same call would succeed once the descriptor is ready.

@@ -12,7 +12,11 @@ public import DeferredTask
 ///
 /// Descriptions show no credentials: neither those in headers, nor users and passwords in URLs, nor query items that
 /// look like secrets.
+///
+/// Copies share their contents, so that handing an error on costs one reference.
 public struct HTTPError: Error, Sendable {
+    private let contents: Contents
+
     /// What went wrong.
     public enum Code: String, Sendable, Hashable, CaseIterable {
         /// Somebody cancelled.
@@ -65,16 +69,16 @@ public struct HTTPError: Error, Sendable {
     }
 
     /// What went wrong.
-    public let code: Code
+    public var code: Code { contents.code }
 
     /// The request as the loader knew it that reports the error.
-    public let request: HTTPRequest
+    public var request: HTTPRequest { contents.request }
 
     /// The response, where there was one.
-    public let response: HTTPResponse?
+    public var response: HTTPResponse? { contents.response }
 
     /// The cause, where there is one.
-    public let underlying: (any Error)?
+    public var underlying: (any Error)? { contents.underlying }
 
     /// Creates an error.
     public init(
@@ -83,10 +87,21 @@ public struct HTTPError: Error, Sendable {
         response: HTTPResponse? = nil,
         underlying: (any Error)? = nil
     ) {
-        self.code = code
-        self.request = request
-        self.response = response
-        self.underlying = underlying
+        contents = Contents(code, request, response, underlying)
+    }
+
+    private final class Contents: Sendable {
+        let code: Code
+        let request: HTTPRequest
+        let response: HTTPResponse?
+        let underlying: (any Error)?
+
+        init(_ code: Code, _ request: HTTPRequest, _ response: HTTPResponse?, _ underlying: (any Error)?) {
+            self.code = code
+            self.request = request
+            self.response = response
+            self.underlying = underlying
+        }
     }
 }
 

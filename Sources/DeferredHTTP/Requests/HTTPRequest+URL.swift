@@ -61,7 +61,7 @@ extension HTTPRequest {
     public var percentEncodedQuery: String? { parts.query }
 
     /// The whole URL; `nil` unless it has a host and all of it is valid.
-    public var url: URL? { try? parts.makeURL() }
+    public var url: URL? { try? makeURL() }
 
     private static func encoded(_ items: [URLQueryItem]) -> String {
         let allowed = PercentEncoding.queryItem

@@ -207,7 +207,11 @@ final class HTTPExecution: @unchecked Sendable {
     var isCancelled: Bool { flags.load(ordering: .relaxed) & Self.cancelledFlag != 0 }
 
     /// Whether this is cancelled, or about to be by a reset.
-    var isToStop: Bool { isCancelled || (whole ?? self).isGateClosed }
+    var isToStop: Bool {
+        if isCancelled { return true }
+        if let whole { return whole.isGateClosed }
+        return isGateClosed
+    }
 
     private var isGateClosed: Bool {
         // Pairs with the release in `pass`.

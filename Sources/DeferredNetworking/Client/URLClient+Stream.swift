@@ -21,17 +21,16 @@ extension URLClient {
     ///   status that isn't accepted. Later failures, deadlines and shutdowns are thrown by the body, in which cancelling the
     ///   task has no part any longer: see ``StreamingResponse/Body/cancel()``. Attempts end with the head, too.
     public func stream(_ request: URLRequest, options: RequestOptions = .init()) -> Task<StreamingResponse> {
-        stream(request, body: .inRequest, options: options, in: ProgressReporter(unit: .bytes))
+        stream(.unchecked(request), options: options, in: ProgressReporter(unit: .bytes))
     }
 
     /// Begins a request whose response is read as it comes, with any body.
     package func stream(
-        _ request: URLRequest,
-        body: CheckedRequest.Body,
+        _ request: SubmittedRequest,
         options: RequestOptions,
         in reporter: ProgressReporter
     ) -> Task<StreamingResponse> {
-        core.begin(request, body: body, options: options, reporter: reporter) { attempt in
+        core.begin(request, options: options, reporter: reporter) { attempt in
             let sink = StreamSink(attempt, onProgress: reporter.counting(.received))
             let transfer = attempt.transfer(
                 attempt.request,

@@ -47,7 +47,7 @@ struct OddChainsTests {
         let strategy = RetryStrategy.custom { $0.number < 3 ? .zero : nil }
         #expect(try await (Retry(strategy) --> Retry(strategy) --> stub).load(request).get().status.code == 503)
         #expect(stub.requests.count == 9)
-        let pausing = Retry(strategy) --> Retry(.custom { _ in .seconds(.max) }, clock: clock) --> stub
+        let pausing = Retry(strategy) --> Retry(.custom { _ in Duration.seconds(Int64.max) }, clock: clock) --> stub
         let task = pausing.load(request)
         try await clock.waitForSleepers()
         task.cancel()
@@ -56,7 +56,8 @@ struct OddChainsTests {
 
     @Test func `a chain is a loader like any other, in the middle of another one`() async throws {
         struct Both: HTTPLoader {
-            let (first, second): (any HTTPLoader, any HTTPLoader)
+            let first: any HTTPLoader
+            let second: any HTTPLoader
 
             func load(_ task: HTTPTask) {
                 task.pass(task.request, to: first) { result in
@@ -188,10 +189,10 @@ struct OddChainsTests {
 
     @Test func `a request out of each completion handler, ten thousand times, fits a small stack`() async {
         let count = await onThread(stackSize: 512 << 10) {
-            let (count, stub) = (Lock(0), Later.Now())
+            let count = Lock(0)
             let chain =
                 ResetGuard() --> Autocancel() --> Validate() --> Retry() --> Throttle(maximum: 1)
-                --> ModifyRequest { _ in } --> stub
+                --> ModifyRequest { _ in } --> Later.Now()
             @Sendable func next() {
                 let number = count.withLock { count in
                     count += 1
@@ -379,7 +380,7 @@ struct OddChainsTests {
             do {
                 return try await next(request)
             } catch {
-                ended.fill(with: error.code)
+                ended.fill(with: (error as? HTTPError)?.code)
                 return HTTPResponse(request: request, status: 203)
             }
         }

@@ -5,6 +5,10 @@ import Foundation
 import TestSupport
 import Testing
 
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
 /// A request that a chain's terminal loader has checked is not checked again by its client. Nothing slips by.
 @Suite(.ownThread, .timeLimit(.minutes(2)))
 struct CheckedOnceTests {
@@ -41,7 +45,7 @@ struct CheckedOnceTests {
             .response(body: .text("\(request.headers["X-Own"] ?? "") \(request.headers["X-Both"] ?? "")"))
         }
         defer { server.stop() }
-        var configuration = URLClient.Configuration()
+        let configuration = URLClient.Configuration()
         configuration.session.httpAdditionalHeaders = ["X-Own": "client", "X-Both": "client"]
         let request = HTTPRequest(url: server.url("/"), headers: ["x-both": "request"])
         #expect(try await URLSessionLoader.underTest(configuration).load(request).get().text == "client request")

@@ -18,7 +18,7 @@ struct RateLimitStateMachine: Sendable {
         let seconds = requestsPerSecond > 0 ? min(1 / requestsPerSecond, 0x1p32) : 0x1p32
         interval = .seconds(seconds)
         // Saturated well below what a duration can hold.
-        tolerance = .seconds(min(seconds * Double(max(1, burst) - 1), 0x1p40))
+        tolerance = .seconds(min(seconds * Double(max(1, burst) - 1), 0x1p62))
     }
 
     var waitingCount: Int { waiting.count - firstWaiting - cancelled.count }

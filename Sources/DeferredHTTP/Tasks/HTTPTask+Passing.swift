@@ -34,16 +34,20 @@ extension HTTPTask {
     }
 
     /// The same for loaders that don't need a task for it.
+    ///
+    /// - Parameter endsCancelled: Whether a task that is cancelled is completed as such, as is right for a loader that
+    ///   does nothing else with it.
     @discardableResult
     func send(
         _ request: HTTPRequest,
         to next: (any HTTPLoader)?,
+        endsCancelled: Bool = true,
         completion: (@Sendable (HTTPResult) -> Void)? = nil
     ) -> HTTPExecution? {
-        if failIfCancelled() { return nil }
+        if endsCancelled ? failIfCancelled() : execution.isComplete || execution.isToStop { return nil }
         if next == nil {
             guard let next = continuation(isLast: false) else { return nil }
-            return send(request, to: next, completion: completion)
+            return send(request, to: next, endsCancelled: endsCancelled, completion: completion)
         }
         let part = HTTPExecution(request, partOf: self, completion)
         let child = HTTPTask(part, isLoaders: true)

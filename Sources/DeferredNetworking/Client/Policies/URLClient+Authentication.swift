@@ -96,7 +96,7 @@ extension URLClient {
     }
 }
 
-extension URLClient.Credential: CustomStringConvertible, CustomDebugStringConvertible {
+extension URLClient.Credential: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The kind, and the name of a user.
     public var description: String {
         switch self {
@@ -107,4 +107,7 @@ extension URLClient.Credential: CustomStringConvertible, CustomDebugStringConver
 
     /// The same as ``description``.
     public var debugDescription: String { description }
+
+    /// The same as ``description``, lest `dump` tells the secret.
+    public var customMirror: Mirror { Mirror(self, children: ["credential": description]) }
 }

@@ -51,7 +51,9 @@ package struct CheckedRequest: Sendable {
             try RequestGrammar.check(fieldNamed: name, value: value)
             result.setValue(value, forHTTPHeaderField: name)
         }
-        result.url = try Self.checkedURL(request.url)
+        let url = try Self.checkedURL(request.url)
+        // Each change of a request that somebody else has, too, copies all of it.
+        if url != request.url { result.url = url }
         if let method = request.httpMethod {
             try RequestGrammar.check(method: method)
         }

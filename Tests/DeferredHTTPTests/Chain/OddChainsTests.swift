@@ -208,6 +208,32 @@ struct OddChainsTests {
         #expect(count == 10_000)
     }
 
+    @Test func `a reset does not let a request begin that waits for one which it cancels`() async {
+        /// Lets the first request go on when the second has ended.
+        struct Swapped: HTTPLink {
+            let first = Swapped.Box()
+            var next: (any HTTPLoader)?
+
+            final class Box: Sendable { let task = Lock<HTTPTask?>(nil) }
+
+            func load(_ task: HTTPTask) {
+                let waiting = first.task.withLock { first in
+                    defer { if first == nil { first = task } }
+                    return first
+                }
+                guard let waiting else { return }
+                task.addCompletionHandler { [next] _ in waiting.pass(to: next) }
+                task.pass(to: next)
+            }
+        }
+        let stub = StubLoader()
+        let chain = ResetGuard() --> Autocancel() --> Swapped() --> stub
+        let tasks = (0..<2).map { _ in chain.load(request) }
+        #expect(stub.requests.count == 1)
+        await chain.reset().value
+        #expect(tasks.map(\.codeNow) == [.cancelled, .cancelled] && stub.requests.count == 1)
+    }
+
     // MARK: Streams and files
 
     @Test func `a stream keeps its place and its attempt through a whole chain, until a reset`() async throws {

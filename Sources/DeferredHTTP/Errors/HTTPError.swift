@@ -12,8 +12,12 @@ public import DeferredTask
 ///
 /// Descriptions show no credentials: neither those in headers, nor users and passwords in URLs, nor query items that
 /// look like secrets.
+///
+/// Copies share their contents, so that handing an error on costs one reference.
 public struct HTTPError: Error, Sendable {
-    /// The kinds of failure.
+    private let contents: Contents
+
+    /// What went wrong.
     public enum Code: String, Sendable, Hashable, CaseIterable {
         /// The request was cancelled.
         case cancelled
@@ -64,17 +68,17 @@ public struct HTTPError: Error, Sendable {
         case unknown
     }
 
-    /// The kind of failure.
-    public let code: Code
+    /// What went wrong.
+    public var code: Code { contents.code }
 
-    /// The request in the form in which it reached the loader that reports the error.
-    public let request: HTTPRequest
+    /// The request as the loader knew it that reports the error.
+    public var request: HTTPRequest { contents.request }
 
-    /// The response, if there was one.
-    public let response: HTTPResponse?
+    /// The response, where there was one.
+    public var response: HTTPResponse? { contents.response }
 
-    /// The underlying error, if there is one.
-    public let underlying: (any Error)?
+    /// The cause, where there is one.
+    public var underlying: (any Error)? { contents.underlying }
 
     /// Creates an error.
     public init(
@@ -83,10 +87,21 @@ public struct HTTPError: Error, Sendable {
         response: HTTPResponse? = nil,
         underlying: (any Error)? = nil
     ) {
-        self.code = code
-        self.request = request
-        self.response = response
-        self.underlying = underlying
+        contents = Contents(code, request, response, underlying)
+    }
+
+    private final class Contents: Sendable {
+        let code: Code
+        let request: HTTPRequest
+        let response: HTTPResponse?
+        let underlying: (any Error)?
+
+        init(_ code: Code, _ request: HTTPRequest, _ response: HTTPResponse?, _ underlying: (any Error)?) {
+            self.code = code
+            self.request = request
+            self.response = response
+            self.underlying = underlying
+        }
     }
 }
 

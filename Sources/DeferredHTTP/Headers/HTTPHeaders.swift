@@ -1,4 +1,6 @@
-/// Header fields in order. Names are compared without regard to case, and a name can occur several times.
+internal import DeferredNetworking
+
+/// Header fields in order. Names are compared without regard to case, and one can occur several times.
 ///
 /// ```swift
 /// var headers: HTTPHeaders = ["Accept": "text/html", "Cookie": "a=1"]
@@ -72,15 +74,15 @@ public struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
 
     /// Adds those fields of `others` whose names do not occur here.
     public mutating func addMissing(from others: HTTPHeaders) {
-        let own = self
-        if !others.isEmpty { fields += others.fields.filter { own[$0.name] == nil } }
+        let count = fields.count
+        for other in others.fields where !fields[..<count].contains(where: { $0.isNamed(other.name) }) {
+            fields.append(other)
+        }
     }
 }
 
 extension HTTPHeaders.Field: Hashable {
-    func isNamed(_ other: String) -> Bool {
-        name == other || Self.areEqualWithoutCase(name, other)
-    }
+    func isNamed(_ other: String) -> Bool { HTTPToken.areEqualWithoutCase(name, other) }
 
     /// Compares the names without regard to case.
     public static func == (one: Self, other: Self) -> Bool {
@@ -89,18 +91,8 @@ extension HTTPHeaders.Field: Hashable {
 
     /// Hashes the name without regard to case.
     public func hash(into hasher: inout Hasher) {
-        for byte in name.utf8 { hasher.combine(Self.lowercased(byte)) }
+        for byte in name.utf8 { hasher.combine(HTTPToken.lowercased(byte)) }
         hasher.combine(value)
-    }
-
-    /// Compares ASCII names without regard to case; a name that isn't ASCII fails the request anyway.
-    private static func areEqualWithoutCase(_ one: String, _ other: String) -> Bool {
-        guard one.utf8.count == other.utf8.count else { return false }
-        return zip(one.utf8, other.utf8).allSatisfy { lowercased($0) == lowercased($1) }
-    }
-
-    private static func lowercased(_ byte: UInt8) -> UInt8 {
-        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
     }
 }
 

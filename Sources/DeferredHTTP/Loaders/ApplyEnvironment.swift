@@ -62,8 +62,8 @@ extension URLParts {
     }
 }
 
-/// An environment with its parts encoded.
-private struct Prepared: Sendable {
+/// An environment with its parts encoded, which is kept, and not copied for each request.
+private final class Prepared: Sendable {
     let scheme: String
     let host: String
     let port: Int?
@@ -71,13 +71,20 @@ private struct Prepared: Sendable {
     /// The encoded query, never empty; `nil` for none.
     let query: String?
     let headers: HTTPHeaders
+    let description: String
 
     init(_ environment: HTTPEnvironment) {
         (scheme, host, port) = (environment.scheme, environment.host, environment.port)
         let parts = HTTPRequest(path: environment.pathPrefix, query: environment.query).parts
         (path, query) = (parts.path, parts.query.flatMap { $0.isEmpty ? nil : $0 })
         headers = environment.headers
+        description = environment.description
     }
+}
+
+extension ApplyEnvironment: CustomReflectable {
+    /// The environment as it describes itself, lest `dump` tells credentials.
+    public var customMirror: Mirror { Mirror(self, children: ["environment": environment.description]) }
 }
 
 private enum EnvironmentOption: HTTPRequestOption {

@@ -34,6 +34,11 @@ public struct Deadline: HTTPLink {
     public func load(_ task: HTTPTask) {
         if task.failIfCancelled() { return }
         let limit = task.request.deadline ?? limit
+        guard limit > .zero else {
+            // A timer could come too late for a loader that answers at once.
+            task.fail(.timedOut, underlying: DeadlineExceeded(limit: limit))
+            return
+        }
         let stream = Lock(WeakStream())
         let timer = ClockTimer(after: limit, clock: clock) {
             [weak execution = task.execution, request = task.request] in

@@ -57,11 +57,11 @@ extension HTTPTask {
         to request: HTTPRequest,
         from next: (any HTTPLoader)?
     ) async throws(HTTPError) -> HTTPResponse {
-        guard let part = pass(request, to: next, completion: { _ in }) else {
-            // Complete already: cancelled, or without a next loader.
+        guard let part = send(request, to: next, endsCancelled: false, completion: { _ in }) else {
+            // Complete without a next loader, or cancelled: what becomes of that, the closure decides.
             if case .failure(let error) = peek() { throw error }
             throw HTTPError(.cancelled, request: request)
         }
-        return try await part.get()
+        return try await HTTPTask(part, isLoaders: false).get()
     }
 }

@@ -70,9 +70,9 @@ public struct URLSessionLoader: HTTPLoader {
     private func send(_ task: HTTPTask, _ body: HTTPBody) {
         if task.failIfCancelled() { return }
         let request = task.request
-        let (urlRequest, checkedBody): (URLRequest, CheckedRequest.Body)
+        let checked: CheckedRequest
         do {
-            (urlRequest, checkedBody) = try request.makeURLRequest(body: body)
+            checked = try request.checked(body: body)
         } catch {
             task.complete(with: .failure(HTTPError(error, request: request)))
             return
@@ -85,15 +85,14 @@ public struct URLSessionLoader: HTTPLoader {
         case .data:
             let direction: BodyProgress.Direction = body.isEmpty ? .received : .sent
             let transfer = client.gather(
-                urlRequest,
-                body: checkedBody,
+                .checked(checked),
                 options: options,
                 counting: direction,
                 in: reporter
             )
             task.follow(transfer) { HTTPResponse($0.1, body: $0.0, to: request) }
         case .stream:
-            task.follow(client.stream(urlRequest, body: checkedBody, options: options, in: reporter)) { response in
+            task.follow(client.stream(.checked(checked), options: options, in: reporter)) { response in
                 let body = response.body
                 let stream = HTTPBodyStream(body, isWoken: true, onCancel: { body.cancel() }) { error in
                     error is CancellationError ? error : HTTPError(error, request: request)
@@ -102,8 +101,7 @@ public struct URLSessionLoader: HTTPLoader {
             }
         case .file(let file, let resuming):
             let transfer = client.download(
-                urlRequest,
-                body: checkedBody,
+                .checked(checked),
                 to: file,
                 resuming: resuming,
                 options: options,

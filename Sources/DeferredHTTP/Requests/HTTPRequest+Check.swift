@@ -10,10 +10,10 @@ extension HTTPRequest {
     ///   no host, or a file of the body can't be read.
     public func check() throws(URLClientError) -> URL {
         try RequestGrammar.check(method: method.rawValue)
-        for field in allHeaders {
+        for field in allHeaders.fields {
             try RequestGrammar.check(fieldNamed: field.name, value: field.value)
         }
-        let url = try parts.makeURL()
+        let url = try makeURL()
         for file in body.files where !FileManager.default.isReadableFile(atPath: file.path) {
             throw .invalidRequest(reason: "the file \(DisplayText.quoted(file.path)) of the body cannot be read")
         }

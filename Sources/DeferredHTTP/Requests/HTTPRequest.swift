@@ -48,8 +48,8 @@ public struct HTTPRequest: Sendable, Identifiable {
     ) {
         var parts = URLParts()
         (parts.scheme, parts.host, parts.port) = (scheme, host, port)
+        parts.path = PercentEncoding.encode(path, allowing: PercentEncoding.path)
         contents = Contents(Identity(), method, headers, body, parts, HTTPRequestOptions())
-        self.path = path
         if !query.isEmpty { self.query = query }
     }
 
@@ -58,7 +58,7 @@ public struct HTTPRequest: Sendable, Identifiable {
 
     /// The method.
     public var method: HTTPMethod {
-        get { contents.method }
+        _read { yield contents.method }
         _modify {
             makeContentsUnique()
             yield &contents.method
@@ -67,7 +67,7 @@ public struct HTTPRequest: Sendable, Identifiable {
 
     /// The header fields. If they have no `Content-Type`, that of the body is added.
     public var headers: HTTPHeaders {
-        get { contents.headers }
+        _read { yield contents.headers }
         _modify {
             makeContentsUnique()
             yield &contents.headers
@@ -76,7 +76,7 @@ public struct HTTPRequest: Sendable, Identifiable {
 
     /// The body.
     public var body: HTTPBody {
-        get { contents.body }
+        _read { yield contents.body }
         _modify {
             makeContentsUnique()
             yield &contents.body
@@ -84,15 +84,18 @@ public struct HTTPRequest: Sendable, Identifiable {
     }
 
     var parts: URLParts {
-        get { contents.parts }
+        _read { yield contents.parts }
         _modify {
             makeContentsUnique()
             yield &contents.parts
         }
     }
 
+    /// The URL that the parts make up.
+    func makeURL() throws(URLClientError) -> URL { try contents.parts.makeURL() }
+
     var options: HTTPRequestOptions {
-        get { contents.options }
+        _read { yield contents.options }
         _modify {
             makeContentsUnique()
             yield &contents.options

@@ -208,8 +208,12 @@ final class HTTPExecution: @unchecked Sendable {
     // itself.
     var isCancelled: Bool { flags.load(ordering: .relaxed) & Self.cancelledFlag != 0 }
 
-    /// True if this is cancelled, or about to be by a reset.
-    var isToStop: Bool { isCancelled || (whole ?? self).isGateClosed }
+    /// Whether this is cancelled, or about to be by a reset.
+    var isToStop: Bool {
+        if isCancelled { return true }
+        if let whole { return whole.isGateClosed }
+        return isGateClosed
+    }
 
     private var isGateClosed: Bool {
         // Pairs with the release in `pass`.

@@ -8,7 +8,8 @@ extension HTTPTask {
     ///   ``HTTPError/Code/cannotConnect``.
     public func pass(to next: (any HTTPLoader)?) {
         if failIfCancelled() { return }
-        if let next { next.load(self) } else { continuation(isLast: true)?.load(self) }
+        // Not bound to a name: that would be a copy of the loader.
+        if next != nil { next?.load(self) } else { continuation(isLast: true)?.load(self) }
     }
 
     /// Has the next loader load another request for this task: a changed one, or the same once more.
@@ -38,17 +39,18 @@ extension HTTPTask {
     func send(
         _ request: HTTPRequest,
         to next: (any HTTPLoader)?,
+        endsCancelled: Bool = true,
         completion: (@Sendable (HTTPResult) -> Void)? = nil
     ) -> HTTPExecution? {
-        if failIfCancelled() { return nil }
-        guard let next else {
+        if endsCancelled ? failIfCancelled() : execution.isComplete || execution.isToStop { return nil }
+        if next == nil {
             guard let next = continuation(isLast: false) else { return nil }
-            return send(request, to: next, completion: completion)
+            return send(request, to: next, endsCancelled: endsCancelled, completion: completion)
         }
         let part = HTTPExecution(request, partOf: self, completion)
         let child = HTTPTask(part, isLoaders: true)
         if execution.adopt(part) {
-            next.load(child)
+            next?.load(child)
         } else {
             // The task was cancelled or completed meanwhile.
             part.cancel()

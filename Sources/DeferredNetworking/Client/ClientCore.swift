@@ -55,8 +55,7 @@ final class ClientCore: Sendable {
 
     /// Begins a request whose attempts are each started by `start`.
     func begin<Value: Sendable>(
-        _ request: URLRequest,
-        body: CheckedRequest.Body = .inRequest,
+        _ submitted: SubmittedRequest,
         options: URLClient.RequestOptions,
         reporter: ProgressReporter,
         start: @escaping ClientRequest<Value>.Start
@@ -65,14 +64,14 @@ final class ClientCore: Sendable {
             defer { state.nextIdentifier += 1 }
             return state.nextIdentifier
         }
-        let events = EventReporter(identifier, request, monitor: configuration.monitor)
+        let events = EventReporter(identifier, submitted.request, monitor: configuration.monitor)
         events.report(.created)
         let checked: CheckedRequest
         do throws(URLClientError) {
             if let refusal { throw refusal }
-            checked = try CheckedRequest(request, body: body, defaultHeaders: defaultHeaders)
+            checked = try submitted.checked(adding: defaultHeaders)
         } catch {
-            let named = error.about(request.url)
+            let named = error.about(submitted.request.url)
             events.report(.finished(named))
             return .failure(named)
         }

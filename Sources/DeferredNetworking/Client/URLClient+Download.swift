@@ -30,8 +30,7 @@ extension URLClient {
         options: RequestOptions = .init()
     ) -> Task<(URL, HTTPURLResponse)> {
         download(
-            request,
-            body: .inRequest,
+            .unchecked(request),
             to: destination,
             resuming: resuming,
             options: options,
@@ -41,14 +40,13 @@ extension URLClient {
 
     /// Begins a download into a file, with any kind of request body.
     package func download(
-        _ request: URLRequest,
-        body: CheckedRequest.Body,
+        _ request: SubmittedRequest,
         to destination: URL,
         resuming: Bool,
         options: RequestOptions,
         in reporter: ProgressReporter
     ) -> Task<(URL, HTTPURLResponse)> {
-        core.begin(request, body: body, options: options, reporter: reporter) { attempt in
+        core.begin(request, options: options, reporter: reporter) { attempt in
             let download = Download(
                 attempt.request,
                 to: destination,

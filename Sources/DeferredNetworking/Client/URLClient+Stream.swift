@@ -23,17 +23,16 @@ extension URLClient {
     ///   shutdowns are thrown by the body. Retries end with the head, and cancelling the task has no effect on the
     ///   body: see ``StreamingResponse/Body/cancel()``.
     public func stream(_ request: URLRequest, options: RequestOptions = .init()) -> Task<StreamingResponse> {
-        stream(request, body: .inRequest, options: options, in: ProgressReporter(unit: .bytes))
+        stream(.unchecked(request), options: options, in: ProgressReporter(unit: .bytes))
     }
 
     /// Begins a request whose response is read as it arrives, with any kind of request body.
     package func stream(
-        _ request: URLRequest,
-        body: CheckedRequest.Body,
+        _ request: SubmittedRequest,
         options: RequestOptions,
         in reporter: ProgressReporter
     ) -> Task<StreamingResponse> {
-        core.begin(request, body: body, options: options, reporter: reporter) { attempt in
+        core.begin(request, options: options, reporter: reporter) { attempt in
             let sink = StreamSink(attempt, onProgress: reporter.counting(.received))
             let transfer = attempt.transfer(
                 attempt.request,

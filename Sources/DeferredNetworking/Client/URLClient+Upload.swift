@@ -53,7 +53,12 @@ extension URLClient {
         case .stream(let makeStream):
             source = .stream(makeStream)
         }
-        return gather(request, body: source, options: options, counting: .sent, in: ProgressReporter(unit: .bytes))
+        return gather(
+            .unchecked(request, source),
+            options: options,
+            counting: .sent,
+            in: ProgressReporter(unit: .bytes)
+        )
     }
 
     /// Begins a `POST` request with a body. See ``upload(_:from:options:)-(URLRequest,_,_)``.

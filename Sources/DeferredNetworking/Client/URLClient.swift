@@ -63,7 +63,7 @@ public final class URLClient: Sendable {
     ///   short, ``URLClientError/deadlineExceeded`` for the total deadline and `URLError.timedOut` for the other ones,
     ///   ``URLClientError/shutDown`` after a shutdown, and otherwise with a `URLError` that has the failing URL.
     public func begin(_ request: URLRequest, options: RequestOptions = .init()) -> Task<(Data, HTTPURLResponse)> {
-        gather(request, options: options, counting: .received, in: ProgressReporter(unit: .bytes))
+        gather(.unchecked(request), options: options, counting: .received, in: ProgressReporter(unit: .bytes))
     }
 
     /// Begins a `GET` request. See ``begin(_:options:)-(URLRequest,_)``.
@@ -73,14 +73,13 @@ public final class URLClient: Sendable {
 
     /// Begins a request whose response is gathered in memory, and reports the progress of the body in one direction.
     package func gather(
-        _ request: URLRequest,
-        body: CheckedRequest.Body = .inRequest,
+        _ request: SubmittedRequest,
         options: RequestOptions = .init(),
         counting direction: BodyProgress.Direction,
         in reporter: ProgressReporter
     ) -> Task<(Data, HTTPURLResponse)> {
         let limit = core.configuration.maximumBodySize
-        return core.begin(request, body: body, options: options, reporter: reporter) { attempt in
+        return core.begin(request, options: options, reporter: reporter) { attempt in
             let sink = DataSink(limit: limit, onProgress: reporter.counting(direction)) { result in
                 attempt.end(with: result.flatMap { body, response in attempt.head(response).map { (body, $0) } })
             }

@@ -12,7 +12,8 @@ enum LibcurlFailure {
     }
 
     private static func urlErrorCode(_ code: Int32, _ text: String) -> URLError.Code {
-        switch Int(code) {
+        if let refusal = refusals.first(where: { text.contains($0.text) }) { return refusal.code }
+        return switch Int(code) {
         case CURLE_URL_MALFORMAT: .badURL
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: .cannotFindHost
         case CURLE_COULDNT_CONNECT, CURLE_PROXY: .cannotConnectToHost
@@ -34,6 +35,13 @@ enum LibcurlFailure {
         default: .unknown
         }
     }
+
+    /// What servers say of a client's certificate: with TLS 1.3 in the place of a response, and so in the text alone.
+    private static let refusals: [(text: String, code: URLError.Code)] = [
+        ("alert certificate required", .clientCertificateRequired), ("alert unknown ca", .clientCertificateRejected),
+        ("alert bad certificate", .clientCertificateRejected), ("alert certificate ", .clientCertificateRejected),
+        ("alert unsupported certificate", .clientCertificateRejected),
+    ]
 
     private static func isAboutChunks(_ text: String) -> Bool {
         ["chunk", "hexadecimal", "Malformed encoding", "Too large response headers", "Nul byte"]

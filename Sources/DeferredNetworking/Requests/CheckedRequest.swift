@@ -53,8 +53,8 @@ package struct CheckedRequest: Sendable {
             try RequestGrammar.check(fieldNamed: name, value: value)
             result.setValue(value, forHTTPHeaderField: name)
         }
-        url = try Self.checkedURL(request.url)
-        // Changing a request whose storage is shared copies all of it.
+        let url = try Self.checkedURL(request.url)
+        // Each change of a request that somebody else has, too, copies all of it.
         if url != request.url { result.url = url }
         if let method = request.httpMethod {
             try RequestGrammar.check(method: method)
@@ -62,7 +62,18 @@ package struct CheckedRequest: Sendable {
         for (name, value) in (result.allHTTPHeaderFields ?? [:]).sorted(by: { $0.key < $1.key }) {
             try RequestGrammar.check(fieldNamed: name, value: value)
         }
-        guard result.value(forHTTPHeaderField: "Transfer-Encoding") == nil else {
+        try self.init(wellFormed: result, body: body)
+    }
+
+    /// Checks what the grammar of a request's parts doesn't tell.
+    ///
+    /// - Parameter request: Made of parts that were checked by `RequestGrammar`. Its URL is absolute, has a host, and its
+    ///   scheme is `http` or `https` in lower case.
+    package init(wellFormed request: URLRequest, body: Body = .inRequest) throws(URLClientError) {
+        guard let url = request.url else { throw Self.missingURL }
+        var result = request
+        let fields = request.allHTTPHeaderFields ?? [:]
+        guard Self.value(of: "Transfer-Encoding", in: fields) == nil else {
             throw .invalidRequest(
                 reason:
                     "the header Transfer-Encoding is not the caller's to set: beside the Content-Length of the body, "
@@ -78,7 +89,8 @@ package struct CheckedRequest: Sendable {
         }
         timeout = request.timeoutInterval
         try Self.roundTimeout(of: &result)
-        try Self.checkBody(body, of: &result)
+        try Self.checkBody(body, of: &result, claimed: Self.value(of: "Content-Length", in: fields))
+        self.url = url
         self.request = result
         self.body = body
     }
@@ -104,7 +116,7 @@ package struct CheckedRequest: Sendable {
         return result
     }
 
-    /// The same request for a response that is kept elsewhere, and isn't to be an old one.
+    /// Returns this request for a response that is stored elsewhere and must not come from a cache.
     func uncached() -> CheckedRequest {
         var result = self
         result.isCacheable = false
@@ -120,6 +132,11 @@ package struct CheckedRequest: Sendable {
         var result = request
         result.httpBodyStream = makeStream()
         return result
+    }
+
+    /// Returns the value of a field. Foundation's own lookup makes a lower-case copy of each name.
+    private static func value(of name: String, in fields: [String: String]) -> String? {
+        fields.first { HTTPToken.areEqualWithoutCase($0.key, name) }?.value
     }
 
     private static func roundTimeout(of request: inout URLRequest) throws(URLClientError) {
@@ -140,9 +157,7 @@ package struct CheckedRequest: Sendable {
 extension CheckedRequest {
     /// Returns `url` as an absolute URL with a lower-case scheme, if a request can be sent to it.
     private static func checkedURL(_ url: URL?) throws(URLClientError) -> URL {
-        guard let url = url?.absoluteURL else {
-            throw .invalidRequest(reason: "it has no URL; set one such as \"https://host/path\"")
-        }
+        guard let url = url?.absoluteURL else { throw missingURL }
         guard let scheme = url.scheme else {
             throw .invalidRequest(
                 reason: "the URL \(DisplayText.quoted(url)) is relative; "
@@ -159,17 +174,26 @@ extension CheckedRequest {
         return lowercasingScheme(scheme, of: url)
     }
 
+    private static let missingURL = URLClientError.invalidRequest(
+        reason: "it has no URL; set one such as \"https://host/path\""
+    )
+
     private static func checkAuthority(of url: URL) throws(URLClientError) {
         guard let host = url.host(percentEncoded: true), !host.isEmpty else {
             throw .invalidRequest(reason: "the URL \(DisplayText.quoted(url)) has no host; write \"https://host/path\"")
         }
-        if host.contains(":"), !IPv6Literals.areSupported {
+        try check(host: host)
+        try RequestGrammar.check(port: url.port, of: DisplayText.quoted(url))
+    }
+
+    /// Checks that the platform can connect to a host, whose grammar is right.
+    package static func check(host: String) throws(URLClientError) {
+        if host.utf8.contains(UInt8(ascii: ":")), !IPv6Literals.areSupported {
             throw .invalidRequest(
                 reason: "the host \(DisplayText.quoted(host)) is an IPv6 literal, which this version of Foundation "
                     + "cannot connect to; use a host name, or an IPv4 address"
             )
         }
-        try RequestGrammar.check(port: url.port, of: DisplayText.quoted(url))
     }
 
     private static func lowercasingScheme(_ scheme: String, of url: URL) -> URL {
@@ -182,8 +206,14 @@ extension CheckedRequest {
 // MARK: The body
 
 extension CheckedRequest {
-    /// Checks that the body is allowed with the method, is readable, and is as long as the request says.
-    private static func checkBody(_ body: Body, of request: inout URLRequest) throws(URLClientError) {
+    /// Checks that the body can be sent with the method, can be read, and is as long as the request says.
+    ///
+    /// - Parameter claim: The length that the request says itself, if it does.
+    private static func checkBody(
+        _ body: Body,
+        of request: inout URLRequest,
+        claimed claim: String?
+    ) throws(URLClientError) {
         let method = request.httpMethod ?? "GET"
         if request.httpBody?.isEmpty == true, isBodiless(method) {
             request.httpBody = nil
@@ -195,7 +225,7 @@ extension CheckedRequest {
                     + "use POST, or remove the body"
             )
         }
-        guard let claim = request.value(forHTTPHeaderField: "Content-Length") else { return }
+        guard let claim else { return }
         guard let claimed = HTTPNumber.parse(claim) else {
             throw .invalidRequest(
                 reason: "the header Content-Length: \(DisplayText.quoted(claim)) is not a number; leave it out"
@@ -215,7 +245,7 @@ extension CheckedRequest {
     }
 
     private static func isBodiless(_ method: String) -> Bool {
-        ["GET", "HEAD"].contains(method.uppercased())
+        method == "GET" || ["GET", "HEAD"].contains(method.uppercased())
     }
 
     /// Returns the length of the body in bytes, or nil for a stream.
@@ -237,5 +267,33 @@ extension CheckedRequest {
             )
         }
         return length
+    }
+}
+
+/// A request that is handed to a client.
+package enum SubmittedRequest: Sendable {
+    /// One of a caller's, still to be checked.
+    case unchecked(URLRequest, CheckedRequest.Body = .inRequest)
+
+    /// One that was checked when it was built.
+    case checked(CheckedRequest)
+
+    var request: URLRequest {
+        switch self {
+        case .unchecked(let request, _): request
+        case .checked(let request): request.request
+        }
+    }
+
+    /// - Parameter defaultHeaders: Added where the request has no such field of its own.
+    func checked(adding defaultHeaders: [String: String]) throws(URLClientError) -> CheckedRequest {
+        switch self {
+        case .unchecked(let request, let body):
+            try CheckedRequest(request, body: body, defaultHeaders: defaultHeaders)
+        case .checked(let request) where defaultHeaders.isEmpty:
+            request
+        case .checked(let request):
+            try CheckedRequest(request.request, body: request.body, defaultHeaders: defaultHeaders)
+        }
     }
 }

@@ -30,7 +30,13 @@ package struct ByteSet: Sendable {
     /// Returns true if all bytes of `text` are in the set.
     package func containsAll(of text: String) -> Bool {
         var text = text
-        return text.withUTF8 { bytes in bytes.allSatisfy(contains) }
+        return text.withUTF8 { bytes in
+            for byte in bytes {
+                let bits = byte < 64 ? low : byte < 128 ? high : 0
+                if bits >> UInt64(byte & 63) & 1 == 0 { return false }
+            }
+            return true
+        }
     }
 
     private mutating func insert(_ byte: UInt8) {

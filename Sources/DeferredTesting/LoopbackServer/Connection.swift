@@ -8,6 +8,8 @@ enum Disconnection: Error {
     case peerClosed
     /// The peer has reset the connection, or the system has.
     case broken(SystemError)
+    /// The peer doesn't keep to TLS, has refused the server's certificate, or has none that is accepted.
+    case insecure
 }
 
 /// One accepted connection: buffered input, complete output, and waits that end when the server stops.
@@ -20,13 +22,15 @@ final class Connection {
     let socket: Socket
     let number: Int
     private let stopSignal: StopSignal
+    private let tls: TLSSession?
     private var buffer: [UInt8] = []
     private var position = 0
 
-    init(socket: Socket, number: Int, stopSignal: StopSignal) {
+    init(socket: Socket, number: Int, stopSignal: StopSignal, tls: TLSSession? = nil) {
         self.socket = socket
         self.number = number
         self.stopSignal = stopSignal
+        self.tls = tls
     }
 
     /// The received bytes that have not been consumed.
@@ -48,6 +52,10 @@ final class Connection {
 
     /// Sends all bytes.
     func send(_ bytes: Data) throws {
+        try transmit(tls?.seal(bytes) ?? bytes)
+    }
+
+    private func transmit(_ bytes: Data) throws {
         try bytes.withUnsafeBytes { bytes in
             var rest = bytes[...]
             while !rest.isEmpty {
@@ -88,6 +96,8 @@ final class Connection {
     ///
     /// Closing with unread input would send RST, which can overtake the response in the peer's system.
     func linger(until deadline: ContinuousClock.Instant) throws(Disconnection) {
+        // As much as the system takes at once: a peer that doesn't read is not waited for.
+        if let farewell = tls?.close() { _ = try? farewell.withUnsafeBytes(socket.send) }
         socket.finishSending()
         repeat {
             consume(buffered.count)
@@ -105,11 +115,27 @@ final class Connection {
             }
             do {
                 guard let bytes = try socket.receive(atMost: 64 * 1_024) else { continue }
-                buffer += bytes
-                return !bytes.isEmpty
-            } catch {
+                guard let tls, !bytes.isEmpty else {
+                    buffer += bytes
+                    return !bytes.isEmpty
+                }
+                let count = buffered.count
+                try decrypt(bytes, tls)
+                if buffered.count > count || tls.isClosedByPeer { return buffered.count > count }
+            } catch let error as SystemError {
                 throw .broken(error)
+            } catch {
+                throw error as? Disconnection ?? .insecure
             }
         }
+    }
+
+    /// Buffers the plain bytes, and answers what the protocol itself wants to have answered.
+    private func decrypt(_ bytes: [UInt8], _ tls: TLSSession) throws {
+        let plain = Result { try tls.open(bytes) }
+        // Also the alert that tells the peer why it is refused.
+        let answer = tls.takeOutput()
+        if !answer.isEmpty { try transmit(answer) }
+        buffer += try plain.get()
     }
 }

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// An HTTP/1.1 server on 127.0.0.1 that answers with scripts, byte by byte.
+/// An HTTP/1.1 server on 127.0.0.1 that answers with scripts, byte by byte; with TLS, too, on Linux.
 ///
 /// Use it where a test needs a real connection, and above all one that misbehaves: that drips, stalls, breaks off,
 /// lies about lengths or is reset. Plain responses are scripts as well.
@@ -29,11 +29,16 @@ public import Foundation
 /// it is released. The closures are retained until then.
 public final class LoopbackServer: Sendable {
     private let core: ServerCore
+    private let base: String
 
     /// Starts a server that asks a closure for the answer to each request.
     ///
     /// - Parameters:
     ///   - port: The port to listen on; 0 selects any free one.
+    ///   - tls: The settings of a server for `https`, where ``canDoTLS`` is true; `nil` for `http`. A script that resets
+    ///     the connection ends it without TLS's closing message.
+    ///   - unixSocketPath: The path of a Unix domain socket to listen on instead of a port. Nothing may exist there yet; it
+    ///     is removed when the server stops.
     ///   - requestLogLimit: The number of latest requests that ``requests`` keeps, each with its body.
     ///   - beforeBody: Called when a request's head has arrived, with an empty ``Request/body``. A script that it
     ///     returns is played at once, and so can answer before the body is read, read it slowly
@@ -41,27 +46,42 @@ public final class LoopbackServer: Sendable {
     ///     the rest of the body is read and discarded. If it returns `nil`, the body is read and `respond` is called.
     ///   - respond: Called when a request has arrived with its whole body. Calls for different connections are
     ///     concurrent, on threads of the server that have 256 KiB of stack.
-    /// - Throws: ``StartError`` when the port is taken or not allowed, or when the system is out of resources.
+    /// - Throws: ``StartError`` when the port is taken or not allowed, when there is no TLS here, or when the system is
+    ///   out of resources.
     public init(
         port: UInt16 = 0,
+        tls: TLS? = nil,
+        unixSocketPath: String? = nil,
         requestLogLimit: Int = 1_000,
         beforeBody: (@Sendable (Request) -> Script?)? = nil,
         respond: @escaping @Sendable (Request) -> Script
     ) throws(StartError) {
+        let context: TLSContext?
         do {
-            let journal = ServerJournal(limit: requestLogLimit)
-            core = try ServerCore(port: port, journal: journal, beforeBody: beforeBody, respond: respond)
-            try core.start()
+            context = try tls.map { tls throws(TLSError) in try TLSContext(tls) }
         } catch {
             throw StartError(port: port, error)
         }
+        do {
+            core = try ServerCore(
+                at: unixSocketPath.map { .path($0) } ?? .port(port),
+                tls: context,
+                journal: ServerJournal(limit: requestLogLimit),
+                beforeBody: beforeBody,
+                respond: respond
+            )
+            try core.start()
+        } catch {
+            throw StartError(port: port, path: unixSocketPath, error)
+        }
+        base = (tls == nil ? "http://" : "https://") + (unixSocketPath == nil ? "127.0.0.1:\(core.port)" : "localhost")
     }
 
     deinit {
         core.stop()
     }
 
-    /// The port that the server listens on.
+    /// The port that the server listens on; 0 for one with a path.
     public var port: UInt16 { core.port }
 
     /// The latest requests, in the order in which they were ready to be answered; requests cut short have a partial
@@ -86,7 +106,6 @@ public final class LoopbackServer: Sendable {
     ///
     /// - Parameter path: The path, with a query if needed. Characters that a URL can't hold are percent-encoded.
     public func url(_ path: String = "/") -> URL {
-        let base = "http://127.0.0.1:\(port)"
         let absolute = path.hasPrefix("/") ? path : "/" + path
         let escaped = absolute.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? "/"
         guard let url = URL(string: base + absolute) ?? URL(string: base + escaped) else {

@@ -18,20 +18,25 @@ final class ServerCore: Sendable {
     private let freeSlots = DispatchSemaphore(value: 0)
     private let beforeBody: (@Sendable (Request) -> Script?)?
     private let respond: @Sendable (Request) -> Script
+    private let address: SocketAddress
+    private let tls: TLSContext?
 
     init(
-        port: UInt16,
+        at address: SocketAddress,
+        tls: TLSContext?,
         journal: ServerJournal,
         beforeBody: (@Sendable (Request) -> Script?)?,
         respond: @escaping @Sendable (Request) -> Script
     ) throws(SystemError) {
+        self.address = address
+        self.tls = tls
         self.journal = journal
         self.beforeBody = beforeBody
         self.respond = respond
         stopSignal = try StopSignal()
-        listener = try Socket.listening(on: port)
+        listener = try Socket.listening(at: address)
         do {
-            self.port = try listener.localPort()
+            port = try listener.localPort(of: address)
         } catch {
             listener.close()
             throw error
@@ -44,7 +49,7 @@ final class ServerCore: Sendable {
         do {
             try threads.start { [self] in acceptConnections() }
         } catch {
-            listener.close()
+            closeListener()
             throw error
         }
     }
@@ -56,7 +61,7 @@ final class ServerCore: Sendable {
     }
 
     private func acceptConnections() {
-        defer { listener.close() }
+        defer { closeListener() }
         while true {
             freeSlots.wait()
             guard let socket = nextConnection() else {
@@ -75,7 +80,12 @@ final class ServerCore: Sendable {
         }
     }
 
-    /// Waits for a connection; returns `nil` when the server has been stopped.
+    private func closeListener() {
+        listener.close()
+        if case .path(let path) = address { Socket.remove(path) }
+    }
+
+    /// Waits for a connection; `nil` when the server has been stopped.
     private func nextConnection() -> Socket? {
         while listener.wait(for: .receiving, until: nil, orUntil: stopSignal) != .stopped {
             do {
@@ -90,8 +100,15 @@ final class ServerCore: Sendable {
     }
 
     private func serve(_ socket: Socket, number: Int) {
-        let connection = Connection(socket: socket, number: number, stopSignal: stopSignal)
+        defer { freeSlots.signal() }
+        let session: TLSSession?
+        do {
+            session = try tls.map { try TLSSession($0) }
+        } catch {
+            journal.connectionCloses()
+            return socket.close()
+        }
+        let connection = Connection(socket: socket, number: number, stopSignal: stopSignal, tls: session)
         ConnectionLoop(connection: connection, journal: journal, beforeBody: beforeBody, respond: respond).run()
-        freeSlots.signal()
     }
 }

@@ -11,14 +11,14 @@ import Glibc
 // Differences between Linux and Darwin. There are no upstream issues: the calls differ by design.
 
 extension Socket {
-    /// Creates a TCP socket that does not block and is not inherited by child processes.
-    static func make() throws(SystemError) -> Socket {
+    /// A new socket of this family that does not block and is not inherited by child processes.
+    static func make(_ family: Int32) throws(SystemError) -> Socket {
         #if canImport(Glibc)
         let kind = Int32(SOCK_STREAM.rawValue)
         #else
         let kind = SOCK_STREAM
         #endif
-        let descriptor = socket(AF_INET, kind, 0)
+        let descriptor = socket(family, kind, 0)
         guard descriptor >= 0 else { throw .current }
         Socket.keepPrivate(descriptor)
         return Socket(descriptor: descriptor)

@@ -8,23 +8,44 @@ import Android
 import Glibc
 #endif
 
-/// A TCP socket on 127.0.0.1, which its owner has to close exactly once.
+/// Where a socket listens.
+enum SocketAddress: Sendable {
+    /// A TCP port on 127.0.0.1; 0 for any free one.
+    case port(UInt16)
+
+    /// A socket of the Unix domain, which is made in the file system.
+    case path(String)
+}
+
+/// A socket for connections within the machine. Its owner closes it, once.
 ///
 /// No call blocks: a call that would have to wait returns `nil` or 0. Only `wait(for:until:orUntil:)` waits.
 struct Socket: Sendable {
     let descriptor: Int32
 
-    /// Creates a socket that listens on `port` (0: any free one), with a backlog of 1,024 connections.
-    static func listening(on port: UInt16) throws(SystemError) -> Socket {
-        let socket = try Socket.make()
-        socket.enable(SO_REUSEADDR, at: SOL_SOCKET)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        let size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let bound = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(socket.descriptor, $0, size) }
+    /// A socket that listens at `address`, with a backlog of 1,024 connections.
+    static func listening(at address: SocketAddress) throws(SystemError) -> Socket {
+        let socket: Socket
+        let bound: Int32
+        switch address {
+        case .port(let port):
+            socket = try Socket.make(AF_INET)
+            socket.enable(SO_REUSEADDR, at: SOL_SOCKET)
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_port = port.bigEndian
+            address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+            bound = socket.bind(to: &address)
+        case .path(let path):
+            var address = sockaddr_un()
+            address.sun_family = sa_family_t(AF_UNIX)
+            // One byte is left for the zero at the end.
+            guard path.utf8.count < MemoryLayout.size(ofValue: address.sun_path) else {
+                throw SystemError(code: ENAMETOOLONG)
+            }
+            withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+            socket = try Socket.make(AF_UNIX)
+            bound = socket.bind(to: &address)
         }
         guard bound == 0, listen(socket.descriptor, 1_024) == 0 else {
             let error = SystemError.current
@@ -34,15 +55,24 @@ struct Socket: Sendable {
         return socket
     }
 
-    /// Returns the port that this socket is bound to.
-    func localPort() throws(SystemError) -> UInt16 {
-        var address = sockaddr_in()
+    private func bind<Address>(to address: inout Address) -> Int32 {
+        withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bindDescriptor(descriptor, $0, socklen_t(MemoryLayout<Address>.size))
+            }
+        }
+    }
+
+    /// The port that this socket is bound to; 0 for one with a path.
+    func localPort(of address: SocketAddress) throws(SystemError) -> UInt16 {
+        guard case .port = address else { return 0 }
+        var bound = sockaddr_in()
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let result = withUnsafeMutablePointer(to: &address) { pointer in
+        let result = withUnsafeMutablePointer(to: &bound) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &size) }
         }
         guard result == 0 else { throw .current }
-        return UInt16(bigEndian: address.sin_port)
+        return UInt16(bigEndian: bound.sin_port)
     }
 
     /// Accepts the next connection; returns `nil` when none is waiting.
@@ -84,7 +114,12 @@ struct Socket: Sendable {
         closeDescriptor(descriptor)
     }
 
-    /// Repeats an interrupted call; returns `nil` when it would block.
+    /// Removes what a socket with a path leaves in the file system.
+    static func remove(_ path: String) {
+        _ = unlink(path)
+    }
+
+    /// Repeats an interrupted call; `nil` when it would block.
     private static func retrying(_ call: () -> Int) throws(SystemError) -> Int? {
         while true {
             let result = call()
@@ -99,4 +134,9 @@ struct Socket: Sendable {
 /// Calls `close(2)`, whose name is hidden inside a type with a method `close()`.
 private func closeDescriptor(_ descriptor: Int32) {
     close(descriptor)
+}
+
+/// `bind(2)`, out of reach for the same reason.
+private func bindDescriptor(_ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ size: socklen_t) -> Int32 {
+    bind(descriptor, address, size)
 }

@@ -15,6 +15,9 @@ struct SystemError: Error, CustomStringConvertible {
     /// The error of the system call that has just failed on this thread.
     static var current: SystemError { SystemError(code: errno) }
 
+    /// The failure for what the system lacks.
+    static let unsupported = SystemError(code: ENOTSUP)
+
     var description: String { "\(String(cString: strerror(code))) (errno \(code))" }
 
     /// True if the same call would succeed once the descriptor is ready.

@@ -17,8 +17,8 @@ struct RateLimitStateMachine: Sendable {
         // An interval of more than a century counts as never.
         let seconds = requestsPerSecond > 0 ? min(1 / requestsPerSecond, 0x1p32) : 0x1p32
         interval = .seconds(seconds)
-        // Limited to well below what a duration can hold.
-        tolerance = .seconds(min(seconds * Double(max(1, burst) - 1), 0x1p40))
+        // Saturated well below what a duration can hold.
+        tolerance = .seconds(min(seconds * Double(max(1, burst) - 1), 0x1p62))
     }
 
     var waitingCount: Int { waiting.count - firstWaiting - cancelled.count }

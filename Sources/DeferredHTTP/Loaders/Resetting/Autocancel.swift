@@ -91,7 +91,7 @@ private final class Flights: Sendable {
             return step(machine.reset())
         }
 
-        mutating func left(_ ticket: UInt64) -> Step { step(machine.left(ticket)) }
+        mutating func left(_ ticket: Int) -> Step { step(machine.left(ticket)) }
 
         private mutating func step(_ action: AutocancelStateMachine<Flight>.Action) -> Step {
             switch action {

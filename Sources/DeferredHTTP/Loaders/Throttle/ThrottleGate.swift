@@ -39,17 +39,16 @@ final class ThrottleGate: Sendable {
 
     /// Passes `task` on to `next` when it is its turn, unless it is cancelled before.
     func enter(_ task: HTTPTask, next: (any HTTPLoader)?) {
-        let entry = Waiting(task: task, next: next)
         let ticket = state.withLock { state -> UInt64? in
             if state.machine.passed() { return nil }
             // If an ApplyEnvironment comes after this loader, a request may have its own environment.
             let host = task.request.host ?? task.request.environment?.host ?? ""
             let (ticket, goesOn) = state.machine.arrived(host: host)
             if goesOn { return nil }
-            state.waiting[ticket] = entry
+            state.waiting[ticket] = Waiting(task: task, next: next)
             return ticket
         }
-        guard let ticket else { return start(entry) }
+        guard let ticket else { return start(task, next) }
         task.addCancellationHandler { [weak self] in
             self?.state.withLock { $0.cancel(ticket) }?.task.fail(.cancelled)
         }
@@ -60,8 +59,8 @@ final class ThrottleGate: Sendable {
         }
     }
 
-    private func start(_ entry: Waiting) {
-        entry.task.addCompletionHandler { result in
+    private func start(_ task: HTTPTask, _ next: (any HTTPLoader)?) {
+        task.addCompletionHandler { result in
             // A stream keeps its place until its end.
             if case .success(let response) = result, let stream = response.stream {
                 stream.addEndHandler { _ in self.end() }
@@ -69,7 +68,7 @@ final class ThrottleGate: Sendable {
                 self.end()
             }
         }
-        entry.task.pass(to: entry.next)
+        task.pass(to: next)
     }
 
     private func end() {
@@ -88,7 +87,7 @@ final class ThrottleGate: Sendable {
 
     private func startNext() -> Bool {
         let entry = state.withLock { $0.next() }
-        if let entry { start(entry) }
+        if let entry { start(entry.task, entry.next) }
         return entry != nil
     }
 }

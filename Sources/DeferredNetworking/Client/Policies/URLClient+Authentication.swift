@@ -96,8 +96,8 @@ extension URLClient {
     }
 }
 
-extension URLClient.Credential: CustomStringConvertible, CustomDebugStringConvertible {
-    /// The kind of credential, and the user name if there is one.
+extension URLClient.Credential: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The kind, and the name of a user.
     public var description: String {
         switch self {
         case .basic(let user, _): "basic(user: \(DisplayText.quoted(user)))"
@@ -107,4 +107,7 @@ extension URLClient.Credential: CustomStringConvertible, CustomDebugStringConver
 
     /// The same as ``description``.
     public var debugDescription: String { description }
+
+    /// The same as ``description``, lest `dump` tells the secret.
+    public var customMirror: Mirror { Mirror(self, children: ["credential": description]) }
 }

@@ -109,3 +109,22 @@ extension URLClient {
         case http2
     }
 }
+
+extension URLClient.TLS.ClientCertificate: CustomReflectable {
+    /// The files; not the password.
+    public var customMirror: Mirror { Mirror(self, children: ["certificate": certificate, "key": key]) }
+}
+
+extension URLClient.Proxy: CustomStringConvertible, CustomReflectable {
+    /// One line, without a user name and a password.
+    public var description: String {
+        switch self {
+        case .environment: "environment"
+        case .none: "none"
+        case .server(let url): "server(\(DisplayText.quoted(url)))"
+        }
+    }
+
+    /// The same as ``description``.
+    public var customMirror: Mirror { Mirror(self, children: ["proxy": description]) }
+}

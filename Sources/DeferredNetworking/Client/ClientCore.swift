@@ -65,7 +65,7 @@ final class ClientCore: Sendable {
             defer { state.nextIdentifier += 1 }
             return state.nextIdentifier
         }
-        let events = EventReporter(identifier, request, monitor: configuration.monitor)
+        let events = EventReporter(identifier, request, monitor: options.monitor(after: configuration.monitor))
         events.report(.created)
         let checked: CheckedRequest
         do throws(URLClientError) {
@@ -105,6 +105,19 @@ final class ClientCore: Sendable {
             guard state.requests.removeValue(forKey: request) != nil else { return [] }
             return state.admission.left(request)
         }
+    }
+
+    /// Lets others run while a request pauses.
+    func steppedAside(_ request: UInt64) {
+        perform { state in
+            // One that has left meanwhile has no place to give.
+            state.requests[request] == nil ? [] : state.admission.steppedAside(request)
+        }
+    }
+
+    /// Starts it again when there is room.
+    func cameBack(_ request: UInt64) {
+        perform { $0.admission.cameBack(request) }
     }
 
     /// The right to begin a transfer, unless the engine is gone.

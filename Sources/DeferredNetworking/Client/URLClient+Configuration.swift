@@ -59,7 +59,7 @@ extension URLClient {
         /// How many requests may be under way at a time; `nil` for any number.
         ///
         /// The others wait, in the order in which they were begun for each host, and the hosts take turns. A request that
-        /// waits for its next attempt keeps its place.
+        /// waits for its next attempt keeps its place, unless ``RetryPolicy/yieldsPlace``.
         public var maximumRequestsInFlight: Int?
 
         /// The largest body that is gathered in memory, in bytes; `nil` for any. Downloads and streams have no limit.

@@ -19,7 +19,8 @@ extension URLClient {
     ///     the next attempt of this one. It is, if the server still has the same file, which its `ETag` or `Last-Modified`
     ///     tell, and else begun again. With `false`, nothing is left of a download that fails.
     ///   - options: What holds for this request only.
-    /// - Returns: A task that gives `destination`. Its progress counts the bytes of the whole file. It fails with
+    /// - Returns: A task that gives `destination`. Its progress counts the bytes of the whole file, and tells how many of
+    ///   them were there before: ``ProgressSnapshot/resumed``. It fails with
     ///   ``URLClientError/unacceptableStatus(code:body:)`` unless the status is a success, whatever the configuration accepts,
     ///   with a `CocoaError` that names the path if the file can't be written, and else like ``begin(_:options:)-(URLRequest,_)``.
     public func download(
@@ -47,12 +48,13 @@ extension URLClient {
         options: RequestOptions,
         in reporter: ProgressReporter
     ) -> Task<(URL, HTTPURLResponse)> {
-        core.begin(request, body: body, options: options, reporter: reporter) { attempt in
+        let count = reporter.countingFile()
+        return core.begin(request, body: body, options: options, reporter: reporter) { attempt in
             let download = Download(
                 attempt.request,
                 to: destination,
                 resuming: resuming,
-                onProgress: reporter.counting(.received),
+                onProgress: count,
                 start: { attempt.transfer($0, AttemptSink($1, attempt, validation: nil)) },
                 completion: { result in
                     attempt.end(with: result.flatMap { file, response in attempt.head(response).map { (file, $0) } })

@@ -69,8 +69,8 @@ final class BarDisplay: Display {
             text += ", \(total.failedCount) failed"
         }
         let seconds = max(now / .seconds(1), 0.001)
-        text += ", \(Quantity.bytes(total.fetched)) in \(Quantity.elapsed(now))"
-        text += " (\(Quantity.rate(Double(total.fetched) / seconds)))"
+        text += ", \(ProgressText.bytes(total.fetched)) in \(ProgressText.elapsed(now))"
+        text += " (\(ProgressText.rate(Double(total.fetched) / seconds)))"
         let above = ended.map { line.file($0) }
         output.write(screen.draw([line.text(text, .strong)], above: above, columns: size.columns) + Screen.showCursor)
         writeReports()

@@ -18,12 +18,12 @@ final class PlainDisplay: Display {
 
     func ended(_ file: FileProgress, path: String) {
         guard file.phase == .saved else { return }
-        var line = "\(PrintableText.escaping(path))  \(Quantity.bytes(file.count.received))"
+        var line = "\(PrintableText.escaping(path))  \(ProgressText.bytes(file.count.received))"
         if let elapsed = file.elapsed {
-            line += " in \(Quantity.elapsed(elapsed))"
+            line += " in \(ProgressText.elapsed(elapsed))"
         }
         if let rate = file.rate {
-            line += " (\(Quantity.rate(rate)))"
+            line += " (\(ProgressText.rate(rate)))"
         }
         output.write(line + "\n")
     }

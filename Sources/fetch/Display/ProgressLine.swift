@@ -19,7 +19,7 @@ struct ProgressLine {
         case .failed(let reason):
             return note(file.name, "failed: \(reason)", .bad)
         case .backingOff(let reason, let until):
-            return note(file.name, "again in \(Quantity.duration(max(.zero, until - now))): \(reason)", .bad)
+            return note(file.name, "again in \(ProgressText.duration(max(.zero, until - now))): \(reason)", .bad)
         }
     }
 
@@ -77,9 +77,9 @@ struct ProgressLine {
         }
         // Rounded down: 100 % means complete.
         append(fraction.map { "\(Int($0 * 100))%" }, LineLayout.percentWidth, if: layout.showsPercent, to: &line)
-        append(Quantity.bytes(received), LineLayout.sizeWidth, if: layout.showsSize, to: &line)
-        append(rate.map(Quantity.rate), LineLayout.rateWidth, if: layout.showsRate, to: &line)
-        append(time.map(Quantity.duration), LineLayout.timeWidth, if: layout.showsTime, to: &line)
+        append(ProgressText.bytes(received), LineLayout.sizeWidth, if: layout.showsSize, to: &line)
+        append(rate.map(ProgressText.rate), LineLayout.rateWidth, if: layout.showsRate, to: &line)
+        append(time.map(ProgressText.duration), LineLayout.timeWidth, if: layout.showsTime, to: &line)
         return line
     }
 

@@ -23,7 +23,7 @@ extension DownloadFailure {
             self.init(status: code)
         case .truncatedBody(let received, let expected):
             self.init(
-                "the connection ended after \(Quantity.bytes(received)) of \(Quantity.bytes(expected))",
+                "the connection ended after \(ProgressText.bytes(received)) of \(ProgressText.bytes(expected))",
                 advice: "try again later",
                 isTransient: true
             )

@@ -40,7 +40,7 @@ struct DownloadFailure: Error, Equatable {
         }
         line += "; \(advice)"
         if kept > 0 {
-            line += " (\(Quantity.bytes(kept)) are kept: the same command goes on from there)"
+            line += " (\(ProgressText.bytes(kept)) are kept: the same command goes on from there)"
         }
         return PrintableText.escaping(line)
     }

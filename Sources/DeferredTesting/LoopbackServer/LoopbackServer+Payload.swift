@@ -56,6 +56,16 @@ extension LoopbackServer {
             }
         }
 
+        /// The bytes at these offsets, which are there.
+        func part(_ offsets: Range<Int>) -> Payload {
+            switch source {
+            case .bytes(let data): Payload(.bytes(data.dropFirst(offsets.lowerBound).prefix(offsets.count)))
+            case .pattern(let range): Payload(.pattern(range.dropFirst(offsets.lowerBound).prefix(offsets.count)))
+            case .file(let url, let range):
+                Payload(.file(url, range.dropFirst(offsets.lowerBound).prefix(offsets.count)))
+            }
+        }
+
         /// A part of the generated pattern, for comparing with what was received.
         ///
         /// The byte at offset `n` is `n % 251`: a prime, so that pieces out of place or missing are noticed.

@@ -5,8 +5,6 @@ import Foundation
 /// The program, from its arguments to its exit code.
 @MainActor
 final class Program {
-    static let version = "1.0.0"
-
     private let appearance = Appearance(
         isTerminal: Terminal.size != nil,
         environment: ProcessInfo.processInfo.environment
@@ -16,28 +14,27 @@ final class Program {
     private var stopSignal: Int32?
 
     func run(_ arguments: [String]) {
-        do throws(ProgramError) {
-            switch try Options.parse(arguments) {
-            case .help: end(0, printing: Options.help)
-            case .version: end(0, printing: "fetch \(Self.version)\n")
-            case .download(let options): try download(options)
-            }
+        do {
+            try download(Options(arguments))
         } catch {
-            let advice = error.exitCode == 2 ? "; see fetch --help" : ""
-            Terminal.write("fetch: \(PrintableText.escaping(error.line))\(advice)\n", to: STDERR_FILENO)
-            end(error.exitCode)
+            let exit = error as? ProgramExit ?? ProgramExit(text: "\(error)")
+            let advice = exit.code == 2 ? "; see fetch --help" : ""
+            let line = "fetch: \(PrintableText.escaping(exit.text))\(advice)\n"
+            Terminal.write(exit.code == 0 ? exit.text : line, to: exit.code == 0 ? STDOUT_FILENO : STDERR_FILENO)
+            end(exit.code)
         }
     }
 
-    private func download(_ options: Options) throws(ProgramError) {
+    private func download(_ options: Options) throws {
         var wanted = options.urls.map { WantedFile(url: $0) }
         for path in options.inputs { wanted += try WantedFile.list(at: path) }
         if options.urls.isEmpty, options.inputs.isEmpty {
             demo = try Demo()
             wanted = demo?.urls.map { WantedFile(url: $0) } ?? []
         }
-        guard !wanted.isEmpty else { throw ProgramError(line: "there is no URL in what --input reads") }
-        let path = options.output ?? (demo == nil ? "." : OutputDirectory.temporaryPath())
+        guard !wanted.isEmpty else { throw ProgramExit(text: "there is no URL in what --input reads") }
+        let temporary = FileManager.default.temporaryDirectory.appending(path: "fetch-\(UUID().uuidString)")
+        let path = options.output ?? (demo == nil ? "." : temporary.path)
         let list = JobList(wanted, in: try OutputDirectory(path: path))
         let display = makeDisplay(isQuiet: options.isQuiet)
         if demo != nil, display is BarDisplay {
@@ -47,7 +44,6 @@ final class Program {
         let run = DownloadRun(list, options: options, display: display)
         listen(run, display)
         run.start().upon(.mainActor) { failureCount in
-            self.demo?.stop()
             self.end(self.stopSignal.map { 128 + $0 } ?? (failureCount > 0 ? 1 : 0))
         }
     }
@@ -84,8 +80,5 @@ final class Program {
     ///
     /// Threads of URLSession may still be inside OpenSSL, which an orderly exit takes apart under them
     /// (https://github.com/swiftlang/swift-corelibs-foundation/issues/5469). All output is unbuffered.
-    private func end(_ code: Int32, printing text: String = "") -> Never {
-        Terminal.write(text, to: STDOUT_FILENO)
-        _exit(code)
-    }
+    private func end(_ code: Int32) -> Never { _exit(code) }
 }

@@ -44,7 +44,6 @@ extension Options {
         on standard error; 2 for a command line that can't be understood; 130 after
         Ctrl-C (129 when the terminal closed, 143 after SIGTERM).
 
-          fetch --output downloads --max 2 https://example.com/{1,2,3}.tar.gz
           grep -o 'https://[^"]*[.]pdf' page.html | fetch --input -
 
         """

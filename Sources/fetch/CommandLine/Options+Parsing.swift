@@ -2,51 +2,43 @@ import Deferred
 import Foundation
 
 extension Options {
-    enum Request: Equatable {
-        case help
-        case version
-        case download(Options)
-    }
-
     /// Reads the arguments after the program's name, as GNU's programs do: `--name=value` and `--name value`, `-n4`, `-n 4`
     /// and `-qn4`, options also after URLs, and only URLs after `--`.
-    static func parse(_ arguments: [String]) throws(ProgramError) -> Request {
-        var options = Options()
+    init(_ arguments: [String]) throws(ProgramExit) {
         var rest = arguments[...]
         while let argument = rest.popFirst() {
-            let (name, attached) = split(argument)
-            func value() throws(ProgramError) -> String {
+            let (name, attached) = Self.split(argument)
+            func value() throws(ProgramExit) -> String {
                 let value = attached ?? rest.popFirst()
                 guard let value, !value.isEmpty else { throw .usage("the option \(name) needs a value") }
                 // A forgotten value would otherwise swallow the next option.
                 guard attached != nil || !value.hasPrefix("--") else {
-                    throw .usage("the option \(name) needs a value, but \(quoted(value)) follows")
+                    throw .usage("the option \(name) needs a value, but \(Self.quoted(value)) follows")
                 }
                 return value
             }
             switch name {
-            case "-": options.inputs.append("-")
+            case "-": inputs.append("-")
             case "--":
-                options.urls += rest
+                urls += rest
                 rest = []
-            case "--help" where attached == nil, "-h": return .help
-            case "--version" where attached == nil, "-V": return .version
-            case "--quiet" where attached == nil: options.isQuiet = true
+            case "--help" where attached == nil, "-h": throw .help
+            case "--version" where attached == nil, "-V": throw .version
+            case "--quiet" where attached == nil: isQuiet = true
             case "-q":
-                options.isQuiet = true
+                isQuiet = true
                 if let attached { rest = ["-" + attached] + rest }
-            case "--output", "-o": options.output = try value()
-            case "--input", "-i": options.inputs.append(try value())
-            case "--header", "-H": options.headers.fields.append(try header(value(), name))
-            case "--max", "-n", "-m": options.maximum = try number(value(), name, in: 1...100)
-            case "--retries": options.retries = try number(value(), name, in: 0...100)
-            case "--timeout": options.timeout = try number(value(), name, in: 0.001...86_400)
-            case "--engine": options.engine = try engine(value(), name)
-            case _ where argument.hasPrefix("-"): throw .usage("unknown option \(quoted(argument))")
-            default: options.urls.append(argument)
+            case "--output", "-o": output = try value()
+            case "--input", "-i": inputs.append(try value())
+            case "--header", "-H": headers.fields.append(try Self.header(value(), name))
+            case "--max", "-n", "-m": maximum = try Self.number(value(), name, in: 1...100)
+            case "--retries": retries = try Self.number(value(), name, in: 0...100)
+            case "--timeout": timeout = try Self.number(value(), name, in: 0.001...86_400)
+            case "--engine": engine = try Self.engine(value(), name)
+            case _ where argument.hasPrefix("-"): throw .usage("unknown option \(Self.quoted(argument))")
+            default: urls.append(argument)
             }
         }
-        return .download(options)
     }
 
     /// Takes `--name=value` and `-nvalue` apart. Equals signs in URLs mean nothing.
@@ -63,12 +55,12 @@ extension Options {
         _ text: String,
         _ name: String,
         in limits: ClosedRange<Number>
-    ) throws(ProgramError) -> Number {
+    ) throws(ProgramExit) -> Number {
         if let number = Number(text), limits.contains(number) { return number }
         throw .usage("\(quoted(text)) after \(name) is not a number from \(limits.lowerBound) to \(limits.upperBound)")
     }
 
-    private static func header(_ text: String, _ name: String) throws(ProgramError) -> HTTPHeaders.Field {
+    private static func header(_ text: String, _ name: String) throws(ProgramExit) -> HTTPHeaders.Field {
         let parts = text.split(separator: ":", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
         if parts.count == 2, !parts[0].isEmpty { return HTTPHeaders.Field(name: parts[0], value: parts[1]) }
         // The text may be a secret, and isn't told.
@@ -78,7 +70,7 @@ extension Options {
     private static func engine(
         _ text: String,
         _ name: String
-    ) throws(ProgramError) -> URLClient.Configuration.Engine {
+    ) throws(ProgramExit) -> URLClient.Configuration.Engine {
         if let engine = ["urlsession": .urlSession, "libcurl": .libcurl][text] as URLClient.Configuration.Engine? {
             return engine
         }

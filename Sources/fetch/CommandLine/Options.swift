@@ -27,13 +27,15 @@ struct Options: Equatable {
     var isQuiet = false
 }
 
-/// What ends the program before it begins.
-struct ProgramError: Error, Equatable {
-    /// One line: what is wrong, with what value, and what would be right.
-    let line: String
+/// An end of the program before it begins.
+struct ProgramExit: Error, Equatable {
+    /// One line: what is wrong, with what value, and what would be right. Or with 0, what was asked for.
+    let text: String
+    var code: Int32 = 1
 
-    var exitCode: Int32 = 1
+    static let help = ProgramExit(text: Options.help, code: 0)
+    static let version = ProgramExit(text: "fetch 1.0.0\n", code: 0)
 
     /// A command line that can't be understood.
-    static func usage(_ line: String) -> ProgramError { ProgramError(line: line, exitCode: 2) }
+    static func usage(_ text: String) -> ProgramExit { ProgramExit(text: text, code: 2) }
 }

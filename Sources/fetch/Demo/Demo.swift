@@ -30,18 +30,11 @@ struct Demo {
 
     private let server: LoopbackServer
 
-    init() throws(ProgramError) {
-        do {
-            server = try LoopbackServer { request in
-                Self.files.first { "/\($0.name)" == request.path }?.script(for: request) ?? .status(404)
-            }
-        } catch {
-            throw ProgramError(line: "\(error)")
+    init() throws {
+        server = try LoopbackServer { request in
+            Self.files.first { "/\($0.name)" == request.path }?.script(for: request) ?? .status(404)
         }
     }
-
-    /// Returns when nothing of the server is left.
-    func stop() { server.stop() }
 
     var urls: [String] { Self.files.map { server.url("/\($0.name)").absoluteString } }
 }

@@ -43,7 +43,7 @@ final class BarDisplay: Display {
         step += 1
         longestName = files.lazy.map { FittedText.width(PrintableText.escaping($0.name)) }.max() ?? 0
         let (columns, rows) = size()
-        let line = line(columns)
+        let line = ProgressLine(columns: columns, longestName: longestName, appearance: appearance)
         var live = files.filter { !$0.hasEnded && $0.phase != .waiting }.map { line.file($0, now: now, step: step) }
         // Together with the line for all and the cursor's own, they have to fit on the screen.
         let room = max(0, rows - 3)
@@ -74,12 +74,9 @@ final class BarDisplay: Display {
         output(Screen.hideCursor)
     }
 
-    private func line(_ columns: Int) -> ProgressLine {
-        ProgressLine(columns: columns, longestName: longestName, appearance: appearance)
-    }
-
     private func draw(_ live: [StyledText], _ columns: Int) {
-        let above = news.map { $0(line(columns)) }
+        let line = ProgressLine(columns: columns, longestName: longestName, appearance: appearance)
+        let above = news.map { $0(line) }
         news = []
         guard !reports.isEmpty else { return output(screen.draw(live, above: above, columns: columns)) }
         output(screen.draw([], above: above, columns: columns))

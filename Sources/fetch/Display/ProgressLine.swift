@@ -9,19 +9,17 @@ struct ProgressLine {
     private let barWidth: Int
     private let appearance: Appearance
 
-    /// The columns after the bar, and the narrowest line that has them.
-    private static let percent = (width: 4, from: 12)
-    private static let size = (width: 7, from: 60)
-    private static let rate = (width: 9, from: 36)
-    private static let time = (width: 7, from: 48)
+    /// The columns after the bar: percentage, size, rate and time. Each is there on lines of a width.
+    private static let columns = [
+        (width: 4, from: 12), (width: 7, from: 60), (width: 9, from: 36), (width: 7, from: 48),
+    ]
 
     /// - Parameters:
     ///   - columns: The terminal's. The last one stays free, since some terminals wrap when it is written.
     ///   - longestName: In cells.
     init(columns: Int, longestName: Int, appearance: Appearance) {
         let width = max(1, columns - 1)
-        let shown = [Self.percent, Self.size, Self.rate, Self.time].filter { width >= $0.from }
-        let rest = width - shown.reduce(0) { $0 + $1.width + 1 }
+        let rest = width - Self.columns.reduce(0) { $0 + (width >= $1.from ? $1.width + 1 : 0) }
         self.width = width
         self.appearance = appearance
         nameWidth = rest < 18 ? rest : min(max(longestName, 11), rest / 2, 40)
@@ -36,7 +34,7 @@ struct ProgressLine {
         case .waiting, .running, .saved:
             var line = StyledText(fitted(file.name))
             append(bar: file.fraction.map(filledCells) ?? movingCells(step), .good, to: &line)
-            append(file.fraction, file.bytes, file.rate, file.time, to: &line)
+            append(file.fraction, file.bytes.completed, file.rate, file.time, to: &line)
             return line
         case .stopped:
             return note(file.name, "stopped", .dimmed)
@@ -51,7 +49,7 @@ struct ProgressLine {
         var line = StyledText(fitted("Total \(total.savedCount + total.failedCount)/\(total.fileCount)"), .strong)
         let fraction = total.bytes.fractionOfBytes
         append(bar: fraction.map(filledCells), .plain, to: &line)
-        append(fraction, total.bytes, total.bytes.throughput, total.remaining, to: &line)
+        append(fraction, total.bytes.completed, total.bytes.throughput, total.remaining, to: &line)
         return line
     }
 
@@ -79,17 +77,16 @@ struct ProgressLine {
 
     private func append(
         _ fraction: Double?,
-        _ bytes: ProgressSnapshot,
+        _ bytes: Int64,
         _ rate: Double?,
         _ time: Duration?,
         to line: inout StyledText
     ) {
-        let texts = [
-            // Rounded down: 100 % means complete.
-            (fraction.map { "\(Int($0 * 100))%" }, Self.percent), (ProgressText.bytes(bytes.completed), Self.size),
-            (rate.map(ProgressText.rate), Self.rate), (time.map(ProgressText.duration), Self.time),
-        ]
-        for (text, column) in texts where width >= column.from {
+        // Rounded down: 100 % means complete.
+        let percent = fraction.map { "\(Int($0 * 100))%" }
+        let (rate, time) = (rate.map(ProgressText.rate), time.map(ProgressText.duration))
+        for (text, column) in zip([percent, ProgressText.bytes(bytes), rate, time], Self.columns)
+        where width >= column.from {
             line.append(" " + FittedText.padded(text ?? "", to: column.width, atStart: true))
         }
     }

@@ -21,7 +21,9 @@ struct DownloadFailure: Equatable {
     func line(for url: String, attempts: Int = 1, kept: Int64 = 0) -> String {
         let tried = attempts > 1 ? " (tried \(attempts) times)" : ""
         let rest = kept > 0 ? " (\(ProgressText.bytes(kept)) are kept: the same command goes on from there)" : ""
-        return PrintableText.escaping("\(PrintableText.url(url)): \(reason)\(tried); \(advice)\(rest)")
+        return PrintableText.escaping(
+            "\(url.isEmpty ? "\"\"" : PrintableText.url(url)): \(reason)\(tried); \(advice)\(rest)"
+        )
     }
 }
 
@@ -69,8 +71,7 @@ extension DownloadFailure {
     ]
 
     private static let certificate: Set<URLError.Code> = [
-        .serverCertificateHasBadDate, .serverCertificateUntrusted, .serverCertificateNotYetValid,
-        .serverCertificateHasUnknownRoot,
+        .serverCertificateHasBadDate, .serverCertificateUntrusted, .serverCertificateHasUnknownRoot,
     ]
 
     private static let network: [(codes: Set<URLError.Code>, reason: String, advice: String)] = [

@@ -29,10 +29,8 @@ struct FileProgress: Equatable {
     var elapsed: Duration?
 
     var hasEnded: Bool {
-        switch phase {
-        case .waiting, .running, .backingOff: false
-        case .saved, .failed, .stopped: true
-        }
+        if case .backingOff = phase { return false }
+        return phase != .waiting && phase != .running
     }
 
     /// Between 0 and 1, or nil when the whole length is not known.

@@ -12,14 +12,14 @@ struct WantedFile: Equatable {
     private static let longestList = 64 << 20
 
     /// The lines of a file, or of standard input for "-".
-    static func list(at path: String) throws(ProgramError) -> [WantedFile] {
+    static func list(at path: String) throws(ProgramExit) -> [WantedFile] {
         do {
             let file = path == "-" ? FileHandle.standardInput : try FileHandle(forReadingFrom: URL(filePath: path))
             let data = try file.read(upToCount: longestList + 1) ?? Data()
             guard data.count <= longestList else { throw CocoaError(.fileReadTooLarge) }
             return list(in: String(decoding: data, as: UTF8.self))
         } catch {
-            throw ProgramError(line: "cannot read \"\(path)\": \(error.localizedDescription)")
+            throw ProgramExit(text: "cannot read \"\(path)\": \(error.localizedDescription)")
         }
     }
 

@@ -25,8 +25,8 @@ enum FileName {
         guard name.utf8.count > longest else { return name }
         let (stem, ending) = parts(of: name)
         // An ending this long is no file type.
-        guard ending.utf8.count <= 20 else { return prefix(name, longest) }
-        return prefix(stem, longest - ending.utf8.count) + ending
+        guard ending.utf8.count <= 20 else { return FittedText.prefix(name, longest) { $0.utf8.count } }
+        return FittedText.prefix(stem, longest - ending.utf8.count) { $0.utf8.count } + ending
     }
 
     /// Names that are all different, also where upper and lower case are not told apart.
@@ -68,15 +68,5 @@ enum FileName {
         let stem = name[..<dot]
         guard stem.hasSuffix(".tar"), stem.count > 4 else { return (stem, name[dot...]) }
         return (stem.dropLast(4), name[stem.index(stem.endIndex, offsetBy: -4)...])
-    }
-
-    private static func prefix(_ text: some StringProtocol, _ limit: Int) -> String {
-        var left = limit
-        return String(
-            text.prefix {
-                left -= $0.utf8.count
-                return left >= 0
-            }
-        )
     }
 }

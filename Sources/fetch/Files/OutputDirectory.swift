@@ -6,20 +6,14 @@ struct OutputDirectory {
     private let path: String
 
     /// Creates the directory, and those above it, unless it is there.
-    init(path: String) throws(ProgramError) {
+    init(path: String) throws(ProgramExit) {
         url = URL(fileURLWithPath: path, isDirectory: true)
         self.path = path
         guard Self.create(url.path), access(url.path, W_OK | X_OK) == 0 else {
             let reason = String(cString: strerror(errno))
             let problem = "cannot write to the directory \"\(path)\": \(reason)"
-            throw ProgramError(line: "\(problem); choose another one with --output")
+            throw ProgramExit(text: "\(problem); choose another one with --output")
         }
-    }
-
-    /// The path of a directory that nobody else uses.
-    static func temporaryPath() -> String {
-        let name = "fetch-\(String(UInt64.random(in: .min ... .max), radix: 36))"
-        return FileManager.default.temporaryDirectory.appending(path: name).path
     }
 
     func file(_ name: String) -> URL { url.appending(path: name, directoryHint: .notDirectory) }

@@ -34,15 +34,18 @@ enum FittedText {
         return prefix(text, room - width(tail)) + ellipsis + tail
     }
 
-    /// `text` in at most `width` cells, without what doesn't fit at the end.
-    static func prefix(_ text: String, _ limit: Int) -> String {
+    /// `text` up to `limit` cells, or up to as much of another measure, without what doesn't fit at the end.
+    static func prefix(
+        _ text: some StringProtocol,
+        _ limit: Int,
+        measure: (String) -> Int = { width($0) }
+    ) -> String {
         var left = limit
-        return String(
-            text.prefix {
-                left -= width(String($0))
-                return left >= 0
-            }
-        )
+        let fitting = text.prefix { character in
+            left -= measure(String(character))
+            return left >= 0
+        }
+        return String(fitting)
     }
 
     /// `text` with spaces after it, or before it, up to `width` cells.

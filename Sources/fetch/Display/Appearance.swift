@@ -2,7 +2,6 @@
 struct Appearance: Equatable {
     /// Bars that move; otherwise a line for each finished file.
     var hasBars = true
-
     var isColoured = false
 
     /// Whether the terminal's character set has more than ASCII in it.

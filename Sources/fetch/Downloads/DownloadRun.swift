@@ -109,8 +109,10 @@ final class DownloadRun {
 }
 
 extension FileProgress {
+    /// An event that was being told when its request was cancelled comes after the end.
     fileprivate mutating func note(_ event: URLClient.Event) {
         switch event.kind {
+        case _ where hasEnded: break
         case .sent:
             phase = .running
             waited = waited ?? event.elapsed
@@ -120,8 +122,7 @@ extension FileProgress {
             attempts = attempt + 1
         case .finished:
             elapsed = waited.map { event.elapsed - $0 }
-        case .created, .redirected, .challenged, .response:
-            break
+        default: break
         }
     }
 }

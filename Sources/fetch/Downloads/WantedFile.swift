@@ -19,7 +19,9 @@ struct WantedFile: Equatable {
             guard data.count <= longestList else { throw CocoaError(.fileReadTooLarge) }
             return list(in: String(decoding: data, as: UTF8.self))
         } catch {
-            throw ProgramExit(text: "cannot read \"\(path)\": \(error.localizedDescription)")
+            let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError
+            let reason = cause.map { String(cString: strerror(Int32($0.code))) } ?? error.localizedDescription
+            throw ProgramExit(text: "cannot read \"\(path)\": \(reason)")
         }
     }
 

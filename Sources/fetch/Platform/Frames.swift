@@ -1,6 +1,5 @@
 import Deferred
 import Dispatch
-import Foundation
 import Synchronization
 
 /// Runs what is submitted on the main actor, together, ten times a second.

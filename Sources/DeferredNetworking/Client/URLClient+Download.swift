@@ -20,9 +20,10 @@ extension URLClient {
     ///     tell, and else begun again. With `false`, nothing is left of a download that fails.
     ///   - options: What holds for this request only.
     /// - Returns: A task that gives `destination`. Its progress counts the bytes of the whole file, and tells how many of
-    ///   them were there before: ``ProgressSnapshot/resumed``. It fails with
-    ///   ``URLClientError/unacceptableStatus(code:body:)`` unless the status is a success, whatever the configuration accepts,
-    ///   with a `CocoaError` that names the path if the file can't be written, and else like ``begin(_:options:)-(URLRequest,_)``.
+    ///   them were there before: ``DeferredTask/ProgressSnapshot/resumed``. It fails with
+    ///   ``URLClientError/unacceptableStatus(code:body:)`` unless the status is a success, whatever the configuration
+    ///   accepts, with a `CocoaError` that names the path if the file can't be written, and else like
+    ///   ``begin(_:options:)-(URLRequest,_)``.
     public func download(
         _ request: URLRequest,
         to destination: URL,

@@ -62,18 +62,15 @@ extension Options {
 
     private static func header(_ text: String, _ name: String) throws(ProgramExit) -> HTTPHeaders.Field {
         let parts = text.split(separator: ":", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
-        if parts.count == 2, !parts[0].isEmpty { return HTTPHeaders.Field(name: parts[0], value: parts[1]) }
+        let isOneLine = !text.unicodeScalars.contains(where: PrintableText.isHarmful)
+        if parts.count == 2, isOneLine { return HTTPHeaders.Field(name: parts[0], value: parts[1]) }
         // The text may be a secret, and isn't told.
         throw .usage("the text after \(name) is no name and value; write it like 'Name: value'")
     }
 
-    private static func engine(
-        _ text: String,
-        _ name: String
-    ) throws(ProgramExit) -> URLClient.Configuration.Engine {
-        if let engine = ["urlsession": .urlSession, "libcurl": .libcurl][text] as URLClient.Configuration.Engine? {
-            return engine
-        }
+    private static func engine(_ text: String, _ name: String) throws(ProgramExit) -> URLClient.Configuration.Engine {
+        let engines: [String: URLClient.Configuration.Engine] = ["urlsession": .urlSession, "libcurl": .libcurl]
+        if let engine = engines[text] { return engine }
         throw .usage("\(quoted(text)) after \(name) is neither urlsession nor libcurl")
     }
 

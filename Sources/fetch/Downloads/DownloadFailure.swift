@@ -38,8 +38,8 @@ extension DownloadFailure {
             self.init(reason: known?.reason ?? error.localizedDescription, advice: known?.advice ?? "check the URL")
         case let error as CocoaError where error.code == .fileWriteOutOfSpace:
             self.init(reason: error.localizedDescription, advice: "make room on the disk")
-        case let error as CocoaError where error.code == .fileLocking:
-            self.init(reason: error.localizedDescription, advice: "run one download of a file at a time")
+        case let error as CocoaError where [.fileLocking, .fileWriteFileExists].contains(error.code):
+            self.init(advising: error.localizedDescription)
         default:
             self.init(reason: error.localizedDescription, advice: "choose another directory with --output")
         }
@@ -55,13 +55,17 @@ extension DownloadFailure {
             let (part, whole) = (ProgressText.bytes(received), ProgressText.bytes(expected))
             self.init(reason: "the connection ended after \(part) of \(whole)", advice: "try again later")
         case .invalidRequest(let reason), .engineUnavailable(let reason):
-            // It ends with what to do about it, mostly.
-            let parts = reason.components(separatedBy: "; ")
-            let advice = parts.count > 1 ? parts[parts.count - 1] : "correct the URL"
-            self.init(reason: parts.prefix(max(1, parts.count - 1)).joined(separator: "; "), advice: advice)
+            self.init(advising: reason)
         case .deadlineExceeded, .bodyTooLarge, .shutDown:
             self.init(reason: code.description, advice: "try again")
         }
+    }
+
+    /// Takes what ends with what to do about it, mostly.
+    private init(advising text: String) {
+        let parts = text.components(separatedBy: "; ")
+        let advice = parts.count > 1 ? parts[parts.count - 1] : "correct the URL"
+        self.init(reason: parts.prefix(max(1, parts.count - 1)).joined(separator: "; "), advice: advice)
     }
 
     private static let statuses: [(codes: Set<Int>, advice: String)] = [

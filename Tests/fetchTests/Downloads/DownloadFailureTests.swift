@@ -38,6 +38,8 @@ struct DownloadFailureTests {
         let error = CocoaError(.fileWriteOutOfSpace, userInfo: [NSLocalizedDescriptionKey: "Cannot write /x: full"])
         let failure = DownloadFailure(error)
         #expect(failure == DownloadFailure(reason: "Cannot write /x: full", advice: "make room on the disk"))
+        let locked = CocoaError(.fileLocking, userInfo: [NSLocalizedDescriptionKey: "Cannot write a; b: busy; wait"])
+        #expect(DownloadFailure(locked) == DownloadFailure(reason: "Cannot write a; b: busy", advice: "wait"))
     }
 
     @Test func `a truncated body says how much came`() {

@@ -19,8 +19,8 @@ extension URLClient {
     ///     the next attempt of this one. It is, if the server still has the same file, which its `ETag` or `Last-Modified`
     ///     tell, and else begun again. With `false`, nothing is left of a download that fails.
     ///   - options: What holds for this request only.
-    /// - Returns: A task that gives `destination`. Its progress counts the bytes of the whole file, and tells how many of
-    ///   them were there before: ``DeferredTask/ProgressSnapshot/resumed``. It fails with
+    /// - Returns: A task that gives `destination`. Its progress counts the bytes of the whole file, and tells how many
+    ///   of them were there before: ``DeferredTask/ProgressSnapshot/resumed``. It fails with
     ///   ``URLClientError/unacceptableStatus(code:body:)`` unless the status is a success, whatever the configuration
     ///   accepts, with a `CocoaError` that names the path if the file can't be written, and else like
     ///   ``begin(_:options:)-(URLRequest,_)``.

@@ -51,9 +51,9 @@ public final class ProgressReporter: Sendable {
     /// - Parameters:
     ///   - completed: Units done so far, not since the last report. Negative counts as 0, and more than `total` as all.
     ///   - total: All units; `nil`, or negative, if that is not known, which counts as a fraction of 0 until the end.
-    ///   - resumed: Units of `completed` that were done before the task began, as by an earlier run of the program. They
-    ///     count as done, but not for the ``ProgressSnapshot/throughput``. Negative counts as 0, and more than `completed` as
-    ///     all of it.
+    ///   - resumed: Units of `completed` that were done before the task began, as by an earlier run of the program.
+    ///     They count as done, but not for the ``ProgressSnapshot/throughput``. Negative counts as 0, and more than
+    ///     `completed` as all of it.
     /// - Complexity: O(1), plus the observers, which are called before this returns.
     public func report(completed: Int64, of total: Int64?, resumed: Int64 = 0) {
         state.withLock { $0 = ProgressReport(completed: completed, total: total, unit: unit, resumed: resumed) }

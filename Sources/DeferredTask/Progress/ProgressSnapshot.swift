@@ -22,11 +22,12 @@ public struct ProgressSnapshot: Sendable, Hashable {
     /// What ``completed`` and ``total`` count.
     public let unit: ProgressReporter.Unit
 
-    /// Units of ``completed`` that were done before the task began, such as the part of a file that an earlier download left.
+    /// Units of ``completed`` that were done before the task began, such as the part of a file that an earlier download
+    /// left.
     public let resumed: Int64
 
-    /// Units per second over the last five seconds, without those that were ``resumed``; `nil` before there is anything to
-    /// tell.
+    /// Units per second over the last five seconds, without those that were ``resumed``; `nil` before there is anything
+    /// to tell.
     public let throughput: Double?
 
     /// Creates a snapshot, as a test of what shows it needs it. The parameters are the properties, taken as they are.

@@ -2,8 +2,8 @@ import Deferred
 import Foundation
 
 extension Options {
-    /// Reads the arguments after the program's name, as GNU's programs do: `--name=value` and `--name value`, `-n4`, `-n 4`
-    /// and `-qn4`, options also after URLs, and only URLs after `--`.
+    /// Reads the arguments after the program's name, as GNU's programs do: `--name=value` and `--name value`, `-n4`,
+    /// `-n 4` and `-qn4`, options also after URLs, and only URLs after `--`.
     init(_ arguments: [String]) throws(ProgramExit) {
         var rest = arguments[...]
         while let argument = rest.popFirst() {

@@ -7,8 +7,8 @@ import FoundationNetworking
 
 /// All downloads of one run of the program, from their begin to their end on the display.
 ///
-/// All of them begin at once: the client lets only some run at a time, and tries again what fails for a while. What comes of
-/// it waits for the next frame, and so comes on the main actor, and at most once a frame.
+/// All of them begin at once: the client lets only some run at a time, and tries again what fails for a while. What
+/// comes of it waits for the next frame, and so comes on the main actor, and at most once a frame.
 @MainActor
 final class DownloadRun {
     private let list: JobList

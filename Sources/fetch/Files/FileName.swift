@@ -31,8 +31,8 @@ enum FileName {
 
     /// Names that are all different, also where upper and lower case are not told apart.
     ///
-    /// Files that share a name get a mark made from the whole URL, every one of them, so that a URL's name depends neither on
-    /// the order nor on the number of the others with that name.
+    /// Files that share a name get a mark made from the whole URL, every one of them, so that a URL's name depends
+    /// neither on the order nor on the number of the others with that name.
     static func distinct(_ files: [(url: URL, name: String)]) -> [String] {
         let counts = files.reduce(into: [:]) { $0[key($1.name), default: 0] += 1 }
         // Unshared names are taken first, so that a mark can't make one shared.

@@ -3,7 +3,7 @@ import Foundation
 
 /// The program's way to the terminal, or to what stands in for one.
 enum Terminal {
-    /// The size of that behind standard output; nil if there is none. Asked anew before each redraw, it follows every resize.
+    /// The size of that behind standard output, which follows every resize; nil if there is none.
     static var size: (columns: Int, rows: Int)? {
         guard isatty(STDOUT_FILENO) == 1 else { return nil }
         var window = winsize()

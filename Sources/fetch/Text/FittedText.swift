@@ -1,7 +1,7 @@
 /// Text brought to a width in the cells of a terminal.
 ///
-/// Terminals differ on sequences of emoji. These are the widths on those that draw each part by itself: the largest, so that a
-/// line never wraps.
+/// Terminals differ on sequences of emoji. These are the widths on those that draw each part by itself: the largest, so
+/// that a line never wraps.
 enum FittedText {
     /// How many cells `text` takes.
     static func width(_ text: some StringProtocol) -> Int { text.unicodeScalars.reduce(0) { $0 + width($1) } }

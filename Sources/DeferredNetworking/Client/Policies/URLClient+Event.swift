@@ -56,7 +56,7 @@ extension URLClient {
         /// Bytes of responses' bodies that were received so far, in all attempts, after decompression.
         public let received: Int64
 
-        /// With ``Kind/retried(attempt:after:)``: what the attempt failed with; `nil` if it was a status that is accepted.
+        /// With ``Kind/retried(attempt:after:)``: what the attempt failed with; `nil` for a status that is accepted.
         public let failure: (any Error)?
 
         /// With ``Kind/finished(_:)``, over ``Configuration/Engine/libcurl``: of the last transfer that came to an end.

@@ -32,10 +32,11 @@ extension URLClient {
         /// The statuses that are worth another attempt.
         public var statuses: Set<Int> = [408, 429, 502, 503, 504]
 
-        /// Whether a request gives its place among ``Configuration/maximumRequestsInFlight`` to another one during a pause.
+        /// Whether a request gives up its place among ``Configuration/maximumRequestsInFlight`` during a pause.
         ///
-        /// When the pause is over, it goes before those that have not begun. For batches, in which one slow server is not to
-        /// hold up the rest. Without it, a service that meets trouble sends less.
+        /// Another request takes the place, and when the pause is over, this one goes before those that have not
+        /// begun. For batches, in which one slow server is not to hold up the rest. Without it, a client that meets
+        /// trouble sends less.
         public var yieldsPlace = false
 
         /// What measures the pauses.

@@ -40,7 +40,8 @@ let package = Package(
             name: "Deferred",
             dependencies: ["DeferredCore", "DeferredTask", "DeferredNetworking", "DeferredHTTP"]
         ),
-        .executableTarget(name: "fetch", dependencies: ["Deferred", "DeferredTesting"]),
+        // As any user of the package: what is not public, it does not see.
+        .executableTarget(name: "fetch", dependencies: ["Deferred", "DeferredTesting"], packageAccess: false),
 
         .target(name: "TestSupport", dependencies: ["DeferredCore"], path: "Tests/TestSupport"),
         .testTarget(name: "DeferredCoreTests", dependencies: ["DeferredCore", "DeferredTesting", "TestSupport"]),

@@ -64,7 +64,11 @@ final class ClientCore: Sendable {
             defer { state.nextIdentifier += 1 }
             return state.nextIdentifier
         }
-        let events = EventReporter(identifier, submitted.request, monitor: configuration.monitor)
+        let events = EventReporter(
+            identifier,
+            submitted.request,
+            monitor: options.monitor(after: configuration.monitor)
+        )
         events.report(.created)
         let checked: CheckedRequest
         do throws(URLClientError) {
@@ -106,7 +110,20 @@ final class ClientCore: Sendable {
         }
     }
 
-    /// Returns a lease to begin a transfer, or nil when the engine is gone.
+    /// Lets others run while a request pauses.
+    func steppedAside(_ request: UInt64) {
+        perform { state in
+            // One that has left meanwhile has no place to give.
+            state.requests[request] == nil ? [] : state.admission.steppedAside(request)
+        }
+    }
+
+    /// Starts it again when there is room.
+    func cameBack(_ request: UInt64) {
+        perform { $0.admission.cameBack(request) }
+    }
+
+    /// The right to begin a transfer, unless the engine is gone.
     func lease() -> EngineLease? {
         guard let engine = state.withLock({ $0.admission.leased() ? $0.engine : nil }) else { return nil }
         return EngineLease(engine) { self.perform { $0.admission.leaseReturned() } }

@@ -46,12 +46,13 @@ extension URLClient {
         options: RequestOptions,
         in reporter: ProgressReporter
     ) -> Task<(URL, HTTPURLResponse)> {
-        core.begin(request, options: options, reporter: reporter) { attempt in
+        let count = reporter.countingFile()
+        return core.begin(request, options: options, reporter: reporter) { attempt in
             let download = Download(
                 attempt.request,
                 to: destination,
                 resuming: resuming,
-                onProgress: reporter.counting(.received),
+                onProgress: count,
                 start: { attempt.transfer($0, AttemptSink($1, attempt, validation: nil)) },
                 completion: { result in
                     attempt.end(with: result.flatMap { file, response in attempt.head(response).map { (file, $0) } })

@@ -72,7 +72,7 @@ final class DownloadSink: TransferSink, @unchecked Sendable {
             body = .file(total: total)
         case .alreadyComplete(let response):
             body = .alreadyComplete(response)
-            onProgress(.received(file.length, of: file.length))
+            onProgress(.received(file.length, of: file.length, resumed: file.length))
         case .startOver:
             throw CannotContinue()
         case .reject(let response):
@@ -95,7 +95,8 @@ final class DownloadSink: TransferSink, @unchecked Sendable {
 
     func report(_ progress: BodyProgress) {
         guard case .file = body, progress.direction == .received else { return }
-        onProgress(.received(offset + progress.completed, of: progress.total.map { offset + $0 }))
+        let total = progress.total.map { offset + $0 }
+        onProgress(.received(offset + progress.completed, of: total, resumed: offset))
     }
 
     func finish(_ result: Result<URLResponse, any Error>) {

@@ -1,3 +1,4 @@
+internal import DeferredCore
 internal import DeferredTask
 package import Foundation
 
@@ -43,12 +44,15 @@ package struct BodyProgress: Sendable, Equatable {
     /// The length of the whole body, if known.
     package let total: Int64?
 
+    /// Those of `completed` that this transfer did not bring, since they were there.
+    let resumed: Int64
+
     static func sent(_ completed: Int64, of total: Int64?) -> Self {
-        Self(direction: .sent, completed: completed, total: total)
+        Self(direction: .sent, completed: completed, total: total, resumed: 0)
     }
 
-    static func received(_ completed: Int64, of total: Int64?) -> Self {
-        Self(direction: .received, completed: completed, total: total)
+    static func received(_ completed: Int64, of total: Int64?, resumed: Int64 = 0) -> Self {
+        Self(direction: .received, completed: completed, total: total, resumed: resumed)
     }
 }
 
@@ -59,6 +63,21 @@ extension ProgressReporter {
             if progress.direction == direction {
                 report(completed: progress.completed, of: progress.total)
             }
+        }
+    }
+
+    /// What reports the bytes of a file here, over all transfers of one task.
+    ///
+    /// What a transfer of the task brought, and the next one finds, was not there before the task.
+    func countingFile() -> @Sendable (BodyProgress) -> Void {
+        let before = Lock(Int64.max)
+        return { [self] progress in
+            guard progress.direction == .received else { return }
+            let resumed = before.withLock { before in
+                before = min(before, progress.resumed)
+                return before
+            }
+            report(completed: progress.completed, of: progress.total, resumed: resumed)
         }
     }
 }

@@ -65,7 +65,7 @@ extension URLSession {
             checked,
             to: destination,
             resuming: resuming,
-            onProgress: reporter.counting(.received),
+            onProgress: reporter.countingFile(),
             start: { request, sink in
                 let lease = URLSessionEngine.lease(for: self)
                 let decider = SessionDelegateDecider(self)

@@ -56,7 +56,17 @@ extension LoopbackServer {
             }
         }
 
-        /// Returns a part of the generated pattern, to compare with the bytes received.
+        /// The bytes at these offsets, which are there.
+        func part(_ offsets: Range<Int>) -> Payload {
+            switch source {
+            case .bytes(let data): Payload(.bytes(data.dropFirst(offsets.lowerBound).prefix(offsets.count)))
+            case .pattern(let range): Payload(.pattern(range.dropFirst(offsets.lowerBound).prefix(offsets.count)))
+            case .file(let url, let range):
+                Payload(.file(url, range.dropFirst(offsets.lowerBound).prefix(offsets.count)))
+            }
+        }
+
+        /// A part of the generated pattern, for comparing with what was received.
         ///
         /// The byte at offset `n` is `n % 251`; the modulus is prime, so that misplaced or missing pieces are noticed.
         public static func patternBytes(_ offsets: Range<Int>) -> Data {

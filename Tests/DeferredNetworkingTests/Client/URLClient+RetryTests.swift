@@ -170,6 +170,26 @@ extension URLClientTests {
             #expect(client.core.requestCount == 0)
         }
 
+        @Test func `a request that yields its place lets others run in its pause`() async throws {
+            let server = try LoopbackServer { $0.path == "/busy" ? .status(503) : .response(body: "hello") }
+            defer { server.stop() }
+            let clock = EndlessClock()
+            let client = URLClient.fresh {
+                $0.maximumRequestsInFlight = 1
+                $0.retries.attempts = 2
+                $0.retries.clock = clock
+                $0.retries.yieldsPlace = true
+            }
+            let busy = client.begin(server.url("/busy"))
+            await clock.sleeping.value
+            #expect(try await client.begin(server.url("/")).text() == "hello")
+            let closed = client.shutdown()
+            #expect(!closed.isFilled)
+            busy.cancel()
+            #expect(await busy.ending() == .url(.cancelled))
+            await closed.value
+        }
+
         @Test(arguments: [
             LoopbackServer.Script([.close]),
             [.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"), .send("5\r\n12345\r\n"), .close],

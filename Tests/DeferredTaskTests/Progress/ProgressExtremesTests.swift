@@ -149,14 +149,14 @@ struct ProgressExtremesTests {
     }
 
     @Test func `quantities of any numbers`() {
-        for count in Self.counts { #expect(Quantity.bytes(count).count <= 7) }
-        for rate in Self.rates { #expect(Quantity.rate(rate).hasSuffix("B/s")) }
+        for count in Self.counts { #expect(ProgressText.bytes(count).count <= 7) }
+        for rate in Self.rates { #expect(ProgressText.rate(rate).hasSuffix("B/s")) }
         for duration in Self.durations {
-            #expect(!Quantity.duration(duration).hasPrefix("-"))
-            #expect(!Quantity.elapsed(duration).hasPrefix("-"))
+            #expect(!ProgressText.duration(duration).hasPrefix("-"))
+            #expect(!ProgressText.elapsed(duration).hasPrefix("-"))
         }
-        #expect(Quantity.duration(Duration(secondsComponent: .max, attosecondsComponent: 1)) == "106751991167300 d")
-        #expect(Quantity.elapsed(.seconds(-1)) == "0.0 s")
+        #expect(ProgressText.duration(Duration(secondsComponent: .max, attosecondsComponent: 1)) == "106751991167300 d")
+        #expect(ProgressText.elapsed(.seconds(-1)) == "0.0 s")
     }
 }
 

@@ -1,4 +1,5 @@
 import DeferredCore
+import DeferredTesting
 import TestSupport
 import Testing
 
@@ -51,6 +52,27 @@ struct ProgressSnapshotTests {
         #expect((unknown?.completed, unknown?.total) == (16, nil))
         let single = current(of: tasks[2])
         #expect((single?.completed, single?.total, single?.unit, single?.fraction) == (1, 2, .count, 0.5))
+    }
+
+    @Test func `what was there before is done, but adds nothing to the throughput`() {
+        let clock = ManualClock()
+        let (resumed, fresh) = (ProgressReporter(unit: .bytes), ProgressReporter(unit: .bytes))
+        let task = [resumed, fresh].map { Task(Deferred<Task<Int>.Result>(), reporter: $0) }.allSucceeded()
+        let log = Log<ProgressSnapshot>()
+        _ = task.observeProgress(on: .immediate, clock: clock) { log.add($0) }
+        clock.advance(by: .seconds(1))
+        resumed.report(completed: 400, of: 1_000, resumed: 400)
+        fresh.report(completed: 100, of: 1_000)
+        clock.advance(by: .seconds(1))
+        resumed.add(100)
+        let last = log.entries.last
+        #expect((last?.completed, last?.total, last?.resumed) == (600, 2_000, 400))
+        #expect(last?.throughput == 100)
+        #expect(last?.estimatedTimeRemaining == .seconds(14))
+        resumed.report(completed: 10, of: 1_000, resumed: 400)
+        #expect(resumed.resumed == 10)
+        resumed.report(completed: 0, of: nil, resumed: -1)
+        #expect(resumed.resumed == 0)
     }
 
     @Test func `amounts stay when their tasks have ended`() {

@@ -20,11 +20,14 @@ final class FetchProcess: Sendable {
     private let process: RunningProcess
     private let exit = Deferred<Int32>()
 
-    /// - Parameter terminal: Becomes standard output. Without one, that is a file.
+    /// - Parameters:
+    ///   - input: What comes from standard input.
+    ///   - terminal: Becomes standard output. Without one, that is a file.
     init(
         _ arguments: [String],
         environment: [String: String] = [:],
         directory: URL? = nil,
+        input: String? = nil,
         terminal: FileHandle? = nil
     ) throws {
         streams = try TemporaryDirectory()
@@ -33,7 +36,9 @@ final class FetchProcess: Sendable {
         child.arguments = arguments
         child.currentDirectoryURL = directory
         child.environment = ["PATH": "/usr/bin:/bin", "TERM": "xterm", "LANG": "C.UTF-8"].merging(environment) { $1 }
-        child.standardInput = FileHandle.nullDevice
+        let file = streams.file("input")
+        try Data((input ?? "").utf8).write(to: file)
+        child.standardInput = input == nil ? FileHandle.nullDevice : try FileHandle(forReadingFrom: file)
         child.standardOutput = try terminal ?? Self.create(streams.file("output"))
         child.standardError = try Self.create(streams.file("errors"))
         child.terminationHandler = { [exit] child in
@@ -62,8 +67,8 @@ final class FetchProcess: Sendable {
         )
     }
 
-    static func run(_ arguments: [String], directory: URL? = nil) async throws -> Result {
-        try await FetchProcess(arguments, directory: directory).result()
+    static func run(_ arguments: [String], directory: URL? = nil, input: String? = nil) async throws -> Result {
+        try await FetchProcess(arguments, directory: directory, input: input).result()
     }
 
     /// The program lies beside the bundle, or the program, that holds these tests. On macOS the tests are three levels deep

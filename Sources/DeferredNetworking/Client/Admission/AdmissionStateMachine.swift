@@ -18,6 +18,12 @@ struct AdmissionStateMachine {
 
     private(set) var state = State.open
     private var waiting = FairQueue()
+
+    /// Those that pause, and have no place meanwhile.
+    private var aside: Set<UInt64> = []
+
+    /// Those that have paused, and wait for a place again.
+    private var returning = FairQueue()
     private var runningCount = 0
 
     /// The number of attempts and transfers that may still create tasks on the engine, or wait for the end of a task.
@@ -42,8 +48,31 @@ struct AdmissionStateMachine {
 
     /// Handles the end of a request that arrived and wasn't refused.
     mutating func left(_ request: UInt64) -> [Action] {
-        guard !waiting.remove(request) else { return invalidateIfIdle() }
-        guard let next = waiting.popFirst() else {
+        if waiting.remove(request) || returning.remove(request) || aside.remove(request) != nil {
+            return invalidateIfIdle()
+        }
+        return giveUpPlace()
+    }
+
+    /// A running request pauses, and lets another one take its place.
+    mutating func steppedAside(_ request: UInt64) -> [Action] {
+        aside.insert(request)
+        return giveUpPlace()
+    }
+
+    /// Its pause is over, unless it has left meanwhile. It goes before those that have not begun.
+    mutating func cameBack(_ request: UInt64) -> [Action] {
+        guard aside.remove(request) != nil else { return [] }
+        guard runningCount < limit else {
+            returning.append(request, host: "")
+            return []
+        }
+        runningCount += 1
+        return [.start(request)]
+    }
+
+    private mutating func giveUpPlace() -> [Action] {
+        guard let next = returning.popFirst() ?? waiting.popFirst() else {
             runningCount -= 1
             return invalidateIfIdle()
         }
@@ -69,7 +98,8 @@ struct AdmissionStateMachine {
     }
 
     private mutating func invalidateIfIdle() -> [Action] {
-        guard state == .closing, runningCount == 0, waiting.count == 0, leaseCount == 0 else { return [] }
+        let waitingCount = waiting.count + returning.count + aside.count
+        guard state == .closing, runningCount == 0, waitingCount == 0, leaseCount == 0 else { return [] }
         state = .closed
         return [.invalidate]
     }

@@ -60,7 +60,10 @@ extension URLClient {
         /// The number of bytes of response bodies received so far, in all attempts, after decompression.
         public let received: Int64
 
-        /// The metrics of the last transfer that ended, with ``Kind/finished(_:)``; `nil` over `URLSession` on Linux.
+        /// With ``Kind/retried(attempt:after:)``: what the attempt failed with; `nil` for a status that is accepted.
+        public let failure: (any Error)?
+
+        /// With ``Kind/finished(_:)``, over ``Configuration/Engine/libcurl``: of the last transfer that came to an end.
         public let metrics: Metrics?
     }
 }

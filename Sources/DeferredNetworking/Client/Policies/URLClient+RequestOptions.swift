@@ -22,7 +22,10 @@ extension URLClient {
         /// 299.
         public var validation: StatusValidation?
 
-        /// The longest time without traffic; `nil` for ``Deadlines/idle``, or the request's own time-out.
+        /// Told what happens to this request, after ``Configuration/monitor`` and under the same conditions.
+        public var monitor: (@Sendable (Event) -> Void)?
+
+        /// The longest silence; `nil` for ``Deadlines/idle``, or the request's own time-out.
         package var idle: Duration?
 
         /// The credentials; `nil` for ``Configuration/authentication``.
@@ -33,12 +36,23 @@ extension URLClient {
             priority: Float? = nil,
             total: Duration? = nil,
             retries: RetryPolicy? = nil,
-            validation: StatusValidation? = nil
+            validation: StatusValidation? = nil,
+            monitor: (@Sendable (Event) -> Void)? = nil
         ) {
             self.priority = priority
             self.total = total
             self.retries = retries
             self.validation = validation
+            self.monitor = monitor
+        }
+
+        /// What tells both the client's monitor and the request's own.
+        func monitor(after first: (@Sendable (Event) -> Void)?) -> (@Sendable (Event) -> Void)? {
+            guard let first, let monitor else { return first ?? monitor }
+            return { event in
+                first(event)
+                monitor(event)
+            }
         }
     }
 }

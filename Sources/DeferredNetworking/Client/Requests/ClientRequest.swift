@@ -110,9 +110,13 @@ final class ClientRequest<Value: Sendable>: AnyClientRequest {
             startAttempt(request, round: round)
         case .ask(let challenge, let round):
             ask(challenge, round: round)
-        case .pause(let duration, let attempt, let round):
-            events.report(.retried(attempt: attempt, after: duration))
+        case .pause(let duration, let attempt, let round, let error):
+            events.report(.retried(attempt: attempt, after: duration), failure: error?.naming(url))
             pause(duration, round: round)
+        case .stepAside:
+            core.steppedAside(identifier)
+        case .comeBack:
+            core.cameBack(identifier)
         case .stop(let error):
             state.withLock { $0.stop.take() }?(error)
         case .deliver(let value):

@@ -13,6 +13,7 @@ struct ClientRequestStateMachine<Value: Sendable> {
         /// The request has not joined the queue.
         case new
 
+        /// It waits for its turn, for the first time or after a pause.
         case queued
         case attempting
 
@@ -45,7 +46,14 @@ struct ClientRequestStateMachine<Value: Sendable> {
 
         case startAttempt(CheckedRequest, round: Int)
         case ask(URLClient.Authentication.Challenge, round: Int)
-        case pause(Duration, attempt: Int, round: Int)
+        /// The error is the attempt's, unless it was a status that is accepted.
+        case pause(Duration, attempt: Int, round: Int, (any Error)?)
+
+        /// Gives up its turn for the time of the pause that comes next.
+        case stepAside
+
+        /// Asks for its turn again.
+        case comeBack
 
         /// Ends the current attempt, challenge or pause.
         case stop(any Error)
@@ -149,7 +157,9 @@ struct ClientRequestStateMachine<Value: Sendable> {
 
     mutating func pauseEnded(round: Int) -> [Action] {
         guard round == self.round, case .pausing = state else { return [] }
-        return startAttempt()
+        guard retries.yieldsPlace else { return startAttempt() }
+        state = .queued
+        return [.comeBack]
     }
 
     /// Ends the request for a cancellation, a deadline or a shutdown, unless it has ended already.
@@ -196,7 +206,8 @@ struct ClientRequestStateMachine<Value: Sendable> {
         guard let pause = pause(after: outcome.head, or: outcome.error, now: now) else { return nil }
         round += 1
         state = .pausing
-        return [.pause(pause, attempt: attempts - challenges, round: round)]
+        let action = Action.pause(pause, attempt: attempts - challenges, round: round, outcome.error)
+        return retries.yieldsPlace ? [.stepAside, action] : [action]
     }
 
     private func pause(after head: HTTPURLResponse?, or error: (any Error)?, now: Date) -> Duration? {

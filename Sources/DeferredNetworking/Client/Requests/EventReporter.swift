@@ -46,7 +46,8 @@ final class EventReporter: Sendable {
         state.withLock { $0.metrics = metrics }
     }
 
-    func report(_ kind: URLClient.Event.Kind) {
+    /// - Parameter failure: What the attempt that is retried failed with.
+    func report(_ kind: URLClient.Event.Kind, failure: (any Error)? = nil) {
         guard let monitor else { return }
         let (before, isTold) = state.withLock { state in
             let before = state
@@ -63,6 +64,7 @@ final class EventReporter: Sendable {
                 elapsed: ContinuousClock.now - beginning,
                 sent: before.sent,
                 received: before.received,
+                failure: failure,
                 metrics: Self.isEnd(kind) ? before.metrics : nil
             )
         )

@@ -21,12 +21,13 @@ private struct RequestFixture {
 
     var machine: ClientRequestStateMachine<Int>
 
-    init(after events: [RequestEvent] = []) {
+    init(after events: [RequestEvent] = [], yieldsPlace: Bool = false) {
         var request = URLRequest(url: Self.url)
         request.httpMethod = "PUT"
         var retries = URLClient.RetryPolicy()
         retries.attempts = 2
         retries.random = { 1 }
+        retries.yieldsPlace = yieldsPlace
         machine = ClientRequestStateMachine(
             .checked(request),
             retries: retries,
@@ -80,7 +81,9 @@ extension ClientRequestStateMachine<Int>.Action {
         case .arrive: "arrive"
         case .startAttempt(_, let round): "start \(round)"
         case .ask(_, let round): "ask \(round)"
-        case .pause(_, let attempt, let round): "pause \(round) after \(attempt)"
+        case .pause(_, let attempt, let round, _): "pause \(round) after \(attempt)"
+        case .stepAside: "aside"
+        case .comeBack: "back"
         case .stop: "stop"
         case .deliver(let value): "deliver \(value)"
         case .finish(.success(let value)): "success \(value)"
@@ -142,11 +145,24 @@ struct ClientRequestStateMachineTests {
         }
     }
 
+    @Test func `a request that yields its place waits for its turn again`() {
+        var fixture = RequestFixture(after: [.begin, .admitted], yieldsPlace: true)
+        #expect(fixture.apply(.failed).map(\.summary) == ["aside", "pause 2 after 1"])
+        #expect(fixture.apply(.paused).map(\.summary) == ["back"])
+        #expect(fixture.apply(.paused).isEmpty)
+        #expect(fixture.apply(.admitted).map(\.summary) == ["start 3"])
+        #expect(fixture.apply(.busy).map(\.summary) == ["success 503", "leave"])
+
+        var cancelled = RequestFixture(after: [.begin, .admitted, .failed, .paused], yieldsPlace: true)
+        #expect(cancelled.apply(.abort).map(\.summary) == ["failure -999", "leave"])
+        #expect(cancelled.apply(.admitted).map(\.summary) == ["leave"])
+    }
+
     @Test func `in 100,000 random sequences of events a request ends once and leaves once`() {
-        let others = RequestEvent.allCases.filter { $0 != .abort && $0 != .begin && $0 != .admitted }
+        let others = RequestEvent.allCases.filter { $0 != .abort && $0 != .begin }
         for seed in 0..<UInt64(isSanitized ? 10_000 : 100_000) {
             var random = SeededGenerator(seed: seed)
-            var fixture = RequestFixture(after: [.begin, .admitted])
+            var fixture = RequestFixture(after: [.begin, .admitted], yieldsPlace: seed % 2 == 0)
             var ends = 0
             var leaves = 0
             var starts = 1
@@ -159,12 +175,14 @@ struct ClientRequestStateMachineTests {
                 let event = isAbortion ? .abort : others[Int(random.next() % UInt64(others.count))]
                 history.append(event)
                 for action in fixture.apply(event) {
-                    lateActions += leaves
                     switch action {
+                    // A turn that comes after the end is given back.
+                    case .leave where leaves > 0 && event == .admitted: continue
+                    case _ where leaves > 0: lateActions += 1
                     case .finish, .deliver: ends += 1
                     case .leave: leaves += 1
                     case .startAttempt: starts += 1
-                    case .arrive, .ask, .pause, .stop, .streamed: break
+                    case .arrive, .ask, .pause, .stepAside, .comeBack, .stop, .streamed: break
                     }
                 }
             }

@@ -1,9 +1,16 @@
 internal import Foundation
 
-/// Numbers for people: three digits and a unit.
-package enum Quantity {
-    /// A number of bytes in at most 7 cells, such as `12.3 MB`, in decimal units.
-    package static func bytes(_ count: Int64) -> String {
+/// Formats sizes, rates and times for a line of progress: short, of bounded width, the same in every locale.
+///
+/// ``ProgressSnapshot/description`` is made of these. Use them where each part has a place of its own.
+///
+/// ```swift
+/// sizeLabel.text = ProgressText.bytes(snapshot.completed)                     // 1.20 MB
+/// timeLabel.text = snapshot.estimatedTimeRemaining.map(ProgressText.duration)  // 0:05
+/// ```
+public enum ProgressText {
+    /// Formats a number of bytes in at most 7 characters, such as `12.3 MB`, in decimal units. Negative counts as 0.
+    public static func bytes(_ count: Int64) -> String {
         guard count >= 1000 else { return "\(max(0, count)) B" }
         var value = Double(count)
         for unit in ["kB", "MB", "GB", "TB", "PB"] {
@@ -14,8 +21,8 @@ package enum Quantity {
         return "\(threeDigits(value / 1000)) EB"
     }
 
-    /// A rate in bytes per second, in at most 9 cells.
-    package static func rate(_ bytesPerSecond: Double) -> String {
+    /// Formats a rate in bytes per second in at most 9 characters, such as `300 kB/s`. What is no number counts as 0.
+    public static func rate(_ bytesPerSecond: Double) -> String {
         bytes(wholeRate(bytesPerSecond)) + "/s"
     }
 
@@ -25,8 +32,9 @@ package enum Quantity {
         return Int64(min(unitsPerSecond, 9e18))
     }
 
-    /// A time in minutes and seconds, such as `0:07`, rounded up: in at most 7 cells up to 99 hours.
-    package static func duration(_ duration: Duration) -> String {
+    /// Formats a time that remains in minutes and seconds, such as `0:07`, rounded up: in at most 7 characters up to 99
+    /// hours, and in days from there on.
+    public static func duration(_ duration: Duration) -> String {
         // Longer ones have no components.
         let (whole, fraction) = min(max(duration, .zero), .seconds(Int64.max)).components
         let seconds = whole.addingSaturated(fraction > 0 ? 1 : 0)
@@ -36,8 +44,9 @@ package enum Quantity {
         return "\(minutes):\(twoDigits(seconds % 60))"
     }
 
-    /// A time that has passed: with tenths of a second while those matter.
-    package static func elapsed(_ duration: Duration) -> String {
+    /// Formats a time that has passed: below a minute with tenths of a second, such as `3.1 s`, and else as
+    /// ``duration(_:)`` does.
+    public static func elapsed(_ duration: Duration) -> String {
         guard duration < .seconds(60) else { return Self.duration(duration) }
         return String(format: "%.1f s", max(duration, .zero) / .seconds(1))
     }

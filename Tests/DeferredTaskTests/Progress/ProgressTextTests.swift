@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite("Quantities", .ownThread, .timeLimit(.minutes(1)))
-struct QuantityTests {
+struct ProgressTextTests {
     @Test(
         "Bytes have three digits and a unit",
         arguments: [
@@ -14,7 +14,7 @@ struct QuantityTests {
         ] as [(Int64, String)]
     )
     func bytes(count: Int64, expected: String) {
-        #expect(Quantity.bytes(count) == expected)
+        #expect(ProgressText.bytes(count) == expected)
         #expect(expected.count <= 7)
     }
 
@@ -26,7 +26,7 @@ struct QuantityTests {
         ]
     )
     func rates(rate: Double, expected: String) {
-        #expect(Quantity.rate(rate) == expected)
+        #expect(ProgressText.rate(rate) == expected)
     }
 
     @Test(
@@ -38,12 +38,12 @@ struct QuantityTests {
         ] as [(Duration, String)]
     )
     func durations(duration: Duration, expected: String) {
-        #expect(Quantity.duration(duration) == expected)
+        #expect(ProgressText.duration(duration) == expected)
     }
 
     @Test("Elapsed times below a minute have tenths")
     func elapsed() {
-        #expect(Quantity.elapsed(.milliseconds(3_140)) == "3.1 s")
-        #expect(Quantity.elapsed(.seconds(61)) == "1:01")
+        #expect(ProgressText.elapsed(.milliseconds(3_140)) == "3.1 s")
+        #expect(ProgressText.elapsed(.seconds(61)) == "1:01")
     }
 }

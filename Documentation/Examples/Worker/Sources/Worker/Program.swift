@@ -17,7 +17,7 @@ struct Program {
 
     /// Does the jobs of a queue until somebody sends `SIGTERM`.
     ///
-    /// - Returns: Whether all that was begun has been done.
+    /// - Returns: Whether what had been begun has ended in time.
     static func serve(queueAt url: URL) async -> Bool {
         let termination = SignalListener(SIGTERM)
         defer { termination.cancel() }

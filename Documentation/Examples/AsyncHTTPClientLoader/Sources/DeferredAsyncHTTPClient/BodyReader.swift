@@ -41,8 +41,6 @@ final class BodyReader: AsyncSequence, AsyncIteratorProtocol, Sendable {
         guard let cursor = try take() else { return nil }
         do {
             let buffer = try await next(cursor)
-            // To a reader that was cancelled, the body may seem to end early.
-            try Task.checkCancellation()
             try put(back: buffer.map { _ in cursor })
             return buffer.map { Data(buffer: $0) }
         } catch {

@@ -18,8 +18,6 @@ extension HTTPClientResponse {
             data.append(contentsOf: buffer.readableBytesView)
             onProgress(Int64(data.count), bodyLength)
         }
-        // To a reader that was cancelled, the body may seem to end early.
-        try Task.checkCancellation()
         return data
     }
 
@@ -30,7 +28,6 @@ extension HTTPClientResponse {
             data.append(contentsOf: buffer.readableBytesView.prefix(count - data.count))
             if data.count == count { break }
         }
-        try Task.checkCancellation()
         return data
     }
 
@@ -48,7 +45,6 @@ extension HTTPClientResponse {
                 count += Int64(buffer.readableBytes)
                 onProgress(count, bodyLength)
             }
-            try Task.checkCancellation()
             try handle.close()
             guard rename(part.path, file.path) == 0 else { throw CocoaError.error(.fileWriteUnknown, url: file) }
         } catch {

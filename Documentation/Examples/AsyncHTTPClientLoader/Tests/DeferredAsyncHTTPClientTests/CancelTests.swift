@@ -19,16 +19,24 @@ struct CancelTests {
         arguments: [
             [.stall],
             .response(body: "hello", contentLength: 10) + [.stall],
-        ] as [LoopbackServer.Script],
-        [false, true]
+        ] as [LoopbackServer.Script]
     )
-    func `cancelling ends the task once, and the transfer`(script: LoopbackServer.Script, toFile: Bool) async throws {
-        let folder = try TemporaryFolder()
+    func `cancelling ends the task, and the transfer`(script: LoopbackServer.Script) async throws {
         let fixture = try Fixture { _ in script }
-        var request = fixture.request()
-        if toFile { request.delivery = .file(folder.url.appending(path: "a.bin")) }
-        let task = fixture.loader.load(request)
+        let task = fixture.loader.load(fixture.request())
         while fixture.server.requests.isEmpty { await Task.yield() }
+        task.cancel()
+        #expect(await failure(of: task) == .cancelled)
+        await fixture.server.waitUntilDeserted()
+    }
+
+    @Test func `a download that is cancelled leaves nothing behind`() async throws {
+        let folder = try TemporaryFolder()
+        let fixture = try Fixture { _ in .response(body: "hello", contentLength: 10) + [.stall] }
+        var request = fixture.request()
+        request.delivery = .file(folder.url.appending(path: "a.bin"))
+        let task = fixture.loader.load(request)
+        while folder.contents.isEmpty { await Task.yield() }
         task.cancel()
         #expect(await failure(of: task) == .cancelled)
         await fixture.server.waitUntilDeserted()

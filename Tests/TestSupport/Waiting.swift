@@ -1,15 +1,21 @@
 /// Waits until `condition` holds, while other tasks get their turns.
 ///
-/// For what nothing tells of, such as the end of a lifetime. Ends with the test's time limit.
+/// For what nothing tells of, such as the end of a lifetime. Ends with the test's time limit, and in the process of an
+/// exit test, which has none, after two minutes.
 package func eventually(_ condition: () -> Bool) async throws {
+    let start = ContinuousClock.now
     var rounds = 0
     while !condition() {
         try Task.checkCancellation()
+        guard ContinuousClock.now - start < .seconds(120) else { throw NeverHappened() }
         rounds += 1
         // Leaves the processor to what it waits for.
         if rounds < 100 { await Task.yield() } else { try await Task.sleep(for: .milliseconds(1)) }
     }
 }
+
+/// The error of ``eventually(_:)`` when it has waited long enough.
+package struct NeverHappened: Error {}
 
 /// Gives other tasks some turns: a moment of random length, the short ones as likely as the long, for a cancellation to
 /// come at any point.

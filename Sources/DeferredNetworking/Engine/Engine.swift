@@ -15,6 +15,9 @@ package protocol Engine: AnyObject, Sendable {
     /// Header fields that every request on this engine carries unless it has its own: added before a request is checked.
     var defaultHeaders: [String: String] { get }
 
+    /// Whether its tasks end by themselves when the request's `timeoutInterval` has passed.
+    var hasTimeouts: Bool { get }
+
     /// Filled when the engine is gone, with all that it had open.
     var invalidated: Future<Void> { get }
 

@@ -12,6 +12,8 @@ package final class LibcurlEngine: Engine {
 
     package let defaultHeaders: [String: String]
 
+    package var hasTimeouts: Bool { false }
+
     package var taskCount: Int { mailbox.taskCount }
 
     package var invalidated: Future<Void> { mailbox.stopped.future }

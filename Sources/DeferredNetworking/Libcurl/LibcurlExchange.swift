@@ -99,6 +99,7 @@ final class LibcurlExchange {
             throw .init(description: "The server speaks \(head.version), and HTTP/2 was asked for")
         }
         var fields: [String: String] = [:]
+        fields.reserveCapacity(head.fields.count)
         for field in head.fields { fields[field.name] = field.value }
         let url = task.request.url
         guard
@@ -113,10 +114,9 @@ final class LibcurlExchange {
         self.response = response
         protocolVersion = head.version
         isRedirect =
-            [301, 302, 303, 307, 308].contains(head.status)
-            && head.fields.contains { $0.name.lowercased() == "location" }
+            [301, 302, 303, 307, 308].contains(head.status) && head.value(of: "Location") != nil
         if isRedirect { return }
-        if let codings = head.fields.first(where: { $0.name.lowercased() == "content-encoding" })?.value {
+        if let codings = head.value(of: "Content-Encoding") {
             do throws(ContentDecoder.Flaw) {
                 decoder = try ContentDecoder(codings)
             } catch {

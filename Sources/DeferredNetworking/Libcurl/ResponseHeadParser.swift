@@ -25,6 +25,11 @@ struct ResponseHeadParser {
 
         /// Each of the `Set-Cookie` lines, whose values can't be joined.
         let cookies: [String]
+
+        /// The value of the field with this name, whatever its case.
+        func value(of name: String) -> String? {
+            fields.first { Fields.areEqual($0.name, name) }?.value
+        }
     }
 
     private enum State {
@@ -163,7 +168,7 @@ private struct Fields {
     }
 
     /// Whether two names are the same but for the case of their letters.
-    private static func areEqual(_ one: String, _ other: String) -> Bool {
+    fileprivate static func areEqual(_ one: String, _ other: String) -> Bool {
         one.utf8.count == other.utf8.count && zip(one.utf8, other.utf8).allSatisfy { lowercased($0) == lowercased($1) }
     }
 
@@ -184,7 +189,10 @@ private struct Fields {
 
     /// UTF-8 if it is that, and else ISO 8859-1, in which every byte means something.
     private static func text(_ bytes: ArraySlice<UInt8>) -> String {
-        String(validating: bytes, as: UTF8.self)
+        // Nearly all are, and to validate them takes several times as long.
+        let isASCII = bytes.withUnsafeBufferPointer { $0.reduce(0, |) < 0x80 }
+        if isASCII { return bytes.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) } }
+        return String(validating: bytes, as: UTF8.self)
             ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
     }
 

@@ -51,7 +51,8 @@ package struct CheckedRequest: Sendable {
             result.setValue(value, forHTTPHeaderField: name)
         }
         url = try Self.checkedURL(request.url)
-        result.url = url
+        // Each change of a request that somebody else has, too, copies all of it.
+        if url != request.url { result.url = url }
         if let method = request.httpMethod {
             try RequestGrammar.check(method: method)
         }

@@ -31,6 +31,9 @@ struct StreamStateMachine {
     /// How much comes at a time, and how much of the file is read at a time.
     private static let pieceSize: Int64 = 256 << 10
 
+    /// What a connection brings at most after its sender was held up: what libcurl has read, and what was gathered of it.
+    private static let mostUnderWay = 1 << 20
+
     private let memoryLimit: Int
     private let marks: Marks?
     private(set) var waitingCount: Int64 = 0
@@ -51,7 +54,9 @@ struct StreamStateMachine {
 
     /// - Parameter limit: how much may wait before the sender is held up; nil for any amount.
     init(memoryLimit: Int, limit: Int? = nil) {
-        self.memoryLimit = memoryLimit
+        // A sender that is held up before the memory is full needs no file for what is still under way from it.
+        let needsFile = limit.map { $0 > memoryLimit } ?? true
+        self.memoryLimit = needsFile ? memoryLimit : min(memoryLimit, .max - Self.mostUnderWay) + Self.mostUnderWay
         marks = limit.map(Marks.init)
     }
 

@@ -28,6 +28,7 @@ enum BodyLength {
 
     /// The one number that `field` gives, if only several times: RFC 9110, section 8.6.
     static func parse(_ field: String) -> Int64? {
+        if let length = HTTPNumber.parse(field) { return length }
         let lengths = Set(
             field.split(separator: ",", omittingEmptySubsequences: false)
                 .map { HTTPNumber.parse($0.trimmingCharacters(in: .whitespaces)) }

@@ -15,8 +15,8 @@ enum ResponseFraming {
         func flaw(_ description: String, _ underlying: (any Error)? = nil) -> URLError {
             URLError(.badServerResponse, failing: request.url, description: description, underlying: underlying)
         }
-        if let length = response.value(forHTTPHeaderField: "Content-Length"), !BodyLength.isEncoded(response),
-            BodyLength.parse(length) == nil
+        if let length = response.value(forHTTPHeaderField: "Content-Length"), BodyLength.parse(length) == nil,
+            !BodyLength.isEncoded(response)
         {
             throw flaw("The response's Content-Length \(DisplayText.quoted(length)) is not one number")
         }

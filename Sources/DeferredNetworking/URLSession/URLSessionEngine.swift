@@ -28,6 +28,8 @@ package final class URLSessionEngine: Engine {
 
     package let defaultHeaders: [String: String]
 
+    package var hasTimeouts: Bool { true }
+
     package var taskCount: Int {
         delegate.registry.count + (engineWithoutCookies.withLock { $0 }?.taskCount ?? 0)
     }

@@ -56,6 +56,31 @@ struct StreamStateMachineTests {
         }
     }
 
+    @Test func `a sender is held up between two marks, and what is under way then needs no file`() {
+        var machine = StreamStateMachine(memoryLimit: 1 << 20, limit: 1 << 20)
+        let piece = Data(count: 256 << 10)
+        for count in 1...8 {
+            #expect(machine.append(piece) == nil)
+            #expect(machine.isFull == (count > 3))
+        }
+        #expect(machine.append(piece) == 0)
+        for left in (0..<8).reversed() {
+            guard case .bytes = machine.next() else {
+                Issue.record("nothing in memory with \(left) left")
+                return
+            }
+            // One more is in the file.
+            #expect(machine.isFull == (left > 0))
+        }
+    }
+
+    @Test(arguments: [-1, 0, 1 << 20, .max], [-1, 0, 1 << 20, .max])
+    func `no limit is too large or too small`(memoryLimit: Int, limit: Int) {
+        var machine = StreamStateMachine(memoryLimit: memoryLimit, limit: limit)
+        _ = machine.append(Data(count: 3))
+        #expect(machine.waitingCount == 3)
+    }
+
     @Test(arguments: [0, 1, 10, 1_000, 1 << 20])
     func `bytes come out as they went in, whatever part of them waits in the file`(limit: Int) throws {
         for seed in 0..<30 {

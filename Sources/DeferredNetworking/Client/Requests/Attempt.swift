@@ -34,7 +34,8 @@ final class Attempt<Value: Sendable>: Sendable {
     /// Begins a transfer of `request`, which is the attempt's or made from it.
     func transfer(_ request: CheckedRequest, _ sink: AttemptSink<Value>) -> Transfer {
         let transfer = Transfer(
-            request.withoutPlatformTimeout(),
+            // Its deadlines are ours.
+            lease.engine.hasTimeouts ? request.withoutPlatformTimeout() : request,
             on: lease,
             redirectLimit: redirects.limit,
             decider: self,

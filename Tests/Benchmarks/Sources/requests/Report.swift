@@ -72,7 +72,7 @@ struct Report {
         _ kind: String,
         _ count: Int,
         _ inFlight: Int,
-        path: String = "/1k"
+        path: String = "/fast/1k"
     ) throws -> Sample {
         let process = Process()
         let output = Pipe()

@@ -28,8 +28,12 @@ struct JobQueue: Sendable {
         let authentication = BearerAuthentication { _ in
             server.load(HTTPRequest(.post, path: "/token")).task.map { try $0.decode(Token.self).token }
         }
+        // Even a fresh token can expire on its way.
+        let again = RetryStrategy.custom { attempt in
+            attempt.number < 5 && attempt.response?.status == .unauthorized ? .milliseconds(50) : nil
+        }
         chain =
-            Validate() --> Retry(.backoff(attempts: 5, base: .milliseconds(50)))
+            Validate() --> Retry(again) --> Retry(.backoff(attempts: 5, base: .milliseconds(50)))
             --> authentication --> server
     }
 

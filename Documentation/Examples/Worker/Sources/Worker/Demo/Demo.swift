@@ -18,6 +18,7 @@ enum Demo {
             middle.results.count + middle.waiting.count == jobCount
         else { return false }
 
+        queue.releaseReserve()
         guard try await runWorker(on: server.url(), until: queue.isDone) else { return false }
         let end = queue.state
         let right = end.results.filter { $0.value == String(FlakyQueue.text(of: $0.key).reversed()) }

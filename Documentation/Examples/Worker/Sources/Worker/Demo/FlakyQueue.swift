@@ -12,6 +12,8 @@ final class FlakyQueue: Sendable {
         var taken: Set<Int> = []
         var results: [Int: String] = [:]
         var tokens = 0
+        /// How many jobs nobody gets for the time being, so that there is something left to do.
+        var reserved: Int
 
         fileprivate var jobsByKey: [String: Int] = [:]
         /// Requests that were answered, with or without trouble.
@@ -29,10 +31,12 @@ final class FlakyQueue: Sendable {
 
     init(jobCount: Int) {
         self.jobCount = jobCount
-        contents = Mutex(State(waiting: Array(1...jobCount)))
+        contents = Mutex(State(waiting: Array(1...jobCount), reserved: jobCount / 3))
     }
 
     var state: State { contents.withLock { $0 } }
+
+    func releaseReserve() { contents.withLock { $0.reserved = 0 } }
 
     static func text(of job: Int) -> String { "job number \(job)" }
 
@@ -63,14 +67,17 @@ extension FlakyQueue.State {
 
     private mutating func take(_ request: LoopbackServer.Request) -> LoopbackServer.Script {
         guard let key = request.headers["Idempotency-Key"] else { return .status(400) }
-        guard let job = jobsByKey[key] ?? waiting.popLast() else { return .status(204) }
+        guard let job = jobsByKey[key] ?? (waiting.count > reserved ? waiting.removeLast() : nil) else {
+            return .status(204)
+        }
         jobsByKey[key] = job
         if results[job] == nil { taken.insert(job) }
         return .json(#"{"id": \#(job), "text": "\#(FlakyQueue.text(of: job))"}"#)
     }
 
     private mutating func finish(_ request: LoopbackServer.Request) -> LoopbackServer.Script {
-        guard let job = Int(request.path.split(separator: "/")[1]), taken.contains(job) || results[job] != nil else {
+        let path = request.path.split(separator: "/")
+        guard path.count == 3, let job = Int(path[1]), taken.contains(job) || results[job] != nil else {
             return .status(404)
         }
         taken.remove(job)

@@ -18,4 +18,14 @@ package final class TemporaryDirectory: Sendable {
     package func contents() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: url.path).sorted()
     }
+
+    /// Writes a file, together with the directories its path needs.
+    @discardableResult
+    package func write(_ text: String, to path: String) throws -> URL {
+        let file = url.appending(path: path)
+        let directory = file.deletingLastPathComponent()
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: file)
+        return file
+    }
 }

@@ -66,7 +66,7 @@ struct StreamStateMachine {
     var isFileEmpty: Bool { spilled.isEmpty }
 
     /// Keeps bytes, or gives the offset in the file where they belong. Only one writer may be between that and
-    /// ``didWrite(_:)``.
+    /// ``didWrite(_:at:)``.
     mutating func append(_ bytes: Data) -> Int64? {
         guard !hasEnded, !bytes.isEmpty else { return nil }
         waitingCount += Int64(bytes.count)

@@ -1,5 +1,6 @@
 #if DEBUG
 import DeferredCore
+import Foundation
 
 /// Runs a few actors in every order in which their atomic steps can be taken.
 ///
@@ -73,7 +74,8 @@ final class Explorer: @unchecked Sendable {
     /// - Parameter isReduced: False to run schedules even if they differ only in the order of steps that commute.
     init(actors count: Int, isReduced: Bool = true) {
         self.isReduced = isReduced
-        threads = (0..<count).map { _ in ActorThread() }
+        let processor = Int.random(in: 0..<ProcessInfo.processInfo.activeProcessorCount)
+        threads = (0..<count).map { _ in ActorThread(on: processor) }
     }
 
     deinit {

@@ -86,6 +86,61 @@ struct RealServerLibcurlTests {
         #expect(isSanitized || residentMemory() - before < 64 << 20)
     }
 
+    @Test func `a hundred thousand mixed requests keep descriptors, threads and memory flat`() async throws {
+        await #expect(processExitsWith: .success) {
+            let tests = RealServerLibcurlTests()
+            let client = tests.client { $0.maximumConnectionsPerHost = 32 }
+            let urls = try ["/1k", "/none", "/moved", "/echo", "/private/1k"].map { try tests.url($0, isSecure: false) }
+            let secure = try tests.url("/1k")
+            /// Whether it ended as such a request should.
+            func request(_ number: Int) async -> Bool {
+                switch number % 16 {
+                case 0: return await client.begin(secure).ending() == .status(200)
+                case 1, 2: return await client.begin(urls[1]).ending() != .status(200)
+                case 3, 4: return await client.begin(urls[2]).ending() == .status(200)
+                case 5, 6:
+                    let put = URLRequest(urls[3]) { $0.httpMethod = "PUT" }
+                    return await client.upload(put, from: .data(Data(count: 1_000))).ending() == .status(200)
+                case 7: return await client.begin(urls[4]).ending() != .status(200)
+                case 8, 9:
+                    let task = client.begin(urls[0])
+                    await giveWay(turns: number % 50) { true }
+                    task.cancel()
+                    let ending = await task.ending()
+                    return ending == .cancelled || ending == .status(200)
+                default: return await client.begin(urls[0]).ending() == .status(200)
+                }
+            }
+            func send(_ numbers: Range<Int>) async -> Int {
+                await withTaskGroup { group in
+                    for worker in 0..<64 {
+                        group.addTask {
+                            var count = 0
+                            for number in stride(from: numbers.lowerBound + worker, to: numbers.upperBound, by: 64)
+                            where await request(number) {
+                                count += 1
+                            }
+                            return count
+                        }
+                    }
+                    return await group.reduce(0, +)
+                }
+            }
+            func entries(of folder: String) -> Int {
+                (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/\(folder)").count) ?? 0
+            }
+            precondition(await send(0..<20_000) == 20_000)
+            let before = (entries(of: "fd"), entries(of: "task"), residentMemory())
+            precondition(await send(20_000..<100_000) == 80_000)
+            let after = (entries(of: "fd"), entries(of: "task"), residentMemory())
+            try await eventually { client.core.requestCount == 0 && client.core.transferCount == 0 }
+            print("before \(before), after \(after)")
+            // Connections come and go, and the concurrency pool's threads.
+            precondition(after.0 <= before.0 + 32 && after.1 <= before.1 + 4)
+            precondition(isSanitized || after.2 - before.2 < 8 << 20)
+        }
+    }
+
     @Test func `a server whose processes are killed serves the next requests`() async throws {
         let client = client {
             $0.retries = URLClient.RetryPolicy()

@@ -65,8 +65,8 @@ private struct Invariants {
 
 @Suite("Transfer state machine, random events", .ownThread, .timeLimit(.minutes(5)))
 struct TransferStateMachineRandomTests {
-    @Test("In 100,000 random sequences of events a transfer ends once and cleanly", arguments: 0..<4)
-    func randomSequences(part: Int) {
+    @Test(arguments: 0..<4)
+    func `in 100,000 random sequences of events a transfer ends once and cleanly`(part: Int) {
         for sequence in 0..<25_000 {
             let seed = UInt64(part * 25_000 + sequence)
             if let violation = violation(seed: seed) {

@@ -78,6 +78,34 @@ struct TaskFlatMapFutureTests {
         #expect(task?.failureNow is CircularTask)
     }
 
+    @Test func `a task whose closure returns one derived from the task fails`() {
+        nonisolated(unsafe) var task: Task<Int>?
+        let derivations: [@Sendable (Task<Int>) -> Task<Int>] = [
+            { $0.map { $0 + 1 } },
+            { $0.recover { _ in 1 }.map { $0 } },
+            { $0.flatMap { .success($0) } },
+            { $0.always { _ in } },
+            { $0.shared() },
+        ]
+        for derive in derivations {
+            let (first, second) = (Producer(), Producer())
+            task = Task(first).flatMap { _ in derive(task!) }
+            first.succeed(with: 1)
+            #expect(task?.failureNow is CircularTask)
+            task = Task(second).fallback { _ in derive(task!) }.map { $0 }
+            second.fail(with: Failure.custom)
+            #expect(task?.failureNow is CircularTask)
+        }
+        // Not in a circle: what both derive from.
+        let (first, other) = (Producer(), Producer())
+        let shared = Task(other).map { $0 }
+        let both = shared.flatMap { _ in Task(first) }.flatMap { _ in shared.map { $0 + 1 } }
+        other.succeed(with: 1)
+        first.succeed(with: 1)
+        #expect(both.valueNow == 2)
+        task = nil
+    }
+
     @Test func `the task itself may come by way of an executor, and is freed`() {
         let (lifetimes, first) = (Lifetimes(), Producer())
         nonisolated(unsafe) var task: Task<Int>?

@@ -62,7 +62,7 @@ extension URLClient {
         /// The maximum number of requests in flight; `nil` for no limit.
         ///
         /// Further requests wait in order for each host, and the hosts take turns. A request that waits for its next
-        /// attempt still counts as in flight.
+        /// attempt still counts as in flight, unless ``RetryPolicy/yieldsPlace`` is set.
         public var maximumRequestsInFlight: Int?
 
         /// The largest body that is gathered in memory, in bytes; `nil` for no limit. Downloads and streams have no

@@ -17,7 +17,7 @@ public import DeferredTask
 public struct HTTPError: Error, Sendable {
     private let contents: Contents
 
-    /// What went wrong.
+    /// The kinds of failure.
     public enum Code: String, Sendable, Hashable, CaseIterable {
         /// The request was cancelled.
         case cancelled
@@ -68,16 +68,16 @@ public struct HTTPError: Error, Sendable {
         case unknown
     }
 
-    /// What went wrong.
+    /// The kind of failure.
     public var code: Code { contents.code }
 
-    /// The request as the loader knew it that reports the error.
+    /// The request in the form in which it reached the loader that reports the error.
     public var request: HTTPRequest { contents.request }
 
-    /// The response, where there was one.
+    /// The response, if there was one.
     public var response: HTTPResponse? { contents.response }
 
-    /// The cause, where there is one.
+    /// The underlying error, if there is one.
     public var underlying: (any Error)? { contents.underlying }
 
     /// Creates an error.

@@ -1,6 +1,6 @@
 internal import DeferredNetworking
 
-/// Header fields in order. Names are compared without regard to case, and one can occur several times.
+/// Header fields in order. Names are compared without regard to case, and a name can occur several times.
 ///
 /// ```swift
 /// var headers: HTTPHeaders = ["Accept": "text/html", "Cookie": "a=1"]

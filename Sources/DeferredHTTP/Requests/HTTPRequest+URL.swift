@@ -60,7 +60,7 @@ extension HTTPRequest {
     /// The query as it is sent; `nil` for none.
     public var percentEncodedQuery: String? { parts.query }
 
-    /// The whole URL; `nil` unless it has a host and all of it is valid.
+    /// The whole URL; `nil` if it has no host or is invalid.
     public var url: URL? { try? makeURL() }
 
     private static func encoded(_ items: [URLQueryItem]) -> String {

@@ -208,7 +208,7 @@ final class HTTPExecution: @unchecked Sendable {
     // itself.
     var isCancelled: Bool { flags.load(ordering: .relaxed) & Self.cancelledFlag != 0 }
 
-    /// Whether this is cancelled, or about to be by a reset.
+    /// True if this is cancelled, or about to be by a reset.
     var isToStop: Bool {
         if isCancelled { return true }
         if let whole { return whole.isGateClosed }

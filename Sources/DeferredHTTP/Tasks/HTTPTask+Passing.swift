@@ -35,6 +35,9 @@ extension HTTPTask {
     }
 
     /// Does the same as `pass` for loaders that don't need a task for the part.
+    ///
+    /// - Parameter endsCancelled: Whether a task that is cancelled is completed as such, as is right for a loader that
+    ///   does nothing else with it.
     @discardableResult
     func send(
         _ request: HTTPRequest,

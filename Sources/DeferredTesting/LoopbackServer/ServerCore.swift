@@ -85,7 +85,7 @@ final class ServerCore: Sendable {
         if case .path(let path) = address { Socket.remove(path) }
     }
 
-    /// Waits for a connection; `nil` when the server has been stopped.
+    /// Waits for a connection; returns `nil` when the server has been stopped.
     private func nextConnection() -> Socket? {
         while listener.wait(for: .receiving, until: nil, orUntil: stopSignal) != .stopped {
             do {

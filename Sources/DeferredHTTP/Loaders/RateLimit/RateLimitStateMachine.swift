@@ -17,7 +17,7 @@ struct RateLimitStateMachine: Sendable {
         // An interval of more than a century counts as never.
         let seconds = requestsPerSecond > 0 ? min(1 / requestsPerSecond, 0x1p32) : 0x1p32
         interval = .seconds(seconds)
-        // Saturated well below what a duration can hold.
+        // Limited to well below what a duration can hold.
         tolerance = .seconds(min(seconds * Double(max(1, burst) - 1), 0x1p62))
     }
 

@@ -20,6 +20,9 @@ In a comment, a line that begins with an attribute takes a backslash before it, 
 Imports are left out, since each test file has all of them, but for those of other modules in a block outside of any test;
 and so is `public`, which would ask for public imports. Blocks that are no Swift of ours, or no whole statements, are not
 marked as `swift`.
+
+The files of a tutorial, `Resources/<Folder>/<Name>-<step>.swift` in the catalog, make a test file for each folder: the last step
+of each name as it is, and those before in a function each, which is compiled only.
 """
 
 import re
@@ -47,6 +50,7 @@ import FoundationNetworking
 """
 
 IMPORTED = set(re.findall(r"^import (\w+)$", HEADER, re.M))
+TUTORIALS = sorted(folder for folder in (ROOT / "Documentation/Deferred.docc/Resources").iterdir() if folder.is_dir())
 
 
 class Test:
@@ -126,6 +130,31 @@ def parse(document):
     return outside, tests
 
 
+def tutorial(folder):
+    """The test file of a tutorial's code: its name and its text."""
+    steps = {}
+    for file in folder.glob("*.swift"):
+        name, number = file.stem.rsplit("-", 1)
+        steps.setdefault(name, {})[int(number)] = file
+    outside, tests = [], []
+    for name, files in sorted(steps.items()):
+        for number, file in sorted(files.items()):
+            path, lines = file.relative_to(ROOT), file.read_text().rstrip("\n").split("\n")
+            if number == max(files):
+                outside += ["", *located(path, 1, lines, "")]
+            else:
+                test = Test(f"{name}, step {number}")
+                test.is_run, test.lines = False, located(path, 1, lines, "        ")
+                tests.append(test)
+    suite = folder.name + "TutorialSnippets"
+    lines = [HEADER.format(path=folder.relative_to(ROOT)).rstrip("\n"), *outside]
+    # Not a suite: nothing in it is run.
+    lines += ["", f"struct {suite} {{"]
+    for number, test in enumerate(tests):
+        lines += ([""] if number else []) + test.source()
+    return suite, "\n".join([*lines, "}", ""])
+
+
 def generate(document):
     outside, tests = parse(document)
     if not outside and not tests:
@@ -145,6 +174,7 @@ def main():
     wanted = {f"{suite}.swift": text for suite, text in filter(None, map(generate, DOCUMENTS))}
     OUTPUT.mkdir(exist_ok=True)
     existing = {file.name: file.read_text() for file in OUTPUT.glob("*.swift")}
+    wanted.update((f"{suite}.swift", text) for suite, text in map(tutorial, TUTORIALS))
     if sys.argv[1:] == ["--check"]:
         stale = sorted(name for name in wanted.keys() | existing.keys() if wanted.get(name) != existing.get(name))
         if stale:

@@ -24,7 +24,7 @@ let package = Package(
                 .product(name: "Benchmark", package: "swift-benchmark"),
             ]
         ),
-        // A process of its own for each subject, so that memory is counted from a clean start.
+        // A separate process for each subject, so that memory is counted from a clean start.
         .executableTarget(
             name: "footprint",
             dependencies: [

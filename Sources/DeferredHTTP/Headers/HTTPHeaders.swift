@@ -1,6 +1,6 @@
 internal import DeferredNetworking
 
-/// Header fields in order. Names are compared without regard to case, and one can occur several times.
+/// Header fields in order. Names are compared without regard to case, and a name can occur several times.
 ///
 /// ```swift
 /// var headers: HTTPHeaders = ["Accept": "text/html", "Cookie": "a=1"]
@@ -10,12 +10,12 @@ internal import DeferredNetworking
 /// headers.values(for: "x-tag")  // ["one", "two"]
 /// ```
 ///
-/// Names and values are checked when a request is loaded: one with a line break in it, which could smuggle in another
-/// field, fails the request. A description shows no credentials.
+/// Names and values are checked when a request is loaded: a line break in one, which could inject another field, fails
+/// the request. A description shows no credentials.
 ///
 /// - Complexity: Looking up is O(*n*): the fields of a message are few.
 public struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
-    /// One header field. Two are equal when their values are and their names differ at most in case.
+    /// One header field. Two fields are equal when their values are equal and their names differ at most in case.
     public struct Field: Sendable {
         /// The name, spelled as it is sent.
         public var name: String
@@ -43,8 +43,8 @@ public struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
         fields = elements.map { Field(name: $0.0, value: $0.1) }
     }
 
-    /// The value of the first field with this name. Setting it replaces all of them, in the place of the first; `nil`
-    /// removes them.
+    /// The value of the first field with this name. Setting it replaces all fields with the name, in the place of the
+    /// first; `nil` removes them.
     public subscript(name: String) -> String? {
         get { fields.first { $0.isNamed(name) }?.value }
         set {
@@ -57,12 +57,12 @@ public struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
         }
     }
 
-    /// The values of all fields with this name, in order.
+    /// Returns the values of all fields with this name, in order.
     public func values(for name: String) -> [String] {
         fields.filter { $0.isNamed(name) }.map(\.value)
     }
 
-    /// Adds a field after the others, also where there is one with this name.
+    /// Adds a field at the end, even if there is already one with this name.
     public mutating func add(name: String, value: String) {
         fields.append(Field(name: name, value: value))
     }

@@ -2,12 +2,12 @@ public import DeferredNetworking
 public import Foundation
 
 extension HTTPRequest {
-    /// Checks that the request can be sent, for a terminal loader of one's own.
+    /// Checks that the request can be sent, for a custom terminal loader.
     ///
     /// - Returns: The URL to send it to.
-    /// - Throws: `URLClientError.invalidRequest` with what is wrong: the method or the name of a header is no token,
-    ///   the value of a header contains control characters, which could smuggle in another field, the URL has no host
-    ///   or is none, or a file of the body can't be read.
+    /// - Throws: `URLClientError.invalidRequest` with the reason: the method or the name of a header is not a token,
+    ///   the value of a header contains control characters, which could inject another field, the URL is invalid or has
+    ///   no host, or a file of the body can't be read.
     public func check() throws(URLClientError) -> URL {
         try RequestGrammar.check(method: method.rawValue)
         for field in allHeaders.fields {

@@ -6,10 +6,10 @@ import FoundationNetworking
 #endif
 
 extension HTTPRequest {
-    /// The request as a `URLClient` sends it: checked here, once for all.
+    /// Returns the request in the form in which a `URLClient` sends it, checked once for all.
     ///
     /// - Parameter body: Sent instead of the request's own.
-    /// - Throws: The reason for which it can't be sent.
+    /// - Throws: The reason for which the request can't be sent.
     func checked(body: HTTPBody) throws(URLClientError) -> CheckedRequest {
         if let scheme, scheme != "https", scheme != "http", scheme != scheme.lowercased() {
             var request = self

@@ -1,10 +1,10 @@
 internal import DeferredCore
 
 extension HTTPTask {
-    /// Has the next loader load this task, unless it is cancelled: then it is completed as such, and `next` never sees
-    /// it.
+    /// Passes this task to the next loader, unless it is cancelled: then it fails with ``HTTPError/Code/cancelled``,
+    /// and `next` never sees it.
     ///
-    /// - Parameter next: If `nil`, the chain has no terminal loader, and the task fails with
+    /// - Parameter next: The next loader. If `nil`, the chain has no terminal loader, and the task fails with
     ///   ``HTTPError/Code/cannotConnect``.
     public func pass(to next: (any HTTPLoader)?) {
         if failIfCancelled() { return }
@@ -14,15 +14,16 @@ extension HTTPTask {
 
     /// Has the next loader load another request for this task: a changed one, or the same once more.
     ///
-    /// It is loaded with a task of its own, which is cancelled with this one and reports progress for it. If this one
-    /// is cancelled already, it is completed as such, and `next` never sees anything. If this one is completed before
-    /// the other one, that is cancelled.
+    /// The request is loaded with a separate task, which is cancelled with this one and reports its progress to this
+    /// one. If this task is cancelled already, it fails with ``HTTPError/Code/cancelled``, and `next` never sees
+    /// anything. If this task completes before the other one, the other one is cancelled.
     ///
     /// - Parameters:
-    ///   - request: What to load.
-    ///   - next: See ``pass(to:)``.
-    ///   - completion: Called once with the result, after the completion handlers that were added further on. It has to
-    ///     complete this task, or to pass it on again. By default, the result is this task's, too.
+    ///   - request: The request to load.
+    ///   - next: The next loader. See ``pass(to:)``.
+    ///   - completion: Called once with the result, after the completion handlers that were added further down the
+    ///     chain. It has to complete this task, or to pass it on again. By default, this task completes with the
+    ///     result.
     /// - Returns: The task that was passed on; `nil` if there is none, since this one is complete.
     @discardableResult
     public func pass(
@@ -33,7 +34,7 @@ extension HTTPTask {
         send(request, to: next, completion: completion).map { HTTPTask($0, isLoaders: false) }
     }
 
-    /// The same for loaders that don't need a task for it.
+    /// Does the same as `pass` for loaders that don't need a task for the part.
     ///
     /// - Parameter endsCancelled: Whether a task that is cancelled is completed as such, as is right for a loader that
     ///   does nothing else with it.
@@ -54,14 +55,14 @@ extension HTTPTask {
         if execution.adopt(part) {
             next?.load(child)
         } else {
-            // Cancelled, or completed, meanwhile.
+            // The task was cancelled or completed meanwhile.
             part.cancel()
             part.fail(.cancelled)
         }
         return part
     }
 
-    /// The loader after a link that doesn't know it; the task fails if there is none.
+    /// Returns the next loader of a link that doesn't know it; fails the task if there is none.
     private func continuation(isLast: Bool) -> (any HTTPLoader)? {
         if let next = execution.continuation(isLast: isLast) { return next }
         fail(.cannotConnect, underlying: MissingTerminalLoader())
@@ -69,7 +70,7 @@ extension HTTPTask {
     }
 }
 
-/// The cause of the failure of a request that reached the end of a chain without a terminal loader.
+/// The underlying error of a request that reached the end of a chain without a terminal loader.
 public struct MissingTerminalLoader: Error, CustomStringConvertible {
     /// One line for a log.
     public var description: String { "the chain has no terminal loader; end it with one, such as URLSessionLoader" }

@@ -5,7 +5,7 @@ import FoundationNetworking
 #endif
 
 extension URLError {
-    /// An error with this code about `url`, keeping what is known of the cause.
+    /// Creates an error about `url`, with the cause if it is known.
     init(_ code: Code, failing url: URL?, description: String? = nil, underlying: (any Error)? = nil) {
         var userInfo: [String: Any] = [:]
         if let url {
@@ -22,8 +22,8 @@ extension URLError {
 }
 
 extension URLError {
-    /// The code, the description and the URL on one line, without credentials: `String(describing:)` would dump all of
-    /// the user info, the URL with its query and the underlying error among it.
+    /// The code, the description and the URL on one line, without credentials: `String(describing:)` would print all of
+    /// the user info, including the URL with its query and the underlying error.
     package var summary: String {
         let text = (userInfo[NSLocalizedDescriptionKey] as? String).map { " " + DisplayText.quoted($0) } ?? ""
         return "URLError \(errorCode)\(text)" + (failingURL.map { ": " + DisplayText.quoted($0) } ?? "")

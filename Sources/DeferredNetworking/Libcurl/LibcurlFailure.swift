@@ -3,9 +3,9 @@ import CLibcurl
 import Foundation
 import FoundationNetworking
 
-/// Foundation's codes for libcurl's.
+/// Maps libcurl's error codes to Foundation's.
 enum LibcurlFailure {
-    /// - Parameter text: what libcurl says of this failure in particular; may be empty.
+    /// - Parameter text: libcurl's description of this failure; may be empty.
     static func error(_ code: Int32, text: String, url: URL) -> URLError {
         let description = text.isEmpty ? String(cString: libcurl_strerror(code)) : text
         return URLError(urlErrorCode(code, description), failing: url, description: description)
@@ -19,9 +19,9 @@ enum LibcurlFailure {
         case CURLE_COULDNT_CONNECT, CURLE_PROXY: .cannotConnectToHost
         case CURLE_OPERATION_TIMEDOUT: .timedOut
         case CURLE_SEND_ERROR, CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_HTTP2_STREAM: .networkConnectionLost
-        // Also for chunks that can't be read.
+        // Also the code for malformed chunks.
         case CURLE_RECV_ERROR: isAboutChunks(text) ? .badServerResponse : .networkConnectionLost
-        // Also for a connection that ends inside the handshake.
+        // Also the code for a connection that ends during the handshake.
         case CURLE_SSL_CONNECT_ERROR: ErrorMapping.isLost(text) ? .networkConnectionLost : .secureConnectionFailed
         case CURLE_SSL_CIPHER, CURLE_SSL_CACERT_BADFILE: .secureConnectionFailed
         case CURLE_SSL_CERTPROBLEM: .clientCertificateRejected

@@ -4,29 +4,29 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Streams that have no body to give.
+/// Streams that can't provide a body.
 ///
-/// For one that was read or closed before, and for one that can't be opened, swift-corelibs-foundation sends an empty
-/// body, and the task ends well. No issue is known upstream. Test: `URLClientTests`, "a stream that can't be read isn't
-/// sent as an empty body".
+/// For a stream that was read or closed before, or that can't be opened, swift-corelibs-foundation sends an empty body,
+/// and the task succeeds. No issue is known upstream. Test: `URLClientTests`, "a stream that can't be read isn't sent
+/// as an empty body".
 enum BodyStreams {
     static func isSpent(_ stream: InputStream) -> Bool {
         [.atEnd, .closed, .error].contains(stream.streamStatus)
     }
 
-    /// What a request with a spent stream fails with.
+    /// The error of a request whose stream was used before.
     static let spent = URLClientError.invalidRequest(
         reason: "the stream of the body was read or closed before; give a new one each time"
     )
 
-    /// Why the body of a task that ended well was not sent.
+    /// Returns the error of a task that succeeded although its body could not be read, if that is so.
     static func failure(of task: URLSessionTask) -> URLError? {
         // `streamError` traps where there is none.
         guard let stream = task.originalRequest?.httpBodyStream, stream.streamStatus == .error else { return nil }
         return failure(of: stream, task.originalRequest?.url)
     }
 
-    /// Why a stream can't be read, for one that says that it can't.
+    /// Returns the error for a stream that can't be read.
     static func failure(of stream: InputStream, _ url: URL?) -> URLError {
         URLError(
             .cannotOpenFile,

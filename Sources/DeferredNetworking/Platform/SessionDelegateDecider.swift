@@ -4,17 +4,17 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Decides as the delegate of the session that the user made does, on that session's own queue.
+/// Forwards decisions to the delegate of the user's session, on that session's own queue.
 ///
-/// On Linux a delegate that doesn't implement a method answers through the protocol's default implementation, which is what
-/// a transfer does by itself; the engine's tasks never reach that delegate otherwise
-/// (https://github.com/swiftlang/swift-corelibs-foundation/issues/5187). On Darwin, methods are optional instead.
+/// On Linux, a delegate that doesn't implement a method answers through the protocol's default implementation, which
+/// does the same as a transfer without a decider; otherwise, the engine's tasks never reach that delegate
+/// (https://github.com/swiftlang/swift-corelibs-foundation/issues/5187). On Darwin, the methods are optional instead.
 /// Test: `URLSessionTests`, "A session's own delegate decides on redirects and challenges".
 struct SessionDelegateDecider: TransferDecider {
     private let session: URLSession
     private let delegate: any URLSessionTaskDelegate
 
-    /// - Returns: nil when the session has no delegate that could be asked, or has been invalidated.
+    /// - Returns: nil when the session has no suitable delegate, or has been invalidated.
     init?(_ session: URLSession) {
         guard let delegate = session.delegate as? any URLSessionTaskDelegate else { return nil }
         self.session = session

@@ -4,16 +4,16 @@ import Foundation
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 
-/// The engines of the sessions that users made.
+/// The engines for the users' sessions.
 ///
-/// On Linux, responses and data go to the delegate of the session and never to one of the task
+/// On Linux, responses and data go to the delegate of the session and never to that of a task
 /// (https://github.com/swiftlang/swift-corelibs-foundation/issues/5187), a completion handler sees no progress, and
-/// creating a task on an invalidated session traps. So each of these sessions gets another one, made once from the
-/// configuration that it has then, which has our delegate and outlives an invalidation. It goes when the user's session
-/// is gone and it is idle; that is looked at whenever a transfer on any session begins or ends. Tests: `TransferTests`,
-/// "A transfer on an invalidated session still runs" and "One session has one engine, which goes with it";
-/// `URLSessionTests`, "the connections of dropped sessions are closed" and "a task that configure resumes, suspends or
-/// cancels ends all the same".
+/// creating a task on an invalidated session traps. Therefore each user's session gets a private one, created once from
+/// its configuration at that time, which has our delegate and outlives an invalidation. The private session is closed
+/// when the user's session is gone and no lease is left; this is checked whenever a transfer on any session begins or
+/// ends. Tests: `TransferTests`, "A transfer on an invalidated session still runs" and "One session has one engine,
+/// which goes with it"; `URLSessionTests`, "the connections of dropped sessions are closed" and "a task that configure
+/// resumes, suspends or cancels ends all the same".
 private final class SessionEngines: Sendable {
     static let shared = SessionEngines()
 
@@ -31,7 +31,8 @@ private final class SessionEngines: Sendable {
         if let engine = entries.withLock({ Self.take(key, session, in: &$0) }) {
             return lease(engine, key)
         }
-        // Made outside the lock: it waits for the queue that all sessions share. Of two made at once, one is dropped.
+        // Created outside of the lock, since it waits for the queue that all sessions share. If two callers each create
+        // one, one of them is discarded.
         let made = URLSessionEngine(copying: session.configuration)
         let engine = entries.withLock { entries in
             if let other = Self.take(key, session, in: &entries) { return other }
@@ -55,7 +56,7 @@ private final class SessionEngines: Sendable {
         }
     }
 
-    /// An object may get the address of one that is gone, so an identifier can stand for several.
+    /// A new object may have the address of a former one, so an identifier can stand for several sessions.
     private static func take(
         _ key: ObjectIdentifier,
         _ session: URLSession,
@@ -84,22 +85,21 @@ private final class SessionEngines: Sendable {
 }
 
 extension URLSessionEngine {
-    /// The right to make tasks with the configuration of a session that the user made, which may have been invalidated.
+    /// Returns a lease to create tasks with the configuration of a user's session, which may have been invalidated.
     static func lease(for session: URLSession) -> EngineLease {
         SessionEngines.shared.lease(for: session)
     }
 }
 
 extension SessionDelegate {
-    /// Starts a task, after taking it back from a delegate that `configure` may have given it, which would get the
-    /// redirects.
+    /// Starts a task, after removing a delegate that `configure` may have set and that would receive the redirects.
     func start(_ task: URLSessionTask) {
-        // If `configure` has resumed it, which it must not, setting the delegate would trap.
+        // If `configure` has resumed the task, which it must not, setting the delegate would trap.
         guard task.state == .suspended else { return }
         if task.delegate != nil {
             task.delegate = nil
         }
-        // If `configure` has suspended it, once isn't enough.
+        // If `configure` has suspended the task, resuming it once isn't enough.
         while task.state == .suspended {
             task.resume()
         }
@@ -107,14 +107,14 @@ extension SessionDelegate {
 }
 #else
 extension URLSessionEngine {
-    /// The right to make tasks on a session that the user made.
+    /// Returns a lease to create tasks on a user's session.
     static func lease(for session: URLSession) -> EngineLease {
         EngineLease(URLSessionEngine(borrowing: session))
     }
 }
 
 extension SessionDelegate {
-    /// Starts a task that reports here, whatever delegate its session has.
+    /// Starts a task that reports to this delegate, whatever delegate its session has.
     func start(_ task: URLSessionTask) {
         task.delegate = self
         task.resume()

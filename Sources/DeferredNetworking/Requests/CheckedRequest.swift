@@ -4,20 +4,20 @@ package import Foundation
 package import FoundationNetworking
 #endif
 
-/// A request that can be sent: the platform would neither misread it, nor alter it, nor trap on it.
+/// A request that can be sent: the platform will not misread or alter it, nor trap on it.
 ///
-/// A transfer accepts nothing else, so a request is checked once, before a task exists. One that was built from parts has
+/// A transfer accepts nothing else, so a request is checked once, before any task exists. One that was built from parts has
 /// had its grammar checked by then: see ``init(wellFormed:body:)``.
 package struct CheckedRequest: Sendable {
-    /// Where the body's bytes come from.
+    /// The source of the body's bytes.
     package enum Body: Sendable {
-        /// The request's own `httpBody` or `httpBodyStream`, or nothing.
+        /// The request's own `httpBody` or `httpBodyStream`, if any.
         case inRequest
 
         /// A regular file, read while it is sent.
         case file(URL)
 
-        /// A fresh stream for each time that the body has to be sent.
+        /// A closure that returns a new stream each time the body is sent.
         case stream(@Sendable () -> InputStream)
 
         var file: URL? { if case .file(let file) = self { file } else { nil } }
@@ -27,19 +27,19 @@ package struct CheckedRequest: Sendable {
     package let body: Body
     let url: URL
 
-    /// The caller's time-out in seconds, which the platform's form of the request may have rounded.
+    /// The caller's time-out in seconds. The platform's `request` may have a rounded one.
     let timeout: TimeInterval
 
     var method: String { request.httpMethod ?? "GET" }
 
-    /// Whether sending this again would find the body's stream already read.
+    /// True if the body's stream would already be read when the request is sent again.
     var hasOneShotBody: Bool {
         if case .inRequest = body { request.httpBodyStream != nil } else { false }
     }
 
     /// Checks a request.
     ///
-    /// - Parameter defaultHeaders: added first, where the request has no such field of its own.
+    /// - Parameter defaultHeaders: added first, unless the request has the same field.
     package init(
         _ request: URLRequest,
         body: Body = .inRequest,
@@ -47,12 +47,12 @@ package struct CheckedRequest: Sendable {
     ) throws(URLClientError) {
         var result = request
         for (name, value) in defaultHeaders where request.value(forHTTPHeaderField: name) == nil {
-            // Before it is set: a value with a line break in it is dropped there without a word.
+            // Checked before it is set: setting a value with a line break silently drops it.
             try RequestGrammar.check(fieldNamed: name, value: value)
             result.setValue(value, forHTTPHeaderField: name)
         }
         let url = try Self.checkedURL(request.url)
-        // Each change of a request that somebody else has, too, copies all of it.
+        // Changing a request whose storage is shared copies all of it.
         if url != request.url { result.url = url }
         if let method = request.httpMethod {
             try RequestGrammar.check(method: method)
@@ -93,21 +93,21 @@ package struct CheckedRequest: Sendable {
         self.body = body
     }
 
-    /// The same request with a field of the library's own making.
+    /// Returns this request with a header field that the library generates.
     func setting(_ value: String, for name: String) -> CheckedRequest {
         var result = self
         result.request.setValue(value, forHTTPHeaderField: name)
         return result
     }
 
-    /// The same request with a credential.
+    /// Returns this request with a credential.
     func authorized(by field: String) throws(URLClientError) -> CheckedRequest {
-        // Before it is set: without the line break at the end of a token, it would go out without the token.
+        // Checked before it is set: a token with a line break at its end would silently be dropped.
         try RequestGrammar.check(fieldNamed: "Authorization", value: field)
         return setting(field, for: "Authorization")
     }
 
-    /// The same request for a transfer whose deadlines are ours: the platform's would cut them down to whole seconds.
+    /// Returns this request for a transfer with its own deadlines: the platform would truncate them to whole seconds.
     func withoutPlatformTimeout() -> CheckedRequest {
         var result = self
         result.request.timeoutInterval = TimeoutRounding.longest
@@ -135,7 +135,7 @@ package struct CheckedRequest: Sendable {
 // MARK: The URL
 
 extension CheckedRequest {
-    /// `url` as an absolute URL with a lower-case scheme, if a request can be sent to it.
+    /// Returns `url` as an absolute URL with a lower-case scheme, if a request can be sent to it.
     private static func checkedURL(_ url: URL?) throws(URLClientError) -> URL {
         guard let url = url?.absoluteURL else { throw missingURL }
         guard let scheme = url.scheme else {
@@ -186,7 +186,7 @@ extension CheckedRequest {
 // MARK: The body
 
 extension CheckedRequest {
-    /// Checks that the body can be sent with the method, can be read, and is as long as the request says.
+    /// Checks that the body is allowed with the method, is readable, and is as long as the request says.
     ///
     /// - Parameter claim: The length that the request says itself, if it does.
     private static func checkBody(
@@ -228,7 +228,7 @@ extension CheckedRequest {
         method == "GET" || ["GET", "HEAD"].contains(method.uppercased())
     }
 
-    /// The body's length in bytes, or nil for a stream.
+    /// Returns the length of the body in bytes, or nil for a stream.
     private static func length(of body: Body, in request: URLRequest) throws(URLClientError) -> Int64? {
         switch body {
         case .inRequest: request.httpBodyStream == nil ? Int64(request.httpBody?.count ?? 0) : nil

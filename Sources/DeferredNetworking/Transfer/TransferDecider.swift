@@ -5,17 +5,16 @@ package import FoundationNetworking
 package import Foundation
 #endif
 
-/// Decides whether a redirect is followed and how a challenge is met. A transfer without one follows every redirect, and
-/// delivers the 401.
+/// Decides about redirects and challenges. A transfer without a decider follows every redirect and delivers a 401.
 package protocol TransferDecider: Sendable {
-    /// A task is about to be resumed: the first one, or one after a redirect or a challenge.
+    /// Called before a task is resumed: the first one, or one after a redirect or a challenge.
     func willSend()
 
-    /// A task is about to end.
+    /// Called before a task ends, with its metrics.
     func measured(_ metrics: URLClient.Metrics)
 
     /// - Parameters:
-    ///   - proposal: what will be sent if it is the answer.
+    ///   - proposal: the request to send if the redirect is followed.
     ///   - answer: takes the request to send, or nil to deliver the redirect. Only its first call counts.
     func decide(
         redirect response: HTTPURLResponse,
@@ -24,7 +23,7 @@ package protocol TransferDecider: Sendable {
         answer: @escaping @Sendable (URLRequest?) -> Void
     )
 
-    /// - Parameter answer: what to do, as in `URLSessionTaskDelegate`. Only its first call counts.
+    /// - Parameter answer: takes the disposition, as in `URLSessionTaskDelegate`. Only its first call counts.
     func decide(
         challenge: URLAuthenticationChallenge,
         of task: any EngineTask,

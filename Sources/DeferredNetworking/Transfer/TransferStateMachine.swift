@@ -4,16 +4,16 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// One transfer, from the first request over any number of redirects and challenges to its one result.
+/// A transfer, from the first request through any number of redirects and challenges to its result.
 ///
-/// A redirect or a challenge is never answered to the platform. It is recorded, its task is cancelled, and when that task
-/// has completed, the next request goes out as a task of its own. Everything about tasks other than the current one is late
-/// news and ignored.
+/// A redirect or a challenge is never answered to the platform. It is recorded, its task is cancelled, and when that
+/// task has completed, a new task sends the next request. Events of tasks other than the current one come late and are
+/// ignored.
 struct TransferStateMachine {
     enum State {
         case idle
 
-        /// A task for the current request was asked for, and is not there yet.
+        /// A task for the current request was requested, but doesn't exist yet.
         case creating
 
         case running(Exchange)
@@ -21,14 +21,14 @@ struct TransferStateMachine {
         /// The task was cancelled by this machine, and its completion is awaited.
         case stopping(Exchange, Stop)
 
-        /// Somebody was asked what to do next. No task exists.
+        /// The decider was asked for the next step. No task exists.
         case deciding(Question)
 
-        /// The result was given. What remains on the platform's side is cleared away.
+        /// The result was delivered. The remainder on the platform's side is being cleaned up.
         case finished(Remainder)
     }
 
-    /// One request and what has arrived for it.
+    /// A request and the data received for it so far.
     struct Exchange {
         let task: Int
         var response: URLResponse?
@@ -37,14 +37,14 @@ struct TransferStateMachine {
         var sent: Int64 = 0
     }
 
-    /// Why a task was cancelled by this machine.
+    /// The reason why this machine cancelled a task.
     enum Stop {
         case redirect(HTTPURLResponse)
         case challenge
         case rewind
     }
 
-    /// What was asked. The round tells a second answer to an earlier question from the answer to this one.
+    /// A question to the decider. The round distinguishes its answer from a second answer to an earlier question.
     enum Question {
         case redirect(HTTPURLResponse, proposal: URLRequest, CheckedRequest.Body, round: Int)
         case challenge(URLResponse?, round: Int)
@@ -74,7 +74,7 @@ struct TransferStateMachine {
         case report(BodyProgress)
         case finish(Result<URLResponse, any Error>)
 
-        /// Nothing of this transfer is left on the platform's side.
+        /// The platform has nothing left of this transfer.
         case release
     }
 
@@ -105,12 +105,12 @@ struct TransferStateMachine {
         }
     }
 
-    /// The user's wish. A result that came first stays.
+    /// Handles a cancellation by the user. An earlier result stands.
     mutating func cancel() -> [Action] {
         abort(with: URLError(.cancelled, failing: request.url))
     }
 
-    /// Ends the transfer with `error`, unless it has ended: a deadline, or a sink that can take no more.
+    /// Ends the transfer with `error`, unless it has ended: for a deadline, or when the sink throws.
     mutating func abort(with error: any Error) -> [Action] {
         switch state {
         case .idle, .deciding:
@@ -130,7 +130,7 @@ struct TransferStateMachine {
         }
     }
 
-    /// The session will call back no more.
+    /// Handles the invalidation of the session, which makes no more callbacks.
     mutating func invalidated() -> [Action] {
         switch state {
         case .idle, .creating, .deciding:
@@ -172,7 +172,7 @@ struct TransferStateMachine {
         }
     }
 
-    /// A response; of several, the last one counts, and its body replaces what came before.
+    /// Handles the head of a response. The last of several counts, and its body replaces earlier ones.
     mutating func received(_ response: URLResponse, task: Int) -> [Action] {
         guard case .running(var exchange) = state, exchange.task == task, !isInterim(response) else { return [] }
         do throws(URLError) {
@@ -198,10 +198,10 @@ struct TransferStateMachine {
         return [.deliverBytes(bytes), .report(.received(exchange.received, of: exchange.expected))]
     }
 
-    /// - Parameter expected: the whole body's length, when it is known.
+    /// - Parameter expected: the length of the whole body, if known.
     mutating func sent(_ bytes: Int64, expected: Int64?, task: Int) -> [Action] {
         guard case .running(var exchange) = state, exchange.task == task else { return [] }
-        // The platform's own total repeats and jumps; the sum of its steps is right.
+        // The platform's own total repeats and jumps; the sum of its increments is right.
         exchange.sent += bytes
         state = .running(exchange)
         return [.report(.sent(exchange.sent, of: expected))]
@@ -215,13 +215,13 @@ struct TransferStateMachine {
         stop(for: .challenge, task: task)
     }
 
-    /// The platform wants to send a body again that it has already read: it lost a kept-alive connection.
+    /// Handles the platform's request to send a body again that it has already read: it lost a kept-alive connection.
     mutating func bodyStreamWanted(task: Int) -> [Action] {
         stop(for: .rewind, task: task)
     }
 
-    /// - Parameter response: the task's response, which on Linux may never have been delivered: those of redirects that
-    ///   name no usable target aren't.
+    /// - Parameter response: the task's response. On Linux, that of a redirect without a usable target is never
+    ///   delivered otherwise.
     mutating func completed(task: Int, response: URLResponse?, error: (any Error)?) -> [Action] {
         switch state {
         case .running(let exchange) where exchange.task == task:
@@ -268,7 +268,7 @@ struct TransferStateMachine {
         (response as? HTTPURLResponse).map { (300..<400).contains($0.statusCode) } ?? false
     }
 
-    /// 1xx, except 101: what follows that is a body.
+    /// Returns true for 1xx, except 101, which is followed by a body.
     private func isInterim(_ response: URLResponse) -> Bool {
         guard let status = (response as? HTTPURLResponse)?.statusCode else { return false }
         return (100..<200).contains(status) && status != 101
@@ -276,7 +276,7 @@ struct TransferStateMachine {
 
     // MARK: Redirects and challenges
 
-    /// The task that this machine cancelled has completed, with whatever error.
+    /// Handles the completion, with whatever error, of a task that this machine cancelled.
     private mutating func stopped(_ exchange: Exchange, for reason: Stop) -> [Action] {
         switch reason {
         case .redirect(let response):
@@ -299,7 +299,7 @@ struct TransferStateMachine {
         }
     }
 
-    /// The answer to the question of this round. Later and second answers change nothing.
+    /// Handles the answer to the question of this round. Late and repeated answers are ignored.
     mutating func answered(_ answer: Answer, round: Int) -> [Action] {
         switch state {
         case .deciding(.redirect(let response, let proposal, let body, round)):
@@ -324,7 +324,7 @@ struct TransferStateMachine {
         }
     }
 
-    /// A redirect itself becomes the result. Its body is lost, with the task that was cancelled or by the platform.
+    /// Delivers a redirect itself as the result. Its body is lost: the task was cancelled, or the platform dropped it.
     private mutating func deliver(_ response: URLResponse) -> [Action] {
         [.deliverHead(response)] + finish(.success(response))
     }
@@ -338,7 +338,7 @@ struct TransferStateMachine {
         switch answer {
         case .follow(let request):
             chain.append(self.request.url)
-            // Another method than the proposed one has another body.
+            // A method other than the proposed one has a different body.
             return reissue(request, body: request.httpMethod == proposal.httpMethod ? body : .inRequest)
         case .fail(let error):
             return finish(.failure(error))
@@ -354,7 +354,7 @@ struct TransferStateMachine {
         if case .authenticate(let user, let password) = answer {
             do throws(URLClientError) {
                 let field = try BasicCredential.field(user: user, password: password)
-                // The same credential fails the same way: that ends it, with the response that says so.
+                // The same credential would fail the same way: the result is the response that refuses it.
                 if credentials.insert(field).inserted {
                     guard !request.hasOneShotBody else {
                         return finish(.failure(URLError(.requestBodyStreamExhausted, failing: request.url)))
@@ -365,14 +365,14 @@ struct TransferStateMachine {
                 return finish(.failure(error))
             }
         }
-        // The response and its body were delivered before the challenge came.
+        // The response and its body were delivered before the challenge arrived.
         guard let response else {
             return finish(.failure(URLError(.userAuthenticationRequired, failing: request.url)))
         }
         return finish(.success(response))
     }
 
-    /// `request` may come from outside, so it is checked like the first one.
+    /// Sends a request that may come from the decider, so it is checked like the first one.
     private mutating func reissue(_ request: URLRequest, body: CheckedRequest.Body) -> [Action] {
         do throws(URLClientError) {
             return create(try CheckedRequest(request, body: body))

@@ -6,14 +6,14 @@ import Synchronization
 import FoundationNetworking
 #endif
 
-/// The delegate of an engine's session: tells each callback to the transfer that the task belongs to.
+/// The delegate of an engine's session: forwards each callback to the transfer of its task.
 ///
-/// Signatures are exact. A near miss compiles, and the platform never calls it. Tests:
+/// The signatures must match exactly: a near miss compiles, but is never called. Tests:
 /// `URLSessionTests.DelegateMethods`.
 final class SessionDelegate: NSObject, URLSessionDataDelegate {
     let registry = TaskRegistry()
 
-    /// Filled when the session calls back no more.
+    /// Filled when the session makes no more callbacks.
     let invalidated = Deferred<Void>()
 
     func urlSession(
@@ -46,10 +46,10 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         registry.remove(task: identifier)?.receive(.ended(task.response, error: failure), of: identifier)
     }
 
-    // The completion handler stays uncalled: answering after a cancellation or a time-out traps, two at once trap under
-    // HTTP/2 (https://github.com/swiftlang/swift-corelibs-foundation/issues/5445), and the platform's own follow-up requests
-    // lose their bodies (since #2948). Tests: `URLSessionTests`, "cancelling redirected requests at random moments does not
-    // trap" and "a redirect that keeps the method keeps the body".
+    // The completion handler is never called: answering after a cancellation or a time-out traps, two answers at once
+    // trap under HTTP/2 (https://github.com/swiftlang/swift-corelibs-foundation/issues/5445), and the platform's own
+    // follow-up requests lose their bodies (since #2948). Tests: `URLSessionTests`, "cancelling redirected requests at
+    // random moments does not trap" and "a redirect that keeps the method keeps the body".
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -70,9 +70,9 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         send(.challenge(challenge, answer: answer), of: task)
     }
 
-    // Called on the queue that all sessions share: nothing here may wait for a lock or touch the task. With a stream, the
-    // platform traps or hangs; no issue is known upstream. Test: `URLSessionTests`, "needNewBodyStream, without which a POST
-    // on a stale connection is sent without its body".
+    // Called on the queue that all sessions share: nothing here may wait for a lock or touch the task. If a stream is
+    // given, the platform traps or hangs; no issue is known upstream. Test: `URLSessionTests`, "needNewBodyStream,
+    // without which a POST on a stale connection is sent without its body".
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -94,7 +94,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
     }
 }
 
-/// The transfers of one session's tasks, by the tasks' identifiers.
+/// The transfers of a session's tasks, by the tasks' identifiers.
 final class TaskRegistry: Sendable {
     private let transfers = Lock<[Int: Transfer]>([:])
 

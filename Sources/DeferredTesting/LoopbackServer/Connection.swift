@@ -1,6 +1,6 @@
 import Foundation
 
-/// Why a connection can not go on.
+/// The reason for which a connection cannot continue.
 enum Disconnection: Error {
     /// The server is being stopped.
     case stopped
@@ -16,7 +16,7 @@ enum Disconnection: Error {
 ///
 /// Used by the one thread that serves it.
 final class Connection {
-    /// How much is read ahead of need, while a script pauses or stalls. TCP holds back what goes beyond.
+    /// The number of bytes to read ahead while a script pauses or stalls. TCP flow control holds back the rest.
     private static let readAheadLimit = 64 * 1_024
 
     let socket: Socket
@@ -33,10 +33,10 @@ final class Connection {
         self.tls = tls
     }
 
-    /// The received bytes that nobody has taken yet.
+    /// The received bytes that have not been consumed.
     var buffered: ArraySlice<UInt8> { buffer[position...] }
 
-    /// Takes the first bytes of `buffered`.
+    /// Removes the first `count` bytes of `buffered`.
     func consume(_ count: Int) {
         position += count
         if position == buffer.count {
@@ -45,7 +45,7 @@ final class Connection {
         }
     }
 
-    /// Waits for more input and buffers it; `false` at the end of the stream.
+    /// Waits for more input and buffers it; returns `false` at the end of the stream.
     func fill() throws(Disconnection) -> Bool {
         try receive(until: nil) ?? false
     }
@@ -67,7 +67,7 @@ final class Connection {
         }
     }
 
-    /// Waits, but no longer than the peer stays: its side closing ends the connection. `nil` is for ever.
+    /// Waits until the deadline, or for ever if it is `nil`; throws when the peer closes its side meanwhile.
     func pause(until deadline: ContinuousClock.Instant?) throws(Disconnection) {
         while true {
             if buffered.count < Self.readAheadLimit {
@@ -83,7 +83,7 @@ final class Connection {
         }
     }
 
-    /// Waits until the peer has everything that was sent, or the deadline. A reset would throw the rest away.
+    /// Waits until the peer's system has received everything, or until the deadline. A reset would discard the rest.
     func waitForDelivery(until deadline: ContinuousClock.Instant) throws(Disconnection) {
         while socket.unacknowledgedByteCount > 0, .now < deadline {
             let wakeup = socket.wait(for: .breaking, until: .now + .milliseconds(1), orUntil: stopSignal)
@@ -92,7 +92,7 @@ final class Connection {
         }
     }
 
-    /// Ends the sending side, then throws input away until the peer closes, or the deadline.
+    /// Ends the sending side, then discards input until the peer closes, or until the deadline.
     ///
     /// Closing with unread input would send RST, which can overtake the response in the peer's system.
     func linger(until deadline: ContinuousClock.Instant) throws(Disconnection) {
@@ -105,7 +105,7 @@ final class Connection {
         } while .now < deadline
     }
 
-    /// Buffers what arrives next: `false` at the end of the stream, `nil` when the deadline passes first.
+    /// Buffers the next input; returns `false` at the end of the stream, `nil` when the deadline passes first.
     private func receive(until deadline: ContinuousClock.Instant?) throws(Disconnection) -> Bool? {
         while true {
             switch socket.wait(for: .receiving, until: deadline, orUntil: stopSignal) {

@@ -1,12 +1,12 @@
 public import Foundation
 
 extension LoopbackServer.Script {
-    /// A file as the answer to GET and HEAD, streamed from disk, with range requests (RFC 9110, section 14).
+    /// Creates the answer to GET and HEAD for a file, streamed from disk, with range requests (RFC 9110, section 14).
     ///
     /// The response has `Content-Length`, `Last-Modified`, `Accept-Ranges` and a strong `ETag` made from the file's
-    /// size, modification time and inode. A `Range` of one byte range gives status 206, or 416 when nothing of it
-    /// exists; several ranges and malformed ones are ignored, as the standard allows. So is any `Range` whose
-    /// `If-Range` does not match. A file that is missing or no regular file gives 404, another method 405.
+    /// size, modification time and inode. A `Range` of one byte range gives status 206, or 416 when it lies outside
+    /// the file; several ranges and malformed ones are ignored, as the standard allows. So is any `Range` whose
+    /// `If-Range` does not match. A file that is missing or not a regular file gives 404, any other method 405.
     ///
     /// - Parameters:
     ///   - url: The file's URL.
@@ -31,19 +31,19 @@ extension LoopbackServer.Script {
         case .unsatisfiable:
             script = .response(status: 416, headers: file.headers("bytes */\(file.size)"))
         }
-        // A response to HEAD is the same without the body, its Content-Length included.
+        // A response to HEAD has no body but the same headers, `Content-Length` included.
         if request.method == "HEAD" { script.steps.removeLast() }
         return script
     }
 }
 
-/// What the answer to a file request needs to know of the file.
+/// The attributes of a file that the answer to a file request needs.
 private struct ServedFile {
     let size: Int
     let entityTag: String
     let lastModified: String
 
-    /// `nil` when there is no regular file.
+    /// Returns `nil` when there is no regular file.
     init?(_ url: URL) {
         guard
             let attributes = try? FileManager.default.attributesOfItem(atPath: url.resolvingSymlinksInPath().path),
@@ -69,7 +69,7 @@ private struct ServedFile {
         return headers
     }
 
-    /// Whether a range is to be honoured (RFC 9110, section 13.1.5): the validators have to be the same, exactly.
+    /// Returns true if a range is to be honoured (RFC 9110, section 13.1.5): the validators have to be identical.
     func matches(ifRange validator: String?) -> Bool {
         validator == nil || validator == entityTag || validator == lastModified
     }

@@ -1,7 +1,7 @@
 extension LoopbackServer {
-    /// Why a server could not start.
+    /// An error thrown when a server cannot start.
     public struct StartError: Error, Sendable, CustomStringConvertible {
-        /// The port that was asked for; 0 stands for any.
+        /// The requested port; 0 stands for any.
         public let port: UInt16
 
         /// The system's error number, such as `EADDRINUSE`.

@@ -1,13 +1,13 @@
 import Dispatch
 
-/// The part of a server that its threads hold on to: the listening socket and the loop that accepts connections.
+/// The part of a server that its threads retain: the listening socket and the loop that accepts connections.
 ///
-/// The threads never hold the `LoopbackServer` itself, so that it can be released, and stop, while they run.
+/// The threads never retain the `LoopbackServer` itself, so that it can be released, and stop, while they run.
 final class ServerCore: Sendable {
     typealias Request = LoopbackServer.Request
     typealias Script = LoopbackServer.Script
 
-    /// More connections wait in the backlog until others have ended.
+    /// The number of connections served at a time; more wait in the backlog until others have ended.
     private static let connectionLimit = 2_000
 
     let port: UInt16
@@ -43,7 +43,7 @@ final class ServerCore: Sendable {
         }
     }
 
-    /// Starts the accepting thread, which from then on owns the listening socket.
+    /// Starts the accepting thread, which owns the listening socket from then on.
     func start() throws(SystemError) {
         for _ in 0..<Self.connectionLimit { freeSlots.signal() }
         do {
@@ -72,7 +72,7 @@ final class ServerCore: Sendable {
             do {
                 try threads.start { [self] in serve(socket, number: number) }
             } catch {
-                // No thread to be had: the peer sees its connection closed.
+                // The system can't start another thread: the peer sees its connection closed.
                 journal.connectionCloses()
                 socket.close()
                 freeSlots.signal()
@@ -85,13 +85,13 @@ final class ServerCore: Sendable {
         if case .path(let path) = address { Socket.remove(path) }
     }
 
-    /// Waits for a connection; `nil` when the server has been stopped.
+    /// Waits for a connection; returns `nil` when the server has been stopped.
     private func nextConnection() -> Socket? {
         while listener.wait(for: .receiving, until: nil, orUntil: stopSignal) != .stopped {
             do {
                 if let socket = try listener.accept() { return socket }
             } catch {
-                // Out of descriptors, the connection stays in the backlog; any other error has consumed it.
+                // If descriptors have run out, the connection stays in the backlog; any other error has consumed it.
                 guard error.meansExhausted else { continue }
                 _ = listener.wait(for: .breaking, until: .now + .milliseconds(10), orUntil: stopSignal)
             }

@@ -6,7 +6,7 @@ import Musl
 import Glibc
 #endif
 
-/// A POSIX thread with a small stack that somebody has to join or detach.
+/// A POSIX thread with a small stack, which has to be joined or detached.
 struct ServerThread: Sendable, Equatable {
     /// The bits of a `pthread_t`: an integer with Glibc, a pointer elsewhere.
     private let bits: UInt
@@ -21,7 +21,7 @@ struct ServerThread: Sendable, Equatable {
         #else
         var thread: pthread_t?
         #endif
-        // Not `pthread_attr_t()`: Swift believes that Dispatch's C module declares this initialiser.
+        // Not `pthread_attr_t()`: the compiler attributes this initialiser to Dispatch's C module.
         let code = withUnsafeTemporaryAllocation(of: pthread_attr_t.self, capacity: 1) { attributes in
             pthread_attr_init(attributes.baseAddress!)
             defer { pthread_attr_destroy(attributes.baseAddress!) }

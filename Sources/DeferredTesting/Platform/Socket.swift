@@ -15,13 +15,13 @@ enum SocketAddress: Sendable {
     case path(String)
 }
 
-/// A socket for connections within the machine. Its owner closes it, once.
+/// A socket for connections within the machine, which its owner has to close exactly once.
 ///
-/// No call blocks: what would wait returns `nil` or 0, and `wait(for:until:orUntil:)` is the one place that waits.
+/// No call blocks: a call that would have to wait returns `nil` or 0. Only `wait(for:until:orUntil:)` waits.
 struct Socket: Sendable {
     let descriptor: Int32
 
-    /// A socket that listens at `address`, with a backlog of 1,024 connections.
+    /// Creates a socket that listens at `address`, with a backlog of 1,024 connections.
     static func listening(at address: SocketAddress) throws(SystemError) -> Socket {
         let socket: Socket
         let bound: Int32
@@ -61,7 +61,7 @@ struct Socket: Sendable {
         }
     }
 
-    /// The port that this socket is bound to; 0 for one with a path.
+    /// Returns the port that this socket is bound to; 0 for one with a path.
     func localPort(of address: SocketAddress) throws(SystemError) -> UInt16 {
         guard case .port = address else { return 0 }
         var bound = sockaddr_in()
@@ -73,7 +73,7 @@ struct Socket: Sendable {
         return UInt16(bigEndian: bound.sin_port)
     }
 
-    /// The next connection; `nil` when none is waiting.
+    /// Accepts the next connection; returns `nil` when none is waiting.
     func accept() throws(SystemError) -> Socket? {
         guard let accepted = try Socket.retrying({ self.acceptDescriptor() }) else { return nil }
         let socket = Socket(descriptor: Int32(accepted))
@@ -82,7 +82,7 @@ struct Socket: Sendable {
         return socket
     }
 
-    /// Up to `limit` bytes that have arrived; empty at the end of the stream, `nil` when there is nothing yet.
+    /// Returns up to `limit` bytes that have arrived; empty at the end of the stream, `nil` when there is nothing yet.
     func receive(atMost limit: Int) throws(SystemError) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: limit)
         guard let count = try Socket.retrying({ recv(descriptor, &bytes, limit, 0) }) else {
@@ -92,7 +92,7 @@ struct Socket: Sendable {
         return bytes
     }
 
-    /// Hands bytes to the system and returns how many it took.
+    /// Hands bytes to the system and returns the number that it accepted.
     func send(_ bytes: UnsafeRawBufferPointer) throws(SystemError) -> Int {
         try Socket.retrying { systemSend(bytes) } ?? 0
     }
@@ -102,7 +102,7 @@ struct Socket: Sendable {
         _ = shutdown(descriptor, Int32(SHUT_WR))
     }
 
-    /// Makes `close()` send RST and throw away what has not been delivered.
+    /// Makes `close()` send RST and discard undelivered bytes.
     func resetOnClose() {
         var option = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
@@ -117,7 +117,7 @@ struct Socket: Sendable {
         _ = unlink(path)
     }
 
-    /// Repeats an interrupted call; `nil` when it would block.
+    /// Repeats an interrupted call; returns `nil` when it would block.
     private static func retrying(_ call: () -> Int) throws(SystemError) -> Int? {
         while true {
             let result = call()
@@ -129,7 +129,7 @@ struct Socket: Sendable {
     }
 }
 
-/// `close(2)`, out of reach inside a type that has a `close()` of its own.
+/// Calls `close(2)`, whose name is hidden inside a type with a method `close()`.
 private func closeDescriptor(_ descriptor: Int32) {
     close(descriptor)
 }

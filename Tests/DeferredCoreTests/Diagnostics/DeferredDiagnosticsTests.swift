@@ -32,7 +32,7 @@ struct DeferredDiagnosticsTests {
                 lost.map { $0 + 1 }.flatMap { Future(value: $0) }.upon(.immediate) { _ in }
             }
             precondition(count.value == 1)
-            // None of these loses a handler of the user's.
+            // None of these loses a user's handler.
             _ = Deferred<Int>()
             let cancelled = Deferred<Int>()
             cancelled.upon(.immediate) { _ in }.cancel()

@@ -77,7 +77,7 @@ struct FutureProtocolAwaitTests {
             let before = residentMemory()
             await rounds(isSanitized ? 100_000 : 300_000)
             let growth = residentMemory() - before
-            // A sanitizer keeps a history of its own, as large as it likes.
+            // A sanitizer keeps a history, which can be of any size.
             precondition(growth < 6 << 20 || isSanitized, "\(growth) bytes more than before")
             precondition(!deferred.storage.hasHandlers)
         }

@@ -7,8 +7,8 @@ import Testing
 struct WaiterStateMachineTests {
     private enum Event: CaseIterable { case suspend, register, fill, cancel }
 
-    /// Every order of events that can happen, with what must come of it: whether the continuation is resumed with the
-    /// value (`v`), with a cancellation (`c`), or not (`-`), and whether the registration is cancelled (`r`).
+    /// Every possible order of events, with its outcome: the continuation is resumed with the value (`v`), with a
+    /// cancellation (`c`), or not (`-`), and the registration is cancelled (`r`).
     @Test(
         arguments: [
             ([.suspend, .register, .fill], ["-", "-", "v"]),

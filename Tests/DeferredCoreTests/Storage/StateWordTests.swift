@@ -77,7 +77,7 @@ struct StateWordTests {
         let nodes = (0..<4).map { _ in FutureNode(.permanent()) }
         for node in nodes[..<3] { #expect(one.push(.passUnretained(node)) == true) }
         #expect(one.remove(.passUnretained(nodes[0])) == true)
-        // Now the nodes know their neighbours of the first list.
+        // By now the nodes link to their neighbours in the first list.
         var list = one.publish().reversed()
         while let node = list.pop() { #expect(other.push(node) == true) }
         #expect(other.push(.passUnretained(nodes[3])) == true)

@@ -9,7 +9,7 @@ import Testing
 struct HTTPBodyTests {
     private struct User: Codable, Equatable { let name: String }
 
-    /// What arrives at a server, and its head.
+    /// Sends a body and returns the request as it arrives at a server.
     private func sent(_ body: HTTPBody, headers: HTTPHeaders = [:]) async throws -> LoopbackServer.Request {
         let server = try LoopbackServer { _ in .status(204) }
         defer { server.stop() }

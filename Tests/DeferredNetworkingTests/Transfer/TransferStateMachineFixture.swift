@@ -6,14 +6,14 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// What can happen to a transfer, as values: for tables and for random sequences.
+/// The events of a transfer, as values: for tables and for random sequences.
 enum MachineEvent: String, CaseIterable, Sendable {
     case start, created, interim, head, bytes, sent, redirected, redirectedAway, challenged, rewind
     case succeeded, succeededUnseen, failed, staleHead, staleBytes, staleCompletion, staleRedirect
     case cancel, abort, invalidated, follow, followInvalid, authenticate, deliver, fail, staleAnswer
 }
 
-/// A machine with names for its states and actions, short enough for a table.
+/// A machine with names for its states and actions that are short enough for a table.
 struct MachineFixture {
     static let url = URL(string: "http://host/") ?? URL(filePath: "/")
     static let interim = response(103)
@@ -45,7 +45,7 @@ struct MachineFixture {
         return response
     }
 
-    /// Whether the storage can cause the event in this state at all.
+    /// Returns true if the storage can cause the event in this state.
     func isPossible(_ event: MachineEvent) -> Bool {
         switch (event, machine.state) {
         case (.created, _): isCreationPending
@@ -106,7 +106,7 @@ struct MachineFixture {
 }
 
 extension TransferStateMachine.Action {
-    /// Two or three words.
+    /// The action in two or three words.
     var summary: String {
         switch self {
         case .createTask: "create"
@@ -128,7 +128,7 @@ extension TransferStateMachine.Action {
 }
 
 extension TransferStateMachine.State {
-    /// The case, and what tells two of one case apart.
+    /// The state, with the details that distinguish states of the same case.
     var summary: String {
         switch self {
         case .idle: "idle"
@@ -147,7 +147,7 @@ extension TransferStateMachine.State {
 }
 
 extension CheckedRequest {
-    /// A request that a test knows to be one that can be sent.
+    /// Returns a checked request for one that the test knows to be valid.
     static func checked(_ request: URLRequest, body: Body = .inRequest) -> CheckedRequest {
         do {
             return try CheckedRequest(request, body: body)

@@ -14,7 +14,7 @@ struct TransferStateMachineTests {
         let state: String
         let path: [MachineEvent]
 
-        /// What each event does. Those that are not listed do nothing.
+        /// The effect of each event. Events that are not listed have none.
         let effects: [MachineEvent: String]
 
         init(_ state: String, after path: [MachineEvent], _ effects: [MachineEvent: String]) {

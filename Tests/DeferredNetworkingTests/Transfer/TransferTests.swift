@@ -132,7 +132,7 @@ struct TransferTests {
             transfer.withLock { $0 = started }
             started.cancel()
         }
-        // The platform's last word on the cancelled task comes after the end.
+        // The platform's final event for the cancelled task comes after the end.
         try await eventually { weakCaptured == nil && weakSink == nil }
         #expect(transfer.withLock { $0 } != nil)
     }

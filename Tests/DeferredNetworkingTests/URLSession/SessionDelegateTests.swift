@@ -12,7 +12,8 @@ import FoundationNetworking
 #endif
 
 extension URLSessionTests {
-    /// A near miss in a signature compiles and is never called, so each method is proved by what only it can bring about.
+    /// Tests each delegate method by an effect that only this method has: a method with a misspelt signature would
+    /// compile, and never be called.
     @Suite("Each delegate method that a transfer implements is called by the platform")
     struct DelegateMethods {
         private func outcome(
@@ -67,7 +68,7 @@ extension URLSessionTests {
         {
             let server = try LoopbackServer(
                 beforeBody: { request in
-                    // The second request of a connection finds it closed.
+                    // The second request on a connection finds it closed.
                     request.connectionNumber == 1 && request.number > 1 ? [.close] : nil
                 },
                 respond: { _ in .status(200) }

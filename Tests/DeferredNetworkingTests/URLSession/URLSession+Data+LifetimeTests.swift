@@ -121,7 +121,7 @@ extension URLSessionTests {
                 }
                 _ = await data.failure()
                 _ = await file.failure()
-                // Otherwise its delegate stays with it, as on any platform, for as long as the platform likes.
+                // Otherwise the session keeps its delegate, as on any platform, for an unspecified time.
                 mine.invalidateAndCancel()
             }
             try await eventually { lifetimes.count == 0 && session == nil && progress == nil }
@@ -134,7 +134,7 @@ extension URLSessionTests {
                 #expect(await URLSession.fresh().beginDataTask(with: server.url("/")).ending() == .status(200))
             }
             let last = URLSession.fresh()
-            // Each request is an occasion to look for sessions that are gone.
+            // Each request triggers a search for released sessions.
             while server.openConnectionCount > 1 {
                 #expect(await last.beginDataTask(with: server.url("/")).ending() == .status(200))
             }

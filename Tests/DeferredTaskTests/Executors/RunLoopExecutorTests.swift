@@ -21,7 +21,7 @@ struct RunLoopExecutorTests {
             let echo = answer.map(on: loop.executor) { $0 }
             await giveWay(using: &random)
             answer.fill(with: index)
-            // Nothing else ever wakes the loop: without its wake-up, this would wait for ever.
+            // Nothing else ever wakes the loop: without the executor's wake-up, this would wait for ever.
             #expect(try await echo.get() == index)
         }
         try await loop.stop()
@@ -92,7 +92,7 @@ struct RunLoopExecutorTests {
             func rounds(_ count: Int) async throws {
                 for _ in 0..<count {
                     let done = Deferred<Void>()
-                    // One from another thread, and one from the loop's own.
+                    // One closure from another thread, and one from the loop's own.
                     loop.executor.submit { loop.executor.submit { done.fill() } }
                     try await done.get()
                 }
@@ -114,7 +114,7 @@ struct RunLoopExecutorTests {
             RunLoopExecutor(.current).submit { log.add(1) }
             let kept = RunLoopExecutor(.current)
             kept.submit { log.add(2) }
-            // Without timers and ports of its own, a loop runs what was submitted, and returns.
+            // A loop without timers and ports runs the submitted closures, and returns.
             RunLoop.current.run()
             returned.fill()
             withExtendedLifetime(kept) {}

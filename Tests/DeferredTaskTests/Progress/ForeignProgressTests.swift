@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Tasks that were made with a `Progress` follow it as Foundation says.
+/// Tests that tasks made with a `Progress` follow it as Foundation specifies.
 @Suite(.ownThread, .timeLimit(.minutes(5)))
 struct ForeignProgressTests {
     private typealias Producer = Deferred<Task<Int>.Result>
@@ -83,7 +83,7 @@ struct ForeignProgressTests {
         foreign.isPausable = true
         let task = Task(Producer(), progress: foreign)
         #expect(task.progress.isCancellable && !task.progress.isPausable)
-        // As Foundation does with a child of another progress.
+        // As Foundation treats a child of another progress.
         let (parent, child) = (Progress(parent: nil, userInfo: nil), Progress(parent: nil, userInfo: nil))
         child.isCancellable = isCancellable
         parent.addChild(child, withPendingUnitCount: 1)
@@ -143,7 +143,7 @@ struct ForeignProgressTests {
                 tasks = []
             }
             await onThread(stackSize: 512 << 10) {
-                // The progress goes last, together with its handler.
+                // The progress is released last, together with its handler.
                 var progress = Optional(Progress(parent: nil, userInfo: nil))
                 var producers: [Producer] = []
                 for _ in 0..<count {

@@ -122,7 +122,7 @@ struct TaskProgressTests {
             done.wait()
             #expect(foreign.isCancelled)
             #expect(log.entries == ["own handler"])
-            // Handlers of a Progress run on a queue of their own; the task follows.
+            // Handlers of a Progress run on a separate queue; the task follows.
             if cancelsTask { #expect(task.isCancelled) }
         }
     }
@@ -142,7 +142,7 @@ struct TaskProgressTests {
         let progress = task.progress
         #expect(isNear(progress.fractionCompleted, 2.5 / 11))
         foreign.completedUnitCount = 2
-        // No observation on Linux: it is sampled, and again whenever the task is asked, by this thread or by the sampler.
+        // Linux has no key-value observation: the progress is sampled, by the sampler and whenever the task is read.
         try await eventually { isNear(task.progress.fractionCompleted, 5.0 / 11) }
         foreign.completedUnitCount = 3
         try await eventually { isNear(progress.fractionCompleted, 7.5 / 11) }

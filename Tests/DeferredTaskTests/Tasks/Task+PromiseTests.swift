@@ -50,7 +50,7 @@ struct TaskPromiseTests {
 
     private static let lineOfPromise: UInt = #line + 4
 
-    /// The task of a promise that only a completion handler holds, which nobody keeps.
+    /// Returns the task of a promise that only a released completion handler held.
     private static func lostTask() -> Task<Int> {
         let promise = Task<Int>.Promise()
         let task = Task(promise).map { $0 + 1 }
@@ -59,7 +59,7 @@ struct TaskPromiseTests {
         return task
     }
 
-    /// A task that is cancelled by filling its promise, which is lost.
+    /// Returns a task whose cancellation would fill its promise, which is lost.
     private static func lostTaskWithHandler(_ lifetimes: Lifetimes) -> Task<Int> {
         let promise = Task<Int>.Promise()
         return Task(promise) { [token = lifetimes.make()] promise in

@@ -153,7 +153,7 @@ struct SharedTests {
             let before = residentMemory()
             consumers(isSanitized ? 10_000 : 100_000)
             let growth = residentMemory() - before
-            // A sanitizer keeps a history of its own, as large as it likes.
+            // A sanitizer keeps a history, which can be of any size.
             precondition(growth < 4 << 20 || isSanitized, "\(growth) bytes more than before")
             precondition(!upstream.isCancelled && rest.peek() == nil)
         }

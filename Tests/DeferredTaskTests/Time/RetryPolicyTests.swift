@@ -18,7 +18,7 @@ struct RetryPolicyTests {
         let policy = RetryPolicy(attempts: 9, base: .milliseconds(100), random: { 0.25 })
         #expect(policy.pause(after: 2) == .milliseconds(50))
         #expect(RetryPolicy(attempts: 2, random: { 0 }).pause(after: 1) == .zero)
-        // What a generator gives beyond its range is cut.
+        // Random numbers outside of the range are clamped.
         #expect(RetryPolicy(attempts: 2, base: .seconds(1), random: { 7 }).pause(after: 1) == .seconds(1))
         let real = RetryPolicy(attempts: 2, base: .seconds(1))
         for _ in 0..<100 { #expect((.zero..<Duration.seconds(1)).contains(real.pause(after: 1))) }

@@ -79,7 +79,7 @@ struct TimeoutTests {
             let before = residentMemory()
             try await rounds(20_000)
             let growth = residentMemory() - before
-            // A sanitizer keeps a history of its own, as large as it likes.
+            // A sanitizer keeps a history, which can be of any size.
             precondition(growth < 4 << 20 || isSanitized, "\(growth) bytes more than before")
             precondition(rest.peek() == nil && !endless.isCancelled)
         }

@@ -47,7 +47,7 @@ struct LatestTaskStartAfterTests {
         } deliver: { _ in
             log.add("deliver 2")
         }
-        // Its closure may still be on its way back from `begun`.
+        // The closure may not have returned from `begun` yet.
         try await eventually { log.entries == ["cancel"] }
         first.succeed(with: 1)
         try await clock.waitForSleepers()

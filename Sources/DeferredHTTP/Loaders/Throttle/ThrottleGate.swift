@@ -11,7 +11,7 @@ final class ThrottleGate: Sendable {
         var machine: ThrottleStateMachine
         var waiting: [UInt64: Waiting] = [:]
 
-        /// What waited, to be let go outside of the lock; `nil` if it doesn't wait any more.
+        /// Removes a waiting task, to be released outside of the lock; returns `nil` if it doesn't wait any more.
         mutating func cancel(_ ticket: UInt64) -> Waiting? {
             machine.cancelled(ticket) ? waiting.removeValue(forKey: ticket) : nil
         }
@@ -41,7 +41,7 @@ final class ThrottleGate: Sendable {
     func enter(_ task: HTTPTask, next: (any HTTPLoader)?) {
         let ticket = state.withLock { state -> UInt64? in
             if state.machine.passed() { return nil }
-            // Where the environment is applied behind this, a request may name its own.
+            // If an ApplyEnvironment comes after this loader, a request may have its own environment.
             let host = task.request.host ?? task.request.environment?.host ?? ""
             let (ticket, goesOn) = state.machine.arrived(host: host)
             if goesOn { return nil }
@@ -52,7 +52,7 @@ final class ThrottleGate: Sendable {
         task.addCancellationHandler { [weak self] in
             self?.state.withLock { $0.cancel(ticket) }?.task.fail(.cancelled)
         }
-        // Completed by somebody above, it gives up its place in the queue.
+        // A task that an earlier loader completes gives up its place in the queue.
         task.addCompletionHandler { [weak self] _ in
             let gone = self?.state.withLock { $0.cancel(ticket) }
             withExtendedLifetime(gone) {}
@@ -79,8 +79,8 @@ final class ThrottleGate: Sendable {
         if mayGoOn { startWaiting() }
     }
 
-    /// In a loop, for where tasks complete as soon as they are loaded, each would start the next on top of its own
-    /// stack.
+    /// Starts waiting tasks in a loop: tasks that complete as soon as they are loaded would otherwise start each other
+    /// recursively.
     private func startWaiting() {
         Turns.run { self.startNext() }
     }

@@ -5,8 +5,8 @@ import NIOCore
 import NIOFoundationCompat
 import NIOPosix
 
-/// A terminal loader over async-http-client, for services that need more than URLSession on Linux gives. The rest of a
-/// chain stays as it is: `Retry() --> Throttle(maximum: 256) --> AsyncHTTPClientLoader(client: .shared)`.
+/// A terminal loader over async-http-client, for services that need more than URLSession on Linux provides. The rest of
+/// a chain stays as it is: `Retry() --> Throttle(maximum: 256) --> AsyncHTTPClientLoader(client: .shared)`.
 struct AsyncHTTPClientLoader: HTTPLoader {
     let client: HTTPClient
 

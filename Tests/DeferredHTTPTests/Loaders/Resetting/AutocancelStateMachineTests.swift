@@ -3,7 +3,7 @@ import Testing
 
 @testable import DeferredHTTP
 
-/// Every state × every event.
+/// Tests every state with every event.
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct AutocancelStateMachineTests {
     private typealias Machine = AutocancelStateMachine<String>
@@ -11,7 +11,7 @@ struct AutocancelStateMachineTests {
     private enum Start: CaseIterable {
         case openIdle, open, draining, resettingNext
 
-        /// With "a" and "b" in flight where there is anything.
+        /// A machine in this state, with "a" and "b" in flight if the state allows it.
         var machine: Machine {
             var machine = Machine()
             if self == .open || self == .draining {

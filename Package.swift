@@ -1,6 +1,14 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+// What Apple asks of libraries for apps. Elsewhere it would be copied beside every program.
+let privacyManifest = "PrivacyInfo.xcprivacy"
+#if canImport(Darwin)
+let (networkingResources, networkingExclusions): ([Resource], [String]) = ([.copy(privacyManifest)], [])
+#else
+let (networkingResources, networkingExclusions): ([Resource], [String]) = ([], [privacyManifest])
+#endif
+
 let package = Package(
     name: "Deferred",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -21,7 +29,9 @@ let package = Package(
             name: "DeferredNetworking",
             dependencies: [
                 "DeferredCore", "DeferredTask", .target(name: "CLibcurl", condition: .when(platforms: [.linux])),
-            ]
+            ],
+            exclude: networkingExclusions,
+            resources: networkingResources
         ),
         .target(name: "CLibcurl"),
         .target(name: "DeferredHTTP", dependencies: ["DeferredCore", "DeferredTask", "DeferredNetworking"]),
@@ -30,7 +40,8 @@ let package = Package(
             name: "Deferred",
             dependencies: ["DeferredCore", "DeferredTask", "DeferredNetworking", "DeferredHTTP"]
         ),
-        .executableTarget(name: "fetch", dependencies: ["Deferred", "DeferredTesting"]),
+        // As any user of the package: what is not public, it does not see.
+        .executableTarget(name: "fetch", dependencies: ["Deferred", "DeferredTesting"], packageAccess: false),
 
         .target(name: "TestSupport", dependencies: ["DeferredCore"], path: "Tests/TestSupport"),
         .testTarget(name: "DeferredCoreTests", dependencies: ["DeferredCore", "DeferredTesting", "TestSupport"]),

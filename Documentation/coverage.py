@@ -44,17 +44,13 @@ def uncurated(site):
 
 
 def missing_tests(root):
-    """Tests that stand in the last column of a table with the heading "test", and in no test file."""
-    tests = "\n".join(file.read_text() for file in (root / "Tests").rglob("*.swift"))
+    """Tests that an article links to, by name, and that are not in the file of the link."""
     for article in sorted((root / "Documentation").rglob("*.md")):
-        is_table = False
         for number, line in enumerate(article.read_text().split("\n"), start=1):
-            is_table = line.startswith("|") and (is_table or line.endswith("| test |"))
-            if is_table:
-                for code in re.findall("`([^`]+)`", line.split(" | ")[-1]):
-                    is_there = (root / code).is_file() if code.startswith("Tests/") else f"func `{code}`(" in tests
-                    if not is_there:
-                        yield f"{article.relative_to(root)}:{number}: there is no such test: {code}"
+            for name, path in re.findall(r"\[([^]]+)\]\(https://github\.com/[^/]+/[^/]+/blob/main/(Tests/[^)]+)\)", line):
+                file = root / path
+                if not file.is_file() or f"func `{name}`(" not in file.read_text():
+                    yield f"{article.relative_to(root)}:{number}: there is no such test in {path}: {name}"
 
 
 def main():

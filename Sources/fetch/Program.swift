@@ -1,101 +1,84 @@
-import DeferredTesting
+import Deferred
+import Dispatch
 import Foundation
 
 /// The program, from its arguments to its exit code.
 @MainActor
 final class Program {
     private let appearance = Appearance(
-        isTerminal: Terminal.standardOutput.isTerminal,
+        isTerminal: Terminal.size != nil,
         environment: ProcessInfo.processInfo.environment
     )
     private var demo: Demo?
-    private var stopSignals: SignalListener?
-    private var suspendSignals: SignalListener?
-    private var signalNumber: Int32?
+    private var signals: [any DispatchSourceSignal] = []
+    private var stopSignal: Int32?
 
     func run(_ arguments: [String]) {
-        do throws(UsageError) {
-            switch try Options.parse(arguments) {
-            case .help:
-                StandardStream.output.write(HelpText.text)
-                ProcessExit.now(ExitCode.success)
-            case .download(let options):
-                download(options)
-            }
-        } catch {
-            end("\(error); see fetch --help", ExitCode.usage)
-        }
-    }
-
-    private func download(_ options: Options) {
-        var options = options
-        let directory: OutputDirectory
         do {
-            if options.urls.isEmpty {
-                let demo = try Demo()
-                options.urls = demo.urls
-                self.demo = demo
-            }
-            directory = try Self.directory(options.output, isDemo: demo != nil)
+            try download(Options(arguments))
         } catch {
-            end("\(error)", ExitCode.failure)
+            let exit = error as? ProgramExit ?? ProgramExit(text: "\(error)")
+            let advice = exit.code == 2 ? "; see fetch --help" : ""
+            let line = "fetch: \(PrintableText.escaping(exit.text))\(advice)\n"
+            Terminal.write(exit.code == 0 ? exit.text : line, to: exit.code == 0 ? STDOUT_FILENO : STDERR_FILENO)
+            end(exit.code)
         }
-        if demo != nil, appearance.hasBars {
-            let path = PrintableText.escaping(directory.shownPath)
-            StandardStream.output.write("No URLs: downloading four files from a server in this process to \(path)\n")
-        }
-        let starter = DownloadStarter(maximum: options.maximum)
-        let display = makeDisplay()
-        let run = DownloadRun(
-            JobList(options.urls, in: directory),
-            maximum: options.maximum,
-            display: display,
-            timers: DispatchTimers(),
-            begin: { starter.begin($0, counting: $1) },
-            completion: { self.completed($0) }
-        )
-        stopSignals = SignalListener([SIGINT, SIGTERM, SIGHUP]) { self.received($0, run) }
-        suspendSignals = SignalListener([SIGTSTP]) { _ in
-            display.suspend()
-            // Returns when the process is continued.
-            kill(getpid(), SIGSTOP)
-            display.resume()
-        }
-        run.start()
     }
 
-    private func received(_ number: Int32, _ run: DownloadRun) {
-        guard signalNumber == nil else {
-            if appearance.hasBars {
-                StandardStream.output.write(Screen.showCursor)
+    private func download(_ options: Options) throws {
+        var wanted = options.urls.map { WantedFile(url: $0) }
+        for path in options.inputs { wanted += try WantedFile.list(at: path) }
+        if options.urls.isEmpty, options.inputs.isEmpty {
+            demo = try Demo()
+            wanted = demo?.urls.map { WantedFile(url: $0) } ?? []
+        }
+        guard !wanted.isEmpty else { throw ProgramExit(text: "there is no URL in what --input reads") }
+        let temporary = FileManager.default.temporaryDirectory.appending(path: "fetch-\(UUID().uuidString)")
+        let path = options.output ?? (demo == nil ? "." : temporary.path)
+        let list = JobList(wanted, in: try OutputDirectory(path: path))
+        let display = makeDisplay(isQuiet: options.isQuiet)
+        if demo != nil, display is BarDisplay {
+            let place = PrintableText.escaping(path)
+            display.output("No URLs: downloading four files from a server in this process to \(place)\n")
+        }
+        let run = DownloadRun(list, options: options, display: display)
+        listen(run, display)
+        run.start().upon(.mainActor) { failureCount in
+            self.end(self.stopSignal.map { 128 + $0 } ?? (failureCount > 0 ? 1 : 0))
+        }
+    }
+
+    private func makeDisplay(isQuiet: Bool) -> Display {
+        let output: Display.Output = { if !isQuiet { Terminal.write($0, to: STDOUT_FILENO) } }
+        let errors: Display.Output = { Terminal.write($0, to: STDERR_FILENO) }
+        guard appearance.hasBars, !isQuiet else { return Display(output: output, errors: errors) }
+        return BarDisplay(output: output, errors: errors, appearance: appearance) { Terminal.size ?? (80, 24) }
+    }
+
+    private func listen(_ run: DownloadRun, _ display: Display) {
+        signals = [SIGINT, SIGTERM, SIGHUP].map { number in
+            Terminal.onSignal(number) {
+                guard self.stopSignal == nil else {
+                    display.suspend()
+                    self.end(128 + number)
+                }
+                self.stopSignal = number
+                run.stop()
             }
-            ProcessExit.now(ExitCode.stopped(by: number))
         }
-        signalNumber = number
-        run.stop()
+        signals.append(
+            Terminal.onSignal(SIGTSTP) {
+                display.suspend()
+                // Returns when the process is continued.
+                kill(getpid(), SIGSTOP)
+                display.resume()
+            }
+        )
     }
 
-    private func completed(_ run: DownloadRun) {
-        demo?.stop()
-        if let signalNumber, run.isStopping {
-            ProcessExit.now(ExitCode.stopped(by: signalNumber))
-        }
-        ProcessExit.now(run.failureCount > 0 ? ExitCode.failure : ExitCode.success)
-    }
-
-    private func makeDisplay() -> any Display {
-        let (output, errors) = (StandardStream.output, StandardStream.error)
-        guard appearance.hasBars else { return PlainDisplay(output: output, errors: errors) }
-        return BarDisplay(output: output, errors: errors, appearance: appearance) { Terminal.standardOutput.size }
-    }
-
-    private static func directory(_ path: String?, isDemo: Bool) throws -> OutputDirectory {
-        if let path { return try OutputDirectory(path: path) }
-        return isDemo ? try OutputDirectory.temporary() : try OutputDirectory(path: ".")
-    }
-
-    private func end(_ line: String, _ code: Int32) -> Never {
-        StandardStream.error.write("fetch: \(PrintableText.escaping(line))\n")
-        ProcessExit.now(code)
-    }
+    /// Ends the process at once, without handlers that run at exit.
+    ///
+    /// Threads of URLSession may still be inside OpenSSL, which an orderly exit takes apart under them
+    /// (https://github.com/swiftlang/swift-corelibs-foundation/issues/5469). All output is unbuffered.
+    private func end(_ code: Int32) -> Never { _exit(code) }
 }

@@ -132,7 +132,7 @@ struct BuildingAnHTTPChainSnippets {
 #sourceLocation()
     }
 
-    @Test func `Say it for one request`() async throws {
+    @Test func `Options of one request`() async throws {
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 95)
         var request = HTTPRequest(.post, host: "api.example.com", path: "/users")
         request.retryStrategy = .never                       // Retry
@@ -158,7 +158,7 @@ struct BuildingAnHTTPChainSnippets {
 #sourceLocation()
     }
 
-    @Test func `A loader of your own`() async throws {
+    @Test func `Write a loader`() async throws {
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 154)
         let server = try LoopbackServer { request in
             .response(body: .text(request.headers["Accept-Language"] ?? ""))
@@ -264,7 +264,7 @@ struct BuildingAnHTTPChainSnippets {
 #sourceLocation()
     }
 
-    @Test func `What a chain tells`() async throws {
+    @Test func `Logging`() async throws {
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 333)
         final class Lines: Sendable {
             let all = Mutex<[String]>([])

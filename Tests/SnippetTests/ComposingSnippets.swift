@@ -32,7 +32,7 @@ func countdown(from number: Int) -> Task<String> {
 
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct ComposingSnippets {
-    @Test func `One after the other`() async throws {
+    @Test func `In sequence`() async throws {
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 26)
         let name = person(1).map { $0.name }
         let friend = person(1).flatMap { person($0.friends[0]) }
@@ -45,20 +45,20 @@ struct ComposingSnippets {
     }
 
     @Test @MainActor func `Where closures run`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 55)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 54)
         let data = Task.success(Data("5, 7, 11".utf8))
         let numbers = data.map(on: .any()) { data in
             String(decoding: data, as: UTF8.self).split(separator: ", ").compactMap { Int($0) }
         }
         numbers.uponSuccess(on: .mainActor) { print("shown: \($0)") }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 62)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 61)
         #expect(try await numbers.value == [5, 7, 11])
 #sourceLocation()
     }
 
     @Test func `When it fails`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 71)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 69)
         let friend = person(9)
             .fallback { _ in person(2) }
             .map { $0.name }
@@ -68,13 +68,13 @@ struct ComposingSnippets {
             }
         print(try await friend.value)  // Grace
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 81)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 79)
         #expect(try await friend.value == "Grace")
 #sourceLocation()
     }
 
-    @Test func `Side by side`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 106)
+    @Test func `In parallel`() async throws {
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 104)
         let both = [1, 2].map { person($0) }.allSucceeded()
         print(try await both.value.map(\.name))  // ["Ada", "Grace"]
 
@@ -90,7 +90,7 @@ struct ComposingSnippets {
     }
 
     @Test func `One task, several readers`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 125)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 124)
         let promise = Task<Int>.Promise()
         let work = Task(promise, uponCancel: { $0.fail(with: CancellationError()) })
         let (one, other) = (work.shared(), work.shared())
@@ -100,13 +100,13 @@ struct ComposingSnippets {
         other.cancel()
         print(work.isCancelled)  // true
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 135)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 134)
         #expect(work.isCancelled && one.isFilled && other.isFilled)
 #sourceLocation()
     }
 
     @Test func `Time`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 141)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 140)
         let clock = ContinuousClock()
         let slow = Task<Int>.never.timeout(after: .milliseconds(10), clock: clock)  // fails with TimeoutError, and cancels
         let late = Task.success(1).delay(for: .milliseconds(1))
@@ -116,13 +116,13 @@ struct ComposingSnippets {
         }
         print(try await late.value, try await attempts.value.name)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 151)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 150)
         await #expect(throws: TimeoutError.self) { try await slow.value }
 #sourceLocation()
     }
 
     @Test @MainActor func `The latest only`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 165)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 164)
         func find(_ text: String) -> Task<[String]> {
             Task.success(["result for \(text)"]).delay(for: .milliseconds(1))
         }
@@ -135,7 +135,7 @@ struct ComposingSnippets {
         }
         print(await shown.value)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 178)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 177)
         #expect(await shown.value == ["result for swift"])
 #sourceLocation()
     }

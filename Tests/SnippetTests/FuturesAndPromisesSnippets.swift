@@ -84,7 +84,7 @@ struct FuturesAndPromisesSnippets {
 #sourceLocation()
     }
 
-    @Test func `Hand out the right end`() async throws {
+    @Test func `Return the read-only end`() async throws {
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 122)
         func loadText() -> Future<String> {
             let text = Deferred<String>()
@@ -113,7 +113,7 @@ struct FuturesAndPromisesSnippets {
     }
 
     @Test func `When nobody fills`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 166)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 165)
         func lose(_ completion: @escaping @Sendable (Int) -> Void) {}  // never calls it
 
         func number() -> Task<Int> {
@@ -128,7 +128,7 @@ struct FuturesAndPromisesSnippets {
             print(error)  // get/main.swift:4: the promise was dropped before anybody filled it
         }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 181)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 180)
         await #expect(throws: BrokenPromise.self) { try await number().value }
 #sourceLocation()
     }

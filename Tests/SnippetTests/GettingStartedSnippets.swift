@@ -12,7 +12,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/GettingStarted.md", line: 102)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/GettingStarted.md", line: 128)
 /// Downloads files into a folder, four at a time.
 func download(
     _ urls: [URL], to folder: URL, with client: URLClient
@@ -28,7 +28,7 @@ func download(
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct GettingStartedSnippets {
     @Test func `A value that comes later`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/GettingStarted.md", line: 49)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/GettingStarted.md", line: 59)
         let greeting = Deferred<String>()
 
         // A handler: runs once, when the value is there.
@@ -42,29 +42,29 @@ struct GettingStartedSnippets {
     }
 
     @Test func `Work that can fail`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/GettingStarted.md", line: 69)
-        let server = try LoopbackServer { _ in .json(#"{"name": "Ada"}"#) }
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/GettingStarted.md", line: 87)
+        let server = try LoopbackServer { _ in .json(#"{"name": "swift"}"#) }
         defer { server.stop() }
-        let url = server.url("/user")
+        let url = server.url("/repos/swiftlang/swift")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/GettingStarted.md", line: 74)
-        struct User: Decodable { let name: String }
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/GettingStarted.md", line: 93)
+        struct Repository: Decodable { let name: String }
 
         let request = URLSession.shared.beginDataTask(with: url)  // already running
-        let user = request.map { data, _ in
-            try JSONDecoder().decode(User.self, from: data)
+        let repository = request.map { data, _ in
+            try JSONDecoder().decode(Repository.self, from: data)
         }
+        repository.uponFailure(on: .main) { print("failed: \($0)") }
 
-        user.uponSuccess(on: .main) { print("Hello, \($0.name)") }
-        user.uponFailure(on: .main) { print("failed: \($0)") }
+        print(try await repository.value.name)  // prints swift
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/GettingStarted.md", line: 85)
-        #expect(try await user.value.name == "Ada")
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/GettingStarted.md", line: 104)
+        #expect(try await repository.value.name == "swift")
 #sourceLocation()
     }
 
     @Test func `The program`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/GettingStarted.md", line: 115)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/GettingStarted.md", line: 141)
         let server = try LoopbackServer { request in .response(body: .text(request.path)) }
         defer { server.stop() }
         let folder = FileManager.default.temporaryDirectory.appending(path: "\(UUID())")
@@ -80,7 +80,7 @@ struct GettingStartedSnippets {
     }
 
     func `The program, 2`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/GettingStarted.md", line: 134)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/GettingStarted.md", line: 161)
         let urls = CommandLine.arguments.dropFirst().compactMap { URL(string: $0) }
         let client = URLClient()
         let downloads = download(urls, to: .currentDirectory(), with: client)

@@ -93,7 +93,7 @@ struct MigratingFromCompletionHandlersSnippets {
 #sourceLocation()
     }
 
-    @Test func `Or go to await`() async throws {
+    @Test func `Or await`() async throws {
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 112)
         let store = PictureStore()
 #sourceLocation()

@@ -15,10 +15,10 @@ import FoundationNetworking
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct MigratingFromDeferredSnippets {
     @Test func `Before and after`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromDeferred.md", line: 62)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromDeferred.md", line: 102)
         func load(_ completion: @escaping @Sendable (Data?, (any Error)?) -> Void) { completion(Data("hello".utf8), nil) }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromDeferred.md", line: 65)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromDeferred.md", line: 105)
         // as it was
         let deferred = Deferred<Task<Data>.Result>()
         load { data, error in
@@ -33,7 +33,7 @@ struct MigratingFromDeferredSnippets {
         }
         let after = Task(promise, uponCancel: { $0.fail(with: CancellationError()) })
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromDeferred.md", line: 80)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromDeferred.md", line: 120)
         #expect(try await before.value == after.value)
 #sourceLocation()
     }

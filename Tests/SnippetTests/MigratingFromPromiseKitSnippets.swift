@@ -12,7 +12,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 74)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 144)
 private struct User: Sendable { let name: String }
 @MainActor private final class View { var image = ""; var isSpinning = true }
 private func fetchUser(id: Int) -> Task<User> { .success(User(name: "Ada")) }
@@ -22,26 +22,59 @@ private func fetchAvatar(of user: User) -> Task<String> { .success("a picture of
 
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct MigratingFromPromiseKitSnippets {
+    @Test func `What differs`() async throws {
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 18)
+        let task = Task<Int>.failure(CancellationError())
+        task.uponFailure(on: .main) { error in
+            if error.isCancellation { return }
+            print("show an alert: \(error)")
+        }
+        let recovered = task.recover { error in
+            if error.isCancellation { throw error }
+            return 0
+        }
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 29)
+        #expect(recovered.peek().map { (try? $0.get()) == nil } == true)
+#sourceLocation()
+    }
+
+    @Test func `Name by name`() async throws {
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 112)
+        @Sendable func close() -> Future<Void> { Future(value: ()) }
+        let task = Task.success(1)
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 116)
+        let closed = Task(
+            task.future.flatMap { result in close().map { result } },
+            uponCancel: { task.cancel() }
+        )
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 122)
+        #expect(try await closed.value == 1)
+#sourceLocation()
+    }
+
     @Test @MainActor func `Before and after`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 82)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 152)
         let view = View()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 85)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 155)
         let avatar = fetchUser(id: 1).flatMap { fetchAvatar(of: $0) }
         avatar.uponSuccess(on: .mainActor) { view.image = $0 }
         avatar.uponFailure(on: .mainActor) { show($0) }
         avatar.upon(.mainActor) { _ in view.isSpinning = false }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 91)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 161)
         let end = Deferred<Void>()
         avatar.upon(.mainActor) { _ in end.fill() }
         await end.value
         #expect(view.image == "a picture of Ada" && !view.isSpinning)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 100)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 170)
         view.isSpinning = true
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 103)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 173)
         do {
             view.image = try await avatar.get()
         } catch {

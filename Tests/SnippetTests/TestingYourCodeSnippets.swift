@@ -135,7 +135,7 @@ struct TestingYourCodeSnippets {
 #sourceLocation()
     }
 
-    @Test func `Futures of your own`() async throws {
+    @Test func `Tasks as test doubles`() async throws {
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/TestingYourCode.md", line: 164)
         func greeting(for name: Task<String>) -> Task<String> {
             name.map { "Hello, \($0)" }.recover { _ in "Hello, stranger" }

@@ -23,7 +23,7 @@ extension Future {
         return Future(result)
     }
 
-    /// A future of what `body` returns, run on the main actor. See ``async(on:execute:)``.
+    /// A future of what `body` returns, run on the main actor. See ``async(on:execute:)-(Executor,_)``.
     public static func async(
         on executor: MainActorExecutor,
         execute body: @escaping @MainActor @Sendable () -> Value

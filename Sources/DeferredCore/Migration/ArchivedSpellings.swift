@@ -1,7 +1,7 @@
 public import Dispatch
 
 // The names of the archived Deferred library, where they differ from ours, so that its users' code compiles, and says what
-// to write instead. Not here: `map(upon:transform:)`, whose trailing closure `map(upon:_:)` takes as it is.
+// to write instead.
 //
 // The label `upon:` of old is without a default argument and disfavoured, so that it is found by those who write it only.
 
@@ -37,6 +37,16 @@ extension FutureProtocol {
     public func upon(execute body: @escaping @Sendable (Value) -> Void) -> Registration {
         upon(.any(), execute: body)
     }
+
+    /// See ``future``.
+    @available(*, deprecated, message: "use 'future', or 'Future(_:)'")
+    public func eraseToFuture() -> Future<Value> {
+        future
+    }
+
+    /// See ``Executor/any()``.
+    @available(*, deprecated, message: "name an executor; this is 'DispatchQueue.any()'")
+    public static var defaultUponExecutor: DispatchQueue { .any() }
 }
 
 extension FutureProtocol {
@@ -45,7 +55,7 @@ extension FutureProtocol {
     @available(*, deprecated, renamed: "map(on:_:)")
     public func map<NewValue: Sendable>(
         upon executor: some Executor,
-        _ transform: @escaping @Sendable (Value) -> NewValue
+        transform: @escaping @Sendable (Value) -> NewValue
     ) -> Future<NewValue> {
         map(on: executor, transform)
     }
@@ -55,7 +65,7 @@ extension FutureProtocol {
     @available(*, deprecated, renamed: "map(on:_:)")
     public func map<NewValue: Sendable>(
         upon executor: MainActorExecutor,
-        _ transform: @escaping @MainActor @Sendable (Value) -> NewValue
+        transform: @escaping @MainActor @Sendable (Value) -> NewValue
     ) -> Future<NewValue> {
         map(on: executor, transform)
     }
@@ -82,14 +92,17 @@ extension FutureProtocol {
 }
 
 extension Future {
-    /// See ``async(on:execute:)-(Executor,_)``.
+    /// See ``async(on:execute:)-(Executor,_)``, which submits without flags.
     @_disfavoredOverload
-    @available(*, deprecated, renamed: "async(on:execute:)")
+    @available(*, deprecated, message: "use 'async(on:execute:)', and name the executor; it was '.any()'")
     public static func async(
-        upon executor: some Executor,
+        upon queue: DispatchQueue = .any(),
+        flags: DispatchWorkItemFlags = [],
         execute body: @escaping @Sendable () -> Value
     ) -> Future {
-        async(on: executor, execute: body)
+        let deferred = Deferred<Value>()
+        queue.async(flags: flags) { deferred.fill(with: body()) }
+        return deferred.future
     }
 
     /// See ``async(on:execute:)-(MainActorExecutor,_)``.

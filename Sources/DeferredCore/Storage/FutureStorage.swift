@@ -12,12 +12,12 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
     @usableFromInline final var origin: DeferredDiagnostics.Origin?
     #endif
 
-    /// - Parameter membership: For storage that waits for another future.
     @inlinable
     package convenience init() {
         self.init(.permanent())
     }
 
+    /// - Parameter membership: For storage that waits for another future.
     @inlinable
     override init(_ membership: consuming Membership) {
         word = StateWord(filled: false)

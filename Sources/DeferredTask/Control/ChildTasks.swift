@@ -70,6 +70,19 @@ package final class ChildTasks: Sendable {
         return (share, running)
     }
 
+    /// Whether `task` is the one whose children these are, or derives from it, and would wait for itself as a child.
+    ///
+    /// Looks no further than 64 operators up, so that a child at the end of a long chain costs no more.
+    @usableFromInline
+    func isCircle(_ task: TaskControl?) -> Bool {
+        var (next, count) = (task, 0)
+        while let control = next, count < 64 {
+            if control.children === self { return true }
+            (next, count) = (control.upstream, count + 1)
+        }
+        return false
+    }
+
     /// Notes a child that has started; `nil` for one that ended before it could be cancelled.
     ///
     /// - Returns: What the child is known by here.

@@ -5,6 +5,8 @@ struct Share: Sendable {
         var completed: Int64 = 0
         /// `nil` if some producer doesn't know it.
         var total: Int64? = 0
+        /// What was done before the tasks began.
+        var resumed: Int64 = 0
         var isReported = false
     }
 
@@ -56,8 +58,8 @@ struct Share: Sendable {
         isDetermined = isDetermined || isDone || report.total != nil
         add(weight: Self.reportingWeight, fraction: isDone ? 1 : fraction)
         switch report.unit {
-        case .bytes: bytes.add(Amount(completed: report.completed, total: report.total, isReported: true))
-        case .count: items.add(Amount(completed: report.completed, total: report.total, isReported: true))
+        case .bytes: bytes.add(Amount(report))
+        case .count: items.add(Amount(report))
         }
     }
 
@@ -81,9 +83,14 @@ struct Share: Sendable {
 }
 
 extension Share.Amount {
+    init(_ report: ProgressReport) {
+        self.init(completed: report.completed, total: report.total, resumed: report.resumed, isReported: true)
+    }
+
     mutating func add(_ other: Self) {
         completed = completed.addingSaturated(other.completed)
         total = if let total, let more = other.total { total.addingSaturated(more) } else { nil }
+        resumed = resumed.addingSaturated(other.resumed)
         isReported = isReported || other.isReported
     }
 }

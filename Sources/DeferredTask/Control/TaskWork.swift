@@ -61,12 +61,15 @@ package struct ProgressReport: Sendable {
     /// 0 or more; `nil` if the producer doesn't know it.
     let total: Int64?
     let unit: ProgressReporter.Unit
+    /// From 0 to `completed`: what was done before.
+    let resumed: Int64
 
     /// Takes any numbers: a negative total is one that is not known.
-    init(completed: Int64, total: Int64?, unit: ProgressReporter.Unit) {
+    init(completed: Int64, total: Int64?, unit: ProgressReporter.Unit, resumed: Int64 = 0) {
         self.completed = max(completed, 0)
         self.total = if let total, total >= 0 { total } else { nil }
         self.unit = unit
+        self.resumed = min(max(resumed, 0), self.completed)
     }
 
     /// From 0 to 1. What is done of a total of 0 is all of it.

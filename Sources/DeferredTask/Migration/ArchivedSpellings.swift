@@ -1,8 +1,10 @@
 public import DeferredCore
 public import Dispatch
+public import Foundation
 
 // The names of the archived Deferred library, where they differ from ours, so that its users' code compiles, and says what
-// to write instead. Not here: `Task.init(success:)`, since the trailing closure of `Task { }` would match it.
+// to write instead. Not here: `Task.init(success:)` and `Task.init(catching:)`, since the trailing closure of `Task { }`
+// would match them, disfavoured or not.
 //
 // The label `upon:` of old is without a default argument and disfavoured, so that it is found by those who write it only.
 
@@ -68,10 +70,31 @@ extension Task {
         uponFailure(on: .any(), execute: body)
     }
 
+    /// See ``zip(_:)``.
+    @available(*, deprecated, message: "use 'zip(_:)', with this task as the first argument")
+    public func andSuccess<each Other: Sendable>(
+        of others: repeat Task<each Other>
+    ) -> Task<(Success, repeat each Other)> {
+        zip(self, repeat each others)
+    }
+
     /// See ``failure(_:)``.
     @available(*, deprecated, renamed: "failure(_:)")
     public init(failure error: any Error) {
         self = .failure(error)
+    }
+
+    /// Creates a task that succeeds when `future` is filled.
+    @available(*, deprecated, message: "use 'Task(future.map { .success($0) }, progress: progress)'")
+    public init(succeedsFrom future: some FutureProtocol<Success>, progress: Progress) {
+        self.init(future.map { .success($0) }, progress: progress)
+    }
+
+    /// Returns this task, after adding a cancellation handler. See ``uponCancel(execute:)``.
+    @available(*, deprecated, message: "leave it out: a task has one type; 'uponCancel(execute:)' adds a handler")
+    public func eraseToTask(uponCancel onCancel: (@Sendable () -> Void)? = nil) -> Task {
+        if let onCancel { uponCancel(execute: onCancel) }
+        return self
     }
 }
 
@@ -81,7 +104,7 @@ extension Task {
     @available(*, deprecated, renamed: "map(on:_:)")
     public func map<NewSuccess: Sendable>(
         upon executor: some Executor,
-        _ transform: @escaping @Sendable (Success) throws -> NewSuccess
+        transform: @escaping @Sendable (Success) throws -> NewSuccess
     ) -> Task<NewSuccess> {
         map(on: executor, transform)
     }
@@ -91,7 +114,7 @@ extension Task {
     @available(*, deprecated, renamed: "map(on:_:)")
     public func map<NewSuccess: Sendable>(
         upon executor: MainActorExecutor,
-        _ transform: @escaping @MainActor @Sendable (Success) throws -> NewSuccess
+        transform: @escaping @MainActor @Sendable (Success) throws -> NewSuccess
     ) -> Task<NewSuccess> {
         map(on: executor, transform)
     }
@@ -149,9 +172,13 @@ extension Task {
 
     /// See ``async(on:flags:onCancel:execute:)``.
     @_disfavoredOverload
-    @available(*, deprecated, renamed: "async(on:flags:onCancel:execute:)")
+    @available(
+        *,
+        deprecated,
+        message: "use 'async(on:flags:onCancel:execute:)', and name the queue; it was '.any()'"
+    )
     public static func async(
-        upon queue: DispatchQueue,
+        upon queue: DispatchQueue = .any(),
         flags: DispatchWorkItemFlags = [],
         onCancel error: @autoclosure @escaping @Sendable () -> any Error = CancellationError(),
         execute work: @escaping @Sendable () throws -> Success

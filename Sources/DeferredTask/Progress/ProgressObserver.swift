@@ -101,7 +101,8 @@ final class ProgressObserver<E: Executor>: @unchecked Sendable {
         let now = elapsed()
         let (old, new) = state.withLock { state in
             let old = state.newest
-            state.meter.record(share.reported.completed, at: now)
+            let amount = share.reported
+            state.meter.record(amount.completed.subtractingSaturated(amount.resumed), at: now)
             let new = ProgressSnapshot(fraction: fraction, share: share, throughput: state.meter.rate)
             state.newest = new
             return (old, new)
@@ -113,6 +114,6 @@ final class ProgressObserver<E: Executor>: @unchecked Sendable {
 extension ProgressSnapshot {
     /// Whether they differ in nothing but the time.
     fileprivate func isAsFar(as other: ProgressSnapshot) -> Bool {
-        (fraction, completed, total) == (other.fraction, other.completed, other.total)
+        (fraction, completed, total, resumed) == (other.fraction, other.completed, other.total, other.resumed)
     }
 }

@@ -43,25 +43,31 @@ public final class ProgressReporter: Sendable {
     /// How many units there are; `nil` if that is not known.
     public var total: Int64? { state.withLock { $0.total } }
 
+    /// How many of the units that are done were done before the task began.
+    public var resumed: Int64 { state.withLock { $0.resumed } }
+
     /// Sets how much is done, and of how much.
     ///
     /// - Parameters:
     ///   - completed: Units done so far, not since the last report. Negative counts as 0, and more than `total` as all.
     ///   - total: All units; `nil`, or negative, if that is not known, which counts as a fraction of 0 until the end.
+    ///   - resumed: Units of `completed` that were done before the task began, as by an earlier run of the program.
+    ///     They count as done, but not for the ``ProgressSnapshot/throughput``. Negative counts as 0, and more than
+    ///     `completed` as all of it.
     /// - Complexity: O(1), plus the observers, which are called before this returns.
-    public func report(completed: Int64, of total: Int64?) {
-        state.withLock { $0 = ProgressReport(completed: completed, total: total, unit: unit) }
+    public func report(completed: Int64, of total: Int64?, resumed: Int64 = 0) {
+        state.withLock { $0 = ProgressReport(completed: completed, total: total, unit: unit, resumed: resumed) }
         watchers.notify()
     }
 
     /// Counts more units as done, of as many as before. From several threads, none is lost.
     ///
     /// - Parameter units: Negative to take some back, down to 0; beyond `Int64.max`, the count stays there.
-    /// - Complexity: As ``report(completed:of:)``.
+    /// - Complexity: As ``report(completed:of:resumed:)``.
     public func add(_ units: Int64) {
         state.withLock { state in
             let completed = state.completed.addingSaturated(units)
-            state = ProgressReport(completed: completed, total: state.total, unit: unit)
+            state = ProgressReport(completed: completed, total: state.total, unit: unit, resumed: state.resumed)
         }
         watchers.notify()
     }

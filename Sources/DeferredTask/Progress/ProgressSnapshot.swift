@@ -22,8 +22,30 @@ public struct ProgressSnapshot: Sendable, Hashable {
     /// What ``completed`` and ``total`` count.
     public let unit: ProgressReporter.Unit
 
-    /// Units per second over the last five seconds; `nil` before there is anything to tell.
+    /// Units of ``completed`` that were done before the task began, such as the part of a file that an earlier download
+    /// left.
+    public let resumed: Int64
+
+    /// Units per second over the last five seconds, without those that were ``resumed``; `nil` before there is anything
+    /// to tell.
     public let throughput: Double?
+
+    /// Creates a snapshot, as a test of what shows it needs it. The parameters are the properties, taken as they are.
+    public init(
+        fraction: Double,
+        completed: Int64,
+        total: Int64?,
+        unit: ProgressReporter.Unit,
+        resumed: Int64 = 0,
+        throughput: Double? = nil
+    ) {
+        self.fraction = fraction
+        self.completed = completed
+        self.total = total
+        self.unit = unit
+        self.resumed = resumed
+        self.throughput = throughput
+    }
 
     /// How long it would take at this ``throughput``; `nil` if that or the ``total`` is not known, or nothing moves.
     public var estimatedTimeRemaining: Duration? {
@@ -41,14 +63,14 @@ extension ProgressSnapshot: CustomStringConvertible {
             parts.append(text(of: completed) + (total.map { " of \(text(of: $0))" } ?? ""))
         }
         if let throughput {
-            parts.append(unit == .bytes ? Quantity.rate(throughput) : "\(Quantity.wholeRate(throughput))/s")
+            parts.append(unit == .bytes ? ProgressText.rate(throughput) : "\(ProgressText.wholeRate(throughput))/s")
         }
-        if fraction < 1, let time = estimatedTimeRemaining { parts.append("\(Quantity.duration(time)) left") }
+        if fraction < 1, let time = estimatedTimeRemaining { parts.append("\(ProgressText.duration(time)) left") }
         return parts.joined(separator: ", ")
     }
 
     private func text(of count: Int64) -> String {
-        unit == .bytes ? Quantity.bytes(count) : "\(count)"
+        unit == .bytes ? ProgressText.bytes(count) : "\(count)"
     }
 }
 
@@ -60,6 +82,7 @@ extension ProgressSnapshot {
             completed: amount.completed,
             total: amount.total,
             unit: share.bytes.isReported ? .bytes : .count,
+            resumed: amount.resumed,
             throughput: throughput
         )
     }

@@ -25,7 +25,7 @@ extension Task {
         observeProgress(on: executor, clock: ContinuousClock(), body)
     }
 
-    /// Calls `body` on the main actor with how far the task is. See ``uponProgress(on:execute:)``.
+    /// Calls `body` on the main actor with how far the task is. See ``uponProgress(on:execute:)-(Executor,_)``.
     @discardableResult
     public func uponProgress(
         on executor: MainActorExecutor,

@@ -79,6 +79,7 @@ extension ChildTasks {
     /// What a stage comes to that has started `task`.
     @inlinable
     func start<Success>(_ task: Task<Success>) -> Outcome<Task<Success>.Result> {
+        if isCircle(task.control) { return .value(.failure(CircularTask())) }
         started(task.control)
         collapse()
         return .future(task.future)

@@ -19,7 +19,7 @@ extension Task {
         uponFailure(on: .main) { error in MainActor.assumeIsolated { body(error) } }
     }
 
-    /// A task of what `transform`, on the main actor, makes of the value. See ``map(on:_:)``.
+    /// A task of what `transform`, on the main actor, makes of the value. See ``map(on:_:)-(Executor,_)``.
     public func map<NewSuccess: Sendable>(
         on executor: MainActorExecutor,
         _ transform: @escaping @MainActor @Sendable (Success) throws -> NewSuccess
@@ -27,7 +27,7 @@ extension Task {
         map(on: .main) { value in try MainActor.assumeIsolated { try transform(value) } }
     }
 
-    /// A task that ends as the task that `transform` starts on the main actor. See ``flatMap(on:_:)``.
+    /// A task that ends as the task that `transform` starts on the main actor. See ``flatMap(on:_:)-7ajxq``.
     public func flatMap<NewSuccess: Sendable>(
         on executor: MainActorExecutor,
         _ transform: @escaping @MainActor @Sendable (Success) throws -> Task<NewSuccess>
@@ -36,7 +36,7 @@ extension Task {
     }
 
     /// A task that succeeds with the value of the future that `transform` starts on the main actor. See
-    /// ``flatMap(on:_:)``.
+    /// ``flatMap(on:_:)-1ccm5``.
     @_disfavoredOverload
     public func flatMap<NewFuture: FutureProtocol>(
         on executor: MainActorExecutor,

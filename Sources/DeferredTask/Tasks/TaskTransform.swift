@@ -40,19 +40,23 @@ extension Task {
     }
 }
 
-/// What a task fails with that would wait for itself: the closure of its `flatMap` or `fallback` returned the task
-/// itself.
+/// The error of a task that would wait for itself: the closure of its `flatMap` or `fallback` returned the task itself,
+/// or one derived from it.
 ///
 /// ```swift
 /// var task: Task<Int>?
 /// task = first.flatMap { _ in task! }  // fails with CircularTask
 /// ```
+///
+/// A task that is derived by operators on the way of the result, such as `map`, is recognised; one that waits for it
+/// otherwise, as in `allSucceeded()`, is not, and never ends.
 public struct CircularTask: Error, Hashable, CustomStringConvertible {
     /// Creates an error.
     public init() {}
 
     /// One line for a log.
     public var description: String {
-        "the closure of a flatMap or fallback returned the task that this made; it would wait for itself"
+        "the closure of a flatMap or fallback returned the task that this made, or one derived from it; "
+            + "it would wait for itself"
     }
 }

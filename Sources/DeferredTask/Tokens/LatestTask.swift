@@ -51,7 +51,8 @@ public final class LatestTask<Success: Sendable>: Cancellable {
         machine.withLock { $0.started(number, Current(task: task, delivery: delivery)) }?.stop()
     }
 
-    /// Cancels the task before, and delivers the result of this one on the main actor. See ``start(_:on:deliver:)``.
+    /// Cancels the task before, and delivers the result of this one on the main actor. See
+    /// ``start(_:on:deliver:)-(_,Executor,_)``.
     @MainActor
     public func start(
         _ task: Task<Success>,

@@ -1,50 +1,59 @@
 public import Foundation
 
 extension LoopbackServer.Script {
-    /// A file as the answer to GET and HEAD, streamed from disk, with range requests (RFC 9110, section 14).
+    /// Creates the answer to GET and HEAD for a file, streamed from disk, with range requests (RFC 9110, section 14).
     ///
     /// The response has `Content-Length`, `Last-Modified`, `Accept-Ranges` and a strong `ETag` made from the file's
-    /// size, modification time and inode. A `Range` of one byte range gives status 206, or 416 when nothing of it
-    /// exists; several ranges and malformed ones are ignored, as the standard allows. So is any `Range` whose
-    /// `If-Range` does not match. A file that is missing or no regular file gives 404, another method 405.
+    /// size, modification time and inode. A `Range` of one byte range gives status 206, or 416 when it lies outside
+    /// the file; several ranges and malformed ones are ignored, as the standard allows. So is any `Range` whose
+    /// `If-Range` does not match. A file that is missing or not a regular file gives 404, any other method 405.
     ///
     /// - Parameters:
     ///   - url: The file's URL.
     ///   - request: The request to answer.
     public static func file(_ url: URL, for request: LoopbackServer.Request) -> Self {
-        guard request.method == "GET" || request.method == "HEAD" else {
-            return .status(405, headers: ["Allow": "GET, HEAD"])
-        }
-        guard let file = ServedFile(url) else { return .status(404) }
-        let ranges = request.headers.values(for: "Range")
-        var wanted = ByteRange.whole
-        if request.method == "GET", ranges.count == 1, file.matches(ifRange: request.headers["If-Range"]) {
-            wanted = ByteRange(ranges[0], size: file.size)
-        }
-        var script: Self
-        switch wanted {
-        case .whole:
-            script = .response(headers: file.headers(), body: .file(url, range: 0..<file.size))
-        case .part(let range):
-            let position = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(file.size)"
-            script = .response(status: 206, headers: file.headers(position), body: .file(url, range: range))
-        case .unsatisfiable:
-            script = .response(status: 416, headers: file.headers("bytes */\(file.size)"))
-        }
-        // A response to HEAD is the same without the body, its Content-Length included.
-        if request.method == "HEAD" { script.steps.removeLast() }
-        return script
+        guard request.method == "GET" || request.method == "HEAD" else { return notAllowed }
+        return ServedContent(file: url)?.script(for: request) ?? .status(404)
     }
+
+    /// A payload as the answer to GET and HEAD, with range requests, as ``file(_:for:)`` serves a file.
+    ///
+    /// ```swift
+    /// let server = try LoopbackServer { request in
+    ///     let script = LoopbackServer.Script.resumable(.pattern(count: 100_000), for: request)
+    ///     return request.number == 1 ? script.truncated(after: 50_000) : script  // breaks off, and can be resumed
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - body: The whole of what is served.
+    ///   - request: The request to answer.
+    ///   - entityTag: The `ETag`, in quotation marks. A client that knows another one is sent the whole again.
+    public static func resumable(
+        _ body: LoopbackServer.Payload,
+        for request: LoopbackServer.Request,
+        entityTag: String = "\"1\""
+    ) -> Self {
+        guard request.method == "GET" || request.method == "HEAD" else { return notAllowed }
+        return ServedContent(body, entityTag: entityTag).script(for: request)
+    }
+
+    private static var notAllowed: Self { .status(405, headers: ["Allow": "GET, HEAD"]) }
 }
 
-/// What the answer to a file request needs to know of the file.
-private struct ServedFile {
-    let size: Int
-    let entityTag: String
-    let lastModified: String
+/// Something that is served with ranges, and its validators.
+private struct ServedContent {
+    private let body: LoopbackServer.Payload
+    private let entityTag: String
+    private var lastModified: String?
+
+    init(_ body: LoopbackServer.Payload, entityTag: String) {
+        self.body = body
+        self.entityTag = entityTag
+    }
 
     /// `nil` when there is no regular file.
-    init?(_ url: URL) {
+    init?(file url: URL) {
         guard
             let attributes = try? FileManager.default.attributesOfItem(atPath: url.resolvingSymlinksInPath().path),
             attributes[.type] as? FileAttributeType == .typeRegular,
@@ -53,24 +62,42 @@ private struct ServedFile {
         else { return nil }
         let inode = attributes[.systemFileNumber] as? Int ?? 0
         let seconds = modified.timeIntervalSince1970
-        self.size = size
+        body = .file(url, range: 0..<size)
         entityTag =
             "\"" + [size, inode, Int(seconds * 1_000_000)].map { String($0, radix: 16) }.joined(separator: "-") + "\""
         lastModified = HTTPDate.text(for: modified)
     }
 
-    func headers(_ contentRange: String? = nil) -> LoopbackServer.Headers {
-        var headers: LoopbackServer.Headers = [
-            "ETag": entityTag,
-            "Last-Modified": lastModified,
-            "Accept-Ranges": "bytes",
-        ]
+    func script(for request: LoopbackServer.Request) -> LoopbackServer.Script {
+        let ranges = request.headers.values(for: "Range")
+        var wanted = ByteRange.whole
+        if request.method == "GET", ranges.count == 1, matches(ifRange: request.headers["If-Range"]) {
+            wanted = ByteRange(ranges[0], size: body.count)
+        }
+        var script: LoopbackServer.Script
+        switch wanted {
+        case .whole:
+            script = .response(headers: headers(), body: body)
+        case .part(let range):
+            let position = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(body.count)"
+            script = .response(status: 206, headers: headers(position), body: body.part(range))
+        case .unsatisfiable:
+            script = .response(status: 416, headers: headers("bytes */\(body.count)"))
+        }
+        // A response to HEAD is the same without the body, its Content-Length included.
+        if request.method == "HEAD" { script.steps.removeLast() }
+        return script
+    }
+
+    private func headers(_ contentRange: String? = nil) -> LoopbackServer.Headers {
+        var headers: LoopbackServer.Headers = ["ETag": entityTag, "Accept-Ranges": "bytes"]
+        if let lastModified { headers.fields.append(.init(name: "Last-Modified", value: lastModified)) }
         if let contentRange { headers.fields.append(.init(name: "Content-Range", value: contentRange)) }
         return headers
     }
 
     /// Whether a range is to be honoured (RFC 9110, section 13.1.5): the validators have to be the same, exactly.
-    func matches(ifRange validator: String?) -> Bool {
+    private func matches(ifRange validator: String?) -> Bool {
         validator == nil || validator == entityTag || validator == lastModified
     }
 }

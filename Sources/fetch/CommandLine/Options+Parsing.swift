@@ -1,69 +1,77 @@
-extension Options {
-    enum Request: Equatable {
-        case help
-        case download(Options)
-    }
+import Deferred
+import Foundation
 
-    /// Reads the arguments after the program's name.
-    static func parse(_ arguments: [String]) throws(UsageError) -> Request {
-        var options = Options()
+extension Options {
+    /// Reads the arguments after the program's name, as GNU's programs do: `--name=value` and `--name value`, `-n4`,
+    /// `-n 4` and `-qn4`, options also after URLs, and only URLs after `--`.
+    init(_ arguments: [String]) throws(ProgramExit) {
         var rest = arguments[...]
         while let argument = rest.popFirst() {
-            let (name, attached) = split(argument)
+            let (name, attached) = Self.split(argument)
+            func value() throws(ProgramExit) -> String {
+                let value = attached ?? rest.popFirst()
+                guard let value, !value.isEmpty else { throw .usage("the option \(name) needs a value") }
+                // A forgotten value would otherwise swallow the next option.
+                guard attached != nil || !value.hasPrefix("--") else {
+                    throw .usage("the option \(name) needs a value, but \(Self.quoted(value)) follows")
+                }
+                return value
+            }
             switch name {
-            case "--help", "-h":
-                return .help
-            case "--output", "-o":
-                options.output = try directory(value(of: name, attached, &rest))
-            case "--max", "-m":
-                options.maximum = try maximum(value(of: name, attached, &rest))
+            case "-": inputs.append("-")
             case "--":
-                options.urls += rest
+                urls += rest
                 rest = []
-            case _ where name.hasPrefix("-"):
-                throw UsageError(description: "unknown option \(quoted(argument))")
-            default:
-                options.urls.append(argument)
+            case "--help" where attached == nil, "-h": throw .help
+            case "--version" where attached == nil, "-V": throw .version
+            case "--quiet" where attached == nil: isQuiet = true
+            case "-q":
+                isQuiet = true
+                if let attached { rest = ["-" + attached] + rest }
+            case "--output", "-o": output = try value()
+            case "--input", "-i": inputs.append(try value())
+            case "--header", "-H": headers.fields.append(try Self.header(value(), name))
+            case "--max", "-n", "-m": maximum = try Self.number(value(), name, in: 1...100)
+            case "--retries": retries = try Self.number(value(), name, in: 0...100)
+            case "--timeout": timeout = try Self.number(value(), name, in: 0.001...86_400)
+            case "--engine": engine = try Self.engine(value(), name)
+            case _ where argument.hasPrefix("-"): throw .usage("unknown option \(Self.quoted(argument))")
+            default: urls.append(argument)
             }
         }
-        return .download(options)
     }
 
-    /// Takes `--name=value` apart. Equals signs in URLs mean nothing.
+    /// Takes `--name=value` and `-nvalue` apart. Equals signs in URLs mean nothing.
     private static func split(_ argument: String) -> (name: String, value: String?) {
-        guard argument.hasPrefix("--"), let equals = argument.firstIndex(of: "=") else { return (argument, nil) }
-        return (String(argument[..<equals]), String(argument[argument.index(after: equals)...]))
+        if argument.hasPrefix("--") {
+            guard let equals = argument.firstIndex(of: "=") else { return (argument, nil) }
+            return (String(argument[..<equals]), String(argument[equals...].dropFirst()))
+        }
+        guard argument.hasPrefix("-"), argument.count > 2 else { return (argument, nil) }
+        return (String(argument.prefix(2)), String(argument.dropFirst(2)))
     }
 
-    private static func value(
-        of name: String,
-        _ attached: String?,
-        _ rest: inout ArraySlice<String>
-    ) throws(UsageError) -> String {
-        if let attached { return attached }
-        guard let next = rest.popFirst() else {
-            throw UsageError(description: "the option \(name) needs a value after it")
-        }
-        // A forgotten value would otherwise swallow the next option.
-        guard !next.hasPrefix("--") else {
-            throw UsageError(description: "the option \(name) needs a value, but \(quoted(next)) follows")
-        }
-        return next
+    private static func number<Number: Comparable & LosslessStringConvertible>(
+        _ text: String,
+        _ name: String,
+        in limits: ClosedRange<Number>
+    ) throws(ProgramExit) -> Number {
+        if let number = Number(text), limits.contains(number) { return number }
+        throw .usage("\(quoted(text)) after \(name) is not a number from \(limits.lowerBound) to \(limits.upperBound)")
     }
 
-    private static func directory(_ text: String) throws(UsageError) -> String {
-        guard !text.isEmpty else {
-            throw UsageError(description: "the directory after --output is empty; use \".\" for the current one")
-        }
-        return text
+    private static func header(_ text: String, _ name: String) throws(ProgramExit) -> HTTPHeaders.Field {
+        let parts = text.split(separator: ":", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
+        let isOneLine = !text.unicodeScalars.contains(where: PrintableText.isHarmful)
+        if parts.count == 2, isOneLine { return HTTPHeaders.Field(name: parts[0], value: parts[1]) }
+        // The text may be a secret, and isn't told.
+        throw .usage("the text after \(name) is no name and value; write it like 'Name: value'")
     }
 
-    private static func maximum(_ text: String) throws(UsageError) -> Int {
-        guard let number = Int(text), downloadLimits.contains(number) else {
-            let (least, most) = (downloadLimits.lowerBound, downloadLimits.upperBound)
-            throw UsageError(description: "\(quoted(text)) after --max is not a number from \(least) to \(most)")
-        }
-        return number
+    private static func engine(_ text: String, _ name: String) throws(ProgramExit) -> URLClient.Configuration.Engine {
+        let engines: [String: URLClient.Configuration.Engine] = ["urlsession": .urlSession, "libcurl": .libcurl]
+        if let engine = engines[text] { return engine }
+        throw .usage("\(quoted(text)) after \(name) is neither urlsession nor libcurl")
     }
 
     private static func quoted(_ text: String) -> String { "\"\(PrintableText.escaping(text))\"" }

@@ -3,20 +3,38 @@ import Foundation
 
 /// The program without URLs: downloads from a server of its own.
 struct Demo {
-    private let server: LoopbackServer
+    /// A file that the server offers.
+    struct File: Sendable {
+        let name: String
+        let length: Int
+        let seconds: Double
+        var breaksOffAt: Int?
+        var tellsLength = true
 
-    init() throws(LoopbackServer.StartError) {
-        server = try LoopbackServer { request in
-            DemoFile.all.first { $0.path == request.path }?.script(for: request) ?? .status(404)
+        func script(for request: LoopbackServer.Request) -> LoopbackServer.Script {
+            let body = LoopbackServer.Payload.pattern(count: length)
+            let script = tellsLength ? LoopbackServer.Script.resumable(body, for: request) : .untilClose(body: body)
+            let slowed = script.dripped(Int(Double(length) / seconds / 50), every: .milliseconds(20))
+            guard request.headers["Range"] == nil, let breaksOffAt else { return slowed }
+            return slowed.truncated(after: breaksOffAt)
         }
     }
 
-    /// Returns when nothing of the server is left.
-    func stop() {
-        server.stop()
+    static let files = [
+        File(name: "manual.pdf", length: 400_000, seconds: 1.2),
+        // Breaks off once, and is resumed.
+        File(name: "sources.tar.gz", length: 2_500_000, seconds: 2.4, breaksOffAt: 1_400_000),
+        File(name: "film.mp4", length: 12_000_000, seconds: 4.2),
+        File(name: "radio.ogg", length: 900_000, seconds: 3.2, tellsLength: false),
+    ]
+
+    private let server: LoopbackServer
+
+    init() throws {
+        server = try LoopbackServer { request in
+            Self.files.first { "/\($0.name)" == request.path }?.script(for: request) ?? .status(404)
+        }
     }
 
-    var urls: [String] {
-        DemoFile.all.map { server.url($0.path).absoluteString }
-    }
+    var urls: [String] { Self.files.map { server.url("/\($0.name)").absoluteString } }
 }

@@ -1,114 +1,87 @@
 import Deferred
 
 /// A bar for each file that is being downloaded, a line for all, and above them what has ended.
-@MainActor
 final class BarDisplay: Display {
-    let refreshInterval: Duration? = .milliseconds(100)
-    private let output: any TextOutput
-    private let errors: any TextOutput
-    private let size: () -> Terminal.Size
+    private let size: () -> (columns: Int, rows: Int)
     private let appearance: Appearance
     private var screen: Screen
-    private var meter = RateMeter()
     private var step = 0
+    private var longestName = 0
 
-    /// Files that ended since the last redraw.
-    private var ended: [FileProgress] = []
-
-    /// Lines for standard error, since the last redraw.
+    /// What is to stay on the screen, and lines for standard error, since the last redraw.
+    private var news: [(ProgressLine) -> StyledText] = []
     private var reports: [String] = []
 
     init(
-        output: any TextOutput,
-        errors: any TextOutput,
+        output: @escaping Output,
+        errors: @escaping Output,
         appearance: Appearance,
-        size: @escaping () -> Terminal.Size
+        size: @escaping () -> (columns: Int, rows: Int)
     ) {
-        self.output = output
-        self.errors = errors
-        self.appearance = appearance
-        self.size = size
+        (self.appearance, self.size) = (appearance, size)
         screen = Screen(isColoured: appearance.isColoured)
+        super.init(output: output, errors: errors)
     }
 
-    func start() {
-        output.write(Screen.hideCursor)
+    override func start() {
+        output(Screen.hideCursor)
     }
 
-    func ended(_ file: FileProgress, path: String) {
-        ended.append(file)
+    override func resumed(_ file: FileProgress) {
+        news.append { $0.note(file.name, "resumed after \(ProgressText.bytes(file.bytes.resumed))", .dimmed) }
     }
 
-    func report(_ line: String) {
+    override func ended(_ file: FileProgress) {
+        news.append { $0.file(file) }
+    }
+
+    override func report(_ line: String) {
         reports.append(line)
     }
 
-    func refresh(_ files: [FileProgress], now: Duration) {
+    override func refresh(_ files: [FileProgress], rate: Double?, now: ContinuousClock.Instant) {
         step += 1
-        let total = TotalProgress(files)
-        meter.record(total.fetched, at: now)
-        let size = size()
-        let line = lines(for: files, columns: size.columns)
-        var live = files.filter(\.isShown).map { line.file($0, now: now, step: step) }
+        longestName = files.lazy.map { FittedText.width(PrintableText.escaping($0.name)) }.max() ?? 0
+        let (columns, rows) = size()
+        let line = ProgressLine(columns: columns, longestName: longestName, appearance: appearance)
+        var live = files.filter { !$0.hasEnded && $0.phase != .waiting }.map { line.file($0, now: now, step: step) }
         // Together with the line for all and the cursor's own, they have to fit on the screen.
-        let room = max(0, size.rows - 3)
+        let room = max(0, rows - 3)
         if live.count > room {
-            let hidden = live.count - room
-            live = live.prefix(room) + [line.text("and \(hidden) more", .dimmed)]
+            live = live.prefix(room) + [line.text("and \(live.count - room) more", .dimmed)]
         }
-        live.append(line.total(TotalProgress(files, rate: meter.rate)))
-        draw(live, line, columns: size.columns)
+        draw(live + [line.total(TotalProgress(files, rate: rate))], columns)
     }
 
-    func finish(_ files: [FileProgress], now: Duration) {
-        let size = size()
-        let line = lines(for: files, columns: size.columns)
-        let total = TotalProgress(files)
-        var text = "\(total.savedCount) of \(total.fileCount) files saved"
-        if total.failedCount > 0 {
-            text += ", \(total.failedCount) failed"
-        }
-        let seconds = max(now / .seconds(1), 0.001)
-        text += ", \(Quantity.bytes(total.fetched)) in \(Quantity.elapsed(now))"
-        text += " (\(Quantity.rate(Double(total.fetched) / seconds)))"
-        let above = ended.map { line.file($0) }
-        output.write(screen.draw([line.text(text, .strong)], above: above, columns: size.columns) + Screen.showCursor)
-        writeReports()
+    override func finish(_ total: TotalProgress, elapsed: Duration) {
+        let fetched = total.bytes.completed - total.bytes.resumed
+        let failed = total.failedCount > 0 ? ", \(total.failedCount) failed" : ""
+        let rate = ProgressText.rate(total.bytes.rate(over: elapsed))
+        let saved = "\(total.savedCount) of \(total.fileCount) files saved"
+        let text = "\(saved)\(failed), \(ProgressText.bytes(fetched)) in \(ProgressText.elapsed(elapsed)) (\(rate))"
+        news.append { $0.text(text, .strong) }
+        draw([], size().columns)
+        output(Screen.showCursor)
     }
 
-    func suspend() {
-        output.write(Screen.showCursor)
+    override func suspend() {
+        output(Screen.showCursor)
     }
 
-    func resume() {
+    override func resume() {
         // What the shell wrote in the meantime stays: the lines are drawn anew, below it.
         screen = Screen(isColoured: appearance.isColoured)
-        output.write(Screen.hideCursor)
+        output(Screen.hideCursor)
     }
 
-    private func draw(_ live: [StyledText], _ line: ProgressLine, columns: Int) {
-        let above = ended.map { line.file($0) }
-        ended = []
-        guard !reports.isEmpty else {
-            return output.write(screen.draw(live, above: above, columns: columns))
-        }
-        output.write(screen.draw([], above: above, columns: columns))
-        writeReports()
-        output.write(screen.draw(live, columns: columns))
-    }
-
-    private func writeReports() {
-        errors.write(reports.map { "fetch: \($0)\n" }.joined())
+    private func draw(_ live: [StyledText], _ columns: Int) {
+        let line = ProgressLine(columns: columns, longestName: longestName, appearance: appearance)
+        let above = news.map { $0(line) }
+        news = []
+        guard !reports.isEmpty else { return output(screen.draw(live, above: above, columns: columns)) }
+        output(screen.draw([], above: above, columns: columns))
+        errors(reports.map { "fetch: \($0)\n" }.joined())
         reports = []
+        output(screen.draw(live, columns: columns))
     }
-
-    private func lines(for files: [FileProgress], columns: Int) -> ProgressLine {
-        let longest = files.map { CellWidth.of(PrintableText.escaping($0.name)) }.max() ?? 0
-        return ProgressLine(layout: LineLayout(columns: columns, longestName: longest), appearance: appearance)
-    }
-}
-
-extension FileProgress {
-    /// Whether it has a line among those that are drawn again and again.
-    fileprivate var isShown: Bool { !hasEnded && phase != .waiting }
 }

@@ -1,25 +1,45 @@
-/// Shows how downloads go.
+import Deferred
+
+/// Shows how downloads go: a line for each finished file, without control sequences.
 @MainActor
-protocol Display: AnyObject {
-    /// How often ``refresh(_:now:)`` is wanted; nil for never.
-    var refreshInterval: Duration? { get }
+class Display {
+    typealias Output = @MainActor (String) -> Void
 
-    func start()
+    let output: Output
+    let errors: Output
 
-    func refresh(_ files: [FileProgress], now: Duration)
+    init(output: @escaping Output, errors: @escaping Output) {
+        self.output = output
+        self.errors = errors
+    }
+
+    func start() {}
+
+    /// Draws what is under way, some ten times a second.
+    func refresh(_ files: [FileProgress], rate: Double?, now: ContinuousClock.Instant) {}
+
+    /// A part of the file was there.
+    func resumed(_ file: FileProgress) {}
 
     /// A file's download has ended, in one of the phases that mean this.
-    func ended(_ file: FileProgress, path: String)
+    func ended(_ file: FileProgress) {
+        guard file.phase == .saved else { return }
+        var line = "\(PrintableText.escaping(file.path))  \(ProgressText.bytes(file.bytes.completed))"
+        if let elapsed = file.elapsed { line += " in \(ProgressText.elapsed(elapsed))" }
+        if let rate = file.rate { line += " (\(ProgressText.rate(rate)))" }
+        if file.bytes.resumed > 0 { line += ", resumed after \(ProgressText.bytes(file.bytes.resumed))" }
+        output(line + "\n")
+    }
 
     /// A line for standard error.
-    func report(_ line: String)
+    func report(_ line: String) {
+        errors("fetch: \(line)\n")
+    }
 
-    /// The process is about to be stopped, as by Ctrl-Z.
-    func suspend()
-
-    /// The process goes on.
-    func resume()
+    /// The process is about to be stopped, as by Ctrl-Z, or to go on.
+    func suspend() {}
+    func resume() {}
 
     /// The end. Nothing is called after this.
-    func finish(_ files: [FileProgress], now: Duration)
+    func finish(_ total: TotalProgress, elapsed: Duration) {}
 }

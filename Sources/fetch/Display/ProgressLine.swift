@@ -1,104 +1,115 @@
 import Deferred
 
-/// Draws one line: a file's, or the one for all.
+/// Draws one line: a file's, or the one for all. Which columns there are depends on the terminal's width.
 struct ProgressLine {
-    let layout: LineLayout
-    let appearance: Appearance
+    private let width: Int
+    private let nameWidth: Int
+
+    /// Frame included; 0 for none.
+    private let barWidth: Int
+    private let appearance: Appearance
+
+    /// The columns after the bar: percentage, size, rate and time. Each is there on lines of a width.
+    private static let columns = [
+        (width: 4, from: 12), (width: 7, from: 60), (width: 9, from: 36), (width: 7, from: 48),
+    ]
 
     /// - Parameters:
-    ///   - now: The program's time, for counting down to a retry.
+    ///   - columns: The terminal's. The last one stays free, since some terminals wrap when it is written.
+    ///   - longestName: In cells.
+    init(columns: Int, longestName: Int, appearance: Appearance) {
+        let width = max(1, columns - 1)
+        let rest = width - Self.columns.reduce(0) { $0 + (width >= $1.from ? $1.width + 1 : 0) }
+        self.width = width
+        self.appearance = appearance
+        nameWidth = rest < 18 ? rest : min(max(longestName, 11), rest / 2, 40)
+        barWidth = rest < 18 ? 0 : min(rest - nameWidth - 1, 60)
+    }
+
+    /// - Parameters:
+    ///   - now: For counting down to a retry.
     ///   - step: Counts redraws, and so moves the bars of files whose length is not known.
-    func file(_ file: FileProgress, now: Duration = .zero, step: Int = 0) -> StyledText {
+    func file(_ file: FileProgress, now: ContinuousClock.Instant = .now, step: Int = 0) -> StyledText {
         switch file.phase {
-        case .waiting, .running:
-            return columns(file, style: .good, time: file.remaining, step: step)
-        case .saved:
-            return columns(file, style: .good, time: file.elapsed, step: step)
+        case .waiting, .running, .saved:
+            var line = StyledText(fitted(file.name))
+            append(bar: file.fraction.map(filledCells) ?? movingCells(step), .good, to: &line)
+            append(file.fraction, file.bytes.completed, file.rate, file.time, to: &line)
+            return line
         case .stopped:
             return note(file.name, "stopped", .dimmed)
         case .failed(let reason):
             return note(file.name, "failed: \(reason)", .bad)
         case .backingOff(let reason, let until):
-            return note(file.name, "again in \(Quantity.duration(max(.zero, until - now))): \(reason)", .bad)
+            return note(file.name, "again in \(ProgressText.duration(max(.zero, until - now))): \(reason)", .bad)
         }
     }
 
     func total(_ total: TotalProgress) -> StyledText {
-        columns(
-            "Total \(total.endedCount)/\(total.fileCount)",
-            nameStyle: .strong,
-            bar: total.fraction.map { Bar.filled($0, width: layout.bar, style: .plain, appearance) },
-            fraction: total.fraction,
-            received: total.received,
-            rate: total.rate,
-            time: total.remaining
-        )
+        var line = StyledText(fitted("Total \(total.savedCount + total.failedCount)/\(total.fileCount)"), .strong)
+        let fraction = total.bytes.fractionOfBytes
+        append(bar: fraction.map(filledCells), .plain, to: &line)
+        append(fraction, total.bytes.completed, total.bytes.throughput, total.remaining, to: &line)
+        return line
+    }
+
+    /// A line that says something about a file.
+    func note(_ name: String, _ text: String, _ style: StyledText.Style) -> StyledText {
+        var line = StyledText(fitted(name))
+        line.append(FittedText.prefix(" " + PrintableText.escaping(text), width - nameWidth), style)
+        return line
     }
 
     /// Shortened to the line's width.
     func text(_ text: String, _ style: StyledText.Style = .plain) -> StyledText {
-        StyledText(FittedText.prefix(text, layout.width), style)
+        StyledText(FittedText.prefix(text, width), style)
     }
 
-    private func columns(
-        _ file: FileProgress,
-        style: StyledText.Style,
-        time: Duration?,
-        step: Int
-    ) -> StyledText {
-        let bar =
-            file.fraction.map { Bar.filled($0, width: layout.bar, style: style, appearance) }
-            ?? Bar.moving(step: step, width: layout.bar, style: style, appearance)
-        return columns(
-            file.name,
-            bar: bar,
-            fraction: file.fraction,
-            received: file.count.received,
-            rate: file.rate,
-            time: time
-        )
+    /// - Parameter cells: Those that are full; nil for no bar.
+    private func append(bar cells: Range<Int>?, _ style: StyledText.Style, to line: inout StyledText) {
+        guard barWidth > 0 else { return }
+        guard let cells else { return line.append(String(repeating: " ", count: barWidth + 1)) }
+        let (full, empty) = appearance.isUnicode ? ("█", "░") : ("#", ".")
+        line.append(" [" + String(repeating: empty, count: cells.lowerBound), .dimmed)
+        line.append(String(repeating: full, count: cells.count), style)
+        line.append(String(repeating: empty, count: barWidth - 2 - cells.upperBound) + "]", .dimmed)
     }
 
-    private func columns(
-        _ name: String,
-        nameStyle: StyledText.Style = .plain,
-        bar: StyledText?,
-        fraction: Double?,
-        received: Int64,
-        rate: Double?,
-        time: Duration?
-    ) -> StyledText {
-        var line = StyledText(fitted(name), nameStyle)
-        if layout.bar > 0 {
-            line.append(" ")
-            for span in bar?.spans ?? [.init(text: String(repeating: " ", count: layout.bar), style: .plain)] {
-                line.append(span.text, span.style)
-            }
-        }
+    private func append(
+        _ fraction: Double?,
+        _ bytes: Int64,
+        _ rate: Double?,
+        _ time: Duration?,
+        to line: inout StyledText
+    ) {
         // Rounded down: 100 % means complete.
-        append(fraction.map { "\(Int($0 * 100))%" }, LineLayout.percentWidth, if: layout.showsPercent, to: &line)
-        append(Quantity.bytes(received), LineLayout.sizeWidth, if: layout.showsSize, to: &line)
-        append(rate.map(Quantity.rate), LineLayout.rateWidth, if: layout.showsRate, to: &line)
-        append(time.map(Quantity.duration), LineLayout.timeWidth, if: layout.showsTime, to: &line)
-        return line
+        let percent = fraction.map { "\(Int($0 * 100))%" }
+        let (rate, time) = (rate.map(ProgressText.rate), time.map(ProgressText.duration))
+        for (text, column) in zip([percent, ProgressText.bytes(bytes), rate, time], Self.columns)
+        where width >= column.from {
+            line.append(" " + FittedText.padded(text ?? "", to: column.width, atStart: true))
+        }
     }
 
-    private func append(_ text: String?, _ width: Int, if isShown: Bool, to line: inout StyledText) {
-        guard isShown else { return }
-        line.append(" " + FittedText.rightAligned(text ?? "", to: width))
+    /// The cells within a bar's frame that are full: all of them only when all is there.
+    private func filledCells(_ fraction: Double) -> Range<Int> {
+        let all = max(0, barWidth - 2)
+        return 0..<(fraction >= 1 ? all : max(0, min(all - 1, Int(Double(all) * max(0, fraction)))))
     }
 
-    private func note(_ name: String, _ text: String, _ style: StyledText.Style) -> StyledText {
-        var line = StyledText(fitted(name))
-        let room = layout.width - layout.name - 1
-        guard room > 0 else { return line }
-        line.append(" " + FittedText.prefix(PrintableText.escaping(text), room), style)
-        return line
+    /// A block that moves to and fro, for a length that is not known.
+    private func movingCells(_ step: Int) -> Range<Int> {
+        let all = max(1, barWidth - 2)
+        let block = max(1, all / 5)
+        let room = max(1, all - block)
+        let phase = step % (2 * room)
+        let offset = min(all - block, phase <= room ? phase : 2 * room - phase)
+        return offset..<offset + block
     }
 
     private func fitted(_ name: String) -> String {
         let printable = PrintableText.escaping(name)
-        let short = FittedText.truncatingMiddle(printable, to: layout.name, ellipsis: appearance.ellipsis)
-        return FittedText.padded(short, to: layout.name)
+        let short = FittedText.truncatingMiddle(printable, to: nameWidth, ellipsis: appearance.isUnicode ? "…" : "..")
+        return FittedText.padded(short, to: nameWidth)
     }
 }

@@ -1,5 +1,6 @@
 /// A line whose parts have styles, and whose width is known.
 struct StyledText: Equatable {
+    /// The parameter of the control sequence.
     enum Style: String {
         case plain = ""
         case dimmed = "2"
@@ -8,32 +9,16 @@ struct StyledText: Equatable {
         case strong = "1"
     }
 
-    struct Span: Equatable {
-        var text: String
-        var style: Style
-    }
-
-    private(set) var spans: [Span] = []
-
-    init() {}
+    /// The text without styles, and for a terminal that has colours.
+    private(set) var text = ""
+    private(set) var coloured = ""
 
     init(_ text: String, _ style: Style = .plain) {
-        spans = [Span(text: text, style: style)]
+        append(text, style)
     }
 
-    var width: Int { spans.reduce(0) { $0 + CellWidth.of($1.text) } }
-
-    /// The text without styles.
-    var text: String { spans.map(\.text).joined() }
-
-    mutating func append(_ text: String, _ style: Style = .plain) {
-        guard !text.isEmpty else { return }
-        spans.append(Span(text: text, style: style))
-    }
-
-    /// The text for a terminal: with colours, if it may have them.
-    func rendered(isColoured: Bool) -> String {
-        guard isColoured else { return text }
-        return spans.map { $0.style == .plain ? $0.text : "\u{1B}[\($0.style.rawValue)m\($0.text)\u{1B}[0m" }.joined()
+    mutating func append(_ new: String, _ style: Style = .plain) {
+        text += new
+        coloured += style == .plain || new.isEmpty ? new : "\u{1B}[\(style.rawValue)m\(new)\u{1B}[0m"
     }
 }

@@ -1,32 +1,17 @@
 import Deferred
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
 
 /// Why a file could not be downloaded, in words for the one who asked for it.
-struct DownloadFailure: Error, Equatable {
+struct DownloadFailure: Equatable {
     /// What went wrong, with the offending value, as the middle of a sentence.
     let reason: String
 
     /// What to do about it.
     let advice: String
-
-    /// Whether the same request may succeed a little later.
-    let isTransient: Bool
-
-    init(_ reason: String, advice: String, isTransient: Bool = false) {
-        self.reason = reason
-        self.advice = advice
-        self.isTransient = isTransient
-    }
-
-    static func malformedURL(_ reason: String) -> DownloadFailure {
-        DownloadFailure(reason, advice: "write it like https://example.com/file.zip")
-    }
-
-    static func destinationIsDirectory(_ job: DownloadJob) -> DownloadFailure {
-        DownloadFailure(
-            "\"\(job.shownPath)\" is a directory, and no file can take its name",
-            advice: "choose another directory with --output"
-        )
-    }
 
     /// The one line for standard error.
     ///
@@ -34,14 +19,73 @@ struct DownloadFailure: Error, Equatable {
     ///   - attempts: How often it was tried.
     ///   - kept: How many bytes are there for the next run to go on from.
     func line(for url: String, attempts: Int = 1, kept: Int64 = 0) -> String {
-        var line = "\(url.isEmpty ? "\"\"" : PrintableText.url(url)): \(reason)"
-        if attempts > 1 {
-            line += " (tried \(attempts) times)"
-        }
-        line += "; \(advice)"
-        if kept > 0 {
-            line += " (\(Quantity.bytes(kept)) are kept: the same command goes on from there)"
-        }
-        return PrintableText.escaping(line)
+        let tried = attempts > 1 ? " (tried \(attempts) times)" : ""
+        let rest = kept > 0 ? " (\(ProgressText.bytes(kept)) are kept: the same command goes on from there)" : ""
+        return PrintableText.escaping(
+            "\(url.isEmpty ? "\"\"" : PrintableText.url(url)): \(reason)\(tried); \(advice)\(rest)"
+        )
     }
+}
+
+extension DownloadFailure {
+    /// What an error of a download means.
+    init(_ error: any Error) {
+        switch error {
+        case let error as URLClientError:
+            self.init(error.code)
+        case let error as URLError:
+            let known = Self.network.first { $0.codes.contains(error.code) }
+            self.init(reason: known?.reason ?? error.localizedDescription, advice: known?.advice ?? "check the URL")
+        case let error as CocoaError where error.code == .fileWriteOutOfSpace:
+            self.init(reason: error.localizedDescription, advice: "make room on the disk")
+        case let error as CocoaError where [.fileLocking, .fileWriteFileExists].contains(error.code):
+            self.init(advising: error.localizedDescription)
+        default:
+            self.init(reason: error.localizedDescription, advice: "choose another directory with --output")
+        }
+    }
+
+    private init(_ code: URLClientError.Code) {
+        switch code {
+        case .unacceptableStatus(let status, _):
+            let advice = Self.statuses.first { $0.codes.contains(status) }?.advice ?? "check the URL"
+            let name = HTTPURLResponse.localizedString(forStatusCode: status)
+            self.init(reason: "the server answered \(status) (\(name))", advice: advice)
+        case .truncatedBody(let received, let expected):
+            let (part, whole) = (ProgressText.bytes(received), ProgressText.bytes(expected))
+            self.init(reason: "the connection ended after \(part) of \(whole)", advice: "try again later")
+        case .invalidRequest(let reason), .engineUnavailable(let reason):
+            self.init(advising: reason)
+        case .deadlineExceeded, .bodyTooLarge, .shutDown:
+            self.init(reason: code.description, advice: "try again")
+        }
+    }
+
+    /// Takes what ends with what to do about it, mostly.
+    private init(advising text: String) {
+        let parts = text.components(separatedBy: "; ")
+        let advice = parts.count > 1 ? parts[parts.count - 1] : "correct the URL"
+        self.init(reason: parts.prefix(max(1, parts.count - 1)).joined(separator: "; "), advice: advice)
+    }
+
+    private static let statuses: [(codes: Set<Int>, advice: String)] = [
+        ([401, 403, 407], "check that you may have this file, or log in with --header"),
+        ([404, 410], "check the path of the URL"),
+        ([408, 429, 500, 502, 503, 504], "try again later"),
+    ]
+
+    private static let certificate: Set<URLError.Code> = [
+        .serverCertificateHasBadDate, .serverCertificateUntrusted, .serverCertificateHasUnknownRoot,
+    ]
+
+    private static let network: [(codes: Set<URLError.Code>, reason: String, advice: String)] = [
+        ([.cannotConnectToHost], "the host refuses the connection", "check host and port"),
+        ([.cannotFindHost, .dnsLookupFailed], "the host is not known", "check the host's name and the network"),
+        ([.timedOut], "the server stopped answering", "try again later"),
+        ([.networkConnectionLost, .notConnectedToInternet], "the connection was lost", "check the network"),
+        ([.badServerResponse], "the server's answer is not valid HTTP", "check that the port is one of a web server"),
+        ([.httpTooManyRedirects], "the server redirects without end", "check the URL in a browser"),
+        (certificate, "the server's certificate is not valid", "check the host's name and this system's clock"),
+        ([.secureConnectionFailed], "no secure connection could be made", "check that the port speaks https"),
+    ]
 }

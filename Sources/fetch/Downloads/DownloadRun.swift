@@ -5,133 +5,124 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// All downloads of one run of the program: performs what its ``Schedule`` decides, and tells the display.
+/// All downloads of one run of the program, from their begin to their end on the display.
+///
+/// All of them begin at once: the client lets only some run at a time, and tries again what fails for a while. What
+/// comes of it waits for the next frame, and so comes on the main actor, and at most once a frame.
 @MainActor
 final class DownloadRun {
-    typealias Begin = @MainActor (DownloadJob, ByteCounter) -> Task<(URL, URLResponse)>
-
-    private(set) var failureCount: Int
-    private var entries: [DownloadEntry]
-    private var schedule: Schedule
-    private var endRedraws: (@MainActor () -> Void)?
     private let list: JobList
-    private let display: any Display
-    private let timers: any Timers
-    private let begin: Begin
-    private let completion: @MainActor (DownloadRun) -> Void
+    private let headers: HTTPHeaders
+    private let display: Display
+    private let client: URLClient
+    private let frames = Frames()
+    private let finished = Deferred<Int>()
+    private let beginning = ContinuousClock.now
+    private var files: [FileProgress]
+    private var rate: Double?
+    private var isStopping = false
 
-    init(
-        _ list: JobList,
-        maximum: Int,
-        policy: RetryPolicy = .standard,
-        display: any Display,
-        timers: any Timers,
-        begin: @escaping Begin,
-        completion: @escaping @MainActor (DownloadRun) -> Void
-    ) {
-        self.list = list
-        self.display = display
-        self.timers = timers
-        self.begin = begin
-        self.completion = completion
-        entries = list.jobs.map(DownloadEntry.init)
-        schedule = Schedule(jobCount: list.jobs.count, maximum: maximum, policy: policy)
-        failureCount = list.rejected.count
+    init(_ list: JobList, options: Options, display: Display) {
+        (self.list, self.headers, self.display) = (list, options.headers, display)
+        files = list.jobs.map { FileProgress(name: $0.name, path: $0.shownPath) }
+        var configuration = URLClient.Configuration()
+        configuration.engine = options.engine
+        configuration.maximumRequestsInFlight = options.maximum
+        configuration.maximumConnectionsPerHost = options.maximum
+        configuration.deadlines.idle = .seconds(options.timeout)
+        configuration.retries.attempts = 1 + options.retries
+        configuration.retries.base = .milliseconds(500)
+        configuration.retries.longestRetryAfter = .seconds(600)
+        configuration.retries.statuses.insert(500)
+        // Meanwhile another file is downloaded.
+        configuration.retries.yieldsPlace = true
+        client = URLClient(configuration: configuration)
     }
 
-    var isStopping: Bool { schedule.isStopping }
-
-    func start() {
+    /// - Returns: How many files failed, when all have ended.
+    func start() -> Future<Int> {
         display.start()
-        for rejected in list.rejected {
-            display.report(rejected.failure.line(for: rejected.argument))
-        }
-        endRedraws = display.refreshInterval.map { interval in timers.every(interval) { self.refresh() } }
-        perform(schedule.start())
+        list.rejections.forEach(display.report)
+        let all = list.jobs.indices.map(begin).allSucceeded()
+        all.uponProgress(on: frames) { total in MainActor.assumeIsolated { self.rate = total.throughput } }
+        all.upon(.mainActor) { _ in self.allEnded() }
+        frames.start { self.display.refresh(self.files, rate: self.rate, now: .now) }
+        return finished.future
     }
 
-    /// Cancels what runs. The completion comes when all of it has ended.
+    /// Cancels what runs or waits. The end comes when all of it has ended.
     func stop() {
-        perform(schedule.stop())
+        isStopping = true
+        client.cancelAll()
     }
 
-    private func perform(_ actions: [Schedule.Action]) {
-        for action in actions {
-            switch action {
-            case .begin(let job, _): begin(job)
-            case .wait(let job, let delay): wait(job, delay)
-            case .cancel(let job): entries[job].task?.cancel()
-            case .end(let job, let ending): end(job, ending)
-            case .finish: finish()
-            }
+    /// A task that ends with the file's, and always succeeds.
+    private func begin(_ index: Int) -> Task<Void> {
+        var request = URLRequest(url: list.jobs[index].url)
+        for header in headers { request.addValue(header.value, forHTTPHeaderField: header.name) }
+        let options = URLClient.RequestOptions(monitor: { [frames] event in
+            frames.submit { MainActor.assumeIsolated { self.files[index].note(event) } }
+        })
+        let download = client.download(request, to: list.jobs[index].destination, options: options)
+        download.uponProgress(on: frames) { bytes in MainActor.assumeIsolated { self.moved(index, bytes) } }
+        download.upon(frames) { result in MainActor.assumeIsolated { self.ended(index, result) } }
+        return download.map { _ in }.recover { _ in }
+    }
+
+    private func moved(_ index: Int, _ bytes: ProgressSnapshot) {
+        let wasFresh = files[index].bytes.resumed == 0
+        files[index].bytes = bytes
+        if wasFresh, bytes.resumed > 0 { display.resumed(files[index]) }
+    }
+
+    private func ended(_ index: Int, _ result: Result<(URL, HTTPURLResponse), any Error>) {
+        switch result {
+        case .success:
+            files[index].phase = .saved
+        case .failure(let error) where isStopping && error.isCancellation:
+            files[index].phase = .stopped
+        case .failure(let error):
+            let (job, failure) = (list.jobs[index], DownloadFailure(error))
+            files[index].phase = .failed(reason: failure.reason)
+            let url = job.url.absoluteString
+            display.report(failure.line(for: url, attempts: files[index].attempts, kept: job.keptCount))
         }
+        display.ended(files[index])
     }
 
-    private func begin(_ job: Int) {
-        let task = begin(entries[job].job, entries[job].counter)
-        entries[job].begin(task, at: timers.now)
-        task.uponSuccess(on: .mainActor) { _ in self.succeeded(job) }
-        task.uponFailure(on: .mainActor) { error in self.failed(job, DownloadFailure(error)) }
-    }
-
-    private func succeeded(_ job: Int) {
-        entries[job].task = nil
-        perform(schedule.succeeded(job: job))
-    }
-
-    private func failed(_ job: Int, _ failure: DownloadFailure) {
-        entries[job].task = nil
-        entries[job].failure = failure
-        perform(schedule.failed(job: job, isTransient: failure.isTransient))
-    }
-
-    private func wait(_ job: Int, _ delay: Duration) {
-        let reason = entries[job].failure?.reason ?? ""
-        entries[job].progress.phase = .backingOff(reason: reason, until: timers.now + delay)
-        timers.after(delay) { self.perform(self.schedule.retryDue(job: job)) }
-    }
-
-    private func end(_ job: Int, _ ending: Schedule.Ending) {
-        switch ending {
-        case .saved:
-            entries[job].end(in: .saved, at: timers.now)
-        case .stopped:
-            entries[job].end(in: .stopped, at: timers.now)
-        case .failed(let attempts):
-            let failure = entries[job].failure ?? DownloadFailure("it failed", advice: "try again")
-            entries[job].end(in: .failed(reason: failure.reason), at: timers.now)
-            report(failure, of: entries[job].job, attempts: attempts)
-        }
-        display.ended(entries[job].progress, path: entries[job].job.shownPath)
-    }
-
-    private func report(_ failure: DownloadFailure, of job: DownloadJob, attempts: Int) {
-        failureCount += 1
-        let kept = PartialDownload.length(at: job.destination)
-        display.report(failure.line(for: job.url.absoluteString, attempts: attempts, kept: kept))
-    }
-
-    private func refresh() {
-        for index in entries.indices {
-            entries[index].measure(at: timers.now)
-        }
-        display.refresh(entries.map(\.progress), now: timers.now)
+    private func allEnded() {
+        // What can't be resumed is gone when the connections are.
+        if isStopping { client.shutdown().upon(.mainActor) { self.finish() } } else { finish() }
     }
 
     private func finish() {
-        endRedraws?()
-        endRedraws = nil
+        frames.stop()
         if isStopping {
-            display.report(stopNotice)
+            let count = list.jobs.count { $0.keptCount > 0 }
+            let advice = count == 0 ? "to start over" : "to resume \(count == 1 ? "1 file" : "\(count) files")"
+            display.report("stopped; run the same command again \(advice)")
         }
-        display.finish(entries.map(\.progress), now: timers.now)
-        completion(self)
+        let total = TotalProgress(files)
+        display.finish(total, elapsed: .now - beginning)
+        finished.fill(with: total.failedCount + list.rejections.count)
     }
+}
 
-    private var stopNotice: String {
-        let kept = entries.count { PartialDownload.length(at: $0.job.destination) > 0 }
-        guard kept > 0 else { return "stopped; run the same command again to start over" }
-        let files = kept == 1 ? "1 file" : "\(kept) files"
-        return "stopped; run the same command again to resume \(files)"
+extension FileProgress {
+    /// An event that was being told when its request was cancelled comes after the end.
+    fileprivate mutating func note(_ event: URLClient.Event) {
+        switch event.kind {
+        case _ where hasEnded: break
+        case .sent:
+            phase = .running
+            waited = waited ?? event.elapsed
+        case .retried(let attempt, let pause):
+            let reason = event.failure.map { DownloadFailure($0).reason } ?? ""
+            phase = .backingOff(reason: reason, until: .now + pause)
+            attempts = attempt + 1
+        case .finished:
+            elapsed = waited.map { event.elapsed - $0 }
+        default: break
+        }
     }
 }

@@ -1,54 +1,47 @@
 import Foundation
 
-/// The files that a list of URLs asks for.
+/// One file to download.
+struct DownloadJob: Sendable {
+    let url: URL
+    let destination: URL
+
+    /// The destination's last path component.
+    let name: String
+
+    /// The destination as it is told to people, relative if the output directory is.
+    let shownPath: String
+
+    /// How many bytes a failed download has left for the next one.
+    var keptCount: Int64 {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: destination.path + ".partial")
+        return (attributes?[.size] as? NSNumber)?.int64Value ?? 0
+    }
+}
+
+/// The jobs that wanted files make.
 struct JobList {
-    /// An argument that no file can be downloaded from.
-    struct Rejected: Equatable {
-        let argument: String
-        let failure: DownloadFailure
-    }
-
     private(set) var jobs: [DownloadJob] = []
-    private(set) var rejected: [Rejected] = []
 
-    init(_ arguments: [String], in directory: OutputDirectory) {
-        var urls: [URL] = []
-        var seen: Set<String> = []
-        for argument in arguments {
-            switch Self.url(from: argument) {
-            case .success(let url):
-                if seen.insert(url.absoluteString).inserted {
-                    urls.append(url)
-                }
-            case .failure(let failure):
-                rejected.append(Rejected(argument: argument, failure: failure))
+    /// A line for each of those that no job can be made of.
+    private(set) var rejections: [String] = []
+
+    init(_ wanted: [WantedFile], in directory: OutputDirectory) {
+        var files: [(url: URL, name: String)] = []
+        var seen: Set<[String]> = []
+        for file in wanted {
+            // The fragment is nothing that servers see.
+            let sent = file.url.prefix { $0 != "#" }
+            guard sent.contains("://"), let url = URL(string: String(sent)) else {
+                let reason = sent.contains("://") ? "it is not a URL" : "it has no scheme"
+                let failure = DownloadFailure(reason: reason, advice: "write it like https://example.com/file.zip")
+                rejections.append(failure.line(for: file.url))
+                continue
             }
+            let name = file.name.map(FileName.sanitised) ?? FileName.name(for: url)
+            if seen.insert([url.absoluteString, name]).inserted { files.append((url, name)) }
         }
-        jobs = zip(urls, DistinctNames.names(for: urls)).map { url, name in
-            DownloadJob(
-                url: url,
-                destination: directory.file(name),
-                name: name,
-                shownPath: directory.shownPath == "." ? name : "\(directory.shownPath)/\(name)"
-            )
+        jobs = zip(files, FileName.distinct(files)).map { file, name in
+            DownloadJob(url: file.url, destination: directory.file(name), name: name, shownPath: directory.shown(name))
         }
-    }
-
-    /// The URL that is sent: without the fragment, which servers never see.
-    private static func url(from argument: String) -> Result<URL, DownloadFailure> {
-        guard !argument.isEmpty, let url = URL(string: argument) else {
-            return .failure(.malformedURL("it is not a URL"))
-        }
-        guard let scheme = url.scheme, argument.contains("://") else {
-            return .failure(.malformedURL("it has no scheme"))
-        }
-        guard ["http", "https"].contains(scheme.lowercased()) else {
-            return .failure(.malformedURL("the scheme \"\(scheme)\" is neither http nor https"))
-        }
-        guard let host = url.host(percentEncoded: true), !host.isEmpty else {
-            return .failure(.malformedURL("it has no host"))
-        }
-        guard let fragment = argument.firstIndex(of: "#") else { return .success(url) }
-        return .success(URL(string: String(argument[..<fragment])) ?? url)
     }
 }

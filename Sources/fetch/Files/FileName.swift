@@ -1,47 +1,65 @@
 import Foundation
 
-/// The name a URL's file gets.
+/// The names that files get.
 enum FileName {
     /// Leaves room, in the 255 bytes that file systems allow, for a mark and for `.partial.validator`.
     static let longest = 200
 
-    private static let fallback = "index.html"
-
-    /// A name without directories, control characters or anything else that a name should not have.
+    /// The last part of a URL's path, as far as that is a name.
     static func name(for url: URL) -> String {
         let path = url.path(percentEncoded: true)
-        guard let last = path.split(separator: "/", omittingEmptySubsequences: false).last else { return fallback }
+        let last = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
         // Percent escapes that are no UTF-8 stay as they are.
         return sanitised(last.removingPercentEncoding ?? String(last))
     }
 
+    /// A name without directories, control characters or anything else that a name should not have.
     static func sanitised(_ text: String) -> String {
-        var name = ""
-        for scalar in text.unicodeScalars {
-            let isSeparator = scalar == "/" || scalar == "\\"
-            name.unicodeScalars.append(isSeparator || PrintableText.isHarmful(scalar) ? "_" : scalar)
+        let scalars = text.unicodeScalars.map { scalar -> Unicode.Scalar in
+            scalar == "/" || scalar == "\\" || PrintableText.isHarmful(scalar) ? "_" : scalar
         }
-        name = name.trimmingCharacters(in: .whitespaces)
-        guard !name.allSatisfy({ $0 == "." }) else { return fallback }
+        var name = scalars.reduce(into: "") { $0.unicodeScalars.append($1) }.trimmingCharacters(in: .whitespaces)
+        guard !name.allSatisfy({ $0 == "." }) else { return "index.html" }
         // These would be taken for what is left of another download.
-        if [".partial", ".partial.validator"].contains(where: name.lowercased().hasSuffix) {
-            name += "_"
-        }
-        return shortened(name)
+        if [".partial", ".partial.validator"].contains(where: name.lowercased().hasSuffix) { name += "_" }
+        guard name.utf8.count > longest else { return name }
+        let (stem, ending) = parts(of: name)
+        // An ending this long is no file type.
+        guard ending.utf8.count <= 20 else { return FittedText.prefix(name, longest) { $0.utf8.count } }
+        return FittedText.prefix(stem, longest - ending.utf8.count) { $0.utf8.count } + ending
     }
 
-    /// `name` with `mark` before its extension.
+    /// Names that are all different, also where upper and lower case are not told apart.
+    ///
+    /// Files that share a name get a mark made from the whole URL, every one of them, so that a URL's name depends
+    /// neither on the order nor on the number of the others with that name.
+    static func distinct(_ files: [(url: URL, name: String)]) -> [String] {
+        let counts = files.reduce(into: [:]) { $0[key($1.name), default: 0] += 1 }
+        // Unshared names are taken first, so that a mark can't make one shared.
+        var taken = Set(counts.filter { $0.value == 1 }.keys)
+        return files.map { url, name in
+            guard counts[key(name)] != 1 else { return name }
+            var (result, number) = (marked(name, with: mark(for: url.absoluteString)), 2)
+            while !taken.insert(key(result)).inserted {
+                result = marked(name, with: mark(for: "\(number) \(url.absoluteString)"))
+                number += 1
+            }
+            return result
+        }
+    }
+
+    /// `name` with `mark` before its type.
     static func marked(_ name: String, with mark: String) -> String {
         let (stem, ending) = parts(of: name)
         return stem + "-" + mark + ending
     }
 
-    private static func shortened(_ name: String) -> String {
-        guard name.utf8.count > longest else { return name }
-        let (stem, ending) = parts(of: name)
-        // An ending this long is no file type.
-        let kept = ending.utf8.count <= 20 ? ending : ""
-        return prefix(kept.isEmpty ? name[...] : stem, longest - kept.utf8.count) + kept
+    private static func key(_ name: String) -> String { name.precomposedStringWithCanonicalMapping.lowercased() }
+
+    /// Eight hexadecimal digits: FNV-1a, which is the same in every process, unlike `Hasher`.
+    private static func mark(for text: String) -> String {
+        let hash = text.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        return String(format: "%08x", UInt32(truncatingIfNeeded: hash ^ hash >> 32))
     }
 
     /// What comes before the file type, and the type with its dots.
@@ -50,15 +68,5 @@ enum FileName {
         let stem = name[..<dot]
         guard stem.hasSuffix(".tar"), stem.count > 4 else { return (stem, name[dot...]) }
         return (stem.dropLast(4), name[stem.index(stem.endIndex, offsetBy: -4)...])
-    }
-
-    private static func prefix(_ text: some StringProtocol, _ limit: Int) -> String {
-        var left = limit
-        return String(
-            text.prefix {
-                left -= $0.utf8.count
-                return left >= 0
-            }
-        )
     }
 }

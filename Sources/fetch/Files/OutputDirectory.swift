@@ -2,39 +2,26 @@ import Foundation
 
 /// The directory that the files go into.
 struct OutputDirectory {
-    struct Failure: Error, CustomStringConvertible {
-        /// One line: the path, the reason, and what to do.
-        let description: String
-    }
+    private let url: URL
+    private let path: String
 
-    let url: URL
-
-    /// The path as it was given, without a trailing slash: for messages.
-    let shownPath: String
-
-    /// Creates the directory unless it is there.
-    init(path: String) throws(Failure) {
+    /// Creates the directory, and those above it, unless it is there.
+    init(path: String) throws(ProgramExit) {
         url = URL(fileURLWithPath: path, isDirectory: true)
-        shownPath = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
+        self.path = path
         guard Self.create(url.path), access(url.path, W_OK | X_OK) == 0 else {
-            throw Failure(
-                description: "cannot write to the directory \"\(PrintableText.escaping(path))\": "
-                    + "\(String(cString: strerror(errno))); choose another one with --output"
-            )
+            let reason = String(cString: strerror(errno))
+            let problem = "cannot write to the directory \"\(path)\": \(reason)"
+            throw ProgramExit(text: "\(problem); choose another one with --output")
         }
-    }
-
-    /// A new directory that nobody else uses.
-    static func temporary() throws(Failure) -> OutputDirectory {
-        let name = "fetch-\(String(UInt64.random(in: .min ... .max), radix: 36))"
-        return try OutputDirectory(path: FileManager.default.temporaryDirectory.appending(path: name).path)
     }
 
     func file(_ name: String) -> URL { url.appending(path: name, directoryHint: .notDirectory) }
 
-    /// Creates a directory and those above it, or returns false and the reason in `errno`.
-    ///
-    /// `FileManager` doesn't always tell the reason.
+    /// The file as it is told to people: as the directory was given.
+    func shown(_ name: String) -> String { path == "." ? name : path.hasSuffix("/") ? path + name : "\(path)/\(name)" }
+
+    /// Returns false and the reason in `errno` if that can't be. `FileManager` doesn't always tell the reason.
     private static func create(_ path: String) -> Bool {
         var isDirectory: ObjCBool = false
         if FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) {

@@ -1,24 +1,44 @@
+import Dispatch
 import Foundation
 
-/// The terminal behind a descriptor, if there is one.
-struct Terminal: Sendable {
-    struct Size: Equatable {
-        var columns: Int
-        var rows: Int
+/// The program's way to the terminal, or to what stands in for one.
+enum Terminal {
+    /// The size of that behind standard output, which follows every resize; nil if there is none.
+    static var size: (columns: Int, rows: Int)? {
+        guard isatty(STDOUT_FILENO) == 1 else { return nil }
+        var window = winsize()
+        guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &window) == 0, window.ws_col > 0, window.ws_row > 0 else {
+            return (80, 24)
+        }
+        return (Int(window.ws_col), Int(window.ws_row))
     }
 
-    static let standardOutput = Terminal(descriptor: STDOUT_FILENO)
-
-    let descriptor: Int32
-
-    var isTerminal: Bool { isatty(descriptor) == 1 }
-
-    /// The size at this moment: asked anew before each redraw, it follows every resize.
-    var size: Size {
-        var window = winsize()
-        guard ioctl(descriptor, UInt(TIOCGWINSZ), &window) == 0, window.ws_col > 0, window.ws_row > 0 else {
-            return Size(columns: 80, rows: 24)
+    /// Writes all of `text`, unbuffered, so that lines of standard output and standard error keep their order.
+    ///
+    /// What a closed descriptor doesn't take is lost: there is nobody left to tell.
+    static func write(_ text: String, to descriptor: Int32) {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+            if count > 0 {
+                rest = rest.dropFirst(count)
+            } else if errno == EAGAIN {
+                var descriptors = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                _ = poll(&descriptors, 1, -1)
+            } else if errno != EINTR {
+                return
+            }
         }
-        return Size(columns: Int(window.ws_col), rows: Int(window.ws_row))
+    }
+
+    /// Calls `handler` for each such signal, in place of what the signal does by default.
+    @MainActor
+    static func onSignal(_ number: Int32, _ handler: @escaping @MainActor () -> Void) -> any DispatchSourceSignal {
+        // On Darwin the source only sees what would not end the process.
+        signal(number, SIG_IGN)
+        let source = DispatchSource.makeSignalSource(signal: number, queue: .main)
+        source.setEventHandler { MainActor.assumeIsolated { handler() } }
+        source.resume()
+        return source
     }
 }

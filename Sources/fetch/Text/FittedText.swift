@@ -1,35 +1,56 @@
-/// Text brought to a width in cells.
+/// Text brought to a width in the cells of a terminal.
+///
+/// Terminals differ on sequences of emoji. These are the widths on those that draw each part by itself: the largest, so
+/// that a line never wraps.
 enum FittedText {
+    /// How many cells `text` takes.
+    static func width(_ text: some StringProtocol) -> Int { text.unicodeScalars.reduce(0) { $0 + width($1) } }
+
+    private static func width(_ scalar: Unicode.Scalar) -> Int {
+        guard !scalar.isASCII else { return 1 }
+        switch scalar.properties.generalCategory {
+        case .nonspacingMark, .enclosingMark, .format:
+            // The selector of the coloured form widens the symbol before it.
+            return scalar == "\u{FE0F}" ? 1 : 0
+        default:
+            return scalar.properties.isEmojiPresentation || wide.contains { $0.contains(scalar.value) } ? 2 : 1
+        }
+    }
+
+    /// Blocks whose characters are East Asian Wide or Fullwidth: Unicode Standard Annex #11.
+    private static let wide: [ClosedRange<UInt32>] = [
+        0x1100...0x115F, 0x2329...0x232A, 0x2E80...0x303E, 0x3041...0xA4CF, 0xA960...0xA97F, 0xAC00...0xD7A3,
+        0xF900...0xFAFF, 0xFE10...0xFE19, 0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x16FE0...0x18DFF,
+        0x1AFF0...0x1B2FF, 0x1F200...0x1F2FF, 0x20000...0x3FFFD,
+    ]
+
     /// `text` in at most `width` cells, if necessary with an ellipsis in place of its middle.
     ///
     /// The end of a name tells as much as its beginning.
-    static func truncatingMiddle(_ text: String, to width: Int, ellipsis: String = "…") -> String {
-        guard CellWidth.of(text) > width else { return text }
-        let room = width - CellWidth.of(ellipsis)
-        guard room > 0 else { return prefix(text, room + CellWidth.of(ellipsis)) }
+    static func truncatingMiddle(_ text: String, to limit: Int, ellipsis: String = "…") -> String {
+        let room = limit - width(ellipsis)
+        guard width(text) > limit, room > 0 else { return prefix(text, limit) }
         let tail = String(prefix(String(text.reversed()), room / 2).reversed())
-        let head = prefix(text, room - CellWidth.of(tail))
-        return head + ellipsis + tail
+        return prefix(text, room - width(tail)) + ellipsis + tail
     }
 
-    /// `text` in at most `width` cells, without what doesn't fit at the end.
-    static func prefix(_ text: String, _ width: Int) -> String {
-        var left = width
-        return String(
-            text.prefix {
-                left -= CellWidth.of($0)
-                return left >= 0
-            }
-        )
+    /// `text` up to `limit` cells, or up to as much of another measure, without what doesn't fit at the end.
+    static func prefix(
+        _ text: some StringProtocol,
+        _ limit: Int,
+        measure: (String) -> Int = { width($0) }
+    ) -> String {
+        var left = limit
+        let fitting = text.prefix { character in
+            left -= measure(String(character))
+            return left >= 0
+        }
+        return String(fitting)
     }
 
-    /// `text` with spaces after it up to `width` cells.
-    static func padded(_ text: String, to width: Int) -> String {
-        text + String(repeating: " ", count: max(0, width - CellWidth.of(text)))
-    }
-
-    /// `text` with spaces before it up to `width` cells.
-    static func rightAligned(_ text: String, to width: Int) -> String {
-        String(repeating: " ", count: max(0, width - CellWidth.of(text))) + text
+    /// `text` with spaces after it, or before it, up to `width` cells.
+    static func padded(_ text: String, to limit: Int, atStart: Bool = false) -> String {
+        let spaces = String(repeating: " ", count: max(0, limit - width(text)))
+        return atStart ? spaces + text : text + spaces
     }
 }

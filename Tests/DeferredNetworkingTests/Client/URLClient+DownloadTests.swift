@@ -39,11 +39,39 @@ extension URLClientTests {
                 $0.retries = URLClient.RetryPolicy()
                 $0.retries.clock = NotingClock()
             }
-            let (file, response) = try await client.download(URLRequest(url: server.url("/")), to: folder.file).get()
+            let download = client.download(URLRequest(url: server.url("/")), to: folder.file)
+            let snapshots = Log<ProgressSnapshot>()
+            download.uponProgress(on: .immediate) { snapshots.add($0) }
+            let (file, response) = try await download.get()
             #expect(response.statusCode == 206)
+            // What the first attempt brought was not there before.
+            try await eventually { snapshots.entries.last?.completed == 100_000 }
+            #expect(snapshots.entries.allSatisfy { $0.resumed == 0 })
             let isSame = try Data(contentsOf: file) == LoopbackServer.Payload.patternBytes(0..<100_000)
             #expect(isSame)
             #expect(try folder.contents() == ["file"])
+        }
+
+        @Test func `its progress tells how much was there before`() async throws {
+            let source = try TemporaryDirectory()
+            try LoopbackServer.Payload.patternBytes(0..<100_000).write(to: source.file)
+            let server = try LoopbackServer { request in
+                let script = LoopbackServer.Script.file(source.file, for: request)
+                return request.number == 1 ? script.truncated(after: 50_000) : script
+            }
+            defer { server.stop() }
+            let folder = try TemporaryDirectory()
+            let client = URLClient.fresh()
+            _ = await client.download(server.url("/"), to: folder.file).ending()
+            let path = folder.file.path + ".partial"
+            let size = try #require(try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int)
+            let download = client.download(server.url("/"), to: folder.file)
+            let snapshots = Log<ProgressSnapshot>()
+            download.uponProgress(on: .immediate) { snapshots.add($0) }
+            _ = try await download.get()
+            try await eventually { snapshots.entries.last?.fraction == 1 }
+            let last = try #require(snapshots.entries.last)
+            #expect(size > 0 && (last.completed, last.resumed) == (100_000, Int64(size)))
         }
 
         @Test func `a file that changed meanwhile is begun again`() async throws {
@@ -76,7 +104,7 @@ extension URLClientTests {
                     )
                     return request.number == 1 ? script.truncated(after: 50_000) : script
                 }
-                // It doesn't look at If-Range.
+                // This server ignores If-Range.
                 let start = Int(request.headers["Range"]?.dropFirst(6).dropLast() ?? "") ?? 0
                 return .response(
                     status: 206,

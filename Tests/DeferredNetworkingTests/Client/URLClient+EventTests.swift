@@ -18,6 +18,7 @@ extension URLClientTests {
             switch event.kind {
             case .created: "created"
             case .sent: "sent"
+            case .waitingForConnectivity: "waiting"
             case .redirected(let response, let target): "\(response.statusCode) to \(target.path())"
             case .challenged(let response): "challenged \(response.statusCode)"
             case .response(let response): "response \(response.statusCode)"
@@ -58,6 +59,33 @@ extension URLClientTests {
             #expect(events.entries.allSatisfy { $0.request == 1 && $0.original.url == put.url })
             #expect(events.entries.last?.received == 12)
             #expect(events.entries.map(\.elapsed) == events.entries.map(\.elapsed).sorted())
+        }
+
+        @Test func `a request's own monitor hears of that request, after the client's, and why it is retried`()
+            async throws
+        {
+            let server = try LoopbackServer { request in
+                request.path == "/busy" && request.number == 1 ? .response(status: 503, body: "later") : .status(204)
+            }
+            defer { server.stop() }
+            let events = Log<(monitor: String, event: URLClient.Event)>()
+            let client = URLClient.fresh {
+                $0.monitor = { events.add(("client", $0)) }
+                $0.retries = URLClient.RetryPolicy()
+                $0.retries.clock = NotingClock()
+            }
+            let options = URLClient.RequestOptions(monitor: { events.add(("request", $0)) })
+            _ = try await client.begin(server.url("/busy"), options: options).get()
+            _ = try await client.begin(server.url("/other")).get()
+            let all = events.entries
+            #expect(all.prefix(4).map(\.monitor) == ["client", "request", "client", "request"])
+            #expect(Set(all.filter { $0.monitor == "request" }.map(\.event.request)) == [1])
+            #expect(all.filter { $0.monitor == "client" && $0.event.request == 2 }.count == 4)
+            let failures = all.compactMap(\.event.failure)
+            #expect(failures.count == 2)
+            let body = Data("later".utf8)
+            #expect(failures.first as? URLClientError == .unacceptableStatus(code: 503, body: body))
+            #expect((failures.first as? URLClientError)?.url == server.url("/busy"))
         }
 
         @Test func `a stream finishes with its body, not with its head`() async throws {

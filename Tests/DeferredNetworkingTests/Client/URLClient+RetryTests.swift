@@ -11,7 +11,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// Doesn't wait, but notes how long it was to wait.
+/// A clock that doesn't wait, but records how long it was asked to wait.
 struct NotingClock: Clock {
     let pauses = Log<Duration>()
     let now = ContinuousClock.now
@@ -22,7 +22,7 @@ struct NotingClock: Clock {
     }
 }
 
-/// Waits until it is cancelled.
+/// A clock that waits until it is cancelled.
 struct EndlessClock: Clock {
     let sleeping = Deferred<Void>()
     let now = ContinuousClock.now
@@ -139,7 +139,7 @@ extension URLClientTests {
                 $0.httpBody = Data("body".utf8)
             }
             #expect(try await patient.begin(put).text() == "hello")
-            // libcurl may have begun another attempt below, which was cut short.
+            // libcurl itself may have started another attempt, which was cut short.
             #expect(server.requests.contains { $0.number > 2 && $0.body == Data("body".utf8) }, "\(server.requests)")
         }
 
@@ -168,6 +168,26 @@ extension URLClientTests {
             task.cancel()
             #expect(await task.ending() == .url(.cancelled))
             #expect(client.core.requestCount == 0)
+        }
+
+        @Test func `a request that yields its place lets others run in its pause`() async throws {
+            let server = try LoopbackServer { $0.path == "/busy" ? .status(503) : .response(body: "hello") }
+            defer { server.stop() }
+            let clock = EndlessClock()
+            let client = URLClient.fresh {
+                $0.maximumRequestsInFlight = 1
+                $0.retries.attempts = 2
+                $0.retries.clock = clock
+                $0.retries.yieldsPlace = true
+            }
+            let busy = client.begin(server.url("/busy"))
+            await clock.sleeping.value
+            #expect(try await client.begin(server.url("/")).text() == "hello")
+            let closed = client.shutdown()
+            #expect(!closed.isFilled)
+            busy.cancel()
+            #expect(await busy.ending() == .url(.cancelled))
+            await closed.value
         }
 
         @Test(arguments: [

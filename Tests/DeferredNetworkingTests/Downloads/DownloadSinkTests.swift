@@ -62,8 +62,7 @@ final class DownloadSinkTests {
         )
     }
 
-    @Test("A 401 before the file leaves no trace in it")
-    func challengeFirst() throws {
+    @Test func `a 401 before the file leaves no trace in it`() throws {
         let recording = Recording()
         let sink = try sink(into: recording)
         try sink.receive(head: response(401))
@@ -77,8 +76,7 @@ final class DownloadSinkTests {
         #expect(recording.progress.withLock { $0 } == [7])
     }
 
-    @Test("The body of an error is kept up to its limit and never becomes the file")
-    func errorBody() throws {
+    @Test func `the body of an error is kept up to its limit and never becomes the file`() throws {
         let recording = Recording()
         let sink = try sink(into: recording)
         try sink.receive(head: response(404))
@@ -89,8 +87,7 @@ final class DownloadSinkTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == [])
     }
 
-    @Test("A short error body comes with the error")
-    func shortErrorBody() throws {
+    @Test func `a short error body comes with the error`() throws {
         let recording = Recording()
         let sink = try sink(into: recording)
         let response = try response(500)
@@ -101,8 +98,7 @@ final class DownloadSinkTests {
         #expect(error == .unacceptableStatus(code: 500, body: Data("oops".utf8)))
     }
 
-    @Test("The rest is appended, and progress counts the part that was there")
-    func appending() throws {
+    @Test func `the rest is appended, and progress counts the part that was there`() throws {
         let recording = Recording()
         let sink = try sink(isRangeRequested: true, existing: "hello", into: recording)
         let response = try response(206, ["Content-Range": "bytes 5-9/10"])
@@ -114,8 +110,7 @@ final class DownloadSinkTests {
         #expect(recording.progress.withLock { $0 } == [10])
     }
 
-    @Test("A rest without a length that ends too early is truncated, and kept")
-    func truncatedRest() throws {
+    @Test func `a rest without a length that ends too early is truncated, and kept`() throws {
         let recording = Recording()
         let sink = try sink(isRangeRequested: true, existing: "hello", into: recording)
         let response = try response(206, ["Content-Range": "bytes 5-9/10"])
@@ -126,8 +121,7 @@ final class DownloadSinkTests {
         #expect(try Data(contentsOf: URL(filePath: destination.path + ".partial")) == Data("hellowor".utf8))
     }
 
-    @Test("A range that cannot be used ends the transfer at once, to start over")
-    func startingOver() throws {
+    @Test func `a range that cannot be used ends the transfer at once, to start over`() throws {
         let recording = Recording()
         let sink = try sink(isRangeRequested: true, existing: "hello", into: recording)
         let response = try response(206, ["Content-Range": "bytes 4-9/10"])

@@ -25,7 +25,6 @@ struct ResumeHeadersTests {
     }
 
     @Test(
-        "A Content-Range is read as RFC 9110 writes it",
         arguments: [
             ("bytes 0-9/10", "0-9/10"), ("bytes 5-9/*", "5-9/*"), ("Bytes */10", "*/10"), ("bytes */*", "*/*"),
             ("bytes 5-4/10", nil), ("bytes 0-10/10", nil), ("bytes 0-9", nil), ("items 0-9/10", nil), ("", nil),
@@ -33,7 +32,7 @@ struct ResumeHeadersTests {
             ("bytes 0-99999999999999999999/*", nil),
         ] as [(String, String?)]
     )
-    func contentRange(field: String, expected: String?) {
+    func `a Content-Range is read as RFC 9110 writes it`(field: String, expected: String?) {
         let range = ContentRange(field)
         let text = range.map { range in
             let bytes = range.bytes.map { "\($0.lowerBound)-\($0.upperBound)" } ?? "*"
@@ -42,31 +41,26 @@ struct ResumeHeadersTests {
         #expect(text == expected)
     }
 
-    @Test(
-        "Dates are compared by the second",
-        arguments: [
-            ("Thu, 01 Jan 1970 00:00:00 GMT", "Thu, 01 Jan 1970 00:00:01 GMT", 1),
-            ("Wed, 28 Feb 2024 23:59:59 GMT", "Thu, 29 Feb 2024 00:00:00 GMT", 1),
-            ("Tue, 28 Feb 2023 00:00:00 GMT", "Wed, 01 Mar 2023 00:00:00 GMT", 86_400),
-            ("Sun, 31 Dec 2023 00:00:00 GMT", "Mon, 01 Jan 2024 00:00:00 GMT", 86_400),
-            ("Thu, 01 Jan 1970 00:00:00 GMT", "Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777),
-        ]
-    )
-    func dates(earlier: String, later: String, difference: Int64) throws {
+    @Test(arguments: [
+        ("Thu, 01 Jan 1970 00:00:00 GMT", "Thu, 01 Jan 1970 00:00:01 GMT", 1),
+        ("Wed, 28 Feb 2024 23:59:59 GMT", "Thu, 29 Feb 2024 00:00:00 GMT", 1),
+        ("Tue, 28 Feb 2023 00:00:00 GMT", "Wed, 01 Mar 2023 00:00:00 GMT", 86_400),
+        ("Sun, 31 Dec 2023 00:00:00 GMT", "Mon, 01 Jan 2024 00:00:00 GMT", 86_400),
+        ("Thu, 01 Jan 1970 00:00:00 GMT", "Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777),
+    ])
+    func `dates are compared by the second`(earlier: String, later: String, difference: Int64) throws {
         let seconds = try (#require(HTTPDate.seconds(earlier)), #require(HTTPDate.seconds(later)))
         #expect(seconds.1 - seconds.0 == difference)
     }
 
-    @Test(
-        "Other forms of dates are none",
-        arguments: ["", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994", "Sun, 06 Nov 1994 08:49:37 CET"]
-    )
-    func noDates(text: String) {
+    @Test(arguments: [
+        "", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994", "Sun, 06 Nov 1994 08:49:37 CET",
+    ])
+    func `other forms of dates are none`(text: String) {
         #expect(HTTPDate.seconds(text) == nil)
     }
 
     @Test(
-        "Only a strong validator serves for resuming",
         arguments: [
             (["ETag": "\"a\""], "\"a\""), (["ETag": "W/\"a\""], nil), (["ETag": "a"], nil), ([:], nil),
             (["ETag": "\"a\", \"b\""], nil),
@@ -78,7 +72,7 @@ struct ResumeHeadersTests {
             (["Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT"], nil),
         ] as [([String: String], String?)]
     )
-    func validators(headers: [String: String], expected: String?) throws {
+    func `only a strong validator serves for resuming`(headers: [String: String], expected: String?) throws {
         let validator = ResumeValidator(from: try response(200, headers), total: 10, url: url)
         #expect(validator?.field == expected)
         if let validator {
@@ -86,35 +80,33 @@ struct ResumeHeadersTests {
         }
     }
 
-    @Test(
-        "A stored validator that was cut off or altered is none",
-        arguments: [
-            "", "\"a\"", "\"a\"\n1\n", "\"a\"\n1\nhttp://host/", "a\n1\nhttp://host/\n", "\"a\"\nx\nhttp://host/\n",
-        ]
-    )
-    func stored(text: String) {
+    @Test(arguments: [
+        "", "\"a\"", "\"a\"\n1\n", "\"a\"\n1\nhttp://host/", "a\n1\nhttp://host/\n", "\"a\"\nx\nhttp://host/\n",
+    ])
+    func `a stored validator that was cut off or altered is none`(text: String) {
         #expect(ResumeValidator(contents: Data(text.utf8)) == nil)
     }
 
-    @Test(
-        "A response to a range request is judged by what it says it is",
-        arguments: [
-            (206, ["Content-Range": "bytes 5-9/10"], "append"),
-            (206, ["Content-Range": "bytes 5-9/10", "Content-Length": "5"], "append"),
-            (206, ["Content-Range": "bytes 5-9/10", "ETag": "\"a\""], "append"),
-            (206, ["Content-Range": "bytes 5-9/10", "ETag": "\"b\""], "startOver"),
-            (206, ["Content-Range": "bytes 5-9/10", "ETag": "W/\"a\""], "startOver"),
-            (206, ["Content-Range": "bytes 4-9/10"], "startOver"),
-            (206, ["Content-Range": "bytes 5-8/10"], "startOver"),
-            (206, ["Content-Range": "bytes 5-10/11"], "startOver"),
-            (206, ["Content-Range": "bytes 5-9/10", "Content-Encoding": "gzip"], "startOver"),
-            (206, [:], "startOver"),
-            (200, ["ETag": "\"b\""], "restart"), (200, [:], "restart"),
-            (416, ["Content-Range": "bytes */5"], "startOver"), (416, [:], "startOver"),
-            (404, [:], "reject"), (500, [:], "reject"), (304, [:], "reject"),
-        ]
-    )
-    func plans(status: Int, headers: [String: String], expected: String) throws {
+    @Test(arguments: [
+        (206, ["Content-Range": "bytes 5-9/10"], "append"),
+        (206, ["Content-Range": "bytes 5-9/10", "Content-Length": "5"], "append"),
+        (206, ["Content-Range": "bytes 5-9/10", "ETag": "\"a\""], "append"),
+        (206, ["Content-Range": "bytes 5-9/10", "ETag": "\"b\""], "startOver"),
+        (206, ["Content-Range": "bytes 5-9/10", "ETag": "W/\"a\""], "startOver"),
+        (206, ["Content-Range": "bytes 4-9/10"], "startOver"),
+        (206, ["Content-Range": "bytes 5-8/10"], "startOver"),
+        (206, ["Content-Range": "bytes 5-10/11"], "startOver"),
+        (206, ["Content-Range": "bytes 5-9/10", "Content-Encoding": "gzip"], "startOver"),
+        (206, [:], "startOver"),
+        (200, ["ETag": "\"b\""], "restart"), (200, [:], "restart"),
+        (416, ["Content-Range": "bytes */5"], "startOver"), (416, [:], "startOver"),
+        (404, [:], "reject"), (500, [:], "reject"), (304, [:], "reject"),
+    ])
+    func `a response to a range request is judged by what it says it is`(
+        status: Int,
+        headers: [String: String],
+        expected: String
+    ) throws {
         let plan = DownloadPlan(
             try response(status, headers),
             of: url,
@@ -125,8 +117,7 @@ struct ResumeHeadersTests {
         #expect("\(plan)".hasPrefix(expected))
     }
 
-    @Test("A refused range is a complete file when nothing is missing")
-    func complete() throws {
+    @Test func `a refused range is a complete file when nothing is missing`() throws {
         let refusal = try response(416, ["Content-Range": "bytes */5"])
         for total in [nil, 5] as [Int64?] {
             let plan = DownloadPlan(
@@ -144,11 +135,8 @@ struct ResumeHeadersTests {
         }
     }
 
-    @Test(
-        "A range that nobody asked for is a refusal or the file",
-        arguments: [(206, "restart(nil)"), (416, "reject")]
-    )
-    func unasked(status: Int, expected: String) throws {
+    @Test(arguments: [(206, "restart(nil)"), (416, "reject")])
+    func `a range that nobody asked for is a refusal or the file`(status: Int, expected: String) throws {
         let plan = DownloadPlan(
             try response(status, ["Content-Range": "bytes 5-9/10", "ETag": "\"a\""]),
             of: url,

@@ -11,7 +11,6 @@ import FoundationNetworking
 @Suite("Body length", .ownThread, .timeLimit(.minutes(1)))
 struct BodyLengthTests {
     @Test(
-        "A length is expected where the response tells it",
         arguments: [
             ("GET", 200, ["Content-Length": "5"], 5), ("GET", 404, ["content-length": "5"], 5), ("GET", 200, [:], nil),
             ("HEAD", 200, ["Content-Length": "5"], 0), ("GET", 204, ["Content-Length": "5"], 0),
@@ -23,7 +22,12 @@ struct BodyLengthTests {
             ("GET", 200, ["Content-Length": "99999999999999999999"], nil),
         ] as [(String, Int, [String: String], Int64?)]
     )
-    func lengths(method: String, status: Int, headers: [String: String], expected: Int64?) throws {
+    func `a length is expected where the response tells it`(
+        method: String,
+        status: Int,
+        headers: [String: String],
+        expected: Int64?
+    ) throws {
         let url = try #require(URL(string: "http://host/"))
         let response = HTTPURLResponse(url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: headers)
         #expect(BodyLength.expected(from: try #require(response), method: method) == expected)

@@ -34,7 +34,7 @@ struct RedirectRulesTests {
         return request
     }
 
-    /// The request that follows, or nil when the response is delivered.
+    /// Returns the next request, or `nil` if the response is delivered.
     private func followed(_ status: Int, _ location: String?, _ request: URLRequest) throws -> URLRequest? {
         let response = try response(status, location: location)
         switch RedirectRules.verdict(on: response, to: .checked(request), after: []) {
@@ -44,17 +44,19 @@ struct RedirectRulesTests {
         }
     }
 
-    @Test(
-        "The status decides about method and body as in browsers",
-        arguments: [
-            (301, "GET", "GET", false), (301, "HEAD", "HEAD", false), (301, "POST", "GET", false),
-            (301, "PUT", "PUT", true), (302, "POST", "GET", false), (302, "DELETE", "DELETE", true),
-            (303, "GET", "GET", false), (303, "HEAD", "HEAD", false), (303, "POST", "GET", false),
-            (303, "PUT", "GET", false), (307, "POST", "POST", true), (307, "GET", "GET", false),
-            (308, "POST", "POST", true), (308, "PUT", "PUT", true),
-        ]
-    )
-    func methods(status: Int, method: String, expected: String, hasBody: Bool) throws {
+    @Test(arguments: [
+        (301, "GET", "GET", false), (301, "HEAD", "HEAD", false), (301, "POST", "GET", false),
+        (301, "PUT", "PUT", true), (302, "POST", "GET", false), (302, "DELETE", "DELETE", true),
+        (303, "GET", "GET", false), (303, "HEAD", "HEAD", false), (303, "POST", "GET", false),
+        (303, "PUT", "GET", false), (307, "POST", "POST", true), (307, "GET", "GET", false),
+        (308, "POST", "POST", true), (308, "PUT", "PUT", true),
+    ])
+    func `the status decides about method and body as in browsers`(
+        status: Int,
+        method: String,
+        expected: String,
+        hasBody: Bool
+    ) throws {
         let next = try #require(try followed(status, "/x", request(method: method)))
         #expect(next.httpMethod == expected)
         #expect(next.httpBody == (hasBody ? Data("body".utf8) : nil))
@@ -62,44 +64,36 @@ struct RedirectRulesTests {
         #expect(next.value(forHTTPHeaderField: "X-Own") == "v")
     }
 
-    @Test("Other statuses are delivered", arguments: [200, 300, 304, 305, 306, 309, 399, 404])
-    func others(status: Int) throws {
+    @Test(arguments: [200, 300, 304, 305, 306, 309, 399, 404])
+    func `other statuses are delivered`(status: Int) throws {
         #expect(try followed(status, "/x", request()) == nil)
     }
 
-    @Test(
-        "A Location that cannot be followed is delivered",
-        arguments: [
-            nil, "", "ftp://a/", "file:///etc/passwd", "javascript:alert(1)", "data:,x", "http:///x", "http://[::1",
-        ]
-    )
-    func unusable(location: String?) throws {
+    @Test(arguments: [
+        nil, "", "ftp://a/", "file:///etc/passwd", "javascript:alert(1)", "data:,x", "http:///x", "http://[::1",
+    ])
+    func `a Location that cannot be followed is delivered`(location: String?) throws {
         #expect(try followed(302, location, request()) == nil)
     }
 
-    @Test(
-        "A Location is resolved as RFC 3986 says, and inherits the fragment",
-        arguments: [
-            ("g", "http://a/b/c/g#f"), ("./g", "http://a/b/c/g#f"), ("g/", "http://a/b/c/g/#f"), ("/g", "http://a/g#f"),
-            ("//g", "http://g#f"), ("?y", "http://a/b/c/d;p?y#f"), ("g?y", "http://a/b/c/g?y#f"),
-            ("#s", "http://a/b/c/d;p?q#s"), ("g#s", "http://a/b/c/g#s"), (";x", "http://a/b/c/;x#f"),
-            ("..", "http://a/b/#f"), ("../g", "http://a/b/g#f"), ("../../../g", "http://a/g#f"),
-            ("/x%2Fy", "http://a/x%2Fy#f"), ("/x y", "http://a/x%20y#f"), ("HTTP://h/", "HTTP://h/#f"),
-        ]
-    )
-    func resolution(location: String, expected: String) throws {
+    @Test(arguments: [
+        ("g", "http://a/b/c/g#f"), ("./g", "http://a/b/c/g#f"), ("g/", "http://a/b/c/g/#f"), ("/g", "http://a/g#f"),
+        ("//g", "http://g#f"), ("?y", "http://a/b/c/d;p?y#f"), ("g?y", "http://a/b/c/g?y#f"),
+        ("#s", "http://a/b/c/d;p?q#s"), ("g#s", "http://a/b/c/g#s"), (";x", "http://a/b/c/;x#f"),
+        ("..", "http://a/b/#f"), ("../g", "http://a/b/g#f"), ("../../../g", "http://a/g#f"),
+        ("/x%2Fy", "http://a/x%2Fy#f"), ("/x y", "http://a/x%20y#f"), ("HTTP://h/", "HTTP://h/#f"),
+    ])
+    func `a Location is resolved as RFC 3986 says, and inherits the fragment`(location: String, expected: String) throws
+    {
         #expect(try followed(302, location, request())?.url?.absoluteString == expected)
     }
 
-    @Test(
-        "Headers meant for one origin stay there",
-        arguments: [
-            ("/x", true), ("http://a:80/x", true), ("HTTP://A/x", true), ("https://a/x", false),
-            ("http://a:81/x", false),
-            ("http://b/x", false), ("//a.b/x", false),
-        ]
-    )
-    func origins(location: String, isSame: Bool) throws {
+    @Test(arguments: [
+        ("/x", true), ("http://a:80/x", true), ("HTTP://A/x", true), ("https://a/x", false),
+        ("http://a:81/x", false),
+        ("http://b/x", false), ("//a.b/x", false),
+    ])
+    func `headers meant for one origin stay there`(location: String, isSame: Bool) throws {
         let next = try #require(try followed(307, location, request()))
         for name in ["Authorization", "Cookie", "Proxy-Authorization", "Host"] {
             #expect((next.value(forHTTPHeaderField: name) != nil) == isSame, "\(name)")
@@ -107,8 +101,7 @@ struct RedirectRulesTests {
         #expect(next.value(forHTTPHeaderField: "X-Own") == "v")
     }
 
-    @Test("Twenty redirects are followed and the next one fails with its URL")
-    func limit() throws {
+    @Test func `twenty redirects are followed and the next one fails with its URL`() throws {
         let response = try response(302, location: "/x")
         let request = CheckedRequest.checked(try request())
         let chain = Array(repeating: request.url, count: 20)
@@ -126,16 +119,14 @@ struct RedirectRulesTests {
         #expect(error.localizedDescription.hasSuffix("\"http://a/x#f\""))
     }
 
-    @Test("A body stream that was read cannot be sent again")
-    func stream() throws {
+    @Test func `a body stream that was read cannot be sent again`() throws {
         var request = try request(method: "POST")
         request.httpBodyStream = InputStream(data: Data("x".utf8))
         #expect(throws: URLError.self) { try followed(307, "/x", request) }
         #expect(try followed(303, "/x", request)?.httpBodyStream == nil)
     }
 
-    @Test("A body file goes with the method")
-    func file() throws {
+    @Test func `a body file goes with the method`() throws {
         var put = URLRequest(url: try #require(URL(string: "http://a/")))
         put.httpMethod = "PUT"
         let request = CheckedRequest.checked(put, body: .file(URL(filePath: #filePath)))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import DeferredTask
 
-/// No number from outside traps: counts saturate, fractions stay within 0...1, and what is no number is 0.
+/// Tests that no number from outside traps: counts saturate, fractions stay within 0...1, and NaN counts as 0.
 @Suite(.ownThread, .timeLimit(.minutes(5)))
 struct ProgressExtremesTests {
     private typealias Producer = Deferred<Task<Int>.Result>
@@ -149,18 +149,18 @@ struct ProgressExtremesTests {
     }
 
     @Test func `quantities of any numbers`() {
-        for count in Self.counts { #expect(Quantity.bytes(count).count <= 7) }
-        for rate in Self.rates { #expect(Quantity.rate(rate).hasSuffix("B/s")) }
+        for count in Self.counts { #expect(ProgressText.bytes(count).count <= 7) }
+        for rate in Self.rates { #expect(ProgressText.rate(rate).hasSuffix("B/s")) }
         for duration in Self.durations {
-            #expect(!Quantity.duration(duration).hasPrefix("-"))
-            #expect(!Quantity.elapsed(duration).hasPrefix("-"))
+            #expect(!ProgressText.duration(duration).hasPrefix("-"))
+            #expect(!ProgressText.elapsed(duration).hasPrefix("-"))
         }
-        #expect(Quantity.duration(Duration(secondsComponent: .max, attosecondsComponent: 1)) == "106751991167300 d")
-        #expect(Quantity.elapsed(.seconds(-1)) == "0.0 s")
+        #expect(ProgressText.duration(Duration(secondsComponent: .max, attosecondsComponent: 1)) == "106751991167300 d")
+        #expect(ProgressText.elapsed(.seconds(-1)) == "0.0 s")
     }
 }
 
-/// Says what no producer should.
+/// A progress with values that no producer should report.
 private final class OddProgress: Progress, @unchecked Sendable {
     private let odd: (completed: Int64, total: Int64, isIndeterminate: Bool)
 

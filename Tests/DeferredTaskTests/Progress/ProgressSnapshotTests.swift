@@ -1,4 +1,5 @@
 import DeferredCore
+import DeferredTesting
 import TestSupport
 import Testing
 
@@ -53,6 +54,27 @@ struct ProgressSnapshotTests {
         #expect((single?.completed, single?.total, single?.unit, single?.fraction) == (1, 2, .count, 0.5))
     }
 
+    @Test func `what was there before is done, but adds nothing to the throughput`() {
+        let clock = ManualClock()
+        let (resumed, fresh) = (ProgressReporter(unit: .bytes), ProgressReporter(unit: .bytes))
+        let task = [resumed, fresh].map { Task(Deferred<Task<Int>.Result>(), reporter: $0) }.allSucceeded()
+        let log = Log<ProgressSnapshot>()
+        _ = task.observeProgress(on: .immediate, clock: clock) { log.add($0) }
+        clock.advance(by: .seconds(1))
+        resumed.report(completed: 400, of: 1_000, resumed: 400)
+        fresh.report(completed: 100, of: 1_000)
+        clock.advance(by: .seconds(1))
+        resumed.add(100)
+        let last = log.entries.last
+        #expect((last?.completed, last?.total, last?.resumed) == (600, 2_000, 400))
+        #expect(last?.throughput == 100)
+        #expect(last?.estimatedTimeRemaining == .seconds(14))
+        resumed.report(completed: 10, of: 1_000, resumed: 400)
+        #expect(resumed.resumed == 10)
+        resumed.report(completed: 0, of: nil, resumed: -1)
+        #expect(resumed.resumed == 0)
+    }
+
     @Test func `amounts stay when their tasks have ended`() {
         let producers = (0..<3).map { _ in Deferred<Task<Int>.Result>() }
         let reporters = (0..<3).map { _ in ProgressReporter(total: 10, unit: .bytes) }
@@ -61,7 +83,7 @@ struct ProgressSnapshotTests {
         producers[0].succeed(with: 0)
         reporters[1].report(completed: 4, of: 10)
         let running = current(of: task)
-        // What the third amounts to is not known yet.
+        // The total of the third task is not known yet.
         #expect((running?.completed, running?.total) == (14, nil))
         reporters[1].report(completed: 10, of: 10)
         producers[1].succeed(with: 0)
@@ -89,7 +111,7 @@ struct ProgressSnapshotTests {
         let producers = (0..<2).map { _ in Deferred<Task<Int>.Result>() }
         let reporters = (0..<2).map { _ in ProgressReporter(unit: .bytes) }
         let make: @Sendable (Int) -> Task<Int> = { Task(producers[$0], reporter: reporters[$0]) }
-        // A new task each time, since none goes back.
+        // A new task each time, since fractions never go back.
         func fraction(_ tasks: [Task<Int>]) -> Double? { current(of: tasks.allSucceeded())?.fraction }
         reporters[0].report(completed: 50, of: 100)
         #expect(fraction([make(0), make(1)]) == 0.25)
@@ -99,12 +121,12 @@ struct ProgressSnapshotTests {
         #expect(fraction([make(0), make(1)]) == 0.5)
         let fanOut = (0..<2).mapTasks(maxConcurrent: 2) { make($0) }
         #expect(current(of: fanOut)?.fraction == 0.5)
-        // One that counts nothing, or something else.
+        // A task that counts nothing, or something else.
         #expect(fraction([make(0), make(1), Task(Deferred<Task<Int>.Result>())]).map { $0 < 0.48 } == true)
         reporters[1].report(completed: 90, of: 900)
         let items = ProgressReporter(total: 1)
         #expect(fraction([make(0), make(1), Task(Deferred<Task<Int>.Result>(), reporter: items)]) == 0.2)
-        // What has ended counts by its bytes, too.
+        // A task that has ended counts by its bytes, too.
         producers[0].succeed(with: 1)
         #expect(current(of: fanOut)?.fraction == 0.5)
         reporters[1].report(completed: 810, of: 900)

@@ -4,8 +4,7 @@ import Testing
 
 @Suite("Rate meter", .ownThread, .timeLimit(.minutes(1)))
 struct RateMeterTests {
-    @Test("Without two points in time there is no rate")
-    func tooEarly() {
+    @Test func `without two points in time there is no rate`() {
         var meter = RateMeter()
         #expect(meter.rate == nil)
         meter.record(100, at: .seconds(1))
@@ -14,8 +13,7 @@ struct RateMeterTests {
         #expect(meter.rate == nil)
     }
 
-    @Test("A steady flow has its rate, from any beginning")
-    func steady() {
+    @Test func `a steady flow has its rate, from any beginning`() {
         var meter = RateMeter()
         for tick in 0...100 {
             meter.record(5_000 + Int64(tick) * 10, at: .milliseconds(tick * 100))
@@ -23,8 +21,7 @@ struct RateMeterTests {
         #expect(meter.rate == 100)
     }
 
-    @Test("What was before the window is forgotten")
-    func window() {
+    @Test func `what was before the window is forgotten`() {
         var meter = RateMeter(window: .seconds(2))
         meter.record(0, at: .zero)
         meter.record(1_000_000, at: .seconds(1))
@@ -34,8 +31,7 @@ struct RateMeterTests {
         #expect(meter.rate == 0)
     }
 
-    @Test("After a long gap the rate spans the gap")
-    func gap() {
+    @Test func `after a long gap the rate spans the gap`() {
         var meter = RateMeter(window: .seconds(2))
         meter.record(0, at: .zero)
         meter.record(1_000, at: .seconds(10))

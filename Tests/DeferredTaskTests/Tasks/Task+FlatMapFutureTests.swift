@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `flatMap` from tasks into futures, and into themselves.
+/// Tests of `flatMap` from tasks into futures, and into themselves.
 @Suite(.ownThread, .timeLimit(.minutes(5)))
 struct TaskFlatMapFutureTests {
     private enum Failure: Error { case custom }
@@ -59,7 +59,7 @@ struct TaskFlatMapFutureTests {
         #expect(next.peek() == "1")
     }
 
-    // MARK: In circles
+    // MARK: Cycles
 
     @Test func `a task whose closure returns the task itself fails`() {
         let first = Producer()
@@ -76,6 +76,34 @@ struct TaskFlatMapFutureTests {
         task = Task(second).fallback { _ in task! }
         second.fail(with: Failure.custom)
         #expect(task?.failureNow is CircularTask)
+    }
+
+    @Test func `a task whose closure returns one derived from the task fails`() {
+        nonisolated(unsafe) var task: Task<Int>?
+        let derivations: [@Sendable (Task<Int>) -> Task<Int>] = [
+            { $0.map { $0 + 1 } },
+            { $0.recover { _ in 1 }.map { $0 } },
+            { $0.flatMap { .success($0) } },
+            { $0.always { _ in } },
+            { $0.shared() },
+        ]
+        for derive in derivations {
+            let (first, second) = (Producer(), Producer())
+            task = Task(first).flatMap { _ in derive(task!) }
+            first.succeed(with: 1)
+            #expect(task?.failureNow is CircularTask)
+            task = Task(second).fallback { _ in derive(task!) }.map { $0 }
+            second.fail(with: Failure.custom)
+            #expect(task?.failureNow is CircularTask)
+        }
+        // Two tasks derived from the same one are no cycle.
+        let (first, other) = (Producer(), Producer())
+        let shared = Task(other).map { $0 }
+        let both = shared.flatMap { _ in Task(first) }.flatMap { _ in shared.map { $0 + 1 } }
+        other.succeed(with: 1)
+        first.succeed(with: 1)
+        #expect(both.valueNow == 2)
+        task = nil
     }
 
     @Test func `the task itself may come by way of an executor, and is freed`() {

@@ -5,13 +5,12 @@ import Testing
 
 @Suite("LoopbackServer, before the body", .ownThread, .timeLimit(.minutes(5)))
 struct LoopbackServerBeforeBodyTests {
-    /// Plays a script on a request's head; a request for `/next` has none and goes the usual way.
+    /// Starts a server that plays a script before the body of a request; a request for `/next` is answered as usual.
     private func server(playing script: LoopbackServer.Script) throws -> LoopbackServer {
         try LoopbackServer(beforeBody: { $0.path == "/next" ? nil : script }, respond: { _ in .raw("next") + [.close] })
     }
 
-    @Test("An early answer arrives before the body is sent, which is then thrown away")
-    func earlyAnswer() throws {
+    @Test func `an early answer arrives before the body is sent, which is then thrown away`() throws {
         let server = try server(playing: .raw("early"))
         let client = try RawClient(port: server.port)
         try client.send("PUT / HTTP/1.1\r\nContent-Length: 1000000\r\n\r\n")
@@ -22,8 +21,7 @@ struct LoopbackServerBeforeBodyTests {
         #expect(server.requests.map(\.body.count) == [0, 0])
     }
 
-    @Test("An early answer that closes arrives although the upload goes on")
-    func earlyClose() throws {
+    @Test func `an early answer that closes arrives although the upload goes on`() throws {
         let server = try server(playing: .response(status: 413, headers: ["Connection": "close"]))
         let client = try RawClient(port: server.port)
         try client.send("PUT / HTTP/1.1\r\nContent-Length: 1000000\r\n\r\n")
@@ -31,16 +29,14 @@ struct LoopbackServerBeforeBodyTests {
         #expect(try client.receiveAll().hasPrefix("HTTP/1.1 413 Content Too Large\r\n"))
     }
 
-    @Test("An answer instead of 100 Continue ends the connection")
-    func finalInsteadOfContinue() throws {
+    @Test func `an answer instead of 100 Continue ends the connection`() throws {
         let server = try server(playing: .raw("no"))
         let client = try RawClient(port: server.port)
         try client.send("PUT / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 9\r\n\r\n")
         #expect(try client.receiveAll() == "no")
     }
 
-    @Test("A script can read a part of the body and then reset the connection")
-    func resetDuringUpload() throws {
+    @Test func `a script can read a part of the body and then reset the connection`() throws {
         let server = try server(playing: [.receive(4), .send("got 4"), .reset])
         let client = try RawClient(port: server.port)
         try client.send("PUT / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 9\r\n\r\n")
@@ -51,8 +47,7 @@ struct LoopbackServerBeforeBodyTests {
         #expect(throws: RawClient.connectionReset) { try client.receive() }
     }
 
-    @Test("A script can read the body slowly, to its end and no further")
-    func slowUpload() throws {
+    @Test func `a script can read the body slowly, to its end and no further`() throws {
         let server = try server(playing: .repeating([.receive(3), .send("."), .pause(.milliseconds(1))], count: 5))
         let client = try RawClient(port: server.port)
         try client.send(
@@ -61,8 +56,7 @@ struct LoopbackServerBeforeBodyTests {
         #expect(try client.receiveAll() == ".....next")
     }
 
-    @Test("A stall brings an upload to a halt")
-    func stalledUpload() throws {
+    @Test func `a stall brings an upload to a halt`() throws {
         let server = try server(playing: [.send("go"), .stall])
         let client = try RawClient(port: server.port, sendTimeout: .milliseconds(200))
         try client.send("PUT / HTTP/1.1\r\nContent-Length: 1000000000\r\n\r\n")

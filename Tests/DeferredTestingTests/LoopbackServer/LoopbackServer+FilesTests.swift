@@ -24,7 +24,7 @@ struct LoopbackServerFilesTests {
         server = try LoopbackServer(servingFilesAt: root)
     }
 
-    /// The status, the header fields and the body of the answer to one request.
+    /// Returns the status, the header fields and the body of the answer to one request.
     private func get(
         _ path: String,
         method: String = "GET",
@@ -120,6 +120,30 @@ struct LoopbackServerFilesTests {
             let answer = try get("/ten", ["Range: bytes=1-2", "If-Range: \(validator)"])
             #expect((answer.status, answer.body) == (200, "0123456789"))
         }
+    }
+
+    @Test func `a payload is served with ranges as a file is`() throws {
+        let server = try LoopbackServer { request in
+            let body = request.path == "/text" ? "0123456789" : LoopbackServer.Payload.pattern(count: 10)
+            return .resumable(body, for: request, entityTag: "\"a\"")
+        }
+        defer { server.stop() }
+        func get(_ path: String, method: String = "GET", _ fields: [String] = []) throws -> (head: String, body: String)
+        {
+            let client = try RawClient(port: server.port)
+            let lines = ["\(method) \(path) HTTP/1.1", "Connection: close"] + fields
+            try client.send(lines.map { $0 + "\r\n" }.joined() + "\r\n")
+            return (try client.receiveHead(), try client.receiveAll())
+        }
+        let whole = try get("/text")
+        #expect(whole.head.contains(" 200 ") && whole.head.contains("ETag: \"a\"") && whole.body == "0123456789")
+        let part = try get("/text", ["Range: bytes=7-", "If-Range: \"a\""])
+        #expect(part.head.contains(" 206 ") && part.head.contains("Content-Range: bytes 7-9/10") && part.body == "789")
+        #expect(try get("/pattern", ["Range: bytes=7-8"]).body == "\u{7}\u{8}")
+        #expect(try get("/text", ["Range: bytes=7-", "If-Range: \"b\""]).body == "0123456789")
+        #expect(try get("/text", ["Range: bytes=10-"]).head.contains("Content-Range: bytes */10"))
+        #expect(try get("/text", method: "HEAD").body == "")
+        #expect(try get("/text", method: "POST").head.contains(" 405 "))
     }
 
     @Test("The entity tag changes with the file")

@@ -7,8 +7,7 @@ import Testing
 struct LoopbackServerPayloadTests {
     typealias Payload = LoopbackServer.Payload
 
-    @Test("A payload knows its size, and that of its prefixes")
-    func sizes() {
+    @Test func `a payload knows its size, and that of its prefixes`() {
         let file = URL(fileURLWithPath: "/nowhere")
         let payloads: [Payload] = ["abcde", .bytes(Data(count: 5)), .pattern(count: 5), .file(file, range: 3..<8)]
         for payload in payloads {
@@ -19,16 +18,14 @@ struct LoopbackServerPayloadTests {
         #expect(Payload.pattern(count: -1).count == 0)
     }
 
-    @Test("The pattern is the offset modulo 251, wherever it is cut")
-    func pattern() {
+    @Test func `the pattern is the offset modulo 251, wherever it is cut`() {
         let whole = (0..<200_000).map { UInt8($0 % 251) }
         for range in [0..<0, 0..<1, 250..<253, 1_000..<66_536, 5..<199_999] {
             #expect(Payload.patternBytes(range) == Data(whole[range]))
         }
     }
 
-    @Test("A file that ends before its range, or that is not there, closes the connection there")
-    func shortFile() throws {
+    @Test func `a file that ends before its range, or that is not there, closes the connection there`() throws {
         let directory = try TemporaryDirectory()
         let file = try directory.write("0123456789", to: "file")
         let script: LoopbackServer.Script = .response(body: .file(file, range: 8..<20)) + [.send("not sent")]

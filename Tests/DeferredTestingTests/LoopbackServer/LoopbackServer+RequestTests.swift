@@ -14,8 +14,7 @@ struct LoopbackServerRequestTests {
         return (try client.receiveAll(), server.requests)
     }
 
-    @Test("A request shows its line, its fields and its exact bytes")
-    func head() throws {
+    @Test func `a request shows its line, its fields and its exact bytes`() throws {
         let head = "PATCH /a%20b/c?x=1&y=%26&z&x=2 HTTP/1.1\r\nHost: h\r\nX-A:1 \r\nx-a:  2\r\n\r\n"
         let (answer, requests) = try exchange(head)
         #expect(answer == "ok")
@@ -36,39 +35,33 @@ struct LoopbackServerRequestTests {
         #expect((request.id, request.connectionNumber) == (1, 1))
     }
 
-    @Test(
-        "The path comes from any form of target",
-        arguments: [
-            ("/a?b/c", "/a"), ("http://host:1/a/b?c", "/a/b"), ("http://host", "/"), ("*", "*"), ("/%zz", "/%zz"),
-            ("/a?u=http://h/x", "/a"),
-        ]
-    )
-    func paths(target: String, path: String) throws {
+    @Test(arguments: [
+        ("/a?b/c", "/a"), ("http://host:1/a/b?c", "/a/b"), ("http://host", "/"), ("*", "*"), ("/%zz", "/%zz"),
+        ("/a?u=http://h/x", "/a"),
+    ])
+    func `the path comes from any form of target`(target: String, path: String) throws {
         #expect(try exchange("GET \(target) HTTP/1.1\r\n\r\n").requests.first?.path == path)
     }
 
-    @Test(
-        "Bodies are read as they are framed, and the next request follows",
-        arguments: [
-            ("Content-Length: 5\r\n\r\nhello", "hello"),
-            ("Content-Length: 0\r\n\r\n", ""),
-            ("Content-Length: 5\r\nContent-Length: 5\r\n\r\nhello", "hello"),
-            (
-                "Transfer-Encoding: chunked\r\n\r\n5;x=y\r\nhello\r\nA\r\n0123456789\r\n0\r\nT: t\r\n\r\n",
-                "hello0123456789"
-            ),
-            ("Transfer-Encoding: Chunked\r\n\r\n0\r\n\r\n", ""),
-        ]
-    )
-    func bodies(rest: String, body: String) throws {
+    @Test(arguments: [
+        ("Content-Length: 5\r\n\r\nhello", "hello"),
+        ("Content-Length: 0\r\n\r\n", ""),
+        ("Content-Length: 5\r\nContent-Length: 5\r\n\r\nhello", "hello"),
+        (
+            "Transfer-Encoding: chunked\r\n\r\n5;x=y\r\nhello\r\nA\r\n0123456789\r\n0\r\nT: t\r\n\r\n",
+            "hello0123456789"
+        ),
+        ("Transfer-Encoding: Chunked\r\n\r\n0\r\n\r\n", ""),
+    ])
+    func `bodies are read as they are framed, and the next request follows`(rest: String, body: String) throws {
         let (answer, requests) = try exchange("POST / HTTP/1.1\r\n\(rest)GET /next HTTP/1.1\r\n\r\n")
         #expect(answer == "okok")
         #expect(requests.map(\.path) == ["/", "/next"])
         #expect(requests.first?.body == Data(body.utf8))
     }
 
-    @Test("A large body arrives whole", arguments: [true, false])
-    func largeBody(isChunked: Bool) throws {
+    @Test(arguments: [true, false])
+    func `a large body arrives whole`(isChunked: Bool) throws {
         let body = [UInt8](LoopbackServer.Payload.patternBytes(0..<3_000_000))
         let server = try LoopbackServer { .raw(.text("\($0.body == Data(body))")) + [.close] }
         let client = try RawClient(port: server.port)
@@ -86,8 +79,7 @@ struct LoopbackServerRequestTests {
         #expect(try client.receiveAll() == "true")
     }
 
-    @Test("A client that expects it is told to continue, once, before the body is read")
-    func expectContinue() throws {
+    @Test func `a client that expects it is told to continue, once, before the body is read`() throws {
         let server = try LoopbackServer { .response(body: .bytes($0.body)) }
         let client = try RawClient(port: server.port)
         for _ in 0..<2 {
@@ -98,29 +90,27 @@ struct LoopbackServerRequestTests {
         }
     }
 
-    @Test(
-        "Malformed requests are answered with an error and the connection is closed",
-        arguments: [
-            ("GET /\r\n\r\n", 400),
-            ("GET  / HTTP/1.1\r\n\r\n", 400),
-            ("GET / HTTP/2.0\r\n\r\n", 505),
-            ("GET / HTTP/1.1\r\nno colon\r\n\r\n", 400),
-            ("GET / HTTP/1.1\r\n: x\r\n\r\n", 400),
-            ("GET / HTTP/1.1\r\nA : x\r\n\r\n", 400),
-            ("GET / HTTP/1.1\r\nA: x\r\n folded: y\r\n\r\n", 400),
-            ("GET / HTTP/1.1\r\nContent-Length: -1\r\n\r\n", 400),
-            ("GET / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", 400),
-            ("GET / HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n\r\n", 400),
-            ("GET / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n", 400),
-            ("GET / HTTP/1.1\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", 501),
-            ("GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n-5\r\n", 400),
-            ("GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n\r\n", 400),
-            ("GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nabc\r\n", 400),
-            ("GET / HTTP/1.1\r\nA: " + String(repeating: "x", count: 65_536) + "\r\n\r\n", 431),
-            (String(repeating: "A: x\r\n", count: 20_000), 431),
-        ]
-    )
-    func malformed(text: String, status: Int) throws {
+    @Test(arguments: [
+        ("GET /\r\n\r\n", 400),
+        ("GET  / HTTP/1.1\r\n\r\n", 400),
+        ("GET / HTTP/2.0\r\n\r\n", 505),
+        ("GET / HTTP/1.1\r\nno colon\r\n\r\n", 400),
+        ("GET / HTTP/1.1\r\n: x\r\n\r\n", 400),
+        ("GET / HTTP/1.1\r\nA : x\r\n\r\n", 400),
+        ("GET / HTTP/1.1\r\nA: x\r\n folded: y\r\n\r\n", 400),
+        ("GET / HTTP/1.1\r\nContent-Length: -1\r\n\r\n", 400),
+        ("GET / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", 400),
+        ("GET / HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n\r\n", 400),
+        ("GET / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n", 400),
+        ("GET / HTTP/1.1\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", 501),
+        ("GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n-5\r\n", 400),
+        ("GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n\r\n", 400),
+        ("GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nabc\r\n", 400),
+        ("GET / HTTP/1.1\r\nA: " + String(repeating: "x", count: 65_536) + "\r\n\r\n", 431),
+        (String(repeating: "A: x\r\n", count: 20_000), 431),
+    ])
+    func `malformed requests are answered with an error and the connection is closed`(text: String, status: Int) throws
+    {
         let server = try LoopbackServer { _ in .raw("ok") }
         let client = try RawClient(port: server.port)
         try client.send(text)
@@ -129,16 +119,14 @@ struct LoopbackServerRequestTests {
         #expect(answer.contains("\r\nConnection: close\r\n"))
     }
 
-    @Test("A head of almost 64 KiB, empty lines before it and bare line feeds are fine")
-    func lenient() throws {
+    @Test func `a head of almost 64 KiB, empty lines before it and bare line feeds are fine`() throws {
         let value = String(repeating: "x", count: 65_000)
         let (answer, requests) = try exchange("\r\n\r\nGET / HTTP/1.1\nA: \(value)\n\n")
         #expect(answer == "ok")
         #expect(requests.first?.headers["A"] == value)
     }
 
-    @Test("An upload that its client breaks off is noted with what arrived of it")
-    func brokenUpload() throws {
+    @Test func `an upload that its client breaks off is noted with what arrived of it`() throws {
         let (answer, requests) = try exchange("PUT / HTTP/1.1\r\nContent-Length: 9\r\n\r\nhalf")
         #expect(answer == "")
         #expect(requests.map(\.body) == [Data("half".utf8)])

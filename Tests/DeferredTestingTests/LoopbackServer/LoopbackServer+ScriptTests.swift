@@ -7,7 +7,7 @@ import Testing
 struct LoopbackServerScriptTests {
     typealias Script = LoopbackServer.Script
 
-    /// A client that has sent one GET to a server that plays one script.
+    /// Returns a client that has sent one GET to a server that plays one script.
     private func client(playing script: Script) throws -> (client: RawClient, server: LoopbackServer) {
         let server = try LoopbackServer { _ in script }
         let client = try RawClient(port: server.port)
@@ -16,7 +16,6 @@ struct LoopbackServerScriptTests {
     }
 
     @Test(
-        "Scripts send these bytes",
         arguments: [
             (.response(), "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"),
             (.response(status: 500, reason: "Oh", body: "né"), "HTTP/1.1 500 Oh\r\nContent-Length: 3\r\n\r\nné"),
@@ -50,14 +49,13 @@ struct LoopbackServerScriptTests {
             (.raw("abc").dripped(2, every: .zero), "abc"),
         ] as [(Script, String)]
     )
-    func bytes(script: Script, expected: String) throws {
+    func `scripts send these bytes`(script: Script, expected: String) throws {
         let (client, server) = try client(playing: script + [.close])
         #expect(try client.receiveAll() == expected)
         server.stop()
     }
 
-    @Test("The examples in the documentation do what they say")
-    func examples() {
+    @Test func `the examples in the documentation do what they say`() {
         let stalled: LoopbackServer.Script = .response(body: "Hel", contentLength: 5) + [.stall]
         let slow = LoopbackServer.Script.response(body: .pattern(count: 10_000))
             .dripped(100, every: .milliseconds(1))
@@ -74,15 +72,13 @@ struct LoopbackServerScriptTests {
         #expect(headers.values(for: "set-cookie") == ["a=1", "b=2"])
     }
 
-    @Test("A response with Connection: close closes the connection")
-    func closingResponse() throws {
+    @Test func `a response with Connection: close closes the connection`() throws {
         let (client, server) = try client(playing: .response(headers: ["Connection": "close"]))
         #expect(try client.receiveAll().hasSuffix("\r\n\r\n"))
         server.stop()
     }
 
-    @Test("A drip arrives in pieces, with the waits between them")
-    func drip() throws {
+    @Test func `a drip arrives in pieces, with the waits between them`() throws {
         let clock = ContinuousClock()
         let start = clock.now
         let (client, server) = try client(playing: [.drip("abcdef", size: 2, every: .milliseconds(20)), .close])
@@ -92,8 +88,7 @@ struct LoopbackServerScriptTests {
         server.stop()
     }
 
-    @Test("A pause takes at least its time")
-    func pause() throws {
+    @Test func `a pause takes at least its time`() throws {
         let clock = ContinuousClock()
         let start = clock.now
         let (client, server) = try client(playing: [.pause(.milliseconds(30)), .send("x"), .close])
@@ -102,9 +97,8 @@ struct LoopbackServerScriptTests {
         server.stop()
     }
 
-    @Test("A reset arrives as ECONNRESET after everything that was sent")
-    func reset() throws {
-        // More than the client's system buffers, so that a reset too early would cost bytes.
+    @Test func `a reset arrives as ECONNRESET after everything that was sent`() throws {
+        // More than the client's system buffers, so that a premature reset would lose bytes.
         let count = 2_000_000
         let script = Script.response(body: .pattern(count: count), contentLength: 2 * count) + [.reset]
         let expected = LoopbackServer.Payload.patternBytes(0..<count)
@@ -118,11 +112,8 @@ struct LoopbackServerScriptTests {
         }
     }
 
-    @Test(
-        "A stall and a pause end when the peer closes",
-        arguments: [.stall, .pause(.seconds(3_600))] as [Script.Step]
-    )
-    func peerCloses(step: Script.Step) async throws {
+    @Test(arguments: [.stall, .pause(.seconds(3_600))] as [Script.Step])
+    func `a stall and a pause end when the peer closes`(step: Script.Step) async throws {
         let server = try LoopbackServer { _ in [.send("go"), step] }
         do {
             let client = try RawClient(port: server.port)
@@ -134,8 +125,7 @@ struct LoopbackServerScriptTests {
         #expect(server.connectionCount == 1)
     }
 
-    @Test("A peer that goes away in the middle of a body does not disturb the server")
-    func peerLeaves() async throws {
+    @Test func `a peer that goes away in the middle of a body does not disturb the server`() async throws {
         let server = try LoopbackServer { _ in .response(body: .pattern(count: 1 << 40)) }
         for _ in 0..<10 {
             let client = try RawClient(port: server.port)
@@ -146,8 +136,7 @@ struct LoopbackServerScriptTests {
         #expect(server.connectionCount == 10)
     }
 
-    @Test("A generated body of many megabytes is the pattern throughout")
-    func pattern() throws {
+    @Test func `a generated body of many megabytes is the pattern throughout`() throws {
         let count = 50_000_003
         let (client, server) = try client(playing: .response(body: .pattern(count: count)) + [.close])
         #expect(try client.receiveHead().contains("Content-Length: \(count)\r\n"))

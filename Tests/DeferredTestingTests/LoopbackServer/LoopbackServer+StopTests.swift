@@ -7,7 +7,6 @@ import Testing
 @Suite("LoopbackServer, stopping", .ownThread, .timeLimit(.minutes(5)))
 struct LoopbackServerStopTests {
     @Test(
-        "Stopping ends waits of every kind and closes the connections",
         arguments: [
             [.send("go"), .stall],
             [.send("go"), .pause(.seconds(3_600))],
@@ -16,7 +15,7 @@ struct LoopbackServerStopTests {
             [.send("go")],
         ] as [LoopbackServer.Script]
     )
-    func stopDuring(script: LoopbackServer.Script) throws {
+    func `stopping ends waits of every kind and closes the connections`(script: LoopbackServer.Script) throws {
         let server = try LoopbackServer { _ in script }
         let clients = try (0..<4).map { _ in try RawClient(port: server.port) }
         for client in clients {
@@ -30,8 +29,7 @@ struct LoopbackServerStopTests {
         #expect(throws: RawClient.connectionRefused) { try RawClient(port: server.port) }
     }
 
-    @Test("Stopping ends connections in the middle of a request")
-    func stopDuringRequest() throws {
+    @Test func `stopping ends connections in the middle of a request`() throws {
         let server = try LoopbackServer { _ in [] }
         let idle = try RawClient(port: server.port)
         let head = try RawClient(port: server.port)
@@ -44,8 +42,7 @@ struct LoopbackServerStopTests {
         for client in [idle, head, upload] { #expect(client.receiveUntilError().failure != RawClient.timedOut) }
     }
 
-    @Test("Stopping again, from several threads at once, does no harm")
-    func stopTwice() throws {
+    @Test func `stopping again, from several threads at once, does no harm`() throws {
         let server = try LoopbackServer { _ in [.stall] }
         let client = try RawClient(port: server.port)
         try client.send("GET / HTTP/1.1\r\n\r\n")
@@ -56,8 +53,7 @@ struct LoopbackServerStopTests {
         #expect(client.receiveUntilError().failure != RawClient.timedOut)
     }
 
-    @Test("The closure can stop the server without waiting for itself")
-    func stopInside() throws {
+    @Test func `the closure can stop the server without waiting for itself`() throws {
         let holder = Lock<LoopbackServer?>(nil)
         let server = try LoopbackServer { _ in
             holder.withLock { $0 }?.stop()
@@ -73,8 +69,7 @@ struct LoopbackServerStopTests {
         #expect(throws: RawClient.connectionRefused) { try RawClient(port: server.port) }
     }
 
-    @Test("Releasing the server stops it, and releases what its closures hold")
-    func release() throws {
+    @Test func `releasing the server stops it, and releases what its closures hold`() throws {
         final class Token: Sendable {}
         weak var token: Token?
         var port: UInt16 = 0
@@ -92,8 +87,7 @@ struct LoopbackServerStopTests {
         #expect(throws: RawClient.connectionRefused) { try RawClient(port: port) }
     }
 
-    @Test("A stopped server's port can be taken at once")
-    func reusePort() throws {
+    @Test func `a stopped server's port can be taken at once`() throws {
         let first = try LoopbackServer { _ in .raw("1") + [.close] }
         let client = try RawClient(port: first.port)
         try client.send("GET / HTTP/1.1\r\n\r\n")

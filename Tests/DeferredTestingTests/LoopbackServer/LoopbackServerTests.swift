@@ -5,8 +5,7 @@ import Testing
 
 @Suite("LoopbackServer", .ownThread, .timeLimit(.minutes(5)))
 struct LoopbackServerTests {
-    @Test("The example in the documentation works")
-    func example() throws {
+    @Test func `the example in the documentation works`() throws {
         let server = try LoopbackServer { request in
             switch request.path {
             case "/hello": .response(body: "Hello")
@@ -22,8 +21,7 @@ struct LoopbackServerTests {
         #expect(try client.receiveAll() == "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
     }
 
-    @Test("A URL holds the port, the path and the query")
-    func urls() throws {
+    @Test func `a URL holds the port, the path and the query`() throws {
         let server = try LoopbackServer { _ in [] }
         #expect(server.port > 0)
         #expect(server.url().absoluteString == "http://127.0.0.1:\(server.port)/")
@@ -31,8 +29,7 @@ struct LoopbackServerTests {
         #expect(server.url("/two words").absoluteString == "http://127.0.0.1:\(server.port)/two%20words")
     }
 
-    @Test("A taken port is an error that names the port and the system's error")
-    func takenPort() throws {
+    @Test func `a taken port is an error that names the port and the system's error`() throws {
         let first = try LoopbackServer { _ in [] }
         let error = try #require(throws: LoopbackServer.StartError.self) {
             _ = try LoopbackServer(port: first.port) { _ in [] }
@@ -42,8 +39,7 @@ struct LoopbackServerTests {
         #expect("\(error)".contains("port \(first.port): Address already in use"))
     }
 
-    @Test("Several requests come on one connection, in order, each with its number")
-    func keepAlive() throws {
+    @Test func `several requests come on one connection, in order, each with its number`() throws {
         let server = try LoopbackServer { .response(body: "\($0.number) on \($0.connectionNumber)") }
         let client = try RawClient(port: server.port)
         for number in 1...3 {
@@ -56,8 +52,7 @@ struct LoopbackServerTests {
         #expect(server.requestCount == 3)
     }
 
-    @Test("Requests sent in one go are answered in order")
-    func pipelining() throws {
+    @Test func `requests sent in one go are answered in order`() throws {
         let server = try LoopbackServer { .raw(.text("<\($0.path)>")) }
         let client = try RawClient(port: server.port)
         try client.send(
@@ -67,17 +62,16 @@ struct LoopbackServerTests {
         #expect(try client.receiveAll() == "</a></b></c>")
     }
 
-    @Test(
-        "The connection is kept or closed as the version and the Connection field say",
-        arguments: [
-            ("HTTP/1.1\r\n", true),
-            ("HTTP/1.1\r\nConnection: close\r\n", false),
-            ("HTTP/1.1\r\nconnection: x, CLOSE\r\n", false),
-            ("HTTP/1.0\r\n", false),
-            ("HTTP/1.0\r\nConnection: keep-alive\r\n", true),
-        ]
-    )
-    func persistence(rest: String, isKept: Bool) throws {
+    @Test(arguments: [
+        ("HTTP/1.1\r\n", true),
+        ("HTTP/1.1\r\nConnection: close\r\n", false),
+        ("HTTP/1.1\r\nconnection: x, CLOSE\r\n", false),
+        ("HTTP/1.0\r\n", false),
+        ("HTTP/1.0\r\nConnection: keep-alive\r\n", true),
+    ])
+    func `the connection is kept or closed as the version and the Connection field say`(rest: String, isKept: Bool)
+        throws
+    {
         let server = try LoopbackServer { _ in .raw("x") }
         let client = try RawClient(port: server.port)
         try client.send("GET / \(rest)\r\nGET / \(rest)\r\n")
@@ -86,8 +80,7 @@ struct LoopbackServerTests {
         #expect(server.openConnectionCount == 0)
     }
 
-    @Test("500 connections one after the other are served and counted")
-    func manyConnections() throws {
+    @Test func `500 connections one after the other are served and counted`() throws {
         let server = try LoopbackServer(requestLogLimit: 11) { _ in .response(body: "x") + [.close] }
         for _ in 0..<500 {
             let client = try RawClient(port: server.port)
@@ -100,8 +93,7 @@ struct LoopbackServerTests {
         #expect(server.requests.map(\.number) == Array(490...500))
     }
 
-    @Test("With a log limit of 0 requests are counted and not kept")
-    func noLog() throws {
+    @Test func `with a log limit of 0 requests are counted and not kept`() throws {
         let server = try LoopbackServer(requestLogLimit: 0) { _ in .raw("x") + [.close] }
         let client = try RawClient(port: server.port)
         try client.send("GET / HTTP/1.1\r\n\r\n")
@@ -110,8 +102,7 @@ struct LoopbackServerTests {
         #expect(server.requests.isEmpty)
     }
 
-    @Test("64 connections are open and served at the same time")
-    func parallelConnections() throws {
+    @Test func `64 connections are open and served at the same time`() throws {
         let server = try LoopbackServer { .response(body: .text($0.path)) }
         let clients = try (0..<64).map { _ in try RawClient(port: server.port) }
         for (index, client) in clients.enumerated() { try client.send("GET /\(index) HTTP/1.1\r\n\r\n") }
@@ -123,8 +114,7 @@ struct LoopbackServerTests {
         #expect(server.connectionCount == 64)
     }
 
-    @Test("64 threads get whole bodies at the same time")
-    func parallelBodies() async throws {
+    @Test func `64 threads get whole bodies at the same time`() async throws {
         let server = try LoopbackServer { _ in .response(body: .pattern(count: 300_000)) + [.close] }
         try await withThrowingTaskGroup(of: Bool.self) { group in
             for _ in 0..<64 {

@@ -1,3 +1,4 @@
+import Deferred
 import TestSupport
 import Testing
 
@@ -6,7 +7,6 @@ import Testing
 @Suite("Command line", .ownThread, .timeLimit(.minutes(1)))
 struct OptionsParsingTests {
     @Test(
-        "Arguments mean what the help says",
         arguments: [
             ([], Options()),
             (["http://h/a"], Options(urls: ["http://h/a"])),
@@ -15,51 +15,69 @@ struct OptionsParsingTests {
             (["--output=a=b", "--max=1"], Options(output: "a=b", maximum: 1)),
             (["u", "--max", "100", "v"], Options(urls: ["u", "v"], maximum: 100)),
             (["--max", "2", "--max", "3"], Options(maximum: 3)),
-            (["--", "--max", "-x"], Options(urls: ["--max", "-x"])),
+            (["--", "--max", "-x", "-", "--"], Options(urls: ["--max", "-x", "-", "--"])),
             (["http://h/?a=b", "--output", "-d"], Options(urls: ["http://h/?a=b"], output: "-d")),
             ([""], Options(urls: [""])),
+            (["-i", "list", "--input", "-", "-"], Options(inputs: ["list", "-", "-"])),
+            (["-n4", "-odir", "-q"], Options(output: "dir", maximum: 4, isQuiet: true)),
+            (["-qn12"], Options(maximum: 12, isQuiet: true)),
+            (["-qqq", "--quiet"], Options(isQuiet: true)),
+            (["--retries", "0", "--timeout", "0.5"], Options(retries: 0, timeout: 0.5)),
+            (["--engine", "libcurl"], Options(engine: .libcurl)),
+            (["--engine=libcurl", "--engine=urlsession"], Options()),
+            (["-H", "A: b:c", "--header=A:d"], Options(headers: ["A": "b:c", "A": "d"])),
         ]
     )
-    func meaning(arguments: [String], expected: Options) throws {
-        #expect(try Options.parse(arguments) == .download(expected))
+    func `arguments mean what the help says`(arguments: [String], expected: Options) throws {
+        #expect(try Options(arguments) == expected)
+    }
+
+    @Test(arguments: [["--help"], ["-h"], ["u", "--help", "--bogus"], ["-qh"]])
+    func `help is asked for in two ways, among anything`(arguments: [String]) throws {
+        #expect(throws: ProgramExit.help) { try Options(arguments) }
+    }
+
+    @Test(arguments: [["--version"], ["-V"], ["u", "-V"]])
+    func `so is the version`(arguments: [String]) throws {
+        #expect(throws: ProgramExit.version) { try Options(arguments) }
     }
 
     @Test(
-        "Help is asked for in two ways, among anything",
-        arguments: [["--help"], ["-h"], ["u", "--help", "--bogus"]]
-    )
-    func help(arguments: [String]) throws {
-        #expect(try Options.parse(arguments) == .help)
-    }
-
-    @Test(
-        "A usage error names the value",
         arguments: [
             (["--bogus"], "unknown option \"--bogus\""),
             (["--bogus=1"], "unknown option \"--bogus=1\""),
             (["-x"], "unknown option \"-x\""),
-            (["-"], "unknown option \"-\""),
+            (["-qx"], "unknown option \"-x\""),
+            (["--quiet=yes"], "unknown option \"--quiet=yes\""),
             (["-\u{1B}[31m"], "unknown option \"-\\u{1B}[31m\""),
-            (["--max"], "the option --max needs a value after it"),
-            (["--output"], "the option --output needs a value after it"),
+            (["--max"], "the option --max needs a value"),
+            (["--output"], "the option --output needs a value"),
+            (["--output="], "the option --output needs a value"),
             (["-o", "--max"], "the option -o needs a value, but \"--max\" follows"),
-            (["--output="], "the directory after --output is empty; use \".\" for the current one"),
             (["--max", "0"], "\"0\" after --max is not a number from 1 to 100"),
             (["--max=101"], "\"101\" after --max is not a number from 1 to 100"),
-            (["--max", "-1"], "\"-1\" after --max is not a number from 1 to 100"),
+            (["-n", "-1"], "\"-1\" after -n is not a number from 1 to 100"),
             (["--max", "two"], "\"two\" after --max is not a number from 1 to 100"),
             (["--max", "99999999999999999999"], "\"99999999999999999999\" after --max is not a number from 1 to 100"),
+            (["--retries", "-1"], "\"-1\" after --retries is not a number from 0 to 100"),
+            (["--timeout", "0"], "\"0\" after --timeout is not a number from 0.001 to 86400.0"),
+            (["--timeout", "nan"], "\"nan\" after --timeout is not a number from 0.001 to 86400.0"),
+            (["--timeout", "inf"], "\"inf\" after --timeout is not a number from 0.001 to 86400.0"),
+            (["--engine", "netscape"], "\"netscape\" after --engine is neither urlsession nor libcurl"),
+            (["-H", "Bearer secret"], "the text after -H is no name and value; write it like 'Name: value'"),
+            (["-H", "A: b\r\nC: d"], "the text after -H is no name and value; write it like 'Name: value'"),
+            (["-H", ": secret"], "the text after -H is no name and value; write it like 'Name: value'"),
         ]
     )
-    func usageErrors(arguments: [String], expected: String) {
-        #expect(throws: UsageError(description: expected)) { try Options.parse(arguments) }
+    func `a usage error names the value`(arguments: [String], expected: String) {
+        #expect(throws: ProgramExit.usage(expected)) { try Options(arguments) }
     }
 
-    @Test("The help names every option and exit code, in lines of at most 80 characters")
-    func helpText() {
-        for word in ["--output", "--max", "--help", "NO_COLOR", "Ctrl-C", "130", " 2 ", " 1 ", " 0 ", ".partial"] {
-            #expect(HelpText.text.contains(word))
+    @Test func `the help names every option and exit code, in lines of at most 80 characters`() {
+        let options = ["output", "input", "max", "header", "retries", "timeout", "engine", "quiet", "help", "version"]
+        for word in options.map({ "--\($0)" }) + ["NO_COLOR", "Ctrl-C", "130", " 2 ", " 1 ", " 0 ", ".partial"] {
+            #expect(Options.help.contains(word))
         }
-        #expect(HelpText.text.split(separator: "\n").allSatisfy { $0.count <= 80 })
+        #expect(Options.help.split(separator: "\n").allSatisfy { $0.count <= 80 })
     }
 }

@@ -5,15 +5,14 @@ import Testing
 
 @Suite("Progress lines", .ownThread, .timeLimit(.minutes(5)))
 struct ProgressLineTests {
-    private static let halfway = FileProgress(
-        name: "film.mp4",
-        phase: .running,
-        count: .init(received: 6_000_000, expected: 12_000_000, fetched: 6_000_000),
-        rate: 1_500_000
-    )
+    private static let halfway = file(6_000_000)
+
+    private static func file(_ completed: Int64, of total: Int64? = 12_000_000) -> FileProgress {
+        FileProgress("film.mp4", .running, completed, of: total, rate: 1_500_000)
+    }
 
     private func line(_ columns: Int, _ appearance: Appearance = Appearance(), longestName: Int = 8) -> ProgressLine {
-        ProgressLine(layout: LineLayout(columns: columns, longestName: longestName), appearance: appearance)
+        ProgressLine(columns: columns, longestName: longestName, appearance: appearance)
     }
 
     @Test(
@@ -33,27 +32,22 @@ struct ProgressLineTests {
     func ascii() {
         let text = line(40, Appearance(isUnicode: false)).file(Self.halfway).text
         #expect(text == "film.mp4    [#####.....]  50% 1.50 MB/s")
-        var long = Self.halfway
-        long.name = "a-rather-long-name-of-a-film.mp4"
+        let long = FileProgress("a-rather-long-name-of-a-film.mp4", .running, 1)
         #expect(line(40, Appearance(isUnicode: false), longestName: 32).file(long).text.hasPrefix("a-rat..m.mp4 ["))
     }
 
     @Test("Full means complete", arguments: [20, 40, 80, 200])
     func nearlyComplete(columns: Int) {
-        var file = Self.halfway
-        file.count.received = 11_999_999
-        let text = line(columns).file(file).text
+        let text = line(columns).file(Self.file(11_999_999)).text
         #expect(text.contains("99%"))
         #expect(text.contains("░") || columns == 20)
-        file.count.received = 12_000_000
-        let full = line(columns).file(file).text
+        let full = line(columns).file(Self.file(12_000_000)).text
         #expect(full.contains("100%") && !full.contains("░"))
     }
 
     @Test("A length that is not known has a bar that moves to and fro, and no percentage or time")
     func unknownLength() {
-        var file = Self.halfway
-        file.count.expected = nil
+        let file = Self.file(6_000_000, of: nil)
         let line = line(80)
         let frames = (0..<200).map { line.file(file, step: $0).text }
         #expect(Set(frames).count > 20)
@@ -62,6 +56,12 @@ struct ProgressLineTests {
         for (frame, next) in zip(frames, frames.dropFirst()) {
             #expect(frame != next)
         }
+    }
+
+    private static func ended(_ name: String, _ phase: FileProgress.Phase, _ total: Int64?) -> FileProgress {
+        var file = FileProgress(name, phase, .max / 2, of: total, rate: 1e18)
+        file.elapsed = .seconds(1e6)
+        return file
     }
 
     @Test(
@@ -74,17 +74,19 @@ struct ProgressLineTests {
         ]
         let phases: [FileProgress.Phase] = [
             .waiting, .running, .saved, .stopped, .failed(reason: "日本語 the server answered\n404"),
-            .backingOff(reason: "the host refuses the connection", until: .seconds(400_000)),
+            .backingOff(reason: "the host refuses the connection", until: .now + .seconds(400_000)),
         ]
         for name in names {
             for phase in phases {
                 for expected in [nil, 0, Int64.max] as [Int64?] {
-                    let count = ByteCounter.Count(received: .max / 2, expected: expected, fetched: 1)
-                    let file = FileProgress(name: name, phase: phase, count: count, rate: 1e18, elapsed: .seconds(1e6))
-                    for appearance in [Appearance(), Appearance(isUnicode: false)] {
-                        let line = line(columns, appearance, longestName: CellWidth.of(name))
-                        #expect(line.file(file).width <= max(1, columns - 1))
-                        #expect(line.total(TotalProgress([file, file], rate: 1e18)).width <= max(1, columns - 1))
+                    let (slow, fast) = (
+                        FileProgress(name, phase, 1, of: expected, rate: 1e-3), Self.ended(name, phase, expected)
+                    )
+                    for (appearance, file) in [(Appearance(), slow), (Appearance(isUnicode: false), fast)] {
+                        let line = line(columns, appearance, longestName: FittedText.width(name))
+                        #expect(FittedText.width(line.file(file).text) <= max(1, columns - 1))
+                        let total = line.total(TotalProgress([file, file], rate: file.rate))
+                        #expect(FittedText.width(total.text) <= max(1, columns - 1))
                     }
                 }
             }
@@ -94,19 +96,19 @@ struct ProgressLineTests {
     @Test("Columns of all lines are below one another", arguments: [40, 80, 200])
     func alignment(columns: Int) {
         let line = line(columns, longestName: 12)
-        var wide = Self.halfway
-        wide.name = "日本語.txt"
+        let wide = FileProgress("日本語.txt", .running, 1, of: 2, rate: 1)
         let rows = [line.file(Self.halfway), line.file(wide), line.total(TotalProgress([Self.halfway], rate: 1))]
-        #expect(Set(rows.map(\.width)).count == 1)
-        let bars = rows.map { CellWidth.of($0.text.prefix { $0 != "[" }) }
+        #expect(Set(rows.map { FittedText.width($0.text) }).count == 1)
+        let bars = rows.map { FittedText.width($0.text.prefix { $0 != "[" }) }
         #expect(Set(bars).count == 1)
     }
 
     @Test("What is not a bar says why")
     func notes() {
         var file = Self.halfway
-        file.phase = .backingOff(reason: "time-out", until: .seconds(12))
-        #expect(line(80).file(file, now: .seconds(10)).text == "film.mp4    again in 0:02: time-out")
+        let now = ContinuousClock.now
+        file.phase = .backingOff(reason: "time-out", until: now + .seconds(2))
+        #expect(line(80).file(file, now: now).text == "film.mp4    again in 0:02: time-out")
         file.phase = .failed(reason: "404")
         #expect(line(80).file(file).text == "film.mp4    failed: 404")
         file.phase = .stopped

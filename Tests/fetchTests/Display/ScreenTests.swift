@@ -51,7 +51,9 @@ struct ScreenTests {
     func colours() {
         var text = StyledText("a", .good)
         text.append("b")
-        #expect(text.rendered(isColoured: true) == "\u{1B}[32ma\u{1B}[0mb")
-        #expect(text.rendered(isColoured: false) == "ab")
+        #expect(text.coloured == "\u{1B}[32ma\u{1B}[0mb")
+        #expect(text.text == "ab")
+        var screen = Screen(isColoured: true)
+        #expect(screen.draw([text], columns: 40).contains(text.coloured))
     }
 }

@@ -47,7 +47,7 @@ struct VirtualTerminal {
     }
 
     private mutating func put(_ character: Character) {
-        let width = CellWidth.of(character)
+        let width = FittedText.width(String(character))
         if column + width > columns { newLine() }
         while rows[row].count < column + width { rows[row].append(" ") }
         rows[row][column] = character

@@ -12,52 +12,50 @@ import FoundationNetworking
 @Suite("Download failures", .ownThread, .timeLimit(.minutes(1)))
 struct DownloadFailureTests {
     @Test(
-        "Statuses that may pass are transient, and no others",
-        arguments: [401, 403, 404, 408, 410, 418, 429, 500, 502, 503, 504, 505]
+        arguments: [
+            (401, "check that you may have this file, or log in with --header"), (404, "check the path of the URL"),
+            (418, "check the URL"), (429, "try again later"), (503, "try again later"),
+        ]
     )
-    func statuses(code: Int) {
+    func `a status is told with its name and what to do`(code: Int, advice: String) {
         let failure = DownloadFailure(URLClientError.unacceptableStatus(code: code, body: Data()))
-        #expect(failure.isTransient == [408, 429, 500, 502, 503, 504].contains(code))
-        #expect(failure.reason.contains("\(code)"))
+        #expect(failure.reason.hasPrefix("the server answered \(code) ("))
+        #expect(failure.advice == advice)
     }
 
     @Test(
-        "Failures of the network are transient, and those of the request or the certificate are not",
         arguments: [
-            (.cannotConnectToHost, true), (.cannotFindHost, true), (.timedOut, true), (.networkConnectionLost, true),
-            (.badServerResponse, false), (.serverCertificateUntrusted, false), (.secureConnectionFailed, false),
-            (.httpTooManyRedirects, false), (.cancelled, false), (.badURL, false),
-        ] as [(URLError.Code, Bool)]
+            (.cannotConnectToHost, "the host refuses the connection"), (.timedOut, "the server stopped answering"),
+            (.serverCertificateUntrusted, "the server's certificate is not valid"),
+            (.badServerResponse, "the server's answer is not valid HTTP"),
+        ] as [(URLError.Code, String)]
     )
-    func networkErrors(code: URLError.Code, isTransient: Bool) {
-        #expect(DownloadFailure(URLError(code)).isTransient == isTransient)
+    func `failures of the network are told in plain words`(code: URLError.Code, reason: String) {
+        #expect(DownloadFailure(URLError(code)).reason == reason)
     }
 
-    @Test("Failures of the disk are not transient, and say where")
-    func fileErrors() {
+    @Test func `failures of the disk say where`() {
         let error = CocoaError(.fileWriteOutOfSpace, userInfo: [NSLocalizedDescriptionKey: "Cannot write /x: full"])
         let failure = DownloadFailure(error)
-        #expect(failure == DownloadFailure("Cannot write /x: full", advice: "make room on the disk"))
+        #expect(failure == DownloadFailure(reason: "Cannot write /x: full", advice: "make room on the disk"))
+        let locked = CocoaError(.fileLocking, userInfo: [NSLocalizedDescriptionKey: "Cannot write a; b: busy; wait"])
+        #expect(DownloadFailure(locked) == DownloadFailure(reason: "Cannot write a; b: busy", advice: "wait"))
     }
 
-    @Test("A truncated body is transient, and says how much came")
-    func truncated() {
+    @Test func `a truncated body says how much came`() {
         let failure = DownloadFailure(URLClientError.truncatedBody(received: 1_000, expected: 5_000))
-        #expect(failure.isTransient)
         #expect(failure.reason == "the connection ended after 1.00 kB of 5.00 kB")
     }
 
-    @Test("What an invalid request advises is the advice")
-    func invalidRequest() {
+    @Test func `what an invalid request advises is the advice`() {
         let failure = DownloadFailure(URLClientError.invalidRequest(reason: "the port 0 is wrong; use 1 to 65535"))
-        #expect(failure == DownloadFailure("the port 0 is wrong", advice: "use 1 to 65535"))
+        #expect(failure == DownloadFailure(reason: "the port 0 is wrong", advice: "use 1 to 65535"))
         let brief = DownloadFailure(URLClientError.invalidRequest(reason: "it is wrong"))
-        #expect(brief == DownloadFailure("it is wrong", advice: "correct the URL"))
+        #expect(brief == DownloadFailure(reason: "it is wrong", advice: "correct the URL"))
     }
 
-    @Test("The line is one line, and names the URL, the reason, the attempts, the advice, and what is kept")
-    func lines() {
-        let failure = DownloadFailure("it\nfailed", advice: "try\u{1B}[2J")
+    @Test func `the line is one line, and names the URL, the reason, the attempts, the advice, and what is kept`() {
+        let failure = DownloadFailure(reason: "it\nfailed", advice: "try\u{1B}[2J")
         #expect(failure.line(for: "http://a:b@h/") == "http://…@h/: it\\u{A}failed; try\\u{1B}[2J")
         #expect(
             failure.line(for: "u", attempts: 5, kept: 1_000) == "u: it\\u{A}failed (tried 5 times); try\\u{1B}[2J "

@@ -6,40 +6,49 @@ import Testing
 
 @Suite("Job list", .ownThread, .timeLimit(.minutes(1)))
 struct JobListTests {
-    private func list(_ arguments: String...) throws -> JobList {
-        JobList(arguments, in: try OutputDirectory(path: NSTemporaryDirectory()))
+    private func list(_ files: WantedFile...) throws -> JobList {
+        JobList(files, in: try OutputDirectory(path: NSTemporaryDirectory()))
+    }
+
+    private func list(urls: String...) throws -> JobList {
+        JobList(urls.map { WantedFile(url: $0) }, in: try OutputDirectory(path: NSTemporaryDirectory()))
     }
 
     @Test(
-        "Arguments that are no URLs of the web are rejected, with the reason",
         arguments: [
-            ("", "it is not a URL"),
-            ("http://[", "it is not a URL"),
-            ("example.com/a", "it has no scheme"),
-            ("/a/b", "it has no scheme"),
-            ("host:80/a", "it has no scheme"),
-            ("ftp://h/a", "the scheme \"ftp\" is neither http nor https"),
-            ("file:///etc/passwd", "the scheme \"file\" is neither http nor https"),
-            ("http:///a", "it has no host"),
+            ("", "\"\": it has no scheme"),
+            ("http://[", "http://[: it is not a URL"),
+            ("example.com/a", "example.com/a: it has no scheme"),
+            ("/a/b", "/a/b: it has no scheme"),
+            ("host:80/a", "host:80/a: it has no scheme"),
+            ("#http://h/a", "#http://h/a: it has no scheme"),
         ]
     )
-    func rejected(argument: String, reason: String) throws {
-        let list = try list("http://h/a", argument, "http://h/b")
-        #expect(list.rejected == [JobList.Rejected(argument: argument, failure: .malformedURL(reason))])
+    func `what is no URL is rejected, with the reason`(argument: String, reason: String) throws {
+        let list = try list(urls: "http://h/a", argument, "http://h/b")
+        #expect(list.rejections == ["\(reason); write it like https://example.com/file.zip"])
         #expect(list.jobs.map(\.name) == ["a", "b"])
     }
 
-    @Test("A URL given twice is one file, with and without a fragment")
-    func duplicates() throws {
-        #expect(try list("http://h/a", "http://h/a", "http://h/a#top").jobs.map(\.url.absoluteString) == ["http://h/a"])
+    @Test func `a URL given twice is one file, with and without a fragment`() throws {
+        let list = try list(urls: "http://h/a", "http://h/a", "http://h/a#top")
+        #expect(list.jobs.map(\.url.absoluteString) == ["http://h/a"])
     }
 
-    @Test("Paths are told as the directory was")
-    func shownPaths() throws {
+    @Test func `a file is called what its line says, as far as that is a name`() throws {
+        let url = "http://h/a"
+        let files = [nil, "b", "../c", "..", "A"].map { WantedFile(url: url, name: $0) }
+        let names = JobList(files, in: try OutputDirectory(path: ".")).jobs.map(\.name)
+        #expect(Array(names[1...3]) == ["b", ".._c", "index.html"])
+        // Upper and lower case are not told apart everywhere.
+        #expect(names.count == 5 && Set(names).count == 5 && names[0].hasPrefix("a-") && names[4].hasPrefix("A-"))
+    }
+
+    @Test func `paths are told as the directory was`() throws {
         let temporary = try TemporaryDirectory()
-        let below = JobList(["http://h/a"], in: try OutputDirectory(path: temporary.url.path + "/"))
-        #expect(below.jobs.map(\.shownPath) == ["\(temporary.url.path)/a"])
-        let here = JobList(["http://h/a"], in: try OutputDirectory(path: "."))
-        #expect(here.jobs.map(\.shownPath) == ["a"])
+        for (path, shown) in [(temporary.url.path + "/", "\(temporary.url.path)/a"), (".", "a"), ("./", "./a")] {
+            let list = JobList([WantedFile(url: "http://h/a")], in: try OutputDirectory(path: path))
+            #expect(list.jobs.map(\.shownPath) == [shown])
+        }
     }
 }

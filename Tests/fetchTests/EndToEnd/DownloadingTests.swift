@@ -1,8 +1,11 @@
+#if os(macOS) || os(Linux)
 import Deferred
 import DeferredTesting
 import Foundation
 import TestSupport
 import Testing
+
+@testable import fetch
 
 @Suite("fetch: downloading", .ownThread, .timeLimit(.minutes(5)))
 struct DownloadingTests {
@@ -85,15 +88,74 @@ struct DownloadingTests {
         #expect(try directory.contents(of: "old") == Data("there".utf8))
     }
 
+    @Test func `URLs come from files and from standard input, with names`() async throws {
+        let server = try LoopbackServer { .response(body: .text($0.path)) }
+        let list = "# first\r\n\(server.url("/a"))\tone.txt\r\n\r\n\(server.url("/b"))\r\n"
+        try Data(list.utf8).write(to: directory.file("list"))
+        let input = "\(server.url("/c"))\t../two.txt\n"
+        let output = directory.file("files").path
+        let result = try await FetchProcess.run(
+            ["-o", output, "--input", directory.file("list").path, "-i", "-", server.url("/d").absoluteString],
+            input: input
+        )
+        #expect(result.code == 0)
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: output).sorted() == [".._two.txt", "b", "d", "one.txt"]
+        )
+        #expect(try directory.contents(of: "files/one.txt") == Data("/a".utf8))
+        #expect(try directory.contents(of: "files/.._two.txt") == Data("/c".utf8))
+    }
+
+    @Test func `every request has the headers that were asked for`() async throws {
+        let server = try LoopbackServer { _ in .response(body: "f") }
+        let url = server.url("/f").absoluteString
+        let result = try await fetch("-H", "X-One: 1", "--header=Authorization: Bearer a:b", url, url + "2")
+        #expect(result.code == 0 && server.requestCount == 2)
+        #expect(
+            server.requests.allSatisfy { $0.headers["X-One"] == "1" && $0.headers["Authorization"] == "Bearer a:b" }
+        )
+    }
+
+    @Test(arguments: engines) func `both engines download and resume`(engine: String) async throws {
+        let server = try LoopbackServer { request in
+            let script = LoopbackServer.Script.resumable(.pattern(count: 200_000), for: request)
+            return request.number == 1 ? script.truncated(after: 50_000) : script
+        }
+        let result = try await fetch("--engine", engine, "--retries=0", server.url("/f").absoluteString)
+        #expect(result.code == 1)
+        let kept = try directory.contents(of: "f.partial").count
+        let again = try await fetch("--engine", engine, server.url("/f").absoluteString)
+        #expect(again.code == 0)
+        #expect(again.output.hasSuffix(", resumed after \(ProgressText.bytes(Int64(kept)))\n"))
+        #expect(server.requests.map { $0.headers["Range"] } == [nil, "bytes=\(kept)-"])
+        #expect(try directory.contents(of: "f") == LoopbackServer.Payload.patternBytes(0..<200_000))
+    }
+
+    #if os(Linux)
+    private static let engines = ["urlsession", "libcurl"]
+    #else
+    private static let engines = ["urlsession"]
+    #endif
+
+    @Test func `quietly, only errors are printed`() async throws {
+        let server = try LoopbackServer { $0.path == "/f" ? .response(body: "f") : .status(404) }
+        let result = try await fetch("-q", server.url("/f").absoluteString, server.url("/g").absoluteString)
+        #expect(result.code == 1)
+        #expect(result.output == "")
+        #expect(result.errorLines.count == 1)
+        #expect(try directory.names == ["f"])
+    }
+
     @Test("The demonstration downloads its four files, one of them after a break")
     func demonstration() async throws {
         let result = try await fetch()
         #expect(result.code == 0)
         #expect(result.errors == "")
         #expect(result.outputLines.count == 4)
-        for file in DemoLengths.all {
+        for file in Demo.files {
             #expect(try directory.contents(of: file.name) == LoopbackServer.Payload.patternBytes(0..<file.length))
         }
         #expect(try directory.names.count == 4)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(macOS) || os(Linux)
 import Deferred
 import DeferredTesting
 import Foundation
@@ -44,8 +45,8 @@ struct FailingTests {
                         + "try again later",
                     "fetch: \(refusing.url("/x")): the host refuses the connection (tried 5 times); check host and port",
                     "fetch: example.com/no-scheme: it has no scheme; write it like https://example.com/file.zip",
-                    "fetch: ftp://example.com/y: the scheme \"ftp\" is neither http nor https; "
-                        + "write it like https://example.com/file.zip",
+                    "fetch: ftp://example.com/y: the scheme \"ftp\" of \"ftp://example.com/y\" is not http or https; "
+                        + "correct the URL",
                 ].sorted()
         )
         #expect(result.outputLines.count == 1)
@@ -70,18 +71,18 @@ struct FailingTests {
     @Test("A body cut short goes on from there, within one run")
     func cutShort() async throws {
         let server = try LoopbackServer { request in
-            guard let range = request.headers["Range"], let first = Int(range.dropFirst(6).dropLast()) else {
+            guard request.number > 1 else {
                 let start = LoopbackServer.Payload.pattern(count: 1_000)
                 return .response(headers: ["ETag": "\"1\""], body: start, contentLength: 5_000) + [.reset]
             }
-            let headers: LoopbackServer.Headers = ["ETag": "\"1\"", "Content-Range": "bytes \(first)-4999/5000"]
-            let rest = LoopbackServer.Payload.patternBytes(first..<5_000)
-            return .response(status: 206, headers: headers, body: .bytes(rest))
+            return .resumable(.pattern(count: 5_000), for: request)
         }
         let result = try await fetch(server.url("/f").absoluteString)
         #expect(result.code == 0)
         #expect(try directory.contents(of: "f") == LoopbackServer.Payload.patternBytes(0..<5_000))
         #expect(server.requestCount == 2)
+        // What this run has brought was not there before it.
+        #expect(!result.output.contains("resumed"))
     }
 
     @Test("A part that can be resumed is kept, and the line says so")
@@ -116,7 +117,7 @@ struct FailingTests {
         let result = try await fetch(server.url("/f").absoluteString, server.url("/g").absoluteString)
         #expect(result.code == 1)
         #expect(result.errorLines.count == 1)
-        #expect(result.errors.contains("is a directory"))
+        #expect(result.errors.contains("/f: Is a directory"))
         #expect(try directory.names == ["f", "g"])
     }
 
@@ -133,6 +134,60 @@ struct FailingTests {
         #expect(try directory.names == [])
     }
 
+    @Test func `a file that backs off yields its place, and returns when the server says`() async throws {
+        let server = try LoopbackServer { request in
+            request.number == 1 ? .status(503, headers: ["Retry-After": "0"]) : .response(body: "f")
+        }
+        let urls = ["/busy", "/other", "/third"].map { server.url($0).absoluteString }
+        let result = try await FetchProcess.run(["-o", directory.url.path, "--max=1"] + urls)
+        #expect(result.code == 0)
+        // It returns before what has not begun.
+        #expect(server.requests.map(\.path) == ["/busy", "/other", "/busy", "/third"])
+    }
+
+    @Test func `a file is tried as often as asked for`() async throws {
+        let server = try LoopbackServer { _ in .status(503, headers: ["Retry-After": "0"]) }
+        for (retries, count) in [(0, 1), (2, 3)] {
+            let before = server.requestCount
+            let result = try await fetch("--retries", "\(retries)", server.url("/f").absoluteString)
+            #expect(result.code == 1)
+            #expect(result.errors.contains("(tried 3 times)") == (count == 3))
+            #expect(server.requestCount - before == count)
+        }
+    }
+
+    @Test func `a silent server is given up`() async throws {
+        let server = try LoopbackServer { _ in [.stall] }
+        let result = try await fetch("--timeout=0.2", "--retries=0", server.url("/f").absoluteString)
+        #expect(result.code == 1)
+        #expect(result.errors == "fetch: \(server.url("/f")): the server stopped answering; try again later\n")
+        #expect(try directory.names == [])
+    }
+
+    @Test func `a list without a URL is an error, not the demonstration`() async throws {
+        for input in ["", "# nothing\n"] {
+            let result = try await FetchProcess.run(["-o", directory.url.path, "-"], input: input)
+            #expect(result.code == 1)
+            #expect(result.errors == "fetch: there is no URL in what --input reads\n")
+        }
+        let missing = directory.file("missing").path
+        let result = try await FetchProcess.run(["--input", missing])
+        #expect(result.code == 1 && result.errors.hasPrefix("fetch: cannot read \"\(missing)\": "))
+    }
+
+    @Test func `a header that can't be sent fails, and tells no secret`() async throws {
+        let server = try LoopbackServer { _ in .response(body: "f") }
+        let result = try await fetch("-H", "A B: secret", server.url("/f").absoluteString)
+        #expect(result.code == 1)
+        #expect(result.errors.contains("\"A B\" is not a token") && !result.errors.contains("secret"))
+        #expect(server.requestCount == 0)
+    }
+
+    @Test func `the version goes to standard output`() async throws {
+        let result = try await FetchProcess.run(["--version"])
+        #expect(result.code == 0 && result.output.hasPrefix("fetch ") && result.outputLines.count == 1)
+    }
+
     @Test("Help goes to standard output")
     func help() async throws {
         let result = try await FetchProcess.run(["--help"])
@@ -141,3 +196,4 @@ struct FailingTests {
         #expect(result.errors == "")
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(macOS) || os(Linux)
 import Deferred
 import Foundation
 import TestSupport
@@ -19,11 +20,14 @@ final class FetchProcess: Sendable {
     private let process: RunningProcess
     private let exit = Deferred<Int32>()
 
-    /// - Parameter terminal: Becomes standard output. Without one, that is a file.
+    /// - Parameters:
+    ///   - input: What comes from standard input.
+    ///   - terminal: Becomes standard output. Without one, that is a file.
     init(
         _ arguments: [String],
         environment: [String: String] = [:],
         directory: URL? = nil,
+        input: String? = nil,
         terminal: FileHandle? = nil
     ) throws {
         streams = try TemporaryDirectory()
@@ -32,7 +36,9 @@ final class FetchProcess: Sendable {
         child.arguments = arguments
         child.currentDirectoryURL = directory
         child.environment = ["PATH": "/usr/bin:/bin", "TERM": "xterm", "LANG": "C.UTF-8"].merging(environment) { $1 }
-        child.standardInput = FileHandle.nullDevice
+        let file = streams.file("input")
+        try Data((input ?? "").utf8).write(to: file)
+        child.standardInput = input == nil ? FileHandle.nullDevice : try FileHandle(forReadingFrom: file)
         child.standardOutput = try terminal ?? Self.create(streams.file("output"))
         child.standardError = try Self.create(streams.file("errors"))
         child.terminationHandler = { [exit] child in
@@ -61,15 +67,23 @@ final class FetchProcess: Sendable {
         )
     }
 
-    static func run(_ arguments: [String], directory: URL? = nil) async throws -> Result {
-        try await FetchProcess(arguments, directory: directory).result()
+    static func run(_ arguments: [String], directory: URL? = nil, input: String? = nil) async throws -> Result {
+        try await FetchProcess(arguments, directory: directory, input: input).result()
     }
 
-    /// The program lies beside the bundle, or the program, that holds these tests.
+    /// The program lies beside the bundle, or the program, that holds these tests. On macOS the tests are three levels deep
+    /// in their bundle, and another program runs them.
     private static var executable: URL {
         get throws {
-            let paths = ProcessInfo.processInfo.arguments + [Bundle.main.bundlePath, Bundle.main.executablePath ?? ""]
-            let candidates = paths.map { URL(fileURLWithPath: $0).deletingLastPathComponent().appending(path: "fetch") }
+            let bundles = [Bundle.main] + Bundle.allBundles
+            let paths =
+                ProcessInfo.processInfo.arguments + bundles.flatMap { [$0.bundlePath, $0.executablePath ?? ""] }
+            let candidates = paths.filter { $0.hasPrefix("/") || $0.contains("/") }.flatMap { path in
+                sequence(first: URL(fileURLWithPath: path).deletingLastPathComponent()) {
+                    $0.deletingLastPathComponent()
+                }
+                .prefix(4).map { $0.appending(path: "fetch") }
+            }
             return try #require(
                 candidates.first { FileManager.default.isExecutableFile(atPath: $0.path) },
                 "fetch is not beside the tests; looked for \(candidates.map(\.path))"
@@ -93,3 +107,4 @@ private final class RunningProcess: @unchecked Sendable {
         identifier = process.processIdentifier
     }
 }
+#endif

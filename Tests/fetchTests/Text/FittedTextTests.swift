@@ -13,7 +13,7 @@ struct FittedTextTests {
         ]
     )
     func widths(text: String, expected: Int) {
-        #expect(CellWidth.of(text) == expected)
+        #expect(FittedText.width(text) == expected)
     }
 
     @Test(
@@ -34,9 +34,9 @@ struct FittedTextTests {
         for text in ["日本語のファイル名日本語.txt", "👨‍👩‍👧👨‍👩‍👧👨‍👩‍👧👨‍👩‍👧", "plain-old-file-name-of-some-length.tar.gz", "e\u{301}日e\u{301}日"] {
             for ellipsis in ["…", ".."] {
                 let fitted = FittedText.truncatingMiddle(text, to: width, ellipsis: ellipsis)
-                #expect(CellWidth.of(fitted) <= width)
-                #expect(CellWidth.of(FittedText.padded(fitted, to: width)) == width)
-                #expect(CellWidth.of(FittedText.rightAligned(fitted, to: width)) == width)
+                #expect(FittedText.width(fitted) <= width)
+                #expect(FittedText.width(FittedText.padded(fitted, to: width)) == width)
+                #expect(FittedText.width(FittedText.padded(fitted, to: width, atStart: true)) == width)
             }
         }
     }

@@ -1,12 +1,12 @@
-/// Decides which requests of a client run, wait or are refused, and when its engine can go.
+/// Decides which requests of a client run, wait or are refused, and when its engine can be released.
 struct AdmissionStateMachine {
     enum State: Equatable {
         case open
 
-        /// What is here may end; nothing new comes in.
+        /// Current requests may end; new ones are refused.
         case closing
 
-        /// Nothing is left, and the engine was given up.
+        /// No requests are left, and the engine has been released.
         case closed
     }
 
@@ -18,14 +18,20 @@ struct AdmissionStateMachine {
 
     private(set) var state = State.open
     private var waiting = FairQueue()
+
+    /// Those that pause, and have no place meanwhile.
+    private var aside: Set<UInt64> = []
+
+    /// Those that have paused, and wait for a place again.
+    private var returning = FairQueue()
     private var runningCount = 0
 
-    /// Attempts and transfers that may still make tasks on the engine, or wait for the end of one.
+    /// The number of attempts and transfers that may still create tasks on the engine, or wait for the end of a task.
     private var leaseCount = 0
 
     private let limit: Int
 
-    /// - Parameter limit: how many run at a time; nil for any number.
+    /// - Parameter limit: the maximum number of running requests; nil for no limit.
     init(limit: Int?) {
         self.limit = max(1, limit ?? .max)
     }
@@ -40,17 +46,40 @@ struct AdmissionStateMachine {
         return [.start(request)]
     }
 
-    /// A request that arrived and wasn't refused has ended.
+    /// Handles the end of a request that arrived and wasn't refused.
     mutating func left(_ request: UInt64) -> [Action] {
-        guard !waiting.remove(request) else { return invalidateIfIdle() }
-        guard let next = waiting.popFirst() else {
+        if waiting.remove(request) || returning.remove(request) || aside.remove(request) != nil {
+            return invalidateIfIdle()
+        }
+        return giveUpPlace()
+    }
+
+    /// A running request pauses, and lets another one take its place.
+    mutating func steppedAside(_ request: UInt64) -> [Action] {
+        aside.insert(request)
+        return giveUpPlace()
+    }
+
+    /// Its pause is over, unless it has left meanwhile. It goes before those that have not begun.
+    mutating func cameBack(_ request: UInt64) -> [Action] {
+        guard aside.remove(request) != nil else { return [] }
+        guard runningCount < limit else {
+            returning.append(request, host: "")
+            return []
+        }
+        runningCount += 1
+        return [.start(request)]
+    }
+
+    private mutating func giveUpPlace() -> [Action] {
+        guard let next = returning.popFirst() ?? waiting.popFirst() else {
             runningCount -= 1
             return invalidateIfIdle()
         }
         return [.start(next)]
     }
 
-    /// Whether a transfer may begin.
+    /// Counts a lease and returns true if a transfer may begin.
     mutating func leased() -> Bool {
         guard state != .closed else { return false }
         leaseCount += 1
@@ -69,7 +98,8 @@ struct AdmissionStateMachine {
     }
 
     private mutating func invalidateIfIdle() -> [Action] {
-        guard state == .closing, runningCount == 0, waiting.count == 0, leaseCount == 0 else { return [] }
+        let waitingCount = waiting.count + returning.count + aside.count
+        guard state == .closing, runningCount == 0, waitingCount == 0, leaseCount == 0 else { return [] }
         state = .closed
         return [.invalidate]
     }

@@ -5,7 +5,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Counts a request's bytes, and reports to the client's monitor what happens to it.
+/// Counts a request's bytes, and reports its events to the client's monitor.
 final class EventReporter: Sendable {
     private let identifier: UInt64
     private let original: URLRequest
@@ -46,14 +46,15 @@ final class EventReporter: Sendable {
         state.withLock { $0.metrics = metrics }
     }
 
-    func report(_ kind: URLClient.Event.Kind) {
+    /// - Parameter failure: What the attempt that is retried failed with.
+    func report(_ kind: URLClient.Event.Kind, failure: (any Error)? = nil) {
         guard let monitor else { return }
         let (before, isTold) = state.withLock { state in
             let before = state
             if case .finished = kind { state.hasFinished = true }
             return (before, !before.hasFinished)
         }
-        // A transfer that was cancelled may still have something to say.
+        // A transfer that was cancelled may still report events.
         guard isTold else { return }
         monitor(
             URLClient.Event(
@@ -63,6 +64,7 @@ final class EventReporter: Sendable {
                 elapsed: ContinuousClock.now - beginning,
                 sent: before.sent,
                 received: before.received,
+                failure: failure,
                 metrics: Self.isEnd(kind) ? before.metrics : nil
             )
         )

@@ -20,7 +20,7 @@ struct AdmissionStateMachineTests {
         #expect(machine.arrived(1, host: "a") == [.start(1)])
         #expect(machine.arrived(2, host: "a") == [])
         #expect(machine.arrived(3, host: "a") == [])
-        // One that waits leaves no room.
+        // A waiting request that leaves makes no room.
         #expect(machine.left(2) == [])
         #expect(machine.left(1) == [.start(3)])
         #expect(machine.left(3) == [])
@@ -51,6 +51,43 @@ struct AdmissionStateMachineTests {
         #expect(machine.left(2) == [])
         #expect(machine.leaseReturned() == [.invalidate])
         #expect(machine.state == .closed)
+    }
+
+    @Test func `one that pauses makes room, and goes before those that have not begun`() {
+        var machine = AdmissionStateMachine(limit: 1)
+        #expect(machine.arrived(1, host: "a") == [.start(1)])
+        #expect(machine.arrived(2, host: "a") == [])
+        #expect(machine.arrived(3, host: "a") == [])
+        #expect(machine.steppedAside(1) == [.start(2)])
+        #expect(machine.cameBack(1) == [])
+        #expect(machine.left(2) == [.start(1)])
+        #expect(machine.steppedAside(1) == [.start(3)])
+        #expect(machine.left(3) == [])
+        #expect(machine.cameBack(1) == [.start(1)])
+        #expect(machine.cameBack(1) == [])
+    }
+
+    @Test func `one that leaves in its pause, or after it, gives no place away`() {
+        var machine = AdmissionStateMachine(limit: 1)
+        #expect(machine.arrived(1, host: "a") == [.start(1)])
+        #expect(machine.arrived(2, host: "a") == [])
+        #expect(machine.steppedAside(1) == [.start(2)])
+        #expect(machine.arrived(3, host: "a") == [])
+        #expect(machine.left(1) == [])
+        #expect(machine.cameBack(1) == [])
+        #expect(machine.steppedAside(2) == [.start(3)])
+        #expect(machine.cameBack(2) == [])
+        #expect(machine.left(2) == [])
+        #expect(machine.left(3) == [])
+    }
+
+    @Test func `a client stays until what pauses has ended`() {
+        var machine = AdmissionStateMachine(limit: 1)
+        #expect(machine.arrived(1, host: "a") == [.start(1)])
+        #expect(machine.steppedAside(1) == [])
+        #expect(machine.close() == [])
+        #expect(machine.cameBack(1) == [.start(1)])
+        #expect(machine.left(1) == [.invalidate])
     }
 
     @Test func `an open client stays open when the last lease comes back`() {

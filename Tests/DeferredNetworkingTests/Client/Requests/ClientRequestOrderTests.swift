@@ -8,12 +8,15 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// A client's machines, with threads that take steps in any order. A thread does what its steps lead to before its next one.
+/// A client's state machines, with threads that take steps in any order.
+///
+/// A thread takes the steps that follow from a step before its next one.
 private struct Simulation {
     enum Step {
         case begin(UInt64)
         case abort(UInt64)
         case attemptEnded(UInt64, round: Int)
+        case pauseEnded(UInt64, round: Int)
         case shutdown
         case request(UInt64, ClientRequestStateMachine<Int>.Action)
         case admission(AdmissionStateMachine.Action)
@@ -23,18 +26,25 @@ private struct Simulation {
     private var admission: AdmissionStateMachine
     private var machines: [UInt64: ClientRequestStateMachine<Int>] = [:]
     private var registered: Set<UInt64> = []
+
+    /// Those that have a place.
+    private var running: Set<UInt64> = []
+    private(set) var mostRunning = 0
     private(set) var ends: [UInt64: Int] = [:]
     private(set) var threads: [[Step]] = []
 
     var isClosed: Bool { admission.state == .closed }
 
     /// - Parameter count: how many requests there are, each with a deadline and a cancellation at any time.
-    init(limit: Int?, count: UInt64) {
+    init(limit: Int?, count: UInt64, yieldsPlace: Bool) {
         admission = AdmissionStateMachine(limit: limit)
+        var retries = URLClient.RetryPolicy()
+        retries.attempts = 2
+        retries.yieldsPlace = yieldsPlace
         for identifier in 0..<count {
             machines[identifier] = ClientRequestStateMachine(
                 .checked(URLRequest(url: URL(string: "http://host/") ?? URL(filePath: "/"))),
-                retries: .none,
+                retries: retries,
                 authentication: .none
             )
             threads += [[.begin(identifier)], [.abort(identifier)], [.abort(identifier)]]
@@ -55,12 +65,16 @@ private struct Simulation {
         case .abort(let identifier): feed(identifier) { $0.abort(with: URLClientError.deadlineExceeded) }
         case .attemptEnded(let identifier, let round):
             feed(identifier) {
-                $0.attemptEnded(.init(result: .success(1), head: nil), round: round, now: Date())
+                // The first attempt of every other request fails.
+                let isLost = round == 1 && identifier % 2 == 0
+                let result = isLost ? Result<Int, any Error>.failure(URLError(.networkConnectionLost)) : .success(1)
+                return $0.attemptEnded(.init(result: result, head: nil), round: round, now: Date())
             } + [.leaseReturned]
+        case .pauseEnded(let identifier, let round): feed(identifier) { $0.pauseEnded(round: round) }
         case .shutdown: admission.close().map(Step.admission)
         case .leaseReturned: admission.leaseReturned().map(Step.admission)
         case .admission(.start(let identifier)):
-            registered.contains(identifier) ? feed(identifier) { $0.admitted() } : []
+            registered.contains(identifier) ? start(identifier) : []
         case .admission(.refuse(let identifier)):
             {
                 registered.remove(identifier); return feed(identifier) { $0.abort(with: URLClientError.shutDown) }
@@ -68,6 +82,12 @@ private struct Simulation {
         case .admission(.invalidate): []
         case .request(let identifier, let action): perform(action, of: identifier)
         }
+    }
+
+    private mutating func start(_ identifier: UInt64) -> [Step] {
+        running.insert(identifier)
+        mostRunning = max(mostRunning, running.count)
+        return feed(identifier) { $0.admitted() }
     }
 
     private mutating func feed(
@@ -79,12 +99,12 @@ private struct Simulation {
         return event(&machine).map { .request(identifier, $0) }
     }
 
-    /// What `ClientRequest` and `ClientCore` do.
+    /// Performs an action as `ClientRequest` and `ClientCore` do.
     private mutating func perform(_ action: ClientRequestStateMachine<Int>.Action, of identifier: UInt64) -> [Step] {
         switch action {
         case .arrive:
             let actions = admission.arrived(identifier, host: "host")
-            // Under one lock.
+            // The client does both under one lock.
             if actions != [.refuse(identifier)] {
                 registered.insert(identifier)
             }
@@ -95,11 +115,21 @@ private struct Simulation {
             return []
         case .leave:
             guard registered.remove(identifier) != nil else { return [] }
+            running.remove(identifier)
             return admission.left(identifier).map(Step.admission)
         case .finish:
             ends[identifier, default: 0] += 1
             return []
-        case .ask, .pause, .stop, .deliver, .streamed:
+        case .pause(_, _, let round, _):
+            threads.append([.pauseEnded(identifier, round: round)])
+            return []
+        case .stepAside:
+            guard registered.contains(identifier) else { return [] }
+            running.remove(identifier)
+            return admission.steppedAside(identifier).map(Step.admission)
+        case .comeBack:
+            return admission.cameBack(identifier).map(Step.admission)
+        case .ask, .stop, .deliver, .streamed:
             return []
         }
     }
@@ -112,13 +142,15 @@ struct ClientRequestOrderTests {
         for seed in 0..<UInt64(isSanitized ? 5_000 : 50_000) {
             var random = SeededGenerator(seed: seed)
             let count = 1 + random.next() % 3
-            var simulation = Simulation(limit: limit, count: count)
+            var simulation = Simulation(limit: limit, count: count, yieldsPlace: random.next() % 2 == 0)
             while !simulation.threads.isEmpty {
                 simulation.step(Int(random.next() % UInt64(simulation.threads.count)))
             }
-            guard simulation.isClosed, simulation.ends == .init(uniqueKeysWithValues: (0..<count).map { ($0, 1) })
+            guard simulation.isClosed, simulation.ends == .init(uniqueKeysWithValues: (0..<count).map { ($0, 1) }),
+                simulation.mostRunning <= limit ?? .max
             else {
-                Issue.record("seed \(seed): closed \(simulation.isClosed), ends \(simulation.ends)")
+                let ends = "ends \(simulation.ends), at most \(simulation.mostRunning) running"
+                Issue.record("seed \(seed): closed \(simulation.isClosed), \(ends)")
                 return
             }
         }

@@ -9,24 +9,25 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// What can happen to a request, as values: for tables and for random sequences.
+/// The events of a request, as values: for tables and for random sequences.
 private enum RequestEvent: String, CaseIterable, Sendable {
     case begin, admitted, succeeded, refused, busy, failed, delivered, found, notFound, notAnswered, paused, abort
     case staleEnd, staleAnswer, stalePause
 }
 
-/// A machine with a PUT that is tried twice, and asks for a credential.
+/// A machine for a PUT that is attempted twice, and answers a challenge.
 private struct RequestFixture {
     static let url = URL(string: "http://host/") ?? URL(filePath: "/")
 
     var machine: ClientRequestStateMachine<Int>
 
-    init(after events: [RequestEvent] = []) {
+    init(after events: [RequestEvent] = [], yieldsPlace: Bool = false) {
         var request = URLRequest(url: Self.url)
         request.httpMethod = "PUT"
         var retries = URLClient.RetryPolicy()
         retries.attempts = 2
         retries.random = { 1 }
+        retries.yieldsPlace = yieldsPlace
         machine = ClientRequestStateMachine(
             .checked(request),
             retries: retries,
@@ -80,7 +81,9 @@ extension ClientRequestStateMachine<Int>.Action {
         case .arrive: "arrive"
         case .startAttempt(_, let round): "start \(round)"
         case .ask(_, let round): "ask \(round)"
-        case .pause(_, let attempt, let round): "pause \(round) after \(attempt)"
+        case .pause(_, let attempt, let round, _): "pause \(round) after \(attempt)"
+        case .stepAside: "aside"
+        case .comeBack: "back"
         case .stop: "stop"
         case .deliver(let value): "deliver \(value)"
         case .finish(.success(let value)): "success \(value)"
@@ -93,7 +96,7 @@ extension ClientRequestStateMachine<Int>.Action {
 
 @Suite("Client request state machine", .ownThread, .timeLimit(.minutes(5)))
 struct ClientRequestStateMachineTests {
-    /// For each state, how to get there, and the events that do something there.
+    /// For each state, the events that lead to it, and the events that have an effect there.
     fileprivate static let table: [(way: [RequestEvent], effects: [RequestEvent: [String]])] = [
         ([], [.begin: ["arrive"], .abort: ["failure -999"]]),
         ([.begin], [.admitted: ["start 1"], .abort: ["failure -999", "leave"]]),
@@ -142,32 +145,48 @@ struct ClientRequestStateMachineTests {
         }
     }
 
+    @Test func `a request that yields its place waits for its turn again`() {
+        var fixture = RequestFixture(after: [.begin, .admitted], yieldsPlace: true)
+        #expect(fixture.apply(.failed).map(\.summary) == ["aside", "pause 2 after 1"])
+        #expect(fixture.apply(.paused).map(\.summary) == ["back"])
+        #expect(fixture.apply(.paused).isEmpty)
+        #expect(fixture.apply(.admitted).map(\.summary) == ["start 3"])
+        #expect(fixture.apply(.busy).map(\.summary) == ["success 503", "leave"])
+
+        var cancelled = RequestFixture(after: [.begin, .admitted, .failed, .paused], yieldsPlace: true)
+        #expect(cancelled.apply(.abort).map(\.summary) == ["failure -999", "leave"])
+        #expect(cancelled.apply(.admitted).map(\.summary) == ["leave"])
+    }
+
     @Test func `in 100,000 random sequences of events a request ends once and leaves once`() {
-        let others = RequestEvent.allCases.filter { $0 != .abort && $0 != .begin && $0 != .admitted }
+        let others = RequestEvent.allCases.filter { $0 != .abort && $0 != .begin }
         for seed in 0..<UInt64(isSanitized ? 10_000 : 100_000) {
             var random = SeededGenerator(seed: seed)
-            var fixture = RequestFixture(after: [.begin, .admitted])
+            var fixture = RequestFixture(after: [.begin, .admitted], yieldsPlace: seed % 2 == 0)
             var ends = 0
             var leaves = 0
             var starts = 1
             var lateActions = 0
             var history: [RequestEvent] = []
             for step in 0..<31 {
-                // The ends are rarer than the rest, so that sequences get past them. Whatever happened, an abortion ends it.
+                // Final events are rarer than the others, so that sequences get further. At the end of each, an
+                // abortion ends it.
                 let isAbortion = step == 30 || random.next() % 16 == 0
                 let event = isAbortion ? .abort : others[Int(random.next() % UInt64(others.count))]
                 history.append(event)
                 for action in fixture.apply(event) {
-                    lateActions += leaves
                     switch action {
+                    // A turn that comes after the end is given back.
+                    case .leave where leaves > 0 && event == .admitted: continue
+                    case _ where leaves > 0: lateActions += 1
                     case .finish, .deliver: ends += 1
                     case .leave: leaves += 1
                     case .startAttempt: starts += 1
-                    case .arrive, .ask, .pause, .stop, .streamed: break
+                    case .arrive, .ask, .pause, .stepAside, .comeBack, .stop, .streamed: break
                     }
                 }
             }
-            // Two by the policy, and five for credentials.
+            // Two starts by the retry policy, and five for credentials.
             guard ends == 1, leaves == 1, lateActions == 0, starts <= 7 else {
                 Issue.record("seed \(seed): \(ends) ends, \(leaves) leaves, \(starts) starts: \(history)")
                 return

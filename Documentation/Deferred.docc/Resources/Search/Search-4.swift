@@ -1,0 +1,25 @@
+import Deferred
+import Foundation
+
+/// Asks the server for what begins with `text`.
+func find(_ text: String) -> Task<[String]> {
+    let server = URL(string: "https://api.example.com/search")!
+    let url = server.appending(queryItems: [URLQueryItem(name: "q", value: text)])
+    return URLSession.shared.beginDataTask(with: url).map(on: .any()) { data, _ in
+        try JSONDecoder().decode([String].self, from: data)
+    }
+}
+
+/// What is below a search field.
+@MainActor
+final class Search {
+    private(set) var items: [String] = []
+    private let latest = LatestTask<[String]>()
+
+    /// Called on every keystroke.
+    func textChanged(_ text: String) {
+        latest.start(find(text), on: .mainActor) { result in
+            self.items = (try? result.get()) ?? []
+        }
+    }
+}

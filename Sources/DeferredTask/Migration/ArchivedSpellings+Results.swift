@@ -1,0 +1,147 @@
+public import DeferredCore
+public import Foundation
+
+// In the archived library every future of a result had the operators of a task. Here a task is made of it first: these do
+// that, and say so. All are disfavoured, so that a task finds its own.
+
+extension FutureProtocol {
+    /// See ``Task/init(_:uponCancel:)-4kg0d``.
+    @_disfavoredOverload
+    @available(*, deprecated, message: "use 'Task(_:uponCancel:)'")
+    public func eraseToTask<Success: Sendable>(
+        uponCancel onCancel: (@Sendable () -> Void)? = nil
+    ) -> Task<Success> where Value == Result<Success, any Error> {
+        Task(future, uponCancel: onCancel)
+    }
+
+    /// See ``Task/init(_:progress:)``.
+    @_disfavoredOverload
+    @available(*, deprecated, message: "use 'Task(_:progress:)'")
+    public func eraseToTask<Success: Sendable>(
+        progress: Progress
+    ) -> Task<Success> where Value == Result<Success, any Error> {
+        Task(future, progress: progress)
+    }
+
+    /// See ``Task/uponSuccess(on:execute:)-(Executor,_)``.
+    @_disfavoredOverload
+    @available(*, deprecated, message: "use 'Task(_:)', and its 'uponSuccess(on:execute:)'")
+    @discardableResult
+    public func uponSuccess<Success: Sendable>(
+        on executor: some Executor = .any(),
+        execute body: @escaping @Sendable (Success) -> Void
+    ) -> Registration where Value == Result<Success, any Error> {
+        Task(future).uponSuccess(on: executor, execute: body)
+    }
+
+    /// See ``Task/uponFailure(on:execute:)-(Executor,_)``.
+    @_disfavoredOverload
+    @available(*, deprecated, message: "use 'Task(_:)', and its 'uponFailure(on:execute:)'")
+    @discardableResult
+    public func uponFailure<Success: Sendable>(
+        on executor: some Executor = .any(),
+        execute body: @escaping @Sendable (any Error) -> Void
+    ) -> Registration where Value == Result<Success, any Error> {
+        Task(future).uponFailure(on: executor, execute: body)
+    }
+
+    /// See ``Task/map(on:_:)-(Executor,_)``.
+    @_disfavoredOverload
+    @available(*, deprecated, message: "use 'Task(_:)', and its 'map(on:_:)'")
+    public func map<Success: Sendable, NewSuccess: Sendable>(
+        upon executor: some Executor,
+        transform: @escaping @Sendable (Success) throws -> NewSuccess
+    ) -> Task<NewSuccess> where Value == Result<Success, any Error> {
+        Task(future).map(on: executor, transform)
+    }
+
+    /// See ``Task/flatMap(on:_:)-7ajxq``.
+    @_disfavoredOverload
+    @available(*, deprecated, message: "use 'Task(_:)', and its 'flatMap(on:_:)'")
+    public func andThen<Success: Sendable, NewSuccess: Sendable>(
+        upon executor: some Executor,
+        start startNextTask: @escaping @Sendable (Success) throws -> Task<NewSuccess>
+    ) -> Task<NewSuccess> where Value == Result<Success, any Error> {
+        Task(future).flatMap(on: executor, startNextTask)
+    }
+
+    /// See ``Task/map(on:_:)-(Executor,_)``.
+    @_disfavoredOverload
+    @available(*, deprecated, message: "use 'Task(_:)', and its 'map(_:)'")
+    public func everySuccess<Success: Sendable, NewSuccess: Sendable>(
+        per eachSuccessTransform: @escaping @Sendable (Success) -> NewSuccess
+    ) -> Task<NewSuccess> where Value == Result<Success, any Error> {
+        Task(future).map(eachSuccessTransform)
+    }
+
+    /// See ``Task/recover(on:_:)-(Executor,_)``.
+    @_disfavoredOverload
+    @available(*, deprecated, message: "use 'Task(_:)', and its 'recover(on:_:)'")
+    public func recover<Success: Sendable>(
+        upon executor: some Executor,
+        substituting substitution: @escaping @Sendable (any Error) throws -> Success
+    ) -> Task<Success> where Value == Result<Success, any Error> {
+        Task(future).recover(on: executor, substitution)
+    }
+
+    /// See ``Task/fallback(on:to:)-(Executor,_)``.
+    @_disfavoredOverload
+    @available(*, deprecated, message: "use 'Task(_:)', and its 'fallback(on:to:)'")
+    public func fallback<Success: Sendable>(
+        upon executor: some Executor,
+        to restartTask: @escaping @Sendable (any Error) throws -> Task<Success>
+    ) -> Task<Success> where Value == Result<Success, any Error> {
+        Task(future).fallback(on: executor, to: restartTask)
+    }
+}
+
+extension Future {
+    /// Creates a future of a success.
+    @available(*, deprecated, message: "use 'Future(value: .success(…))', or 'Task.success(_:)'")
+    public init<Success>(success value: Success) where Value == Result<Success, any Error> {
+        self.init(value: .success(value))
+    }
+
+    /// Creates a future of a failure.
+    @available(*, deprecated, message: "use 'Future(value: .failure(…))', or 'Task.failure(_:)'")
+    public init<Success>(failure error: any Error) where Value == Result<Success, any Error> {
+        self.init(value: .failure(error))
+    }
+
+    /// Creates a future of what `body`, which is called now, returns or throws.
+    @available(*, deprecated, message: "use 'Future(value: Result { … })', or 'Task.catching(_:)'")
+    public init<Success>(catching body: () throws -> Success) where Value == Result<Success, any Error> {
+        self.init(value: Result(catching: body))
+    }
+
+    /// Creates a future of a success from a future of its value.
+    @available(*, deprecated, message: "use 'Task(succeedsFrom:)', or 'map { .success($0) }'")
+    public init<Success>(
+        succeedsFrom future: some FutureProtocol<Success>
+    ) where Value == Result<Success, any Error> {
+        self = future.map { .success($0) }
+    }
+
+    /// Creates a future of the result of a task.
+    @available(*, deprecated, message: "use 'Future(_:)', or the property 'future'")
+    public init<Success>(
+        resultFrom task: some FutureProtocol<Result<Success, any Error>>
+    ) where Value == Result<Success, any Error> {
+        self = task.future
+    }
+}
+
+extension Result where Failure == any Error {
+    /// Creates the result of a completion handler: a success if there is a value, and otherwise a failure.
+    @available(*, deprecated, message: "switch over the two, and say which error it is if both are missing")
+    public init(value: Success?, error: (any Error)?) {
+        if let value {
+            self = .success(value)
+        } else {
+            self = .failure(error ?? MissingResult())
+        }
+    }
+}
+
+/// The error of a completion handler that was called with neither a value nor an error.
+private struct MissingResult: Error {}

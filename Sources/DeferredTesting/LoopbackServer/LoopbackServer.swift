@@ -39,11 +39,11 @@ public final class LoopbackServer: Sendable {
     ///     ends the connection without the farewell that TLS asks for.
     ///   - unixSocketPath: Where to listen in the file system, instead of on a port. There must not be anything yet; it is
     ///     removed when the server stops.
-    ///   - requestLogLimit: How many of the latest requests ``requests`` keeps, each with its body.
-    ///   - beforeBody: Called when a request's head has arrived, with an empty ``Request/body``. A script is played at
-    ///     once, and so can answer before the body is read, read it slowly (``Script/Step/receive(_:)``), or break off
-    ///     in the middle of an upload. If it keeps the connection, the rest of the body is read and thrown away.
-    ///     For `nil` the body is read and `respond` is called.
+    ///   - requestLogLimit: The number of latest requests that ``requests`` keeps, each with its body.
+    ///   - beforeBody: Called when a request's head has arrived, with an empty ``Request/body``. A script that it
+    ///     returns is played at once, and so can answer before the body is read, read it slowly
+    ///     (``Script/Step/receive(_:)``), or break off in the middle of an upload. If the script keeps the connection,
+    ///     the rest of the body is read and discarded. If it returns `nil`, the body is read and `respond` is called.
     ///   - respond: Called when a request has arrived with its whole body. Calls for different connections are
     ///     concurrent, on threads of the server that have 256 KiB of stack.
     /// - Throws: ``StartError`` when the port is taken or not allowed, when there is no TLS here, or when the system is

@@ -100,7 +100,7 @@ struct InterceptTests {
     @Test func `progress passes through`() async throws {
         let stub = StubLoader()
         let task = (Intercept { try await $1($0) } --> stub).load(.example).task
-        try await eventually { stub.requests.count == 1 }
+        try await eventually { stub.tasksInFlight.count == 1 }
         stub.tasksInFlight[0].report(completed: 1, of: 4)
         #expect(abs(task.progress.fractionCompleted - 0.25) < 1e-6)
         stub.tasksInFlight[0].succeed(.ok)

@@ -97,7 +97,7 @@ extension URLClient {
 }
 
 extension URLClient.Credential: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The kind, and the name of a user.
+    /// The kind of credential, and the user name if there is one.
     public var description: String {
         switch self {
         case .basic(let user, _): "basic(user: \(DisplayText.quoted(user)))"

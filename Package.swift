@@ -1,6 +1,14 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+// What Apple asks of libraries for apps. Elsewhere it would be copied beside every program.
+let privacyManifest = "PrivacyInfo.xcprivacy"
+#if canImport(Darwin)
+let (networkingResources, networkingExclusions): ([Resource], [String]) = ([.copy(privacyManifest)], [])
+#else
+let (networkingResources, networkingExclusions): ([Resource], [String]) = ([], [privacyManifest])
+#endif
+
 let package = Package(
     name: "Deferred",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -21,7 +29,9 @@ let package = Package(
             name: "DeferredNetworking",
             dependencies: [
                 "DeferredCore", "DeferredTask", .target(name: "CLibcurl", condition: .when(platforms: [.linux])),
-            ]
+            ],
+            exclude: networkingExclusions,
+            resources: networkingResources
         ),
         .target(name: "CLibcurl"),
         .target(name: "DeferredHTTP", dependencies: ["DeferredCore", "DeferredTask", "DeferredNetworking"]),

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes a test of every Swift block in the README, the articles and the guide for contributors.
 
-    Documentation/snippets.py            # writes Tests/SnippetTests
+    Documentation/snippets.py            # writes Tests/SnippetTests, and renews quotes
     Documentation/snippets.py --check    # fails if that would change anything
 
 All blocks below one heading make one test, in order. What a block needs around it stands in HTML comments, which neither
@@ -14,6 +14,10 @@ DocC nor GitHub shows:
     <!-- swift: main -->                 the test below runs on the main actor
     <!-- swift: compile -->              the test below is compiled and not run
     <!-- swift: file -->                 the next block, or the code in the comment itself, stands outside of any test
+    <!-- quote: PATH: WORDS -->          the next block is, and stays, what PATH has from the line that begins with WORDS
+
+A quote is one statement or declaration with the comment and the attributes above it; the path begins at the root of the
+repository. It is compiled where it comes from, and renewed in the document when it has changed there.
 
 In a comment, a line that begins with an attribute takes a backslash before it, or DocC would see a directive of its own, and
 `-->`, which joins HTTP chains, cannot occur, since it ends the comment.
@@ -31,7 +35,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 OUTPUT = ROOT / "Tests/SnippetTests"
-DOCUMENTS = [ROOT / "README.md", ROOT / ".github/CONTRIBUTING.md", *sorted((ROOT / "Documentation/Deferred.docc").rglob("*.md"))]
+DOCUMENTS = [
+    ROOT / "README.md",
+    ROOT / ".github/CONTRIBUTING.md",
+    *sorted((ROOT / "Documentation/Deferred.docc").rglob("*.md")),
+    *sorted((ROOT / "Documentation/Examples").glob("*/README.md")),
+]
 
 HEADER = """\
 // swift-format-ignore-file
@@ -72,11 +81,66 @@ def located(path, number, lines, indentation):
     return [f'#sourceLocation(file: "{path}", line: {number})', *code, "#sourceLocation()"]
 
 
+def excerpt(path, words):
+    """The statement or declaration in a file that begins with these words."""
+    lines = (ROOT / path).read_text().split("\n")
+    starts = [number for number, line in enumerate(lines) if line.lstrip().startswith(words)]
+    if len(starts) != 1:
+        raise ValueError(f"{len(starts)} lines of {path} begin with: {words}")
+    start, end = starts[0], starts[0] + 1
+    indentation = len(lines[start]) - len(lines[start].lstrip())
+
+    def depth(number):
+        return len(lines[number]) - len(lines[number].lstrip())
+
+    while end < len(lines):
+        is_deeper = not lines[end] or depth(end) > indentation
+        is_closing = depth(end) == indentation and lines[end].lstrip()[:1] in list("}])")
+        if not is_deeper and not is_closing:
+            break
+        end += 1
+        if is_closing and lines[end - 1][-1] not in "{[(":
+            break
+    while start > 0 and depth(start - 1) == indentation and re.match(r"///|@", lines[start - 1].lstrip()):
+        start -= 1
+    return "\n".join(line[indentation:] for line in lines[start:end]).strip("\n").split("\n")
+
+
+def renewed(document):
+    """A document with its quotes as they are where they come from."""
+    result, quote, index = [], None, 0
+    lines = document.read_text().split("\n")
+    while index < len(lines):
+        line = lines[index]
+        result.append(line)
+        index += 1
+        if re.match(r" *<!-- quote\b", line):
+            quote = re.match(r" *<!-- quote: (\S+): (.+) -->$", line)
+            if not quote:
+                sys.exit(f"error: {document.relative_to(ROOT)}:{index}: not <!-- quote: PATH: WORDS -->")
+        elif match := re.match(r"( *)```\w*$", line):
+            end = lines.index(match[1] + "```", index)
+            if quote:
+                try:
+                    code = excerpt(quote[1], quote[2])
+                except (ValueError, OSError) as error:
+                    sys.exit(f"error: {document.relative_to(ROOT)}:{index - 1}: {error}")
+                result += [match[1] + text if text else "" for text in code]
+                quote = None
+            else:
+                result += lines[index:end]
+            result.append(lines[end])
+            index = end + 1
+    if quote:
+        sys.exit(f"error: {document.relative_to(ROOT)}: no block below {quote[0]}")
+    return "\n".join(result)
+
+
 def parse(document):
     path = document.relative_to(ROOT)
     lines = document.read_text().split("\n")
     outside, tests, names = [], [], {}
-    heading, test, to_file = document.stem, None, False
+    heading, test, to_file, is_quote = document.stem, None, False, False
 
     def begin():
         nonlocal test
@@ -99,6 +163,8 @@ def parse(document):
         index += 1
         if match := re.match(r"#+ (.*)", line):
             heading, test = match[1], None
+        elif re.match(r" *<!-- quote: ", line):
+            is_quote = True
         elif match := re.match(r" *<!-- swift(?:: (\w+))?( -->)?$", line):
             if match[2]:
                 option = match[1]
@@ -123,9 +189,10 @@ def parse(document):
         elif match := re.match(r"( *)```(\w*)$", line):
             fence = match[1] + "```"
             end = lines.index(fence, index)
-            if match[2] == "swift":
+            if match[2] == "swift" and not is_quote:
                 add(index + 1, [text.removeprefix(match[1]) for text in lines[index:end]], to_file)
                 to_file = False
+            is_quote = False
             index = end + 1
     return outside, tests
 
@@ -171,6 +238,13 @@ def generate(document):
 
 
 def main():
+    documents = {document: renewed(document) for document in DOCUMENTS}
+    changed = [document for document, text in documents.items() if document.read_text() != text]
+    if sys.argv[1:] == ["--check"] and changed:
+        names = ", ".join(str(document.relative_to(ROOT)) for document in changed)
+        sys.exit(f"error: run Documentation/snippets.py; not what the files say that are quoted: {names}")
+    for document in changed:
+        document.write_text(documents[document])
     wanted = {f"{suite}.swift": text for suite, text in filter(None, map(generate, DOCUMENTS))}
     OUTPUT.mkdir(exist_ok=True)
     existing = {file.name: file.read_text() for file in OUTPUT.glob("*.swift")}

@@ -2,7 +2,7 @@
 
 _Thread_local DeferredNesting deferred_nesting_of_thread;
 
-// Of the Swift runtime, part of its stable ABI.
+// Part of the Swift runtime's stable ABI.
 void *swift_tryRetain(void *object);
 
 void *deferred_try_retain(void *object) {

@@ -9,7 +9,7 @@
 enum { Z_NO_FLUSH = 0, Z_OK = 0, Z_STREAM_END = 1, Z_BUF_ERROR = -5, MAX_WBITS = 15, GZIP_ONLY = 16 };
 enum { BROTLI_ERROR = 0, BROTLI_SUCCESS = 1 };
 
-/// `z_stream`.
+/// zlib's `z_stream`.
 struct zlib_stream {
     const uint8_t *next_in;
     unsigned int avail_in;
@@ -118,7 +118,7 @@ enum content_decoding content_decoder_decode(
     *output_count = capacity - zlib->avail_out;
     switch (result) {
     case Z_STREAM_END: return content_decoding_ended;
-    // With nothing to read or no room to write, which is no flaw.
+    // There is no input or no room for output, which is not an error.
     case Z_BUF_ERROR:
     case Z_OK: return content_decoding_more;
     default: return content_decoding_failed;

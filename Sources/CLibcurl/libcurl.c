@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
-/// The oldest version that has what is called here, in the form in which it is called: 7.68.0.
+/// The oldest version that has all functions and options called here: 7.68.0.
 #define OLDEST_VERSION 0x074400
 
 enum { CURLVERSION_FIRST = 0, CURL_GLOBAL_ALL = 3, CURLMSG_DONE = 1 };
@@ -54,7 +54,7 @@ static struct {
     int (*multi_assign)(libcurl_multi, int, void *);
     struct message *(*multi_info_read)(libcurl_multi, int *);
 
-    /// Since 7.73.
+    /// Available since 7.73.
     const struct option *(*easy_option_by_name)(const char *);
 } curl;
 

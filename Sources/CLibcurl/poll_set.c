@@ -9,7 +9,7 @@
 
 enum { CURL_POLL_IN = 1, CURL_POLL_OUT = 2, CURL_CSELECT_IN = 1, CURL_CSELECT_OUT = 2, CURL_CSELECT_ERR = 4 };
 
-/// What one call of the system reports at most. The rest comes with the next.
+/// The most events that one system call reports. Further events come with the next call.
 #define MOST_EVENTS 64
 
 int poll_set_create(void) { return epoll_create1(EPOLL_CLOEXEC); }

@@ -1,4 +1,4 @@
-// For the name of a thread.
+// For `pthread_setname_np`.
 #define _GNU_SOURCE
 
 #include "CLibcurl.h"
@@ -28,7 +28,7 @@ int quiet_thread_start(void (*function)(void *), void *context) {
     struct body *body = malloc(sizeof *body);
     if (!body) return -1;
     *body = (struct body){function, context};
-    // A thread has the mask of the one that starts it.
+    // A thread inherits the signal mask of the one that creates it.
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -64,7 +64,7 @@ void libcurl_leave(void) {
 
 static void leave_in_peace(void) {
     atomic_store(&is_exiting, true);
-    // For as long as a second: a user's closure that runs there may not end. The thread that exits may itself be
+    // For about a second at most: a user's closure on such a thread may not end. The exiting thread may itself be
     // inside.
     for (int round = 0; round < 10000 && atomic_load(&inside) > (is_inside ? 1 : 0); round++) usleep(100);
 }

@@ -6,6 +6,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     dependencies: [
         .package(name: "Deferred", path: "../.."),
+        .package(path: "../../Documentation/Examples/AsyncHTTPClientLoader"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
         .package(url: "https://github.com/google/swift-benchmark", from: "0.1.2"),
@@ -24,7 +25,7 @@ let package = Package(
                 .product(name: "Benchmark", package: "swift-benchmark"),
             ]
         ),
-        // A process of its own for each subject, so that memory is counted from a clean start.
+        // A separate process for each subject, so that memory is counted from a clean start.
         .executableTarget(
             name: "footprint",
             dependencies: [
@@ -41,10 +42,9 @@ let package = Package(
             dependencies: [
                 "Tables",
                 .product(name: "Deferred", package: "Deferred"),
+                .product(name: "DeferredAsyncHTTPClient", package: "AsyncHTTPClientLoader"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOFoundationCompat", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
             ]
         ),
         .target(name: "AllocationCounter"),

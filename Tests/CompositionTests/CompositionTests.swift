@@ -3,10 +3,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Random programs over all operations of Core and Task, on the library and on a model.
+/// Runs random programs over all operations of Core and Task, on the library and on a model.
 ///
-/// Alone: `swift test --filter CompositionTests`. With `--sanitize=address --disable-xctest` and
-/// `ASAN_OPTIONS=detect_leaks=1`, nothing leaks; the runner of XCTest would.
+/// To run only these tests: `swift test --filter CompositionTests`. With `--sanitize=address --disable-xctest` and
+/// `ASAN_OPTIONS=detect_leaks=1`, no leak is reported; the runner of XCTest itself has leaks.
 ///
 /// `RANDOM_PROGRAMS` is the number of programs, `RANDOM_SEED` the first seed; a seed makes the same program each time.
 @Suite(.ownThread, .timeLimit(.minutes(10)))
@@ -37,14 +37,14 @@ enum Settings {
         ProcessInfo.processInfo.environment[name].flatMap { Int($0) }
     }
 
-    /// The seeds of one part of several.
+    /// Returns the seeds for one of several parts.
     static func seeds(of standard: Int, part: Int, parts: Int) -> Range<UInt64> {
         let (count, first) = (number("RANDOM_PROGRAMS") ?? standard, number("RANDOM_SEED") ?? 0)
         return UInt64(first + count * part / parts)..<UInt64(first + count * (part + 1) / parts)
     }
 }
 
-/// Programs drop futures unfilled while handlers wait, which is reported in debug builds.
+/// Silences the reports of debug builds that programs drop futures unfilled while handlers wait.
 private enum Diagnostics {
     static func ignoreOurs() { _ = isSet }
 

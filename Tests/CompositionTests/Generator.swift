@@ -1,6 +1,6 @@
 import TestSupport
 
-/// Draws programs. Few futures, much re-use, and many handlers that are taken back: so that compositions meet.
+/// Generates programs with few futures, much reuse, and many cancelled handlers, so that compositions interact.
 struct Generator {
     private var random: SeededGenerator
     private let seed: UInt64
@@ -12,7 +12,7 @@ struct Generator {
     private var registrations: [Int] = []
     private var sources: [Int] = []
     private var others: [Operation: [Int]] = [:]
-    /// Whether closures seldom perform steps, run at once, and return what is filled by hand.
+    /// True if closures seldom perform steps, run immediately, and mostly return futures that are filled by hand.
     private var isPlain = false
     private var weights: [(operation: Operation, weight: Int)] = []
     private var totalWeight = 0
@@ -39,7 +39,7 @@ struct Generator {
         (.drop, 8), (.observe, 2), (.run, 3), (.runAll, 1), (.removeAll, 1), (.advance, 4),
     ]
 
-    /// A part of the operations, so that those meet often that are there.
+    /// The operations to choose from: a subset makes those in it meet more often.
     private enum Theme {
         case everything, half
         case some([Operation: Int])
@@ -108,10 +108,10 @@ struct Generator {
         range.lowerBound + Int(random.next() % UInt64(range.count))
     }
 
-    /// True once in `count` times.
+    /// Returns true once in `count` times, on average.
     private mutating func chance(_ count: Int) -> Bool { random.next() % UInt64(count) == 0 }
 
-    /// One of the slots: mostly one of the first or the last few, and seldom one that may come later.
+    /// Picks one of the slots, preferring the first and the last few; without slots, any step's, even a later one's.
     private mutating func pick(_ slots: [Int]) -> Int {
         guard !slots.isEmpty else { return number(0...(nextID + 3)) }
         return switch number(0...7) {
@@ -162,7 +162,7 @@ struct Generator {
     }
 
     private mutating func executor(for step: Step) -> ExecutorKind {
-        // When progress is delivered is not modelled, so what its executor does must not matter.
+        // The model doesn't predict when progress is delivered, so the action of its executor must not matter.
         if step.operation == .uponProgress { return chance(2) ? .immediate : .manual }
         if isPlain, !chance(8) { return .immediate }
         switch number(0...19) {
@@ -171,14 +171,15 @@ struct Generator {
         case 16: return .inline
         case 17: return .dropping
         case 18:
-            // It breaks its word; where a closure may be called several times, it is.
+            // The kind `twice` breaks its contract, which would show in closures that may be called several times
+            // anyway.
             if step.operation == .retry || step.operation == .async { return .inline }
             return .twice
         default: return .stepping
         }
     }
 
-    /// Whether it is an operator of `Task`, whatever comes.
+    /// Returns true if the step certainly uses an operator of `Task`.
     private func isOfTask(_ step: Step) -> Bool { !step.isCore && step.operands.allSatisfy(tasks.contains) }
 
     private func isFuture(_ operation: Operation) -> Bool {

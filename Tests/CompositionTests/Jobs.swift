@@ -1,13 +1,13 @@
 import Foundation
 
-/// Jobs of Swift's concurrency that threads of programs make, run by those threads and not by the pool.
+/// Runs the jobs of Swift's concurrency that a program creates on the program's threads instead of the pool's.
 ///
-/// Timers sleep in Swift tasks. Run on the pool, they would have to be waited for, and no two runs were the same.
+/// Timers sleep in Swift tasks. On the pool, they would have to be waited for, and no two runs would be the same.
 final class Jobs: @unchecked Sendable {
     private typealias Original = @convention(thin) (UnownedJob) -> Void
     private typealias Hook = @convention(thin) (UnownedJob, Original) -> Void
 
-    /// What collects the jobs that a thread makes.
+    /// The thread-specific key of the object that collects the jobs created on a thread.
     private static let key: pthread_key_t = {
         var key = pthread_key_t()
         pthread_key_create(&key, nil)
@@ -31,10 +31,10 @@ final class Jobs: @unchecked Sendable {
 
     private let lock = NSLock()
     private var waiting: [UnownedJob] = []
-    /// The generic executor, on which such jobs belong: on any other they would come back here to change over.
+    /// The generic executor, to which such jobs belong: run on any other, they would be enqueued again to switch over.
     private let executor = unsafeBitCast((0, 0), to: UnownedSerialExecutor.self)
 
-    /// Collects what this thread makes while `body` runs.
+    /// Collects the jobs that this thread creates while `body` runs.
     func collect(_ body: () -> Void) {
         precondition(Self.isInstalled, "this platform's concurrency runtime has no hook for jobs")
         let previous = pthread_getspecific(Self.key)
@@ -47,7 +47,7 @@ final class Jobs: @unchecked Sendable {
         lock.withLock { waiting.append(job) }
     }
 
-    /// Runs jobs, oldest first, until none waits.
+    /// Runs jobs, oldest first, until none is left.
     func run() {
         while let job = next() { job.runSynchronously(on: executor) }
     }

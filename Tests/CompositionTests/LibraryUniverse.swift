@@ -4,7 +4,7 @@ import DeferredTesting
 import Dispatch
 import Foundation
 
-/// The library, as programs see it.
+/// The library under test, as the universe of programs.
 final class LibraryUniverse: Universe {
     typealias Task = DeferredTask.Task<Payload>
 
@@ -39,14 +39,14 @@ final class LibraryUniverse: Universe {
         }
     }
 
-    /// What tells one future from another while both are kept.
+    /// Returns the identity of an item's future, which is unique while the future is retained.
     func identity(_ item: Item) -> ObjectIdentifier? { future(of: item).map { ObjectIdentifier($0.storage) } }
 
     private func task(of item: Item) -> Task? {
         if case .task(let task) = item { task } else { nil }
     }
 
-    // MARK: - What is filled
+    // MARK: - Creating and filling
 
     func deferred() -> Item { .deferred(Deferred()) }
     func promise() -> Item { .promise(Task.Promise()) }
@@ -147,7 +147,7 @@ final class LibraryUniverse: Universe {
 
     // MARK: - Operators
 
-    /// The closure of an operator that returns a value; one that comes to an item makes a number of that.
+    /// Converts the result of a closure for an operator that expects a value; an item becomes a number.
     private static func value(_ transformed: Transformed<Item>) -> Value {
         switch transformed {
         case .value(let value): value
@@ -215,7 +215,7 @@ final class LibraryUniverse: Universe {
                 .task(
                     $0.mapError(on: executor) { error in
                         let transformed = body(.failure(error))
-                        // A success stands for an error of its number, and a failure is thrown.
+                        // A success stands for an error with its number, and a failure is thrown.
                         return TestError(number: try Self.value(transformed).get().number)
                     }
                 )
@@ -267,7 +267,7 @@ final class LibraryUniverse: Universe {
         return .task(task.cancelled(by: source.token))
     }
 
-    // MARK: - Many into one
+    // MARK: - Combining
 
     func zip(_ one: Item, _ other: Item) -> Item? {
         guard let one = future(of: one), let other = future(of: other) else { return nil }
@@ -408,7 +408,7 @@ final class LibraryUniverse: Universe {
 
     func hold(_ item: Item) -> Item? { task(of: item).map { .progress($0.progress) } }
 
-    // MARK: - Looking
+    // MARK: - Inspecting
 
     func peek(_ item: Item) -> Value?? {
         switch item {
@@ -442,7 +442,7 @@ final class LibraryUniverse: Universe {
     func collectJobs(_ body: () -> Void) { jobs.collect(body) }
 }
 
-/// One result of several, in which each has its part.
+/// Combines several results into one that depends on each of them.
 func combine(_ values: [Value], _ counts: Counts) -> Value {
     var number = 1
     for value in values { number = (number * 31 + code(value) + 200) % 9973 }

@@ -2,9 +2,9 @@ import DeferredCore
 import Foundation
 import Synchronization
 
-/// Runs programs on the library and on the model, and compares.
+/// Runs programs on the library and on the model, and compares the events.
 enum Machine {
-    /// Returns what is wrong, or `nil`.
+    /// Returns a description of the first difference, or `nil`.
     static func check(_ program: Program) -> String? {
         let counts = Counts(steps: program.count, isThreaded: false)
         let onLibrary = Runner(program, LibraryUniverse(counts))
@@ -19,7 +19,7 @@ enum Machine {
         return nil
     }
 
-    /// The first program that fails, as small as it gets, with what is wrong.
+    /// Finds the first program that fails; returns it in shrunk form, with the failure.
     static func firstFailure(in seeds: Range<UInt64>) -> String? {
         for seed in seeds {
             var generator = Generator(seed: seed)
@@ -31,7 +31,7 @@ enum Machine {
         return nil
     }
 
-    /// The first difference, as text.
+    /// Describes the first difference.
     private static func difference(_ library: [Event], _ model: [Event]) -> String? {
         if library.count == model.count, zip(library, model).allSatisfy({ agree($0, $1) }) { return nil }
         var index = 0
@@ -46,7 +46,7 @@ enum Machine {
         return "in step \(step), the library has \(describe(one)), the model has \(describe(other))"
     }
 
-    /// Whether an event of the library may happen where the model has its own. The library may free earlier.
+    /// Returns true if an event of the library agrees with the model's. The library may release objects earlier.
     private static func agree(_ library: Event, _ model: Event) -> Bool {
         if library == model { return true }
         return library.kind == .alive && model.kind == .alive && library.step == model.step
@@ -64,7 +64,7 @@ enum Machine {
         }
     }
 
-    /// Runs `body` on a thread of its own, with a stack like the main thread's.
+    /// Runs `body` on a separate thread, with a stack like the main thread's.
     static func onThread<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
         await withCheckedContinuation { continuation in
             let thread = Thread { continuation.resume(returning: body()) }

@@ -1,10 +1,10 @@
 import DeferredCore
 import DeferredTask
 
-// The model: the library's contract written down as simply as possible, for one thread. A future is a value and an
-// ordered list of handlers. What a future's value causes is done from a list of work, future after future.
+// The model: the library's contract in its simplest form, for one thread. A future is a value and an ordered list of
+// handlers. The effects of a future's value are performed from a list of work, one future after another.
 
-/// What waits for a future.
+/// A handler that waits for a future.
 ///
 /// SAFETY: everything in the model is used by one thread.
 class ModelHandler: @unchecked Sendable {
@@ -13,7 +13,7 @@ class ModelHandler: @unchecked Sendable {
     var place = Place.waiting
     weak var owner: ModelFuture?
 
-    /// Wins the right to run.
+    /// Claims the right to run.
     func take() -> Bool {
         guard place == .waiting || place == .submitted else { return false }
         place = .done
@@ -29,10 +29,10 @@ class ModelHandler: @unchecked Sendable {
 
     func receive(_ value: Value, _ work: ModelWork) { preconditionFailure() }
 
-    /// Frees what was captured.
+    /// Releases the captures.
     func dismiss() {}
 
-    /// What this waits for goes unfilled.
+    /// Notes that the future which this waits for will never be filled.
     final func goUnfilled() {
         if take() { dismiss() }
         lost()
@@ -40,7 +40,7 @@ class ModelHandler: @unchecked Sendable {
 
     fileprivate func lost() {}
 
-    /// Whether nobody can take it back.
+    /// True if the handler can't be cancelled.
     var isPermanent: Bool { false }
 }
 
@@ -48,11 +48,11 @@ final class ModelFuture: @unchecked Sendable {
     var value: Value?
     var isClaimed = false
     var handlers: [ModelHandler] = []
-    /// What is told of the end, before handlers run.
+    /// The cancellation state to end before handlers run.
     var state: ModelState?
-    /// How many references users have.
+    /// The number of references that users have.
     var handles = 0
-    /// Whether nobody can fill it any more. Then it keeps no handlers.
+    /// True if nobody can fill this future any more, so that it keeps no handlers.
     private var isOrphaned = false
 
     init(_ value: Value? = nil) {
@@ -97,7 +97,7 @@ final class ModelFuture: @unchecked Sendable {
         if !waiting.isEmpty { work.futures.append((value, waiting)) }
     }
 
-    /// Adds a handler, or lets it have the value.
+    /// Adds a handler, or passes the value to it if there is one.
     func add(_ handler: ModelHandler) {
         if let value {
             let work = ModelWork()
@@ -112,7 +112,7 @@ final class ModelFuture: @unchecked Sendable {
     }
 }
 
-/// Futures that have been filled, with the handlers that are to run.
+/// A list of filled futures, with the handlers to run.
 final class ModelWork {
     var futures: [(value: Value, handlers: [ModelHandler])] = []
 
@@ -124,7 +124,7 @@ final class ModelWork {
     }
 }
 
-/// A handler of a user.
+/// A handler registered by a user.
 final class ModelUpon: ModelHandler, @unchecked Sendable {
     private let executor: any Executor
     private var body: (@Sendable (Value) -> Void)?
@@ -154,20 +154,21 @@ final class ModelStage: ModelHandler, @unchecked Sendable {
     typealias Body = @Sendable (Value) -> ModelOutcome
 
     private(set) weak var output: ModelFuture?
-    /// The same, as long as there is something to wait for. Afterwards only those keep it who can look at it, and with it
-    /// goes whatever waits for it, though somebody may still be there who could cancel.
+    /// A strong reference to `output`, as long as there is something to wait for. Afterwards only code that can inspect
+    /// the output retains it. When it is released, so are the handlers that wait for it, even if the task could still
+    /// be cancelled.
     private var kept: ModelFuture?
-    /// Whether this is an operator of `Task`: what it is to call can be taken from it until its closure begins.
+    /// True for an operator of `Task`, which can be cancelled until its closure begins.
     private let isTask: Bool
-    /// Whether a cancellation ends it, unless its closure has begun.
+    /// True if a cancellation ends the stage, unless its closure has begun.
     private let endsWhenCancelled: Bool
     private let executor: any Executor
-    /// What needs no closure.
+    /// Returns true for values that need no closure.
     private let shortcut: (Value) -> Bool
     private var body: Body?
-    /// Whether the future that this waited for is just handing it to the executor, and so holds it.
+    /// True while the future that this waited for submits this to the executor, and so retains it.
     private var isHeld = false
-    /// Whether the closure will never be called.
+    /// True if the closure will never be called.
     private var isLost = false
 
     init(
@@ -207,7 +208,7 @@ final class ModelStage: ModelHandler, @unchecked Sendable {
         }
     }
 
-    /// A turn on an executor, which may run it twice, or drop it.
+    /// A submission to an executor, which may run it twice, or drop it.
     private final class Turn: @unchecked Sendable {
         private var stage: ModelStage?
 
@@ -227,7 +228,7 @@ final class ModelStage: ModelHandler, @unchecked Sendable {
             if let value = inner.value {
                 output.fulfil(value, work)
             } else if !isHeld, output.handles == 0, output.handlers.allSatisfy(\.isPermanent) {
-                // Nobody can see the stage any more: what waits for it waits for the inner future instead.
+                // Nobody can observe the stage any more: its handlers move to the inner future.
                 for handler in output.handlers { inner.add(handler) }
                 output.handlers = []
             } else {
@@ -247,7 +248,7 @@ final class ModelStage: ModelHandler, @unchecked Sendable {
 
     override var isPermanent: Bool { !isTask }
 
-    /// Ends the stage, unless its closure has begun.
+    /// Cancels the stage, unless its closure has begun.
     func abandon() {
         guard isTask, endsWhenCancelled || isLost, let output, output.claim() else { return }
         cancel()
@@ -260,7 +261,7 @@ enum ModelOutcome {
     case future(ModelFuture)
 }
 
-/// A `flatMap` waits for its inner future.
+/// The handler by which a `flatMap` waits for its inner future.
 final class ModelAdoption: ModelHandler, @unchecked Sendable {
     private let output: ModelFuture
     override var isPermanent: Bool { true }

@@ -1,9 +1,9 @@
-/// Something that a clock calls.
+/// A cancellable call by a clock.
 final class ModelTimer: @unchecked Sendable {
     var isCancelled = false
 }
 
-/// A clock, and what Swift tasks that sleep on it have to do, in order.
+/// A clock, with the pending work of the Swift tasks that sleep on it, in order.
 final class ModelClock: @unchecked Sendable {
     private var now = 0
     private var sleeping: [(deadline: Int, timer: ModelTimer, body: @Sendable () -> Void)] = []
@@ -23,7 +23,7 @@ final class ModelClock: @unchecked Sendable {
     func advance(_ seconds: Int) {
         now += seconds
         sleeping.removeAll { $0.timer.isCancelled }
-        // In the order of deadlines and, where they are equal, of falling asleep.
+        // In the order of deadlines and, where these are equal, in the order of falling asleep.
         for deadline in Set(sleeping.map(\.deadline)).sorted() where deadline <= now {
             jobs += sleeping.filter { $0.deadline == deadline }.map(\.body)
         }

@@ -1,9 +1,9 @@
 import DeferredCore
 import DeferredTask
 
-// Many into one, in the model.
+// The combining operators of the model.
 
-/// `zip` and `allFilled`.
+/// The model of `zip` and `allFilled`.
 final class ModelGathering: @unchecked Sendable {
     let output = ModelFuture()
     private var values: [Value?]
@@ -40,7 +40,7 @@ final class ModelGathering: @unchecked Sendable {
     }
 }
 
-/// `firstFilled`.
+/// The model of `firstFilled`.
 final class ModelContest: @unchecked Sendable {
     let output = ModelFuture()
     private var candidates: [Candidate] = []
@@ -78,14 +78,14 @@ final class ModelContest: @unchecked Sendable {
     }
 }
 
-/// A task that others decide. Whoever ends it first takes back what waits for the others, and cancels them.
+/// A task whose result depends on others. Ending it cancels the other tasks, and the handlers that wait for them.
 final class ModelCombination: @unchecked Sendable {
     private let output = ModelFuture()
     private let children = ModelChildren()
     private var timer: ModelTimer?
 
     func task(endsAtOnce: Bool = false) -> ModelTask {
-        // What waits for the children keeps this. When all of them are lost, nobody but a cancellation ends the task.
+        // The handlers that wait for the children retain this. When all are lost, only a cancellation can end the task.
         return ModelTask(root: output, children: children) { [weak self, weak output, children] in
             if let self {
                 if endsAtOnce { end(.failure(CancellationError())) }
@@ -121,7 +121,7 @@ final class ModelCombination: @unchecked Sendable {
     }
 }
 
-/// Values of several tasks, until all are there.
+/// Gathers the values of several tasks until it has all of them.
 final class ModelValues: @unchecked Sendable {
     private var values: [Value?]
 

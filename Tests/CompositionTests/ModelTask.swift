@@ -3,7 +3,7 @@ import DeferredTask
 
 // Tasks of the model: cancellation and children.
 
-/// Whether a task was cancelled, and what has to be told of that.
+/// The cancellation state of a task, with the objects to notify of its cancellation.
 final class ModelState: @unchecked Sendable {
     private(set) var isCancelled = false
     private(set) var isOver = false
@@ -20,7 +20,7 @@ final class ModelState: @unchecked Sendable {
 
     var hasEnded: Bool { isOver || future?.value != nil }
 
-    /// Asks to stop: for the first time before the end, what is to be called, newest first.
+    /// Requests cancellation; the first time before the end, returns the handlers to call, newest first.
     func cancel() -> [@Sendable () -> Void]? {
         guard !isCancelled, !hasEnded else { return nil }
         isCancelled = true
@@ -47,7 +47,7 @@ final class ModelState: @unchecked Sendable {
         children?.end(cancelling: false)
     }
 
-    /// Nobody can cancel any more, or nothing is left to cancel.
+    /// Releases everything when the task can't be cancelled any more, or has nothing left to cancel.
     func letGo() {
         isOver = true
         notice?.cancel()
@@ -57,14 +57,15 @@ final class ModelState: @unchecked Sendable {
     }
 }
 
-/// The side of a task that cancels; it lives as long as somebody can.
+/// The cancelling side of a task; it lives as long as the task can be cancelled.
 final class ModelControl: @unchecked Sendable {
     let state: ModelState
     let upstream: ModelControl?
     let stage: ModelStage?
     let children: ModelChildren?
     let isShared: Bool
-    /// Those that share this task. One counts until it has cancelled, or is gone while nobody waits for its result.
+    /// The consumers of a shared task. One counts until it has cancelled, or is released while nothing waits for its
+    /// result.
     private var consumers: [Consumer] = []
     private weak var consumer: Consumer?
 
@@ -105,7 +106,7 @@ final class ModelControl: @unchecked Sendable {
         if consumer != nil, let upstream, upstream.isUnwanted { upstream.cancel() }
     }
 
-    /// Whether some consumer has cancelled, and none is left that counts.
+    /// True if a consumer has cancelled, and none is left that counts.
     private var isUnwanted: Bool {
         consumers.contains { $0.hasCancelled } && !consumers.contains { $0.counts }
     }
@@ -114,7 +115,7 @@ final class ModelControl: @unchecked Sendable {
         var pending = [self]
         while let current = pending.popLast() {
             guard let handlers = current.state.cancel() else { continue }
-            // First the stage, so that it fails by itself and not with what its upstream makes of the request.
+            // The stage first, so that it fails as cancelled and not with its upstream's reaction to the cancellation.
             current.stage?.abandon()
             for handler in handlers { handler() }
             let children = current.children?.cancel() ?? []
@@ -127,7 +128,7 @@ final class ModelControl: @unchecked Sendable {
     }
 }
 
-/// The tasks that another one has started, or was made of.
+/// The tasks that another task has started or was combined from.
 final class ModelChildren: @unchecked Sendable {
     private var running: [(key: Int, control: ModelControl, handler: ModelUpon?)] = []
     private var lastKey = 0
@@ -184,7 +185,7 @@ struct ModelTask: Sendable {
 
     init(_ value: Value) { self.init(ModelFuture(value), nil) }
 
-    /// A task that ends when somebody else fills `future`.
+    /// Creates a task that ends when `future` is filled from outside.
     init(
         root future: ModelFuture,
         children: ModelChildren? = nil,
@@ -245,7 +246,7 @@ final class ModelHandle: @unchecked Sendable {
     deinit { future.handles -= 1 }
 }
 
-/// The producer's end of a task.
+/// The producing end of a task.
 final class ModelPromise: @unchecked Sendable {
     let handle: ModelHandle
 

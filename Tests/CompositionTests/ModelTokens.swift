@@ -1,9 +1,9 @@
 import DeferredCore
 import DeferredTask
 
-// Tokens of the model, and what else cancels.
+// Tokens and other sources of cancellation in the model.
 
-/// What tokens wait for: handlers that are called once, newest first, or dropped.
+/// The cancellation signal behind tokens: its handlers are called once, newest first, or dropped.
 final class ModelBell: @unchecked Sendable {
     private(set) var isRung = false
     private var isGone = false
@@ -88,7 +88,7 @@ final class ModelRequest: @unchecked Sendable {
 
 final class ModelLatest: @unchecked Sendable {
     private var number = 0
-    /// The last that was delivered. One whose task is lost never is, but runs.
+    /// The number of the last task that was delivered. A lost task is never delivered, but stays running.
     private var delivered = 0
     private var running: (task: ModelTask, delivery: ModelUpon)?
 
@@ -98,7 +98,7 @@ final class ModelLatest: @unchecked Sendable {
         stop()
         let delivery = ModelUpon(executor) { [weak self] value in
             guard let self else { return body(value) }
-            // Never one that was superseded, whatever happened between its end and here.
+            // Never deliver a superseded task, whatever has happened since its end.
             guard number == start else { return }
             running = nil
             delivered = start

@@ -1,7 +1,7 @@
 import DeferredCore
 import DeferredTask
 
-/// The model, as programs see it.
+/// The model, as the universe of programs.
 final class ModelUniverse: Universe {
     enum Item: Sendable {
         case deferred(ModelHandle)
@@ -37,7 +37,7 @@ final class ModelUniverse: Universe {
 
     private func new(_ future: ModelFuture) -> Item { .future(ModelHandle(future)) }
 
-    // MARK: - What is filled
+    // MARK: - Creating and filling
 
     func deferred() -> Item { .deferred(ModelHandle(ModelFuture())) }
     func promise() -> Item { .promise(ModelPromise()) }
@@ -50,7 +50,7 @@ final class ModelUniverse: Universe {
         var handler = onCancel
         switch producer {
         case .promise(let promise) where failsOnCancel || onCancel != nil:
-            // The handler does not keep the promise, and without it there is nothing left to cancel.
+            // The handler does not retain the promise: without the promise there is nothing left to cancel.
             handler = { [weak promise] in
                 guard let promise else { return }
                 if failsOnCancel { promise.handle.future.fill(.failure(CancellationError())) }
@@ -108,10 +108,10 @@ final class ModelUniverse: Universe {
         task(of: item).map { .registered($0.control?.state.register(body)) }
     }
 
-    /// The closure is not called, but keeps the task until the end.
+    /// Never calls the closure, but retains the task until the end.
     func uponProgress(_ item: Item, _ executor: any Executor, _ body: @escaping @Sendable (Double) -> Void) -> Item? {
         task(of: item).flatMap { task in
-            // Kept as by somebody who can cancel, not as by somebody who waits.
+            // Retained like a reference that can cancel, not like one that waits.
             upon(item, executor) { [control = task.control] _ in withExtendedLifetime((control, body)) {} }
         }
     }
@@ -182,7 +182,7 @@ final class ModelUniverse: Universe {
         return result
     }
 
-    /// `flatMap` and `fallback` of tasks.
+    /// Models `flatMap` and `fallback` of tasks.
     private func nest(
         _ task: ModelTask,
         _ executor: any Executor,
@@ -323,7 +323,7 @@ final class ModelUniverse: Universe {
         return item
     }
 
-    // MARK: - Many into one
+    // MARK: - Combining
 
     func zip(_ one: Item, _ other: Item) -> Item? {
         guard let one = future(of: one), let other = future(of: other) else { return nil }
@@ -343,7 +343,7 @@ final class ModelUniverse: Universe {
 
     func firstFilled(_ items: [Item]) -> Item { new(ModelContest(items.compactMap { future(of: $0) }).output) }
 
-    /// Ends with all successes, or the first failure.
+    /// Returns all successes once they are there, or the first failure.
     private func gather(_ values: ModelValues, _ index: Int, _ value: Value) -> Value? {
         if isFailure(value) { return value }
         return values.put(value, at: index).map { combine($0, counts) }
@@ -492,7 +492,7 @@ final class ModelUniverse: Universe {
 
     func hold(_ item: Item) -> Item? { task(of: item).map { .progress($0.control) } }
 
-    // MARK: - Looking
+    // MARK: - Inspecting
 
     func peek(_ item: Item) -> Value?? { future(of: item).map(\.value) }
 

@@ -1,5 +1,5 @@
 extension Program {
-    /// The program in Swift, to be pasted into a test: the same calls, with numbers for values.
+    /// The program as Swift code for a test: the same calls, with numbers for values.
     var source: String { SourceWriter(self).source }
 }
 
@@ -23,7 +23,7 @@ private struct SourceWriter {
 
     init(_ program: Program) {
         self.program = program
-        // Twice, for operands may be slots of steps that come later.
+        // Twice, since operands may be slots of later steps.
         for _ in 0..<2 { note(program.steps + program.executorSteps) }
     }
 
@@ -100,7 +100,7 @@ private struct SourceWriter {
 
     private func value(_ number: Int) -> String { number % 4 == 3 ? ".failure(TestError())" : ".success(\(number))" }
 
-    /// The steps of a closure and what it returns, in braces.
+    /// Returns the steps of a closure and its result, in braces.
     private func closure(_ step: Step, _ parameter: String, returns: String? = nil) -> [String] {
         let inner = step.steps.flatMap { text($0) } + (returns.map { [$0] } ?? [])
         let head = parameter.isEmpty ? "{" : "{ \(parameter) in"

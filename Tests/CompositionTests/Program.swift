@@ -1,12 +1,12 @@
-/// A program: steps over the library's operations, some of which have closures that perform steps in turn.
+/// A program: a list of steps over the library's operations, some of which have closures that perform further steps.
 struct Program: Sendable {
     var seed: UInt64
     var steps: [Step]
-    /// Performed inside `submit` by the executor that does something else first.
+    /// The steps that the executor of the kind `stepping` performs inside `submit`.
     var executorSteps: [Step]
-    /// How many steps there are, those in closures included; each has an identifier below.
+    /// The number of steps, those in closures included; each has an identifier below this number.
     var count: Int
-    /// Whether what is left at the end is filled before it is dropped.
+    /// True if producers that are left at the end are filled before they are dropped.
     var fillsAtEnd: Bool
 }
 
@@ -19,26 +19,26 @@ struct Step: Sendable {
     var operands: [Int] = []
     var executor = ExecutorKind.immediate
     var number = 0
-    /// Performed by the closure of the operation.
+    /// The steps that the closure of the operation performs.
     var steps: [Step] = []
-    /// What the closure comes to.
+    /// The result of the closure.
     var outcome = Outcome.number(0)
-    /// Whether the closure of `Task.init` captures the producer strongly, and fails it.
+    /// True if the closure of `Task.init` captures the producer strongly, and fails it on cancellation.
     var failsOnCancel = false
-    /// Whether an operator of `FutureProtocol` is used even if the operand is a task.
+    /// True to use the operator of `FutureProtocol` even if the operand is a task.
     var isCore = false
 }
 
 enum Outcome: Sendable, Equatable {
-    /// A success computed of the input.
+    /// A success computed from the input.
     case number(Int)
     case failure(Int)
-    /// What is in a slot; what closures that return no task make of that is a number.
+    /// The item in a slot; closures that don't return a task convert it to a number.
     case slot(Int)
 }
 
 enum Operation: String, Sendable, CaseIterable {
-    // What is filled.
+    // Creating and filling.
     case deferred, promise, filled, task, taskOfValue, never, success, failure, async
     case fill
     // Handlers.

@@ -3,19 +3,19 @@ import DeferredTesting
 import Foundation
 import Synchronization
 
-/// What happened. Of a few words, so that comparing traces costs little.
+/// An event of a run, of only a few words, so that comparing traces costs little.
 struct Event: Equatable, Sendable {
     enum Kind: UInt8, Sendable {
         /// A step begins at the top level.
         case step
-        /// A closure was called; with the code of its input.
+        /// A closure was called; the value is the code of its input.
         case called
         case filled
         case observed
         case isCancelled
-        /// A fraction outside of 0...1, less than one before, or not 1 after a success.
+        /// A fraction was outside of 0...1, smaller than one before, or not 1 after a success.
         case wrongFraction
-        /// The words of `Counts.alive`, one event each.
+        /// The captures that are alive: one event for each word of `Counts.alive`.
         case alive
     }
 
@@ -40,13 +40,13 @@ final class Runner<U: Universe>: @unchecked Sendable {
     private var fractions: [Double]
     private let lock = NSLock()
     private let manual = ManualExecutor()
-    /// For progress, which is delivered as often as the library sees fit.
+    /// The executor for progress, whose number of deliveries is unspecified.
     private let progressQueue = ManualExecutor()
     private var executors: [any Executor] = []
     private let depth = Atomic(0)
     private let performed = Atomic(0)
 
-    /// With several threads: what is checked at the end.
+    /// The records of a run with several threads, which are checked at its end.
     let records = Records<U.Item>()
 
     init(_ program: Program, _ universe: U, isThreaded: Bool = false) {
@@ -68,7 +68,7 @@ final class Runner<U: Universe>: @unchecked Sendable {
         }
     }
 
-    /// The whole program, and the end of everything in it.
+    /// Runs the whole program, and ends everything in it.
     func run() {
         run(program.steps[...])
         finish()
@@ -85,7 +85,7 @@ final class Runner<U: Universe>: @unchecked Sendable {
         }
     }
 
-    /// Ends what can be ended, and drops everything.
+    /// Ends all items that can be ended, and drops everything.
     func finish() {
         universe.collectJobs {
             settle()
@@ -93,7 +93,7 @@ final class Runner<U: Universe>: @unchecked Sendable {
         }
     }
 
-    /// Ends what can be ended.
+    /// Ends all items that can be ended.
     func settle() {
         observeAll()
         if program.fillsAtEnd {
@@ -110,7 +110,7 @@ final class Runner<U: Universe>: @unchecked Sendable {
 
     /// Drops everything.
     func drop() {
-        // More than once, for what breaks then may make something new.
+        // Several times, since dropping an item can run steps that create new ones.
         for _ in 0..<6 {
             for id in slots.indices.reversed() where slots[id] != nil { self[id] = nil }
             universe.runJobs()
@@ -150,7 +150,7 @@ final class Runner<U: Universe>: @unchecked Sendable {
         }
         set {
             if isThreaded { lock.lock() }
-            // Freed outside of the lock, and after the slot has changed, for that may run anything.
+            // Released outside of the lock, and after the slot has changed, since the release may run any code.
             let old = slots[id]
             slots[id] = newValue
             if isThreaded { lock.unlock() }
@@ -166,7 +166,7 @@ final class Runner<U: Universe>: @unchecked Sendable {
 
     func perform(_ steps: [Step]) {
         if steps.isEmpty { return }
-        // Threads count together, which bounds them all the same.
+        // All threads share these counts, which still bounds each of them.
         guard depth.load(ordering: .relaxed) < 12, performed.load(ordering: .relaxed) < 2000 else { return }
         depth.add(1, ordering: .relaxed)
         for step in steps { perform(step) }
@@ -192,7 +192,7 @@ final class Runner<U: Universe>: @unchecked Sendable {
         }
     }
 
-    /// What closures capture beside the runner.
+    /// Makes the object that a closure captures in addition to the runner.
     private func capture(_ step: Step) -> Capture { Capture(step.id, universe.counts) }
 
     private func handler(_ step: Step) -> @Sendable (Value) -> Void {
@@ -269,7 +269,7 @@ final class Runner<U: Universe>: @unchecked Sendable {
         if let result { self[step.id] = result }
     }
 
-    /// Those that need an operand.
+    /// Performs a step that needs an operand.
     private func perform(_ step: Step, _ item: U.Item, _ executor: any Executor) -> U.Item? {
         let second = step.operands.count > 1 ? self[step.operands[1]] : nil
         switch step.operation {
@@ -343,7 +343,7 @@ final class Runner<U: Universe>: @unchecked Sendable {
         guard !isThreaded else { return }
         let hasSucceeded =
             self[slot].flatMap { universe.peek($0) }.map { if case .success = $0 { true } else { false } } ?? false
-        // A held progress counts billionths.
+        // A held progress counts in billionths.
         let isRight = fraction >= fractions[slot] - 2e-9 && fraction <= 1 && (!hasSucceeded || fraction == 1)
         if !isRight, U.self == LibraryUniverse.self { log(.wrongFraction, slot, Int(fraction * 1e6)) }
         fractions[slot] = max(fractions[slot], fraction)

@@ -1,6 +1,6 @@
-/// Makes failing programs small: delta debugging over the steps, those in closures included.
+/// Shrinks failing programs: delta debugging over the steps, those in closures included.
 struct Shrinker {
-    /// Whether a program still fails.
+    /// Returns true if a program still fails.
     let fails: (Program) -> Bool
 
     func shrink(_ program: Program) -> Program {
@@ -8,7 +8,7 @@ struct Shrinker {
         var isSmaller = true
         while isSmaller {
             isSmaller = false
-            // First parts, then steps one by one, then what is left of each.
+            // First groups of steps, then single steps, then the details of the steps that are left.
             var size = max(identifiers(best).count / 2, 1)
             while size >= 1 {
                 let ids = identifiers(best)
@@ -44,7 +44,7 @@ struct Shrinker {
         { if $0.operands.count > 2 { $0.operands.removeFirst() } },
     ]
 
-    /// Steps count most, then what makes them harder to read.
+    /// Weighs the steps most, then anything that makes them harder to read.
     private func size(_ program: Program) -> Int {
         var size = program.fillsAtEnd ? 1 : 0
         func add(_ steps: [Step]) {

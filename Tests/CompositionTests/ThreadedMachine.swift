@@ -3,16 +3,16 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Runs programs on several threads at once, on the library alone, and checks what holds in any order.
+/// Runs programs on several threads at once, on the library alone, and checks invariants that hold in any order.
 enum ThreadedMachine {
-    /// The first program that fails, with what is wrong.
+    /// Finds the first program that fails, with the failure.
     static func firstFailure(in seeds: Range<UInt64>) -> String? {
         for seed in seeds {
             var generator = Generator(seed: seed)
             let program = generator.program()
             let threads = Int(seed % 3) + 2
             guard let wrong = check(program, threads: threads) else { continue }
-            // It may need luck.
+            // A race may need several attempts to show.
             let small = Shrinker { program in (0..<20).contains { _ in check(program, threads: threads) != nil } }
                 .shrink(program)
             return "RANDOM_SEED=\(seed), \(threads) threads: \(wrong)\n\(small.source)"
@@ -32,7 +32,7 @@ enum ThreadedMachine {
 
     private static func run(_ program: Program, _ counts: Counts, _ threads: Int) -> String? {
         let runner = Runner(program, LibraryUniverse(counts), isThreaded: true)
-        // What the threads meet on is made before.
+        // The items that the threads share are made before the threads start.
         let beginning = program.steps.count / 3
         runner.run(program.steps[..<beginning])
         let group = DispatchGroup()
@@ -46,13 +46,13 @@ enum ThreadedMachine {
             thread.stackSize = 1 << 20
             thread.start()
         }
-        // On a thread of the machine's own. A minute is for ever; what hangs is left behind.
+        // On a dedicated thread. After a minute, the run counts as hanging and is left behind.
         guard group.wait(timeout: .now() + 60) == .success else { return "some thread hangs" }
         var wrong: String?
         runner.universe.collectJobs {
             runner.settle()
             wrong = runner.records.check(runner.universe)
-            // What is dropped may run handlers, which register others.
+            // Dropping items may run handlers, which register others.
             for _ in 0..<3 {
                 runner.records.removeAll()
                 runner.drop()
@@ -63,7 +63,7 @@ enum ThreadedMachine {
     }
 }
 
-/// What threads saw of handlers and of producers.
+/// The events of handlers and producers that threads have observed.
 ///
 /// SAFETY: everything is locked.
 final class Records<Item: Sendable>: @unchecked Sendable {
@@ -91,7 +91,7 @@ final class Records<Item: Sendable>: @unchecked Sendable {
     private var handlers: [Handler] = []
     private var wins: [(producer: Item, value: Int)] = []
 
-    /// - Parameter mayBeDropped: Whether the executor may not run it.
+    /// - Parameter mayBeDropped: True if the executor may drop the handler without running it.
     func handler(of future: Item, mayBeDropped: Bool) -> Handler {
         let handler = Handler(future, mayBeDropped: mayBeDropped)
         lock.withLock { handlers.append(handler) }
@@ -105,14 +105,14 @@ final class Records<Item: Sendable>: @unchecked Sendable {
             defer { (handlers, wins) = ([], []) }
             return (handlers, wins)
         }
-        // Both keep the handler, which keeps its record.
+        // Both references lead back to the handler, which retains its record: breaks the cycle.
         for handler in oldHandlers { (handler.registration, handler.future) = (nil, nil) }
         withExtendedLifetime(oldWins) {}
     }
 }
 
 extension Records<LibraryUniverse.Item> {
-    /// What is wrong, when nothing runs any more.
+    /// Returns the first violation, once nothing runs any more.
     func check(_ universe: LibraryUniverse) -> String? {
         var winners: [ObjectIdentifier: Int] = [:]
         for (producer, value) in wins {

@@ -1,10 +1,10 @@
 import DeferredCore
 
-/// All operations of programs. One conformance is the library, the other is the model.
+/// The operations of programs. One conformance is the library, the other is the model.
 ///
-/// Operations return `nil` where the operands are of the wrong kind.
+/// Operations return `nil` if the operands are of the wrong kind.
 protocol Universe: AnyObject, Sendable {
-    /// Anything that can be in a slot.
+    /// The type of the contents of slots.
     associatedtype Item: Sendable
 
     var counts: Counts { get }
@@ -39,7 +39,7 @@ protocol Universe: AnyObject, Sendable {
     func cancelledBy(_ item: Item, _ source: Item) -> Item?
 
     func zip(_ one: Item, _ other: Item) -> Item?
-    /// `zip` of tasks, of which the second succeeds with a text.
+    /// Performs `zip` of tasks, of which the second succeeds with a text.
     func zipTasks(_ one: Item, _ other: Item) -> Item?
     func allFilled(_ items: [Item]) -> Item
     func firstFilled(_ items: [Item]) -> Item
@@ -48,7 +48,7 @@ protocol Universe: AnyObject, Sendable {
     func firstCompleted(_ items: [Item]) -> Item
     func mapTasks(_ count: Int, _ limit: Int, _ body: @escaping Transformation) -> Item
 
-    /// Cancels whatever can be cancelled: a task, a registration, a source, a request, a latest task, a progress.
+    /// Cancels an item that can be cancelled: a task, a registration, a source, a request, a latest task, a progress.
     func cancel(_ item: Item) -> Bool
     func source() -> Item
     func linkedSource(_ items: [Item]) -> Item
@@ -62,7 +62,7 @@ protocol Universe: AnyObject, Sendable {
         _ executor: any Executor,
         _ body: @escaping @Sendable (Value) -> Void
     ) -> Bool
-    /// Debounces: the task is what the closure comes to.
+    /// Debounces: the task is the result of the closure.
     func startAfter(
         _ latest: Item,
         _ seconds: Int,
@@ -73,26 +73,26 @@ protocol Universe: AnyObject, Sendable {
 
     func reporter() -> Item
     func report(_ reporter: Item, _ completed: Int)
-    /// The fraction of a task, or of a progress that is held.
+    /// Returns the fraction of a task, or of a progress that is held.
     func fraction(_ item: Item) -> Double?
     func hold(_ task: Item) -> Item?
 
     func peek(_ item: Item) -> Value??
-    /// Waits, but no longer than it takes to find that there is nothing.
+    /// Waits only as long as it takes to find that there is no value.
     func wait(_ item: Item) -> Value??
     func isCancelled(_ item: Item) -> Bool?
     func isTask(_ item: Item) -> Bool
 
     func advance(_ seconds: Int)
-    /// Runs what timers have to do.
+    /// Runs the pending work of timers.
     func runJobs()
-    /// Runs `body` so that timers made in it are known.
+    /// Runs `body` and collects the jobs of timers that it creates.
     func collectJobs(_ body: () -> Void)
 
     typealias Transformation = @Sendable (Value) -> Transformed<Item>
 }
 
-/// What a closure comes to.
+/// The result of a closure.
 enum Transformed<Item> {
     case value(Value)
     case item(Item)

@@ -3,10 +3,10 @@ import DeferredTask
 import DeferredTesting
 import Synchronization
 
-/// The one type of value in programs, so that everything composes with everything.
+/// The single type of values in programs, so that everything composes with everything.
 typealias Value = Result<Payload, any Error>
 
-/// A value that is counted.
+/// A value whose instances are counted.
 final class Payload: Sendable {
     let number: Int
     private let counts: Counts
@@ -24,12 +24,12 @@ struct TestError: Error {
     let number: Int
 }
 
-/// Errors of the library that only it can make.
+/// Stands in for errors that only the library can create.
 enum ModelError: Error {
     case brokenPromise, allFailed
 }
 
-/// A closure's capture, which tells when it is freed.
+/// An object that a closure captures, which reports its release.
 final class Capture: Sendable {
     private let id: Int
     private let counts: Counts
@@ -45,7 +45,7 @@ final class Capture: Sendable {
     func touch() {}
 }
 
-/// How many captures and values of one run are alive.
+/// The numbers of captures and values of one run that are alive.
 ///
 /// SAFETY: `alive` is used by runs on one thread only.
 final class Counts: @unchecked Sendable {
@@ -53,7 +53,7 @@ final class Counts: @unchecked Sendable {
     let captures = Atomic(0)
     private let isThreaded: Bool
     private var perStep: [Int16]
-    /// One bit for each step that has a capture alive.
+    /// One bit for each step with a capture that is alive.
     private(set) var alive: [UInt64]
 
     init(steps: Int, isThreaded: Bool) {
@@ -77,7 +77,7 @@ final class Counts: @unchecked Sendable {
     }
 }
 
-/// A number for each result, by which traces are compared.
+/// Encodes a result as a number, by which traces are compared.
 func code(_ value: Value?) -> Int {
     switch value {
     case nil: -100
@@ -97,7 +97,7 @@ private func code(_ error: any Error) -> Int {
     }
 }
 
-/// An executor of one of the kinds.
+/// An executor of one of the kinds in `ExecutorKind`.
 final class ProgramExecutor: Executor {
     private let kind: ExecutorKind
     private let perform: @Sendable () -> Void

@@ -2,19 +2,19 @@ import DeferredCore
 import DeferredHTTP
 import TestSupport
 
-/// What happened, in order. The module under test has a `Log` of its own.
+/// A list of events in order, renamed since the module under test has another `Log`.
 typealias Journal<Entry: Sendable> = TestSupport.Log<Entry>
 
 extension HTTPTask {
-    /// The status, if there is a response by now.
+    /// The status, if there is a response already.
     var statusNow: HTTPStatus? { try? peek()?.get().status }
 
-    /// The code of the error, if the task has failed by now.
+    /// The code of the error, if the task has failed already.
     var codeNow: HTTPError.Code? {
         if case .failure(let error) = peek() { error.code } else { nil }
     }
 
-    /// Notes each completion. There should be one.
+    /// Returns a list that records each completion. There should be one.
     func completions() -> Journal<HTTPResult> {
         let journal = Journal<HTTPResult>()
         addCompletionHandler { journal.add($0) }
@@ -23,6 +23,6 @@ extension HTTPTask {
 }
 
 extension HTTPRequest {
-    /// For chains without a network.
+    /// A request for chains without a network.
     static let example = HTTPRequest(host: "example.com", path: "/")
 }

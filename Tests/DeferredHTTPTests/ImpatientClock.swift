@@ -1,4 +1,4 @@
-/// A clock on which every pause is over at once, for tests in which pauses don't matter.
+/// A clock on which every pause ends at once, for tests in which pauses don't matter.
 struct ImpatientClock: Clock {
     typealias Instant = ContinuousClock.Instant
 

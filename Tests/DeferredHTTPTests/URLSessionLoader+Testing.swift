@@ -3,7 +3,7 @@ import DeferredNetworking
 import TestSupport
 
 extension URLSessionLoader {
-    /// A loader over the engine under test.
+    /// Returns a loader over the engine under test.
     static func underTest(_ configuration: URLClient.Configuration = .default) -> URLSessionLoader {
         var configuration = configuration
         if isLibcurlTested { configuration.engine = .libcurl }

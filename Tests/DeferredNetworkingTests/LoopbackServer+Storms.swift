@@ -1,7 +1,7 @@
 import DeferredTesting
 
 extension LoopbackServer {
-    /// A server that answers in every way that a storm of cancellations should meet.
+    /// Starts a server that answers in every way that a storm of cancellations should meet.
     static func forStorms(bodySize: Int) throws -> LoopbackServer {
         try LoopbackServer(requestLogLimit: 0) { request in
             switch request.path {

@@ -3,14 +3,14 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The public names of version 4 of the archived library, each in every way that its users wrote it.
+/// Compiles the public names of version 4 of the archived library, each in every way that its users wrote it.
 ///
-/// The article on coming from there says how many of them compile, and has a line for each that doesn't.
+/// The article on migrating from that version says how many of them compile, and has a line for each that doesn't.
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct ArchivedSpellingsCountTests {
     enum Failure: Error { case expected }
 
-    /// Those that don't compile any more, as the article spells them.
+    /// The names that don't compile any more, as the article spells them.
     private let gone = [
         "Task(success:)", "Task(catching:)", "TaskProtocol", "Either", "Protected", "Locking", "NativeLock",
         "POSIXReadWriteLock",

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Code for the archived library, as it was written. The tests are deprecated as well, so that nobody is told in here.
+/// Code for the archived library, as it was written. The tests are deprecated, too, which silences the warnings.
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct ArchivedSpellingsTests {
     enum Failure: Error { case expected, unexpected }

@@ -36,7 +36,7 @@ struct BesideSwiftConcurrencyActorsTests {
 
     @MainActor
     @Test func `a detached task does not take the actor that makes it`() async throws {
-        // Not the main thread: a program may end that, and leave the main queue to another.
+        // Not the main thread: a program may end it, and another thread then serves the main queue.
         let mark = DispatchSpecificKey<Bool>()
         DispatchQueue.main.setSpecific(key: mark, value: true)
         defer { DispatchQueue.main.setSpecific(key: mark, value: nil) }

@@ -3,7 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// An executor for actors and tasks of Swift, in a file that imports this library without further ado.
+/// An executor for Swift's actors and tasks, in a file that simply imports this library.
 private final class Inline: SerialExecutor, TaskExecutor {
     func enqueue(_ job: consuming ExecutorJob) {
         UnownedJob(job).runSynchronously(
@@ -13,7 +13,7 @@ private final class Inline: SerialExecutor, TaskExecutor {
     }
 }
 
-/// One executor for both: Swift's, and this library's.
+/// An executor for both Swift's concurrency and this library.
 private final class Both: SerialExecutor, Executor {
     let submissions = Atomic(0)
 

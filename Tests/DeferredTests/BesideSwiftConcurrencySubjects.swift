@@ -1,7 +1,7 @@
 import Deferred
 import Foundation
 
-// What the tests beside Swift's concurrency run.
+// The functions that the tests of use together with Swift's concurrency call.
 
 enum Failure: Error { case custom }
 

@@ -3,9 +3,9 @@ import Foundation
 import TestSupport
 import Testing
 
-// What programs do with Swift's own tasks, in a file in which `Task` is the library's.
+// Uses of Swift's own tasks, in a file in which `Task` is the library's.
 
-/// With `import Deferred`, the name of Swift's own type takes a module, or an alias.
+/// With `import Deferred`, Swift's own type has to be qualified by its module, or needs an alias.
 private typealias SwiftTask = _Concurrency.Task
 
 @Suite(.ownThread, .timeLimit(.minutes(1)))

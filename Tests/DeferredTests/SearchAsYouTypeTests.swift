@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// Search as you type: every keystroke asks a server, and only the answer to the latest is ever shown.
+/// Search as you type: every keystroke starts a request, and only the answer to the latest one is ever shown.
 @MainActor
 final class SearchModel {
     private(set) var shown: [[String]] = []
@@ -51,7 +51,7 @@ struct SearchAsYouTypeTests {
         }
         gates["swift"]?.fill()
         try await eventually { model.shown == [["results for swift"]] }
-        // The older ones are answered only now.
+        // The older requests are answered only now.
         gates["sw"]?.fill()
         gates["s"]?.fill()
         model.textChanged(to: "swift")

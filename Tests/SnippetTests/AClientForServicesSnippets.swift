@@ -132,10 +132,10 @@ struct AClientForServicesSnippets {
     }
 
     @Test func `Shut down`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 182)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 206)
         let client = URLClient()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 185)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 209)
         let drained = client.shutdown()
         let tooLate = Deferred<Void>(filledWith: ()).delay(for: .seconds(10))
         await [drained, tooLate].firstFilled().value
@@ -144,19 +144,19 @@ struct AClientForServicesSnippets {
     }
 
     @Test func `Choose the engine`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 198)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 276)
         let server = try LoopbackServer { _ in .response(body: "hello") }
         defer { server.stop() }
         let url = server.url("/")
         #if os(Linux)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 204)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 282)
         var configuration = URLClient.Configuration()
         configuration.engine = .libcurl
         let client = URLClient(configuration: configuration)
         let (body, _) = try await client.begin(url).get()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 210)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 288)
         #expect(body == Data("hello".utf8))
         await client.shutdown().value
         #endif

@@ -24,6 +24,18 @@ actor Account {
 }
 #sourceLocation()
 
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BesideAsyncAwait.md", line: 141)
+#if canImport(Combine)
+import Combine
+
+typealias Future = DeferredCore.Future
+
+func greet(_ name: Future<String>, in subscriptions: inout Set<AnyCancellable>) {
+    name.publisher.sink { print("Hello, \($0)") }.store(in: &subscriptions)
+}
+#endif
+#sourceLocation()
+
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct BesideAsyncAwaitSnippets {
     @Test func `From a task to await`() async throws {

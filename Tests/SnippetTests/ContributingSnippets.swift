@@ -12,7 +12,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-#sourceLocation(file: ".github/CONTRIBUTING.md", line: 57)
+#sourceLocation(file: ".github/CONTRIBUTING.md", line: 58)
 
 
 extension Task {
@@ -34,7 +34,7 @@ extension Task {
 }
 #sourceLocation()
 
-#sourceLocation(file: ".github/CONTRIBUTING.md", line: 85)
+#sourceLocation(file: ".github/CONTRIBUTING.md", line: 86)
 
 
 

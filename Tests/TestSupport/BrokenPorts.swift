@@ -6,14 +6,19 @@ private let streamSocket = Int32(SOCK_STREAM.rawValue)
 private let streamSocket = SOCK_STREAM
 #endif
 
-/// A port of 127.0.0.1 on which connecting never ends: somebody listens, but the queue of connections is full.
+/// A port of 127.0.0.1 on which connecting never ends: it listens, but its queue of connections is full.
 package final class UnansweringPort {
     package let number: UInt16
     private var sockets: [Int32] = []
 
     package init() throws {
         var address = sockaddr_in()
+        // Darwin takes 0 for as many as it allows.
+        #if canImport(Darwin)
+        let listener = try listeningSocket(at: &address, backlog: 1)
+        #else
         let listener = try listeningSocket(at: &address, backlog: 0)
+        #endif
         let length = socklen_t(MemoryLayout<sockaddr_in>.size)
         sockets = [listener]
         number = UInt16(bigEndian: address.sin_port)
@@ -32,13 +37,13 @@ package final class UnansweringPort {
     }
 }
 
-/// A port of 127.0.0.1 that takes the first bytes of a connection and ends it, as a server does that dies inside the
-/// handshake of TLS.
+/// A port of 127.0.0.1 that receives the first bytes of a connection and ends it, like a server that crashes during
+/// the TLS handshake.
 package final class HandshakeCuttingPort {
     package let number: UInt16
     private let listener: Int32
 
-    /// - Parameter isReset: whether the connections end with an error instead of the end of their bytes.
+    /// - Parameter isReset: True to end connections with an error instead of an orderly end of stream.
     package init(isReset: Bool) throws {
         var address = sockaddr_in()
         let listener = try listeningSocket(at: &address, backlog: 64)
@@ -61,12 +66,12 @@ package final class HandshakeCuttingPort {
     }
 
     deinit {
-        // Ends the thread, which closes it.
+        // Ends the thread, which closes the listener.
         shutdown(listener, Int32(SHUT_RDWR))
     }
 }
 
-/// A socket that listens on a free port of 127.0.0.1, which `address` then tells.
+/// Creates a socket that listens on a free port of 127.0.0.1, and stores its address in `address`.
 private func listeningSocket(at address: inout sockaddr_in, backlog: Int32) throws -> Int32 {
     let listener = socket(AF_INET, streamSocket, 0)
     address.sin_family = sa_family_t(AF_INET)

@@ -1,4 +1,4 @@
 import Foundation
 
-/// Whether the tests of networking run over libcurl: `DEFERRED_ENGINE=libcurl swift test --filter …`.
+/// True if the networking tests run over libcurl: `DEFERRED_ENGINE=libcurl swift test --filter …`.
 package let isLibcurlTested = ProcessInfo.processInfo.environment["DEFERRED_ENGINE"] == "libcurl"

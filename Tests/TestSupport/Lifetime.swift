@@ -10,7 +10,7 @@ package final class Lifetimes: Sendable {
 
     package func make() -> Token { Token(self) }
 
-    /// Something to capture.
+    /// An object for closures to capture.
     package final class Token: Sendable {
         private let lifetimes: Lifetimes
 
@@ -23,7 +23,7 @@ package final class Lifetimes: Sendable {
             lifetimes.alive.subtract(1, ordering: .releasing)
         }
 
-        /// Marks the place of capture.
+        /// Does nothing; a call makes a closure capture the token.
         package func touch() {}
     }
 }

@@ -1,6 +1,6 @@
 import DeferredCore
 
-/// What happened, in order.
+/// A list of events in the order in which they happened.
 package final class Log<Entry: Sendable>: Sendable {
     private let storage = Lock<[Entry]>([])
 

@@ -1,9 +1,9 @@
 package import Testing
 
-/// Runs each test of a suite on a thread of its own, which it may block, and only a few tests at a time.
+/// Runs each test of a suite on a separate thread, which the test may block, and only a few tests at a time.
 ///
-/// Every suite has it: `@Suite(.ownThread, .timeLimit(.minutes(1)))`. A time limit does not count the time in which
-/// a test waits for its turn. The cases of a test with arguments run one after the other.
+/// Every suite has this trait: `@Suite(.ownThread, .timeLimit(.minutes(1)))`. A time limit does not count the time in
+/// which a test waits for its turn. The cases of a test with arguments run one after the other.
 package struct OwnThread: SuiteTrait, TestTrait, TestScoping {
     fileprivate let isAlone: Bool
 
@@ -13,7 +13,7 @@ package struct OwnThread: SuiteTrait, TestTrait, TestScoping {
     @TaskLocal private static var hasThread = false
 
     package func scopeProvider(for test: Test, testCase: Test.Case?) -> Self? {
-        // A suite that took a turn would keep it from its own tests.
+        // A suite that took a turn would wait for its own tests, which could get none.
         test.isSuite ? nil : self
     }
 
@@ -29,7 +29,7 @@ package struct OwnThread: SuiteTrait, TestTrait, TestScoping {
         }
     }
 
-    /// Takes part outside of the time limit, which is each case's own.
+    /// Waits for a turn outside of the time limit, which applies to each case separately.
     private func inTurn(_ test: Test, _ function: @concurrent @Sendable () async throws -> Void) async throws {
         // A suite within a suite has the trait twice.
         if Self.hasTurn { return try await function() }
@@ -52,9 +52,9 @@ package struct OwnThread: SuiteTrait, TestTrait, TestScoping {
 }
 
 extension Trait where Self == OwnThread {
-    /// Runs each test on a thread of its own, which it may block.
+    /// Runs each test on a separate thread, which the test may block.
     package static var ownThread: Self { OwnThread(isAlone: false) }
 
-    /// As `ownThread`, and no other test runs meanwhile: for what the whole process shares.
+    /// Does the same as `ownThread` while no other test runs: for tests of state that the whole process shares.
     package static var alone: Self { OwnThread(isAlone: true) }
 }

@@ -3,12 +3,12 @@ import Foundation
 import Synchronization
 import Testing
 
-/// Runs `body` on `count` threads of their own, started together, and returns when all have ended.
+/// Runs `body` on `count` separate threads, started together, and returns when all have ended.
 ///
-/// Real threads, unlike `concurrentPerform`, which makes no more of them than there are processors. It blocks the caller,
-/// whose suite therefore has the trait `.ownThread`.
+/// These are real threads, unlike those of `concurrentPerform`, which are limited to the number of processors. The
+/// function blocks the caller, whose suite therefore has the trait `.ownThread`.
 package func race(_ count: Int, _ body: @escaping @Sendable (_ index: Int) -> Void) {
-    // In the process of an exit test there is no trait, and nothing else.
+    // The process of an exit test has no such trait, and runs nothing else.
     if Test.current != nil && !isTestThread { Issue.record("race() blocks a thread; the suite needs .ownThread") }
     let group = DispatchGroup()
     let gate = Gate(count)
@@ -23,9 +23,10 @@ package func race(_ count: Int, _ body: @escaping @Sendable (_ index: Int) -> Vo
     group.wait()
 }
 
-/// Runs `body` on a thread of its own, with a stack of so many bytes, and returns what it returns.
+/// Runs `body` on a separate thread with a stack of `stackSize` bytes, and returns its result.
 ///
-/// For what depends on the size of the stack. Checks belong behind it: on that thread they belong to no test.
+/// For code that depends on the size of the stack. Check the result on the test's own thread: an expectation that fails
+/// on the other one is not attributed to the test.
 package func onThread<Result: Sendable>(
     stackSize: Int = 1 << 20,
     _ body: @escaping @Sendable () -> Result
@@ -35,7 +36,7 @@ package func onThread<Result: Sendable>(
     }
 }
 
-/// Lets threads go on only when all of them have come; any number of times.
+/// A reusable barrier: lets threads go on once `count` of them have arrived.
 package final class Gate: Sendable {
     private let count: Int
     private let arrivals = Atomic(0)

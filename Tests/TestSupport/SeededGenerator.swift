@@ -1,4 +1,4 @@
-/// SplitMix64: the same sequences in each run.
+/// The SplitMix64 generator, which produces the same sequence in each run.
 package struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 

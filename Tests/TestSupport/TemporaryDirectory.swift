@@ -1,6 +1,6 @@
 package import Foundation
 
-/// A directory that is removed with the last reference to it.
+/// A directory that is removed when its last reference is released.
 package final class TemporaryDirectory: Sendable {
     package let url: URL
 
@@ -11,15 +11,15 @@ package final class TemporaryDirectory: Sendable {
 
     deinit { try? FileManager.default.removeItem(at: url) }
 
-    /// The one file that most tests need. It isn't there at first.
+    /// The URL of the one file that most tests need. The file doesn't exist at first.
     package var file: URL { url.appending(path: "file") }
 
-    /// The names of what is in the directory, sorted.
+    /// Returns the names of the directory's contents, sorted.
     package func contents() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: url.path).sorted()
     }
 
-    /// Writes a file, together with the directories its path needs.
+    /// Writes a file, and creates the directories that its path needs.
     @discardableResult
     package func write(_ text: String, to path: String) throws -> URL {
         let file = url.appending(path: path)

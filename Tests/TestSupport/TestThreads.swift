@@ -1,14 +1,14 @@
 import DeferredCore
 import Foundation
 
-/// Runs what tests may block: each job on a thread, of which there are as many as jobs that have not ended.
+/// Runs jobs that tests may block, with one thread for each unfinished job.
 ///
-/// The threads of Swift's concurrency pool are as many as there are processors. A test that blocked one would take it
-/// from what it waits for.
+/// Swift's concurrency pool has only as many threads as there are processors. A test that blocked one of them could
+/// starve the very work that it waits for.
 final class TestThreads: TaskExecutor {
     static let shared = TestThreads()
 
-    /// Beyond them, jobs wait: a task group of thousands needs no thousands of threads.
+    /// The maximum number of threads. Further jobs wait: a task group of thousands needs no thousands of threads.
     private static let limit = 64
 
     private let condition = NSCondition()
@@ -26,7 +26,7 @@ final class TestThreads: TaskExecutor {
         if needsThread { startThread { [self] in runJobs() } }
     }
 
-    /// Threads are kept: the next test needs one too.
+    /// Runs jobs for ever: threads are kept for the next test.
     private func runJobs() {
         while true {
             condition.lock()
@@ -50,7 +50,7 @@ func startThread(stackSize: Int = 1 << 20, _ body: @escaping @Sendable () -> Voi
     thread.start()
 }
 
-/// Whether a test may block this thread: false on those of Swift's concurrency pool.
+/// True if a test may block this thread: false on the threads of Swift's concurrency pool.
 var isTestThread: Bool { mark.value.isTestThread }
 
 private let mark = ThreadLocal { Mark() }

@@ -1,9 +1,9 @@
 import DeferredCore
 import Foundation
 
-/// Lets a few tests run at a time, in the order in which they come.
+/// Lets a few tests run at a time, in order of arrival.
 ///
-/// Without a bound, all tests of a run start together, and each takes as long as all of them.
+/// Without a limit, all tests of a run would start together, and each would take as long as all of them.
 final class Turns: Sendable {
     static let shared = Turns(2 * ProcessInfo.processInfo.activeProcessorCount)
 
@@ -17,7 +17,7 @@ final class Turns: Sendable {
         var free: Int
         var waiting: [Waiter] = []
 
-        /// Those whose turn it is.
+        /// Removes and returns the waiters whose turn it is.
         mutating func next() -> [Waiter] {
             var admitted: [Waiter] = []
             while let first = waiting.first, first.places <= free {
@@ -39,8 +39,9 @@ final class Turns: Sendable {
     /// Calls `body` when it is its turn.
     ///
     /// - Parameters:
-    ///   - isAlone: Whether nobody else may run meanwhile.
-    ///   - isPreferred: Whether it goes before those who are not: for tests of which each waits for the one before.
+    ///   - isAlone: True if nothing else may run meanwhile.
+    ///   - isPreferred: True to go before others that are not preferred: for serialized tests, each of which waits for
+    ///     the one before.
     func take(isAlone: Bool, isPreferred: Bool, _ body: () async throws -> Void) async rethrows {
         let places = isAlone ? self.places : 1
         await withCheckedContinuation { continuation in

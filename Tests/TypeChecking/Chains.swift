@@ -1,6 +1,6 @@
 // Chains of twelve operators as users write them: each function is one expression, whose closures are all inferred.
 //
-// Not part of a target: `Tests/TypeChecking/run` has the compiler say how long each of them takes.
+// Not part of a target: `Tests/TypeChecking/run` measures the time that the compiler takes for each of them.
 
 import DeferredCore
 import DeferredTask

@@ -1,8 +1,8 @@
-// What the engine over libcurl needs of C: libcurl's functions, opened at run time and called without their variable
-// arguments; the decoders of gzip and Brotli, opened alike; a thread, and a poll set. Empty where there is no such
-// engine.
+// The C parts of the engine over libcurl: libcurl's functions, loaded at run time and called without variable
+// arguments; the decoders of gzip and Brotli, loaded the same way; a thread, and a poll set. Empty on platforms without
+// this engine.
 //
-// Names and numbers are those of libcurl's documentation; the numbers belong to its stable ABI.
+// Names and numbers are those of libcurl's documentation; the numbers are part of its stable ABI.
 
 #ifndef DEFERRED_CLIBCURL_H
 #define DEFERRED_CLIBCURL_H
@@ -25,24 +25,24 @@ struct libcurl_slist {
     struct libcurl_slist *next;
 };
 
-/// What a multi handle says of a transfer that has ended.
+/// A message of a multi handle about a transfer that has ended.
 struct libcurl_done {
     libcurl_easy handle;
     int code;
 };
 
-/// Bytes that an option takes a copy of.
+/// Bytes that are copied into an option.
 struct libcurl_blob {
     const void *data;
     size_t count;
     unsigned int flags;
 };
 
-/// Opens libcurl once for the process. The number of its version, such as 0x075801, or 0 and the reason why there is
-/// none.
+/// Loads libcurl once per process. Returns its version number, such as 0x075801, or 0 and the reason why it isn't
+/// available.
 uint32_t libcurl_load(const char **reason);
 
-/// libcurl's version as text. Like all that follows, only for a library that was loaded.
+/// Returns libcurl's version as text. This and all following functions require that libcurl was loaded.
 const char *libcurl_version(void);
 const char *libcurl_strerror(int code);
 
@@ -61,7 +61,7 @@ int libcurl_easy_get_text(libcurl_easy handle, int info, const char **value);
 int libcurl_easy_get_pointer(libcurl_easy handle, int info, void **value);
 int libcurl_easy_pause(libcurl_easy handle, int mask);
 
-/// The number of the option with this name, or 0; -1 where libcurl is too old to tell.
+/// Returns the number of the option with this name, or 0 if there is none, or -1 if libcurl is too old to tell.
 int libcurl_option(const char *name);
 
 struct libcurl_slist *libcurl_slist_append(struct libcurl_slist *list, const char *line);
@@ -81,7 +81,7 @@ int libcurl_multi_remove(libcurl_multi multi, libcurl_easy handle);
 int libcurl_multi_act(libcurl_multi multi, int socket, int mask);
 int libcurl_multi_assign(libcurl_multi multi, int socket, void *value);
 
-/// Takes the next transfer that has ended, if there is one.
+/// Removes the next message about a transfer that has ended. Returns false if there is none.
 bool libcurl_multi_next_done(libcurl_multi multi, struct libcurl_done *done);
 
 enum {
@@ -204,18 +204,18 @@ enum {
 
 // MARK: Decoders
 
-/// A decoder of a content coding.
+/// A decoder for a content coding.
 typedef struct content_decoder *content_decoder;
 
 enum content_coding { content_coding_zlib, content_coding_raw_deflate, content_coding_gzip, content_coding_brotli };
 
 enum content_decoding { content_decoding_failed, content_decoding_more, content_decoding_ended };
 
-/// A decoder, or NULL where the system's library for it is missing. The first one opens that library.
+/// Creates a decoder, or returns NULL if the system's library for it is missing. The first call loads that library.
 content_decoder content_decoder_create(enum content_coding coding);
 void content_decoder_destroy(content_decoder decoder);
 
-/// Decodes some of the input and moves past it, up to what fits into the output, of which it tells how much was filled.
+/// Decodes as much of the input as fits into the output. Advances the input, and sets the number of bytes written.
 enum content_decoding content_decoder_decode(
     content_decoder decoder,
     const uint8_t **input,
@@ -226,39 +226,39 @@ enum content_decoding content_decoder_decode(
 
 // MARK: Thread
 
-/// Starts a thread on which no signal is delivered: without SIGPIPE, writing to a closed connection fails instead.
+/// Starts a thread that blocks all signals: without SIGPIPE, writing to a closed connection fails instead.
 ///
 /// - Returns: 0, or an error number.
 int quiet_thread_start(void (*function)(void *), void *context);
 
-/// Around what a thread does with libcurl. When the process exits, this waits for those that are inside and holds those
-/// that would enter, since the libraries below libcurl then let go of what they need.
+/// Enclose a thread's use of libcurl. When the process exits, the exit waits for the threads that are inside and blocks
+/// those that want to enter, because the libraries below libcurl then free the memory that they need.
 void libcurl_enter(void);
 void libcurl_leave(void);
 
-/// Called once, after those libraries have asked to be told of the exit.
+/// Registers the exit handler. Called once, after those libraries have registered theirs.
 void libcurl_watch_exit(void);
 
 // MARK: Poll set
 
-/// A descriptor on which something can be done, in the bits that libcurl takes.
+/// A descriptor that is ready, and its state in libcurl's bits.
 struct poll_ready {
     int descriptor;
     int mask;
 };
 
-/// A new poll set, or -1.
+/// Creates a poll set, or returns -1.
 int poll_set_create(void);
 
-/// Watches a descriptor for what libcurl asked.
+/// Watches a descriptor for the events that libcurl asked for.
 ///
-/// - Parameter is_known: whether the set has it already.
+/// - Parameter is_known: true if the set already contains the descriptor.
 int poll_set_watch(int set, int descriptor, int what, bool is_known);
 
-/// Waits for up to so many milliseconds, or without end for -1. The number of descriptors that are ready.
+/// Waits for the given time, or forever for -1, and returns the number of descriptors that are ready.
 int poll_set_wait(int set, struct poll_ready *ready, int capacity, int milliseconds);
 
-/// A new descriptor that wakes up who waits for it, or -1.
+/// Creates a descriptor that wakes up a waiting thread, or returns -1.
 int wakeup_create(void);
 void wakeup_signal(int descriptor);
 void wakeup_clear(int descriptor);

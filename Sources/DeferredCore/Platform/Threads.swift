@@ -5,6 +5,8 @@ internal import Darwin
 internal import Glibc
 #elseif canImport(Musl)
 internal import Musl
+#elseif canImport(Android)
+internal import Android
 #endif
 
 /// One value of `Content` for each thread, made when first asked for and freed when the thread ends.

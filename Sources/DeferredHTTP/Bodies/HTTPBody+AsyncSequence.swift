@@ -2,18 +2,18 @@ public import Foundation
 internal import Synchronization
 
 extension HTTPBody {
-    /// Bytes that come by and by, and can be sent once.
+    /// Creates a streamed body that can be sent only once.
     ///
-    /// A request with such a body is not tried again: not by ``Retry``, and not by ``BearerAuthentication``. To have
-    /// that, use ``stream(length:contentType:_:)``.
+    /// A request with such a body is not tried again: not by ``Retry``, and not by ``BearerAuthentication``. For a body
+    /// that can be sent again, use ``stream(length:contentType:_:)``.
     ///
-    /// Over ``URLSessionLoader``, all of the bytes are gathered in a temporary file first, which only its owner can
+    /// Over ``URLSessionLoader``, all of the bytes are first gathered in a temporary file, which only its owner can
     /// read, and then sent with their length.
     ///
     /// - Parameters:
-    ///   - bytes: The bytes, in pieces of any size. Kept until they were sent.
-    ///   - length: How many bytes there are, if that is known. A request with another number fails.
-    ///   - contentType: For the `Content-Type`.
+    ///   - bytes: The bytes, in pieces of any size. Kept until they have been sent.
+    ///   - length: The number of bytes, if it is known. A request whose body turns out to have another length fails.
+    ///   - contentType: The value of `Content-Type`.
     public static func stream<Bytes: AsyncSequence & Sendable>(
         _ bytes: Bytes,
         length: Int64? = nil,
@@ -26,14 +26,14 @@ extension HTTPBody {
         return HTTPBody([], contentType: contentType, source: source)
     }
 
-    /// Bytes that come by and by, and can be sent as often as needed.
+    /// Creates a streamed body that can be sent as often as needed.
     ///
     /// See ``stream(_:length:contentType:)``.
     ///
     /// - Parameters:
-    ///   - length: How many bytes there are, if that is known.
-    ///   - contentType: For the `Content-Type`.
-    ///   - make: Gives all of the bytes, from the first. Called for each attempt.
+    ///   - length: The number of bytes, if it is known.
+    ///   - contentType: The value of `Content-Type`.
+    ///   - make: Returns a sequence of all of the bytes, from the first. Called for each attempt.
     public static func stream<Bytes: AsyncSequence & Sendable>(
         length: Int64? = nil,
         contentType: String? = "application/octet-stream",
@@ -43,19 +43,19 @@ extension HTTPBody {
         return HTTPBody([], contentType: contentType, source: source)
     }
 
-    /// The bytes of a body that was made from an asynchronous sequence, for a terminal loader of one's own; otherwise
+    /// Returns the bytes of a body that was made from an asynchronous sequence, for a custom terminal loader; otherwise
     /// `nil`.
     ///
-    /// Those that can be sent once throw ``AlreadySent`` the second time.
+    /// The stream of a body that can be sent only once throws ``AlreadySent`` the second time.
     public func makeByteStream() -> HTTPBodyStream? { source?.open() }
 
-    /// Whether the bytes come by and by.
+    /// True if the bytes come from an asynchronous sequence.
     var isStreamed: Bool { source != nil }
 
-    /// Whether the body can be sent once only.
+    /// True if the body can be sent only once.
     var isOneShot: Bool { source?.isOneShot ?? false }
 
-    /// The body can be sent once, and was.
+    /// The error of a body that can be sent only once and has already been sent.
     public struct AlreadySent: Error, CustomStringConvertible {
         /// One line for a log.
         public var description: String {
@@ -63,7 +63,7 @@ extension HTTPBody {
         }
     }
 
-    /// The bytes of a body that come by and by. Equal to itself only.
+    /// The source of a streamed body. Equal only to itself.
     final class Source: Sendable, Hashable {
         let isOneShot: Bool
         let length: Int64?
@@ -83,7 +83,7 @@ extension HTTPBody {
     private final class OnceFlag: Sendable {
         private let isSet = Atomic(false)
 
-        /// True the first time.
+        /// Sets the flag and returns true the first time.
         func set() -> Bool { !isSet.exchange(true, ordering: .relaxed) }
     }
 }

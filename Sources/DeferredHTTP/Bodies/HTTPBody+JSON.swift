@@ -1,7 +1,7 @@
 public import Foundation
 
 extension HTTPBody {
-    /// A value as JSON.
+    /// Creates a body from a value, encoded as JSON.
     ///
     /// - Throws: The encoder's `EncodingError`.
     public static func json(_ value: some Encodable, using encoder: JSONEncoder = JSONEncoder()) throws -> HTTPBody {

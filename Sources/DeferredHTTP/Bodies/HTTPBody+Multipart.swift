@@ -9,28 +9,28 @@ extension HTTPBody {
         let contentType: String?
         let content: Piece
 
-        /// A field with a text.
+        /// Creates a field with text.
         public init(name: String, text: String) {
             self.init(name: name, fileName: nil, contentType: nil, content: .data(Data(text.utf8)))
         }
 
-        /// A field with bytes.
+        /// Creates a field with bytes.
         ///
         /// - Parameters:
         ///   - name: The name of the field.
         ///   - data: The bytes.
-        ///   - fileName: What the server sees as the name of a file; `nil` for none.
+        ///   - fileName: The file name to send to the server; `nil` for none.
         ///   - contentType: The type of the bytes; `nil` for none.
         public init(name: String, data: Data, fileName: String? = nil, contentType: String? = nil) {
             self.init(name: name, fileName: fileName, contentType: contentType, content: .data(data))
         }
 
-        /// A field with a file, which is read while it is sent.
+        /// Creates a field with a file, which is read while it is sent.
         ///
         /// - Parameters:
         ///   - name: The name of the field.
         ///   - file: A file URL.
-        ///   - fileName: What the server sees as the name of the file; `nil` for its own.
+        ///   - fileName: The file name to send to the server; `nil` for the file's own.
         ///   - contentType: The type of the file.
         public init(
             name: String,
@@ -53,7 +53,7 @@ extension HTTPBody {
         var head: String {
             var head = "Content-Disposition: form-data; name=\"\(Self.escaped(name))\""
             if let fileName { head += "; filename=\"\(Self.escaped(fileName))\"" }
-            // A line break could smuggle in another field.
+            // A line break could inject another field.
             if let contentType { head += "\r\nContent-Type: \(contentType.filter { !$0.isNewline })" }
             return head + "\r\n\r\n"
         }
@@ -72,15 +72,15 @@ extension HTTPBody {
         }
     }
 
-    /// Fields and files as `multipart/form-data`: RFC 7578, with names escaped as browsers do.
+    /// Creates a body from fields and files, as `multipart/form-data`: RFC 7578, with names escaped as browsers do.
     ///
-    /// Memory stays small however large the files are. Over URLSession, a body with files is sent in chunks, without a
-    /// `Content-Length`.
+    /// Memory use stays small however large the files are. Over URLSession, a body with files is sent in chunks,
+    /// without a `Content-Length`.
     ///
     /// - Parameters:
-    ///   - parts: In order; a name can occur several times.
-    ///   - boundary: Separates the parts, and must not occur in them; by default, random. At most 70 characters, as RFC
-    ///     2046 has it.
+    ///   - parts: The parts, in order; a name can occur several times.
+    ///   - boundary: The separator of the parts, which must not occur in them; by default, random. At most 70
+    ///     characters, as RFC 2046 requires.
     public static func multipart(_ parts: [Part], boundary: String = "deferred-\(UUID().uuidString)") -> HTTPBody {
         var pieces: [Piece] = []
         var text = Data()
@@ -99,7 +99,7 @@ extension HTTPBody {
         return HTTPBody(pieces + [.data(text)], contentType: "multipart/form-data; boundary=\(parameter(boundary))")
     }
 
-    /// A parameter's value as a token, or else in quotation marks: RFC 9110, section 5.6.6.
+    /// Formats a parameter's value as a token or, if it isn't one, as a quoted string: RFC 9110, section 5.6.6.
     private static func parameter(_ value: String) -> String {
         if HTTPToken.isValid(value) { return value }
         return value.reduce(into: "\"") { result, character in

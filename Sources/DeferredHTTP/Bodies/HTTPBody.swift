@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The body of a request: bytes and files, one after the other, or bytes that come by and by.
+/// The body of a request: a sequence of bytes and files, or a stream of bytes.
 ///
 /// ```swift
 /// request.body = try .json(user)
@@ -8,25 +8,26 @@ public import Foundation
 /// request.body = .multipart([.init(name: "photo", file: url, contentType: "image/jpeg")])
 /// ```
 ///
-/// A body can be sent as often as needed, but for those of ``stream(_:length:contentType:)``. Files are read while they
-/// are sent, each time anew, and must not change meanwhile.
+/// A body can be sent as often as needed, except one from ``stream(_:length:contentType:)``. Files are read while they
+/// are sent, anew each time, and must not change meanwhile.
 public struct HTTPBody: Sendable, Hashable {
     /// A part of a body.
     public enum Piece: Sendable, Hashable {
         /// Bytes in memory.
         case data(Data)
 
-        /// A regular file, all of it.
+        /// The whole of a regular file.
         case file(URL)
     }
 
-    /// The parts that are sent, in order, for a terminal loader of one's own; none for ``makeByteStream()``.
+    /// The parts to send, in order, for a custom terminal loader; empty if the body is a stream: see
+    /// ``makeByteStream()``.
     public let pieces: [Piece]
 
-    /// For the `Content-Type` of a request that has none; `nil` for none.
+    /// The `Content-Type` of a request whose headers have none; `nil` for none.
     public let contentType: String?
 
-    /// Bytes that come by and by; then there are no pieces.
+    /// The source of a streamed body, which has no pieces.
     let source: Source?
 
     init(_ pieces: [Piece], contentType: String?, source: Source? = nil) {
@@ -35,32 +36,32 @@ public struct HTTPBody: Sendable, Hashable {
         self.source = source
     }
 
-    /// Nothing.
+    /// A body without bytes.
     public static let empty = HTTPBody([], contentType: nil)
 
-    /// Bytes.
+    /// Creates a body from bytes.
     public static func data(_ data: Data, contentType: String? = "application/octet-stream") -> HTTPBody {
         HTTPBody([.data(data)], contentType: contentType)
     }
 
-    /// Text in UTF-8.
+    /// Creates a body from text, in UTF-8.
     public static func text(_ text: String, contentType: String? = "text/plain; charset=utf-8") -> HTTPBody {
         HTTPBody([.data(Data(text.utf8))], contentType: contentType)
     }
 
-    /// A file, which is read while it is sent.
+    /// Creates a body from a file, which is read while it is sent.
     ///
     /// - Parameters:
     ///   - file: A file URL. A request whose file can't be read fails when it is loaded.
-    ///   - contentType: For the `Content-Type`.
+    ///   - contentType: The value of `Content-Type`.
     public static func file(_ file: URL, contentType: String? = "application/octet-stream") -> HTTPBody {
         HTTPBody([.file(file)], contentType: contentType)
     }
 
-    /// True if nothing is sent.
+    /// A Boolean value that indicates whether there is nothing to send.
     public var isEmpty: Bool { pieces.isEmpty && source == nil }
 
-    /// The number of bytes that are sent; `nil` if that is not known, or a file's length can't be found out.
+    /// The number of bytes to send; `nil` if it is unknown, or if a file's length can't be determined.
     public var length: Int64? {
         if let source { return source.length }
         var length: Int64 = 0
@@ -78,9 +79,9 @@ public struct HTTPBody: Sendable, Hashable {
         return length
     }
 
-    /// A stream of all that is sent, for a terminal loader of one's own. It reads files as it is read itself.
+    /// Returns an input stream over the whole body, for a custom terminal loader. It reads files as it is read itself.
     ///
-    /// Bytes that come by and by would keep its reader waiting: for those, use ``makeByteStream()``. Here they fail.
+    /// A streamed body would block the reader, so its input stream fails instead: use ``makeByteStream()`` for it.
     public func makeStream() -> InputStream {
         isStreamed ? PieceStream(failing: NoInputStream()) : PieceStream(pieces)
     }
@@ -91,13 +92,13 @@ public struct HTTPBody: Sendable, Hashable {
     }
 }
 
-/// The error of an input stream that would have to wait for bytes which come by and by.
+/// The error of an input stream over a streamed body, whose reader it would block.
 private struct NoInputStream: Error, CustomStringConvertible {
     var description: String { "the body comes by and by; read it with makeByteStream()" }
 }
 
 extension HTTPBody: CustomStringConvertible, CustomReflectable {
-    /// The length and the type. Not the contents, which may be a secret.
+    /// The length and the type, but not the contents, which may be secret.
     public var description: String {
         "\(length.map { "\($0) bytes" } ?? "unknown length")" + (contentType.map { " of \($0)" } ?? "")
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A stream of bytes and files, one after the other. It always has bytes ready until its end.
+/// An input stream over a sequence of bytes and files. It always has bytes ready until its end.
 ///
 /// It overrides all that `InputStream` leaves to its subclasses on Apple's platforms, where URLSession schedules a
 /// body's stream in a run loop. Since it never has to wait, there is nothing to schedule.
@@ -16,7 +16,7 @@ final class PieceStream: InputStream {
         super.init(data: Data())
     }
 
-    /// A stream that can't be read.
+    /// Creates a stream that can't be read.
     convenience init(failing error: any Error) {
         self.init([])
         fail(error)
@@ -51,7 +51,7 @@ final class PieceStream: InputStream {
     }
 
     override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength count: Int) -> Int {
-        // Nothing read because nothing was asked for is not the end of a piece.
+        // A read of zero bytes that asked for zero is not the end of a piece.
         guard count > 0 else { return status == .error ? -1 : 0 }
         while status == .open {
             guard let stream = current ?? nextStream() else {

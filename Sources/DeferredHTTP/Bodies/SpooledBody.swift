@@ -1,11 +1,11 @@
 internal import DeferredTask
 internal import Foundation
 
-/// A body that comes by and by, gathered in a temporary file before it is sent.
+/// Gathers a streamed body in a temporary file before it is sent.
 enum SpooledBody {
     /// Writes a body into a new file.
     ///
-    /// - Returns: A task that gives the file, which is the caller's to remove. Cancelling it removes the file.
+    /// - Returns: A task with the file's URL; the caller has to remove the file. Cancelling the task removes it.
     static func write(_ bytes: HTTPBodyStream, length: Int64?) -> Task<URL> {
         Task<URL> {
             let file = FileManager.default.temporaryDirectory.appending(path: "deferred-body-\(UUID().uuidString)")
@@ -35,7 +35,7 @@ enum SpooledBody {
         try? FileManager.default.removeItem(at: file)
     }
 
-    /// The cause of the failure of a request whose body has another length than it was said to have.
+    /// The underlying error of a request whose body has another length than was declared.
     struct WrongLength: Error, CustomStringConvertible {
         let announced: Int64
         let actual: Int64

@@ -2,9 +2,9 @@ public import DeferredCore
 
 /// A loader that passes tasks on to the next one in its chain. See ``HTTPLoader`` for an example.
 ///
-/// A link is a value. Those that keep something, such as a count or a token, share it among their copies: one value in
-/// two chains has one count or token for both. An object can be a link, too; it then leaves ``next`` as `nil`, since it
-/// would be the same in all of its chains, and has ``HTTPTask/pass(to:)`` find the way.
+/// A link is a value. Links with state, such as a count or a token, share it among their copies: one value in two
+/// chains has one count or token for both. An object can be a link, too; it then leaves ``next`` as `nil`, since it
+/// would be the same in all of its chains, and relies on ``HTTPTask/pass(to:)`` to find the next loader.
 public protocol HTTPLink: HTTPLoader {
     /// The next loader, set by `-->`; `nil` at the end of a chain without a terminal loader.
     var next: (any HTTPLoader)? { get set }
@@ -14,7 +14,7 @@ extension HTTPLink {
     /// Resets the next loader.
     public func reset() -> Future<Void> { next?.reset() ?? Future(value: ()) }
 
-    /// This chain, followed by `loader`. A terminal loader that it has is replaced.
+    /// Returns this chain, followed by `loader`, which replaces the chain's terminal loader if it has one.
     func followed(by loader: any HTTPLoader) -> Self {
         var copy = self
         if let link = next as? any HTTPLink {
@@ -35,10 +35,10 @@ precedencegroup HTTPChainPrecedence {
 
 infix operator --> : HTTPChainPrecedence
 
-/// A chain in which `link` passes on to `next`.
+/// Returns a chain in which `link` passes tasks on to `next`.
 ///
-/// If `link` is a chain already, `next` comes to its end, in the place of a terminal loader that it has. So a test can
-/// have the chain of a program end in a ``DeferredTesting/StubLoader``.
+/// If `link` is a chain already, `next` is added at its end, in place of its terminal loader if it has one. So a test
+/// can end a program's chain in a ``DeferredTesting/StubLoader``.
 ///
 /// ```swift
 /// let chain = Retry() --> Throttle(maximum: 8) --> URLSessionLoader()
@@ -48,13 +48,13 @@ public func --> <Link: HTTPLink>(link: Link, next: some HTTPLoader) -> Link {
     link.followed(by: next)
 }
 
-/// A chain in which `link`, an object, passes on to `next`. In another chain, the same object can pass on to another
-/// loader.
+/// Returns a chain in which `link`, an object, passes tasks on to `next`. In another chain, the same object can pass
+/// tasks on to another loader.
 public func --> <Object: HTTPLink & AnyObject>(link: Object, next: some HTTPLoader) -> some HTTPLink {
     ObjectLink(link, next)
 }
 
-/// An object in a chain, which can't have a next loader of its own for each chain that it is in.
+/// Wraps an object in a chain, since the object itself can't store a different next loader for each of its chains.
 private struct ObjectLink: HTTPLink {
     let link: any HTTPLink
     var next: (any HTTPLoader)?

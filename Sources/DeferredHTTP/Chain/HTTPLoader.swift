@@ -1,15 +1,15 @@
 public import DeferredCore
 
-/// Something that loads requests: a whole chain, one loader of it, or the terminal one that talks to the network.
+/// A type that loads requests: a whole chain, one link of it, or the terminal loader that talks to the network.
 ///
-/// A chain is built with `-->`, and is a value; there is no other place where it would be kept.
+/// A chain is built with `-->`, and is a value: there is no registry of chains.
 ///
 /// ```swift
 /// let chain = ResetGuard() --> Autocancel() --> Retry() --> Throttle(maximum: 8) --> URLSessionLoader()
 /// let response = try await chain.load(HTTPRequest(url: url)).get()
 /// ```
 ///
-/// A loader of one's own that passes requests on is an ``HTTPLink``, and takes ten lines:
+/// A custom loader that passes requests on is an ``HTTPLink``, and takes ten lines:
 ///
 /// ```swift
 /// /// Says with each request in which language the answer is to be.
@@ -25,29 +25,29 @@ public import DeferredCore
 /// }
 /// ```
 ///
-/// One that looks at the result gives `pass` a closure, and completes the task in it. One that answers by itself, as a
-/// terminal loader does, begins with ``HTTPTask/failIfCancelled()``, adds a cancellation handler, and completes the
-/// task in its own time.
+/// A loader that inspects the result gives `pass` a closure, and completes the task in it. A loader that answers by
+/// itself, such as a terminal loader, begins with ``HTTPTask/failIfCancelled()``, adds a cancellation handler, and
+/// completes the task in its own time.
 ///
-/// **Rules:** each task that is loaded is completed, or passed on; that is, exactly once in the end. Both may happen on
-/// any thread, also before `load` returns. No lock is held meanwhile.
+/// **Rules:** a loader completes or passes on each task that it loads, so that every task completes exactly once. Both
+/// may happen on any thread, even before `load` returns. No lock is held meanwhile.
 public protocol HTTPLoader: Sendable {
     /// Takes over a task: completes it, now or later, or passes it on. Must not block.
     func load(_ task: HTTPTask)
 
-    /// Brings the loader, and those after it, back to where they began.
+    /// Brings this loader, and the loaders after it, back to their initial state.
     ///
     /// - Returns: A future that is filled when that is done. By default, at once, or when the next loader's is.
     func reset() -> Future<Void>
 }
 
 extension HTTPLoader {
-    /// Has nothing to bring back.
+    /// Returns a filled future: a loader without state has nothing to reset.
     public func reset() -> Future<Void> { Future(value: ()) }
 
-    /// Begins a request.
+    /// Starts a request.
     ///
-    /// - Returns: What to cancel it by, and to read the result from. Keep it or not: the request goes on.
+    /// - Returns: A task to cancel the request and to read its result. The request goes on even if you drop the task.
     @discardableResult
     public func load(_ request: HTTPRequest) -> HTTPTask {
         let task = HTTPTask(request)
@@ -56,12 +56,12 @@ extension HTTPLoader {
         return observer
     }
 
-    /// Begins a request, and calls `completion` with the result, once.
+    /// Starts a request, and calls `completion` with the result, once.
     ///
     /// - Parameters:
-    ///   - request: What to load.
+    ///   - request: The request to load.
     ///   - completion: Called on the thread that completes the task, also when it was cancelled.
-    /// - Returns: What to cancel it by.
+    /// - Returns: A task to cancel the request.
     @discardableResult
     public func load(
         _ request: HTTPRequest,

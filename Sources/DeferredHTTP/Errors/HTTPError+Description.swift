@@ -20,10 +20,10 @@ extension HTTPError: CustomStringConvertible, CustomDebugStringConvertible, Cust
     /// The same as ``description``.
     public var errorDescription: String? { description }
 
-    /// The same as ``description``, lest `dump` tells credentials.
+    /// The same as ``description``, so that `dump` reveals no credentials.
     public var customMirror: Mirror { Mirror(self, children: ["error": description]) }
 
-    /// What is known to hold no secrets; of a `URLError`, not the URL.
+    /// Describes an error as far as the text is known to hold no secrets; of a `URLError`, without the URL.
     private static func text(of error: any Error) -> String {
         switch error {
         case let error as URLError: "URLError \(error.errorCode)"
@@ -36,7 +36,7 @@ extension HTTPError: CustomStringConvertible, CustomDebugStringConvertible, Cust
 }
 
 extension HTTPError.Code: CustomStringConvertible {
-    /// In words, such as `timed out`.
+    /// The kind of failure in words, such as `timed out`.
     public var description: String {
         switch self {
         case .cancelled: "cancelled"

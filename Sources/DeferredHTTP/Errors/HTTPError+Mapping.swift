@@ -7,7 +7,7 @@ import FoundationNetworking
 #endif
 
 extension HTTPError {
-    /// Creates the error for one of a `URLClient`.
+    /// Creates an error from one of a `URLClient`.
     init(_ error: any Error, request: HTTPRequest) {
         switch error {
         case let error as HTTPError:
@@ -23,7 +23,7 @@ extension HTTPError {
 }
 
 extension HTTPResponse {
-    /// Creates a response from what is known of one that the client itself refused.
+    /// Creates a response from the known parts of a response that the client itself refused.
     init?(_ error: URLClientError, _ request: HTTPRequest) {
         guard case .unacceptableStatus(let code, let body) = error.code else { return nil }
         self.init(

@@ -1,6 +1,6 @@
 public import DeferredTask
 
-/// Why there is no response, or none that will do. It always carries the request.
+/// A failure to get a response, or an acceptable one. It always carries the request.
 ///
 /// ```swift
 /// switch result {
@@ -12,16 +12,20 @@ public import DeferredTask
 ///
 /// Descriptions show no credentials: neither those in headers, nor users and passwords in URLs, nor query items that
 /// look like secrets.
+///
+/// Copies share their contents, so that handing an error on costs one reference.
 public struct HTTPError: Error, Sendable {
+    private let contents: Contents
+
     /// What went wrong.
     public enum Code: String, Sendable, Hashable, CaseIterable {
-        /// Somebody cancelled.
+        /// The request was cancelled.
         case cancelled
 
-        /// The request can't be sent; ``HTTPError/underlying`` says why. Nothing was sent.
+        /// The request can't be sent; ``HTTPError/underlying`` has the reason. Nothing was sent.
         case invalidRequest
 
-        /// There is no connection: no such host, nobody listens, no network, or the chain has no terminal loader.
+        /// There is no connection: unknown host, connection refused, no network, or a chain without a terminal loader.
         case cannotConnect
 
         /// The connection broke off, or the body was cut short.
@@ -30,51 +34,51 @@ public struct HTTPError: Error, Sendable {
         /// TLS failed.
         case insecureConnection
 
-        /// It took longer than it may.
+        /// The request took longer than its time limit.
         case timedOut
 
-        /// What came is not HTTP.
+        /// The server's answer is not HTTP.
         case invalidResponse
 
-        /// More redirects than are followed.
+        /// There were more redirects than the client follows.
         case tooManyRedirects
 
-        /// The response's body is larger than it may be.
+        /// The response's body exceeds the size limit.
         case bodyTooLarge
 
         /// The response has a status that ``Validate`` doesn't accept.
         case unacceptableStatus
 
-        /// The response's body is not what it was to be decoded as.
+        /// The response's body could not be decoded as the expected type.
         case cannotDecode
 
-        /// No credential could be had.
+        /// No credential could be obtained.
         case authenticationFailed
 
-        /// The request came while the chain was being reset.
+        /// The request arrived while the chain was being reset.
         case resetInProgress
 
         /// The terminal loader was shut down.
         case shutDown
 
-        /// A loader let go of the task without completing it.
+        /// A loader released the task without completing it.
         case abandoned
 
-        /// Something else; see ``HTTPError/underlying``.
+        /// Any other failure; see ``HTTPError/underlying``.
         case unknown
     }
 
     /// What went wrong.
-    public let code: Code
+    public var code: Code { contents.code }
 
     /// The request as the loader knew it that reports the error.
-    public let request: HTTPRequest
+    public var request: HTTPRequest { contents.request }
 
     /// The response, where there was one.
-    public let response: HTTPResponse?
+    public var response: HTTPResponse? { contents.response }
 
     /// The cause, where there is one.
-    public let underlying: (any Error)?
+    public var underlying: (any Error)? { contents.underlying }
 
     /// Creates an error.
     public init(
@@ -83,14 +87,25 @@ public struct HTTPError: Error, Sendable {
         response: HTTPResponse? = nil,
         underlying: (any Error)? = nil
     ) {
-        self.code = code
-        self.request = request
-        self.response = response
-        self.underlying = underlying
+        contents = Contents(code, request, response, underlying)
+    }
+
+    private final class Contents: Sendable {
+        let code: Code
+        let request: HTTPRequest
+        let response: HTTPResponse?
+        let underlying: (any Error)?
+
+        init(_ code: Code, _ request: HTTPRequest, _ response: HTTPResponse?, _ underlying: (any Error)?) {
+            self.code = code
+            self.request = request
+            self.response = response
+            self.underlying = underlying
+        }
     }
 }
 
 extension HTTPError: CancellationIndicating {
-    /// Whether the request was cancelled.
+    /// A Boolean value that indicates whether the request was cancelled.
     public var indicatesCancellation: Bool { code == .cancelled }
 }

@@ -1,3 +1,5 @@
+internal import DeferredNetworking
+
 /// Header fields in order. Names are compared without regard to case, and one can occur several times.
 ///
 /// ```swift
@@ -8,12 +10,12 @@
 /// headers.values(for: "x-tag")  // ["one", "two"]
 /// ```
 ///
-/// Names and values are checked when a request is loaded: one with a line break in it, which could smuggle in another
-/// field, fails the request. A description shows no credentials.
+/// Names and values are checked when a request is loaded: a line break in one, which could inject another field, fails
+/// the request. A description shows no credentials.
 ///
 /// - Complexity: Looking up is O(*n*): the fields of a message are few.
 public struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
-    /// One header field. Two are equal when their values are and their names differ at most in case.
+    /// One header field. Two fields are equal when their values are equal and their names differ at most in case.
     public struct Field: Sendable {
         /// The name, spelled as it is sent.
         public var name: String
@@ -41,8 +43,8 @@ public struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
         fields = elements.map { Field(name: $0.0, value: $0.1) }
     }
 
-    /// The value of the first field with this name. Setting it replaces all of them, in the place of the first; `nil`
-    /// removes them.
+    /// The value of the first field with this name. Setting it replaces all fields with the name, in the place of the
+    /// first; `nil` removes them.
     public subscript(name: String) -> String? {
         get { fields.first { $0.isNamed(name) }?.value }
         set {
@@ -55,12 +57,12 @@ public struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
         }
     }
 
-    /// The values of all fields with this name, in order.
+    /// Returns the values of all fields with this name, in order.
     public func values(for name: String) -> [String] {
         fields.filter { $0.isNamed(name) }.map(\.value)
     }
 
-    /// Adds a field after the others, also where there is one with this name.
+    /// Adds a field at the end, even if there is already one with this name.
     public mutating func add(name: String, value: String) {
         fields.append(Field(name: name, value: value))
     }
@@ -72,15 +74,15 @@ public struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
 
     /// Adds those fields of `others` whose names do not occur here.
     public mutating func addMissing(from others: HTTPHeaders) {
-        let own = self
-        if !others.isEmpty { fields += others.fields.filter { own[$0.name] == nil } }
+        let count = fields.count
+        for other in others.fields where !fields[..<count].contains(where: { $0.isNamed(other.name) }) {
+            fields.append(other)
+        }
     }
 }
 
 extension HTTPHeaders.Field: Hashable {
-    func isNamed(_ other: String) -> Bool {
-        name == other || Self.areEqualWithoutCase(name, other)
-    }
+    func isNamed(_ other: String) -> Bool { HTTPToken.areEqualWithoutCase(name, other) }
 
     /// Compares the names without regard to case.
     public static func == (one: Self, other: Self) -> Bool {
@@ -89,18 +91,8 @@ extension HTTPHeaders.Field: Hashable {
 
     /// Hashes the name without regard to case.
     public func hash(into hasher: inout Hasher) {
-        for byte in name.utf8 { hasher.combine(Self.lowercased(byte)) }
+        for byte in name.utf8 { hasher.combine(HTTPToken.lowercased(byte)) }
         hasher.combine(value)
-    }
-
-    /// Names are ASCII: others fail the request.
-    private static func areEqualWithoutCase(_ one: String, _ other: String) -> Bool {
-        guard one.utf8.count == other.utf8.count else { return false }
-        return zip(one.utf8, other.utf8).allSatisfy { lowercased($0) == lowercased($1) }
-    }
-
-    private static func lowercased(_ byte: UInt8) -> UInt8 {
-        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
     }
 }
 

@@ -1,4 +1,4 @@
-/// Completes requests that have no host of their own, so that a program can name its server in one place.
+/// Completes requests that have no host, so that a program can name its server in one place.
 ///
 /// ```swift
 /// let environment = HTTPEnvironment(host: "api.example.com", pathPrefix: "/v2", headers: ["Accept": "application/json"])
@@ -6,8 +6,8 @@
 /// chain.load(HTTPRequest(path: "/users"))  // https://api.example.com/v2/users
 /// ```
 ///
-/// A request with a host is passed on as it is: the headers and the query of the environment may be secrets of the
-/// server that they are meant for. What the request says itself takes precedence.
+/// A request with a host is passed on unchanged: the headers and the query of the environment may be secrets that are
+/// meant only for its server. The parts that the request itself has take precedence.
 public struct ApplyEnvironment: HTTPLink {
     /// The next loader, set by `-->`.
     public var next: (any HTTPLoader)?
@@ -15,7 +15,7 @@ public struct ApplyEnvironment: HTTPLink {
 
     /// Creates the loader.
     ///
-    /// - Parameter environment: For requests without an ``HTTPRequest/environment`` of their own.
+    /// - Parameter environment: The environment for requests without an ``HTTPRequest/environment``.
     public init(_ environment: HTTPEnvironment) {
         self.environment = Prepared(environment)
     }
@@ -30,7 +30,7 @@ public struct ApplyEnvironment: HTTPLink {
 }
 
 extension HTTPRequest {
-    /// Where this request goes instead of where ``ApplyEnvironment`` would send it; `nil` for there.
+    /// The environment for this request, which overrides that of ``ApplyEnvironment``; `nil` for the loader's.
     public var environment: HTTPEnvironment? {
         get { self[EnvironmentOption.self] }
         set { self[EnvironmentOption.self] = newValue }
@@ -62,22 +62,29 @@ extension URLParts {
     }
 }
 
-/// An environment with its parts encoded.
-private struct Prepared: Sendable {
+/// An environment with its parts encoded, which is kept, and not copied for each request.
+private final class Prepared: Sendable {
     let scheme: String
     let host: String
     let port: Int?
     let path: String
-    /// Not empty.
+    /// The encoded query, never empty; `nil` for none.
     let query: String?
     let headers: HTTPHeaders
+    let description: String
 
     init(_ environment: HTTPEnvironment) {
         (scheme, host, port) = (environment.scheme, environment.host, environment.port)
         let parts = HTTPRequest(path: environment.pathPrefix, query: environment.query).parts
         (path, query) = (parts.path, parts.query.flatMap { $0.isEmpty ? nil : $0 })
         headers = environment.headers
+        description = environment.description
     }
+}
+
+extension ApplyEnvironment: CustomReflectable {
+    /// The environment as it describes itself, lest `dump` tells credentials.
+    public var customMirror: Mirror { Mirror(self, children: ["environment": environment.description]) }
 }
 
 private enum EnvironmentOption: HTTPRequestOption {

@@ -1,18 +1,18 @@
 internal import DeferredCore
 
-/// Limits how long requests may take: all that happens behind this loader, attempts, pauses and queues included.
+/// Limits the time that a request takes in the loaders after this one, attempts, pauses and queues included.
 ///
 /// ```swift
 /// let chain = Deadline(.seconds(30)) --> Retry() --> URLSessionLoader()
 /// request.deadline = .seconds(2)  // for one request
 /// ```
 ///
-/// A request that takes longer fails with ``HTTPError/Code/timedOut`` and ``DeadlineExceeded`` as the cause, and what
-/// is on its way for it is cancelled. Behind a ``Retry``, each attempt has a deadline. A response that is a stream has
-/// to be read to its end in time, or its reader gets the error.
+/// A request that takes longer fails with ``HTTPError/Code/timedOut`` and ``DeadlineExceeded`` as the cause, and the
+/// loading under way for it is cancelled. After a ``Retry``, each attempt has its own deadline. A response that is a
+/// stream has to be read to its end in time, or its reader gets the error.
 ///
-/// Unlike ``HTTPRequest/timeout``, which ends a request after a silence, this holds also for one that is busy all the
-/// time.
+/// Unlike ``HTTPRequest/timeout``, which ends a request that has been idle for a time, this also ends a request that
+/// is making progress.
 public struct Deadline: HTTPLink {
     /// The next loader, set by `-->`.
     public var next: (any HTTPLoader)?
@@ -22,18 +22,23 @@ public struct Deadline: HTTPLink {
     /// Creates the loader.
     ///
     /// - Parameters:
-    ///   - limit: For requests that have no ``HTTPRequest/deadline`` of their own. Zero and less have passed at once;
-    ///     2³² seconds and more never do.
+    ///   - limit: The limit for requests without an ``HTTPRequest/deadline``. Limits of zero and less have passed at
+    ///     once; limits of 2³² seconds and more never do.
     ///   - clock: The clock by which the time is measured; a manual one in tests.
     public init(_ limit: Duration, clock: any Clock<Duration> = ContinuousClock()) {
         self.limit = limit
         self.clock = clock
     }
 
-    /// Passes the task on, and ends it when its time is over.
+    /// Passes the task on, and fails it when its time has passed.
     public func load(_ task: HTTPTask) {
         if task.failIfCancelled() { return }
         let limit = task.request.deadline ?? limit
+        guard limit > .zero else {
+            // A timer could come too late for a loader that answers at once.
+            task.fail(.timedOut, underlying: DeadlineExceeded(limit: limit))
+            return
+        }
         let stream = Lock(WeakStream())
         let timer = ClockTimer(after: limit, clock: clock) {
             [weak execution = task.execution, request = task.request] in
@@ -50,9 +55,9 @@ public struct Deadline: HTTPLink {
     }
 }
 
-/// The cause of the failure of a request that took longer than its ``Deadline``.
+/// The underlying error of a request that took longer than its ``Deadline``.
 public struct DeadlineExceeded: Error, CustomStringConvertible {
-    /// The time that it had.
+    /// The time limit of the request.
     public let limit: Duration
 
     /// One line for a log.
@@ -60,7 +65,7 @@ public struct DeadlineExceeded: Error, CustomStringConvertible {
 }
 
 extension HTTPRequest {
-    /// The time that ``Deadline`` gives this request; `nil` for the loader's own limit.
+    /// The time limit that ``Deadline`` applies to this request; `nil` for the loader's own limit.
     public var deadline: Duration? {
         get { self[DeadlineOption.self] }
         set { self[DeadlineOption.self] = newValue }

@@ -1,24 +1,24 @@
 internal import DeferredNetworking
 public import Foundation
 
-/// Where requests go that have no host of their own, and what is added to them. See ``ApplyEnvironment``.
+/// The server for requests without a host, and the additions to these requests. See ``ApplyEnvironment``.
 public struct HTTPEnvironment: Sendable, Hashable {
-    /// `http` or `https`.
+    /// The scheme: `http` or `https`.
     public var scheme: String
 
-    /// A name or an address.
+    /// The host: a name or an address.
     public var host: String
 
-    /// `nil` for that of the scheme.
+    /// The port; `nil` for the scheme's default.
     public var port: Int?
 
-    /// What comes before the path, such as `/v2`; not encoded.
+    /// The prefix of the path, such as `/v2`; not encoded.
     public var pathPrefix: String
 
-    /// What comes before the query; not encoded.
+    /// The query items that precede those of the request; not encoded.
     public var query: [URLQueryItem]
 
-    /// Header fields for requests that don't have one with the same name.
+    /// The header fields to add to requests that don't have a field with the same name.
     public var headers: HTTPHeaders
 
     /// Creates an environment.
@@ -36,14 +36,14 @@ public struct HTTPEnvironment: Sendable, Hashable {
 }
 
 extension HTTPEnvironment: CustomStringConvertible, CustomReflectable {
-    /// The URL that requests begin with, without credentials.
+    /// The base URL, without credentials.
     public var description: String {
         var parts = HTTPRequest(host: host, path: pathPrefix, query: query).parts
         (parts.scheme, parts.port) = (scheme, port)
         return DisplayText.line(parts.redacted)
     }
 
-    /// The URL and the headers, without credentials.
+    /// The base URL and the headers, without credentials.
     public var customMirror: Mirror {
         Mirror(self, children: ["environment": description, "headers": headers])
     }

@@ -1,10 +1,10 @@
 internal import DeferredCore
 internal import DeferredTask
 
-/// Has an asynchronous closure handle requests, around the rest of the chain.
+/// Handles requests in an asynchronous closure, around the rest of the chain.
 ///
-/// For what is called middleware elsewhere: change the request, look at the response, answer without the rest of the
-/// chain, or call it again.
+/// The equivalent of middleware in other frameworks: change the request, look at the response, answer without the rest
+/// of the chain, or call the rest again.
 ///
 /// ```swift
 /// let chain = Intercept { request, next in
@@ -14,12 +14,12 @@ internal import DeferredTask
 /// } --> URLSessionLoader()
 /// ```
 ///
-/// Cancelling the task cancels the Swift task that runs the closure, and what it waits for by `next`; the closure
-/// decides how it ends. The progress of what it loads is the task's. It runs with the task-local values of whoever
-/// loads the request.
+/// Cancelling the task cancels the Swift task that runs the closure, and the request that it awaits with `next`; the
+/// closure decides how it ends. The progress of a request loaded with `next` counts as the task's. The closure runs
+/// with the task-local values of the code that loads the request.
 public struct Intercept: HTTPLink {
-    /// Loads a request with the rest of the chain, and gives its response. Cancelling the Swift task that awaits it
-    /// cancels it.
+    /// Loads a request with the rest of the chain, and returns its response. Cancelling the awaiting Swift task cancels
+    /// the request.
     public typealias Next = @Sendable (HTTPRequest) async throws(HTTPError) -> HTTPResponse
 
     /// The next loader, set by `-->`.
@@ -28,14 +28,14 @@ public struct Intercept: HTTPLink {
 
     /// Creates the loader.
     ///
-    /// - Parameter handle: Called for each request, in a Swift task of its own. An ``HTTPError`` that it throws is the
+    /// - Parameter handle: Called for each request, in a separate Swift task. An ``HTTPError`` that it throws is the
     ///   result; any other error is the cause of an ``HTTPError/Code/unknown``, or ``HTTPError/Code/cancelled`` if it
-    ///   means that. Kept as long as the loader.
+    ///   indicates cancellation. Kept as long as the loader.
     public init(_ handle: @escaping @Sendable (_ request: HTTPRequest, _ next: Next) async throws -> HTTPResponse) {
         self.handle = handle
     }
 
-    /// Begins the closure.
+    /// Starts the closure.
     public func load(_ task: HTTPTask) {
         if task.failIfCancelled() { return }
         let running = Task<HTTPResponse> { [handle, next] in
@@ -44,7 +44,7 @@ public struct Intercept: HTTPLink {
             }
         }
         task.addCancellationHandler { running.cancel() }
-        // Completed by somebody above, it is over, too.
+        // When an earlier loader completes the task, the closure is no longer needed.
         task.addCompletionHandler { _ in running.cancel() }
         running.upon(.immediate) { result in
             task.complete(with: result.mapError { HTTPError($0, request: task.request) })
@@ -57,11 +57,11 @@ extension HTTPTask {
         to request: HTTPRequest,
         from next: (any HTTPLoader)?
     ) async throws(HTTPError) -> HTTPResponse {
-        guard let part = pass(request, to: next, completion: { _ in }) else {
-            // Complete already: cancelled, or without a next loader.
+        guard let part = send(request, to: next, endsCancelled: false, completion: { _ in }) else {
+            // Complete without a next loader, or cancelled: what becomes of that, the closure decides.
             if case .failure(let error) = peek() { throw error }
             throw HTTPError(.cancelled, request: request)
         }
-        return try await part.get()
+        return try await HTTPTask(part, isLoaders: false).get()
     }
 }

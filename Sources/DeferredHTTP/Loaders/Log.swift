@@ -1,18 +1,18 @@
 internal import DeferredCore
 public import Foundation
 
-/// Tells what happens to each request: its beginning, its attempts, its response and its end.
+/// Reports the events of each request: its start, its attempts, its response and its end.
 ///
 /// ```swift
 /// let chain = Log { logger.info("\($0)") } --> URLSessionLoader()
 /// // GET https://host/path?token=…: 200 OK, 345 bytes, 0.012 seconds
 /// ```
 ///
-/// This writes a line for each request when it ends; ``events(clock:_:)`` tells every step as an ``Event``. Credentials
-/// don't appear in descriptions: see ``HTTPError``. Where the loader stands in a chain decides what counts:
-/// before ``Retry``, a request ends once, and its attempts are told; behind it, each attempt begins and ends.
+/// This writes a line for each request when it ends; ``events(clock:_:)`` reports every step as an ``Event``.
+/// Credentials don't appear in descriptions: see ``HTTPError``. The position in the chain matters: before ``Retry``, a
+/// request ends once, and its attempts are reported; after it, each attempt begins and ends.
 ///
-/// A response that is a stream ends when its body has ended, with the bytes that were read.
+/// A request whose response is a stream ends when the body has ended, and its byte count is that of the bytes read.
 public struct Log: HTTPLink {
     /// The next loader, set by `-->`.
     public var next: (any HTTPLoader)?
@@ -23,7 +23,7 @@ public struct Log: HTTPLink {
     ///
     /// - Parameters:
     ///   - clock: The clock by which the time is measured.
-    ///   - write: Takes each line, on the thread that completes the request. By default, prints it.
+    ///   - write: Called with each line, on the thread that completes the request. By default, prints the line.
     public init(
         clock: any Clock<Duration> = ContinuousClock(),
         _ write: @escaping @Sendable (String) -> Void = { print($0) }
@@ -36,7 +36,7 @@ public struct Log: HTTPLink {
         self.tell = tell
     }
 
-    /// A loader that tells all events.
+    /// Creates a loader that reports all events.
     ///
     /// ```swift
     /// let chain = Log.events { logger.debug("\($0)") } --> Retry() --> URLSessionLoader()
@@ -44,8 +44,8 @@ public struct Log: HTTPLink {
     ///
     /// - Parameters:
     ///   - clock: The clock by which the time is measured.
-    ///   - tell: Takes each event, on the thread where it happens, which it must not block. The events of one request
-    ///     come in order. Kept as long as the loader.
+    ///   - tell: Called with each event, on the thread where the event happens, which it must not block. The events of
+    ///     one request come in order. Kept as long as the loader.
     public static func events(
         clock: any Clock<Duration> = ContinuousClock(),
         _ tell: @escaping @Sendable (Event) -> Void
@@ -53,7 +53,7 @@ public struct Log: HTTPLink {
         Log(clock, tell)
     }
 
-    /// Passes the task on, and tells what happens to it.
+    /// Passes the task on, and reports its events.
     public func load(_ task: HTTPTask) {
         let stopwatch = Stopwatch(clock)
         let (identity, request, tell) = (task.execution.identity, task.request, tell)
@@ -62,7 +62,7 @@ public struct Log: HTTPLink {
         }
         note(.began)
         task.execution.watch { [weak execution = task.execution] news in
-            // A log behind a retry sees one attempt: the next is not its own.
+            // A log after a retry sees one attempt: the events of later attempts are not its own.
             guard let execution, !execution.isComplete else { return }
             switch news {
             case .attempt(let number): note(.attempt(number))
@@ -75,7 +75,7 @@ public struct Log: HTTPLink {
             guard let stream = response.stream else {
                 return note(.ended(result, byteCount: response.body.count))
             }
-            // Without the body, which would otherwise never be known to be dropped.
+            // Without the body: keeping the stream would hide that nobody reads it any more.
             let head = HTTPResponse(
                 request: response.request,
                 status: response.status,
@@ -92,34 +92,34 @@ public struct Log: HTTPLink {
 }
 
 extension Log {
-    /// Something that has happened to a request.
+    /// An event in the life of a request.
     public struct Event: Sendable, CustomStringConvertible {
         /// The kinds of events.
         public enum Kind: Sendable {
-            /// The request came to this loader.
+            /// The request reached this loader.
             case began
 
-            /// A ``Retry`` behind this loader begins an attempt, counted from 1.
+            /// A ``Retry`` after this loader starts an attempt, counted from 1.
             case attempt(Int)
 
-            /// A response has come: that of an attempt which is followed by another one, or the last.
+            /// A response has arrived: the last one, or that of an attempt which is followed by another one.
             case response(HTTPStatus)
 
-            /// The request is complete, and a response's body was read or is in memory.
+            /// The request is complete, and the body of its response has been read or is in memory.
             ///
-            /// - Parameter byteCount: How many bytes of the body came; 0 for one in a file.
+            /// - Parameter byteCount: The number of bytes of the body; 0 for a body in a file.
             case ended(HTTPResult, byteCount: Int)
         }
 
         let identity: Identity
 
-        /// Tells this request from others that are under way: the ``HTTPTask/id`` of its task.
+        /// The identifier of this execution of the request: the ``HTTPTask/id`` of its task.
         public var id: UUID { identity.uuid }
 
-        /// The request, as it came to this loader.
+        /// The request as it reached this loader.
         public let request: HTTPRequest
 
-        /// The time since it came to this loader.
+        /// The time since the request reached this loader.
         public let elapsed: Duration
 
         /// The kind of the event.

@@ -1,11 +1,11 @@
-/// Changes requests on their way.
+/// Changes requests before they are passed on.
 ///
 /// ```swift
 /// let chain = ModifyRequest { $0.headers["X-Request-ID"] = $0.id.uuidString } --> URLSessionLoader()
 /// ```
 ///
-/// What the closure throws fails the task with ``HTTPError/Code/invalidRequest`` and the error as its cause; the next
-/// loader doesn't see it.
+/// An error that the closure throws fails the task with ``HTTPError/Code/invalidRequest`` and the error as its cause;
+/// the next loader doesn't see the task.
 public struct ModifyRequest: HTTPLink {
     /// The next loader, set by `-->`.
     public var next: (any HTTPLoader)?

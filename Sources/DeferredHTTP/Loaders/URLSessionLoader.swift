@@ -7,45 +7,45 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// A terminal loader over ``DeferredNetworking/URLClient``, and so over a URLSession of its own.
+/// A terminal loader over a ``DeferredNetworking/URLClient``, which has its own URLSession.
 ///
 /// ```swift
 /// let chain = Retry() --> URLSessionLoader()
 /// ```
 ///
-/// The client follows redirects, limits connections and bodies, and keeps deadlines, as its configuration says. What it
-/// could do besides, try again, answer challenges and refuse statuses, is the business of the chain's ``Retry``,
-/// ``BasicAuthentication``, ``BearerAuthentication`` and ``Validate``: it is switched off, so that no request is tried
-/// nine times where three were meant. Every response arrives as such, whatever its status.
+/// The client follows redirects, limits connections and bodies, and enforces deadlines, as configured. Its other
+/// features, retries, authentication and validation, are left to the chain's ``Retry``, ``BasicAuthentication``,
+/// ``BearerAuthentication`` and ``Validate``: they are switched off in the client, so that no request is tried nine
+/// times where three were meant. Every response is delivered as such, whatever its status.
 ///
-/// A request says by its ``HTTPRequest/delivery`` whether the body is gathered in memory, read as it comes, or written
-/// into a file, which can go on where a failed download has stopped. A file takes bodies of successes only: of another
+/// The ``HTTPRequest/delivery`` of a request decides whether the body is gathered in memory, read as it arrives, or
+/// written to a file, which can resume a failed download. Only the body of a success goes to the file: of another
 /// response, the first 64 KiB are in memory.
 ///
 /// Cancelling a task completes it at once, and stops the transfer. Progress counts the bytes of the request's body
-/// where there is one, and otherwise those of the response's.
+/// if there is one, and otherwise those of the response's body.
 ///
-/// **Lifetime:** the session goes when the last copy of the loader, and of the chains it is in, has gone, and what was
-/// begun has ended. ``HTTPLoader/reset()`` leaves it alone.
+/// **Lifetime:** the session lives until the last copy of the loader, and of the chains that contain it, has been
+/// released and all of its transfers have ended. ``HTTPLoader/reset()`` leaves it alone.
 public struct URLSessionLoader: HTTPLoader {
     private let client: URLClient
 
-    /// Creates a loader with a session of its own.
+    /// Creates a loader with its own session.
     ///
     /// - Parameter configuration: Copied. Its retries, authentication and validation are not used.
     public init(configuration: URLClient.Configuration = .default) {
         client = URLClient(configuration: configuration)
     }
 
-    /// Creates a loader over a client that is used elsewhere, too.
+    /// Creates a loader over a client that is also used elsewhere.
     ///
-    /// - Parameter client: Its limits, redirects, deadlines and cookies hold here as well. Its retries, authentication
-    ///   and validation don't: in a chain, the chain decides, whatever client carries it.
+    /// - Parameter client: Its limits, redirects, deadlines and cookies apply here as well. Its retries, authentication
+    ///   and validation don't: they are left to the chain.
     public init(client: URLClient) {
         self.client = client
     }
 
-    /// Begins a transfer, unless the task is cancelled or its request can't be sent.
+    /// Starts a transfer, unless the task is cancelled or its request can't be sent.
     public func load(_ task: HTTPTask) {
         if task.failIfCancelled() { return }
         guard let bytes = task.request.body.makeByteStream() else { return send(task, task.request.body) }
@@ -70,9 +70,9 @@ public struct URLSessionLoader: HTTPLoader {
     private func send(_ task: HTTPTask, _ body: HTTPBody) {
         if task.failIfCancelled() { return }
         let request = task.request
-        let (urlRequest, checkedBody): (URLRequest, CheckedRequest.Body)
+        let checked: CheckedRequest
         do {
-            (urlRequest, checkedBody) = try request.makeURLRequest(body: body)
+            checked = try request.checked(body: body)
         } catch {
             task.complete(with: .failure(HTTPError(error, request: request)))
             return
@@ -85,15 +85,14 @@ public struct URLSessionLoader: HTTPLoader {
         case .data:
             let direction: BodyProgress.Direction = body.isEmpty ? .received : .sent
             let transfer = client.gather(
-                urlRequest,
-                body: checkedBody,
+                .checked(checked),
                 options: options,
                 counting: direction,
                 in: reporter
             )
             task.follow(transfer) { HTTPResponse($0.1, body: $0.0, to: request) }
         case .stream:
-            task.follow(client.stream(urlRequest, body: checkedBody, options: options, in: reporter)) { response in
+            task.follow(client.stream(.checked(checked), options: options, in: reporter)) { response in
                 let body = response.body
                 let stream = HTTPBodyStream(body, isWoken: true, onCancel: { body.cancel() }) { error in
                     error is CancellationError ? error : HTTPError(error, request: request)
@@ -102,8 +101,7 @@ public struct URLSessionLoader: HTTPLoader {
             }
         case .file(let file, let resuming):
             let transfer = client.download(
-                urlRequest,
-                body: checkedBody,
+                .checked(checked),
                 to: file,
                 resuming: resuming,
                 options: options,
@@ -115,7 +113,7 @@ public struct URLSessionLoader: HTTPLoader {
 }
 
 extension HTTPTask {
-    /// Completes with what `transfer` comes to, and cancels it.
+    /// Completes the task with the result of `transfer`, and cancels `transfer` with the task.
     fileprivate func follow<Value>(
         _ transfer: DeferredTask.Task<Value>,
         _ response: @escaping @Sendable (Value) -> HTTPResponse
@@ -126,7 +124,7 @@ extension HTTPTask {
             case .success(let value):
                 self.complete(with: .success(response(value)))
             case .failure(let error):
-                // Downloads refuse statuses by themselves. To a chain, they are responses.
+                // Downloads refuse statuses by themselves. In a chain, these are responses.
                 if let refused = (error as? URLClientError).flatMap({ HTTPResponse($0, self.request) }) {
                     self.complete(with: .success(refused))
                 } else {
@@ -155,7 +153,7 @@ extension HTTPResponse {
 }
 
 extension HTTPHeaders {
-    /// The fields of a response, by name.
+    /// Creates headers from the fields of a response, sorted by name.
     init(_ head: HTTPURLResponse) {
         let fields = head.allHeaderFields.compactMap { name, value -> Field? in
             guard let name = name as? String, let value = value as? String else { return nil }

@@ -1,8 +1,8 @@
 /// Turns responses whose status isn't accepted into failures.
 ///
-/// Without it, any response is a success, whatever its status. With it, the others fail with
-/// ``HTTPError/Code/unacceptableStatus``, and the error has the response. Put it before ``Retry`` and the like, which
-/// are to see responses.
+/// Without this loader, any response is a success, whatever its status. With it, a response whose status isn't accepted
+/// fails with ``HTTPError/Code/unacceptableStatus``, and the error has the response. Put it before ``Retry`` and
+/// similar loaders, which have to see responses.
 ///
 /// ```swift
 /// let chain = Validate() --> Retry() --> URLSessionLoader()
@@ -15,12 +15,13 @@ public struct Validate: HTTPLink {
 
     /// Creates the loader.
     ///
-    /// - Parameter accepts: For requests that don't say it; by default, 200 to 299.
+    /// - Parameter accepts: Returns true for accepted statuses of requests without an ``HTTPRequest/acceptsStatus``; by
+    ///   default, those from 200 to 299.
     public init(accepting accepts: @escaping @Sendable (HTTPStatus) -> Bool = \.isSuccess) {
         self.accepts = accepts
     }
 
-    /// Passes the task on, and looks at the status of what comes back.
+    /// Passes the task on, and checks the status of the response.
     public func load(_ task: HTTPTask) {
         let accepts = task.request.acceptsStatus ?? accepts
         task.send(task.request, to: next) { result in
@@ -36,7 +37,7 @@ public struct Validate: HTTPLink {
 }
 
 extension HTTPRequest {
-    /// Which statuses are successes to ``Validate``; `nil` for those that the loader accepts.
+    /// The test by which ``Validate`` accepts a status; `nil` for the loader's own.
     public var acceptsStatus: (@Sendable (HTTPStatus) -> Bool)? {
         get { self[AcceptsStatusOption.self] }
         set { self[AcceptsStatusOption.self] = newValue }

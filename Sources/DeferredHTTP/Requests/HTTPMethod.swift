@@ -1,12 +1,13 @@
 internal import DeferredNetworking
 
-/// What a request asks for: RFC 9110, section 9.
+/// A request method: RFC 9110, section 9.
 ///
 /// ```swift
 /// let purge: HTTPMethod = "PURGE"
 /// ```
 ///
-/// Methods are case-sensitive, as the standard has it. One that is no token fails its request when it is loaded.
+/// Methods are case-sensitive, as the standard requires. A method that is not a token fails its request when it is
+/// loaded.
 public struct HTTPMethod: Sendable, Hashable, RawRepresentable, ExpressibleByStringLiteral, CustomStringConvertible {
     /// The method as it is sent.
     public let rawValue: String
@@ -21,34 +22,35 @@ public struct HTTPMethod: Sendable, Hashable, RawRepresentable, ExpressibleByStr
         rawValue = text
     }
 
-    /// Asks for a representation.
+    /// Requests a representation of the resource.
     public static let get: Self = "GET"
 
-    /// Asks for the head of what ``get`` would give.
+    /// Requests the head of the response that ``get`` would give.
     public static let head: Self = "HEAD"
 
     /// Has the resource process the body.
     public static let post: Self = "POST"
 
-    /// Replaces the resource by the body.
+    /// Replaces the resource with the body.
     public static let put: Self = "PUT"
 
-    /// Changes the resource as the body says: RFC 5789.
+    /// Changes the resource as the body describes: RFC 5789.
     public static let patch: Self = "PATCH"
 
     /// Removes the resource.
     public static let delete: Self = "DELETE"
 
-    /// Asks what can be done with the resource.
+    /// Requests the communication options of the resource.
     public static let options: Self = "OPTIONS"
 
-    /// Asks for the request as it arrived.
+    /// Requests an echo of the request as it arrived.
     public static let trace: Self = "TRACE"
 
-    /// Whether it only reads: `GET`, `HEAD`, `OPTIONS` and `TRACE`.
+    /// A Boolean value that indicates whether the method only reads: `GET`, `HEAD`, `OPTIONS` and `TRACE`.
     public var isSafe: Bool { HTTPMethods.safe.contains(rawValue) }
 
-    /// Whether sending it twice has the effect of sending it once: the safe methods, `PUT` and `DELETE`.
+    /// A Boolean value that indicates whether sending a request twice has the same effect as sending it once: the safe
+    /// methods, `PUT` and `DELETE`.
     public var isIdempotent: Bool { HTTPMethods.idempotent.contains(rawValue) }
 
     /// The method as it is sent.

@@ -1,6 +1,6 @@
 extension HTTPRequest {
-    /// The longest silence, in either direction, before the request fails with ``HTTPError/Code/timedOut``; `nil` for
-    /// what the terminal loader is configured with.
+    /// The longest idle time, in either direction, before the request fails with ``HTTPError/Code/timedOut``; `nil` for
+    /// the terminal loader's configured value.
     public var timeout: Duration? {
         get { self[TimeoutOption.self] }
         set { self[TimeoutOption.self] = newValue }

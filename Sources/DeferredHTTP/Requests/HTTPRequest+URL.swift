@@ -1,25 +1,25 @@
 public import Foundation
 
 extension HTTPRequest {
-    /// `http` or `https`; `nil` for `https`, or that of the environment.
+    /// The scheme, `http` or `https`; `nil` for the environment's or, without an environment, `https`.
     public var scheme: String? {
         get { parts.scheme }
         set { parts.scheme = newValue }
     }
 
-    /// A name or an address; `nil` for that of the environment.
+    /// The host, a name or an address; `nil` for the environment's.
     public var host: String? {
         get { parts.host }
         set { parts.host = newValue }
     }
 
-    /// `nil` for that of the scheme, or of the environment.
+    /// The port; `nil` for the environment's or the scheme's default.
     public var port: Int? {
         get { parts.port }
         set { parts.port = newValue }
     }
 
-    /// The path, decoded. Setting it encodes what a path can't hold.
+    /// The path, decoded. Setting it encodes characters that a path can't hold.
     public var path: String {
         get { parts.path.removingPercentEncoding ?? parts.path }
         set { parts.path = PercentEncoding.encode(newValue, allowing: PercentEncoding.path) }
@@ -51,7 +51,7 @@ extension HTTPRequest {
         }
     }
 
-    /// Adds an item to the query. The rest of it stays as it is.
+    /// Adds an item to the query. The other items stay as they are.
     public mutating func addQueryItem(name: String, value: String?) {
         let item = Self.encoded([URLQueryItem(name: name, value: value)])
         parts.query = parts.query.map { $0.isEmpty ? item : $0 + "&" + item } ?? item
@@ -61,7 +61,7 @@ extension HTTPRequest {
     public var percentEncodedQuery: String? { parts.query }
 
     /// The whole URL; `nil` unless it has a host and all of it is valid.
-    public var url: URL? { try? parts.makeURL() }
+    public var url: URL? { try? makeURL() }
 
     private static func encoded(_ items: [URLQueryItem]) -> String {
         let allowed = PercentEncoding.queryItem

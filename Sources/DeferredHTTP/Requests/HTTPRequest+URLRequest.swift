@@ -6,28 +6,28 @@ import FoundationNetworking
 #endif
 
 extension HTTPRequest {
-    /// The request as a `URLClient` sends it.
+    /// Returns the request in the form in which a `URLClient` sends it.
     ///
     /// - Parameter body: Sent instead of the request's own.
     /// - Throws: The reason for which it can't be sent.
-    func makeURLRequest(body: HTTPBody) throws(URLClientError) -> (URLRequest, CheckedRequest.Body) {
-        var result = URLRequest(url: try check())
-        result.httpMethod = method.rawValue
-        for field in allHeaders {
-            // Joined with commas where a name occurs twice; cookies have a separator of their own.
-            if field.isNamed("Cookie"), let cookie = result.value(forHTTPHeaderField: field.name) {
-                result.setValue(cookie + "; " + field.value, forHTTPHeaderField: field.name)
-            } else {
-                result.addValue(field.value, forHTTPHeaderField: field.name)
-            }
+    func checked(body: HTTPBody) throws(URLClientError) -> CheckedRequest {
+        if let scheme, scheme != "https", scheme != "http", scheme != scheme.lowercased() {
+            var request = self
+            request.scheme = scheme.lowercased()
+            return try request.checked(body: body)
         }
+        var result = URLRequest(url: try check())
+        if let host { try CheckedRequest.check(host: host) }
+        // It is the default, and setting it costs more than all other checks.
+        if method != .get { result.httpMethod = method.rawValue }
+        result.allHTTPHeaderFields = allHeaders.joined
         if body.files.isEmpty {
             result.httpBody = body.isEmpty ? nil : body.pieces.reduce(into: Data()) { $0 += $1.bytes }
-            return (result, .inRequest)
+            return try CheckedRequest(wellFormed: result)
         } else if body.pieces.count == 1, let file = body.files.first {
-            return (result, .file(file))
+            return try CheckedRequest(wellFormed: result, body: .file(file))
         } else {
-            return (result, .stream { [body] in body.makeStream() })
+            return try CheckedRequest(wellFormed: result, body: .stream { [body] in body.makeStream() })
         }
     }
 }
@@ -36,5 +36,20 @@ extension HTTPBody.Piece {
     /// The bytes in memory.
     fileprivate var bytes: Data {
         if case .data(let data) = self { data } else { Data() }
+    }
+}
+
+extension HTTPHeaders {
+    /// The values by name, as a `URLRequest` takes them. Where a name occurs twice, they are joined with commas; cookies
+    /// have a separator of their own.
+    fileprivate var joined: [String: String] {
+        var result = [String: String](minimumCapacity: fields.count)
+        for (index, field) in fields.enumerated() {
+            // Spelled as where it occurs first.
+            let name = fields[..<index].first { $0.isNamed(field.name) }?.name ?? field.name
+            let separator = field.isNamed("Cookie") ? "; " : ","
+            result[name] = result[name].map { $0 + separator + field.value } ?? field.value
+        }
+        return result
     }
 }

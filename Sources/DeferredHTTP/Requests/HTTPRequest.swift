@@ -1,10 +1,10 @@
 internal import DeferredNetworking
 public import Foundation
 
-/// A request: a value, to be changed freely and loaded as often as needed.
+/// An HTTP request, as a value that can be changed freely and loaded as often as needed.
 ///
-/// Build it from a URL, or from parts; what a part can't hold is percent-encoded. One without a host is completed by
-/// ``ApplyEnvironment``.
+/// Build it from a URL, or from parts; characters that a part can't hold are percent-encoded. A request without a host
+/// is completed by ``ApplyEnvironment``.
 ///
 /// ```swift
 /// var request = HTTPRequest(.post, path: "/users", query: [.init(name: "notify", value: "a+b")])
@@ -16,11 +16,11 @@ public import Foundation
 /// A request that can't be sent fails when it is loaded, with ``HTTPError/Code/invalidRequest`` and the reason. Its
 /// description shows no credentials.
 ///
-/// Copies share their contents until one of them is changed, so that handing a request on costs one reference.
+/// Copies share their contents until one of them is changed, so that passing a request on costs one reference.
 public struct HTTPRequest: Sendable, Identifiable {
     private var contents: Contents
 
-    /// Creates a request to a URL. All of it is kept as it is.
+    /// Creates a request to a URL, all of which is kept as it is.
     public init(_ method: HTTPMethod = .get, url: URL, headers: HTTPHeaders = [:], body: HTTPBody = .empty) {
         contents = Contents(Identity(), method, headers, body, URLParts(url), HTTPRequestOptions())
     }
@@ -28,14 +28,14 @@ public struct HTTPRequest: Sendable, Identifiable {
     /// Creates a request from parts.
     ///
     /// - Parameters:
-    ///   - method: What is asked for.
-    ///   - scheme: `http` or `https`; `nil` for `https`, or that of the environment.
-    ///   - host: A name or an address; `nil` for that of the environment.
-    ///   - port: `nil` for that of the scheme, or of the environment.
-    ///   - path: Not encoded. See ``appendPathSegments(_:)`` for segments that contain slashes.
-    ///   - query: Not encoded; empty for none.
+    ///   - method: The method.
+    ///   - scheme: `http` or `https`; `nil` for the environment's or, without an environment, `https`.
+    ///   - host: A name or an address; `nil` for the environment's.
+    ///   - port: The port; `nil` for the environment's or the scheme's default.
+    ///   - path: The path, not encoded. See ``appendPathSegments(_:)`` for segments that contain slashes.
+    ///   - query: The query items, not encoded; empty for none.
     ///   - headers: The header fields.
-    ///   - body: What is sent.
+    ///   - body: The body.
     public init(
         _ method: HTTPMethod = .get,
         scheme: String? = nil,
@@ -48,26 +48,26 @@ public struct HTTPRequest: Sendable, Identifiable {
     ) {
         var parts = URLParts()
         (parts.scheme, parts.host, parts.port) = (scheme, host, port)
+        parts.path = PercentEncoding.encode(path, allowing: PercentEncoding.path)
         contents = Contents(Identity(), method, headers, body, parts, HTTPRequestOptions())
-        self.path = path
         if !query.isEmpty { self.query = query }
     }
 
-    /// Tells this request from others that look the same. Copies share it.
+    /// The identifier of this request, which distinguishes it from others that look the same. Copies share it.
     public var id: UUID { contents.identity.uuid }
 
     /// The method.
     public var method: HTTPMethod {
-        get { contents.method }
+        _read { yield contents.method }
         _modify {
             makeContentsUnique()
             yield &contents.method
         }
     }
 
-    /// The header fields. `Content-Type` is added when the body has one and these don't.
+    /// The header fields. If they have no `Content-Type`, that of the body is added.
     public var headers: HTTPHeaders {
-        get { contents.headers }
+        _read { yield contents.headers }
         _modify {
             makeContentsUnique()
             yield &contents.headers
@@ -76,7 +76,7 @@ public struct HTTPRequest: Sendable, Identifiable {
 
     /// The body.
     public var body: HTTPBody {
-        get { contents.body }
+        _read { yield contents.body }
         _modify {
             makeContentsUnique()
             yield &contents.body
@@ -84,15 +84,18 @@ public struct HTTPRequest: Sendable, Identifiable {
     }
 
     var parts: URLParts {
-        get { contents.parts }
+        _read { yield contents.parts }
         _modify {
             makeContentsUnique()
             yield &contents.parts
         }
     }
 
+    /// The URL that the parts make up.
+    func makeURL() throws(URLClientError) -> URL { try contents.parts.makeURL() }
+
     var options: HTTPRequestOptions {
-        get { contents.options }
+        _read { yield contents.options }
         _modify {
             makeContentsUnique()
             yield &contents.options

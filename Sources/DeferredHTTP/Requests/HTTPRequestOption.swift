@@ -1,4 +1,4 @@
-/// A typed setting of a request for some loader, with a default.
+/// A typed setting of a request for a particular loader, with a default.
 ///
 /// ```swift
 /// enum Priority: HTTPRequestOption {
@@ -12,8 +12,8 @@
 /// }
 /// ```
 ///
-/// Make the value `Hashable` where you can: ``Deduplicate`` leaves alone requests whose options it can't compare. It
-/// compares them under its lock, so that comparing and hashing a value must not load a request.
+/// Make the value `Hashable` if possible: ``Deduplicate`` does not merge requests whose options it can't compare. It
+/// compares them under its lock, so comparing and hashing a value must not load a request.
 public protocol HTTPRequestOption {
     /// The type of the setting.
     associatedtype Value: Sendable
@@ -24,7 +24,7 @@ public protocol HTTPRequestOption {
 
 /// The options of a request.
 struct HTTPRequestOptions: Sendable {
-    /// Few, if any, so that looking through them is faster than hashing.
+    /// The values that were set. There are so few that a linear search is faster than hashing.
     private var values: [(option: ObjectIdentifier, value: any Sendable)] = []
 
     subscript<Option: HTTPRequestOption>(option: Option.Type) -> Option.Value {
@@ -43,7 +43,7 @@ struct HTTPRequestOptions: Sendable {
         }
     }
 
-    /// All of them in a form that can be compared; `nil` if one of them can't be.
+    /// All options in a form that can be compared; `nil` if one of them can't be.
     var comparable: [ObjectIdentifier: AnyHashable]? {
         var result: [ObjectIdentifier: AnyHashable] = [:]
         for (option, value) in values {

@@ -2,20 +2,20 @@ internal import DeferredNetworking
 
 /// Percent-encoding for the parts of a URL: RFC 3986, section 2.
 enum PercentEncoding {
-    /// Bytes that stand for themselves in a path, the slash between its segments included.
+    /// Bytes that need no encoding in a path, the slash between its segments included.
     static let path = unreserved.union("!$&'()*+,;=:@/")
 
-    /// The same within one segment of a path.
+    /// Bytes that need no encoding in one segment of a path.
     static let segment = path.subtracting("/")
 
-    /// Bytes that stand for themselves in a name or a value of a query. Plus is not among them: many servers read it as
+    /// Bytes that need no encoding in a name or a value of a query. Plus is not among them: many servers read it as
     /// a space.
     static let queryItem = unreserved.union("!$'()*,:@/?")
 
-    /// Bytes that stand for themselves in a user name or a password.
+    /// Bytes that need no encoding in a user name or a password.
     static let credential = unreserved.union("!$&'()*+,;=")
 
-    /// Bytes that stand for themselves in a form: the WHATWG URL standard, section 5.2.
+    /// Bytes that need no encoding in a form: the WHATWG URL standard, section 5.2.
     static let form = unreserved.subtracting("~").union("*")
 
     private static let unreserved = ByteSet(
@@ -23,7 +23,7 @@ enum PercentEncoding {
     )
     private static let digits = Array("0123456789ABCDEF".utf8)
 
-    /// `text` in UTF-8, with all bytes but those in `allowed` encoded.
+    /// Returns `text` in UTF-8, with all bytes percent-encoded that are not in `allowed`.
     static func encode(_ text: String, allowing allowed: ByteSet) -> String {
         guard !allowed.containsAll(of: text) else { return text }
         var bytes: [UInt8] = []

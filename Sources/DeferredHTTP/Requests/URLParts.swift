@@ -1,7 +1,7 @@
 import DeferredNetworking
 import Foundation
 
-/// The parts of a request's URL, each percent-encoded and as it came, so that none of it gets lost.
+/// The parts of a request's URL, each percent-encoded as it was given, so that nothing gets lost.
 struct URLParts: Sendable, Hashable {
     var scheme: String?
     var user: String?
@@ -14,7 +14,7 @@ struct URLParts: Sendable, Hashable {
     var query: String?
     var fragment: String?
 
-    /// Whether the host is not the request's own, but was filled in by ``ApplyEnvironment``.
+    /// True if the host was filled in by ``ApplyEnvironment``.
     private(set) var isHostOfEnvironment = false
 
     init() {}
@@ -26,7 +26,7 @@ struct URLParts: Sendable, Hashable {
 
     init(_ url: URL) {
         guard let components = URLComponents(url: url, resolvingAgainstBaseURL: true) else {
-            // Without a host, which is reported when the request is loaded.
+            // The missing host is reported when the request is loaded.
             path = PercentEncoding.encode(url.absoluteString, allowing: PercentEncoding.path)
             return
         }
@@ -40,7 +40,7 @@ struct URLParts: Sendable, Hashable {
         fragment = components.percentEncodedFragment
     }
 
-    /// The URL, with `https` where there is no scheme.
+    /// Returns the URL, with `https` as the default scheme.
     func makeURL() throws(URLClientError) -> URL {
         let authority = try checkedHost()
         let scheme = scheme ?? "https"
@@ -74,7 +74,7 @@ struct URLParts: Sendable, Hashable {
         return url
     }
 
-    /// The URL for people to read: without user, password, and what else looks like a secret.
+    /// The URL for display, without user, password, and anything else that looks like a secret.
     var redacted: String {
         let origin = host.map { host in
             (scheme ?? "https") + "://" + (user == nil && password == nil ? "" : Redaction.mark + "@")
@@ -88,7 +88,7 @@ struct URLParts: Sendable, Hashable {
         path.isEmpty || path.hasPrefix("/") ? path : "/" + path
     }
 
-    /// Letters, digits and what may stand between them.
+    /// The bytes of a plain host name: letters, digits and unreserved punctuation.
     private static let plainHost = ByteSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
     private static let delimiters = ByteSet("/?#@\\")
 

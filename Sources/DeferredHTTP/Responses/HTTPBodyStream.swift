@@ -2,7 +2,7 @@ internal import DeferredCore
 public import Foundation
 internal import Synchronization
 
-/// A response's body that is read as it comes.
+/// A response's body that is read as it arrives.
 ///
 /// ```swift
 /// request.delivery = .stream
@@ -12,21 +12,21 @@ internal import Synchronization
 /// }
 /// ```
 ///
-/// The request is complete when the head is there, and its place in a ``Throttle`` is free when the body has ended. The
-/// transfer is cancelled when the body is (``cancel()``), when nobody can read it any more, and by a reset.
+/// The request completes when the head has arrived, and its place in a ``Throttle`` becomes free when the body has
+/// ended. The transfer is cancelled by ``cancel()``, by a reset, and when the stream and its iterators are released.
 ///
-/// It can be read once. It throws what the transfer failed with as an ``HTTPError``, after the bytes that came before,
-/// and `CancellationError` when the reading Swift task or the stream was cancelled.
+/// The body can be read once. If the transfer fails, reading throws an ``HTTPError`` after the bytes that arrived
+/// before. It throws `CancellationError` when the reading Swift task or the stream was cancelled.
 public struct HTTPBodyStream: AsyncSequence, Sendable {
     /// A piece of the body.
     public typealias Element = Data
 
     private let reading: Reading
 
-    /// Creates a stream, for a terminal loader of one's own.
+    /// Creates a stream, for a custom terminal loader.
     ///
     /// - Parameters:
-    ///   - bytes: The body. Kept until the stream has gone.
+    ///   - bytes: The body. Kept until the stream is released.
     ///   - onCancel: Stops the transfer. Called at most once, and not when the body was read to its end. A reader that
     ///     waits for bytes meanwhile is woken by cancelling the Swift task in which it waits for the sequence.
     public init<Bytes: AsyncSequence & Sendable>(
@@ -36,7 +36,7 @@ public struct HTTPBodyStream: AsyncSequence, Sendable {
         self.init(bytes, isWoken: false, onCancel: onCancel, mapError: { $0 })
     }
 
-    /// - Parameter isWoken: Whether `onCancel` ends a reader's wait for bytes.
+    /// - Parameter isWoken: True if `onCancel` ends a reader's wait for bytes.
     init<Bytes: AsyncSequence & Sendable>(
         _ bytes: Bytes,
         isWoken: Bool,
@@ -54,16 +54,16 @@ public struct HTTPBodyStream: AsyncSequence, Sendable {
     /// A body without bytes.
     public static var empty: HTTPBodyStream { HTTPBodyStream(AsyncStream<Data> { $0.finish() }) }
 
-    /// Begins, or goes on, with the first bytes that nobody has read.
+    /// Returns an iterator that starts at the first unread bytes.
     public func makeAsyncIterator() -> Iterator { Iterator(reading) }
 
-    /// Ends the transfer, if it hasn't ended, and throws away what was not read.
+    /// Ends the transfer, if it hasn't ended, and discards the unread bytes.
     public func cancel() { fail(with: CancellationError()) }
 
-    /// All bytes that nobody has read.
+    /// Reads all unread bytes.
     ///
-    /// - Parameter limit: How many there may be.
-    /// - Throws: What reading throws, and ``HTTPBodyStream/TooLarge``, which cancels the transfer.
+    /// - Parameter limit: The maximum number of bytes.
+    /// - Throws: The errors of reading, and ``HTTPBodyStream/TooLarge``, which cancels the transfer.
     public func collect(upTo limit: Int = 64 << 20) async throws -> Data {
         var result = Data()
         for try await bytes in self {
@@ -76,23 +76,23 @@ public struct HTTPBodyStream: AsyncSequence, Sendable {
         return result
     }
 
-    /// Has readers throw `error`, and stops the transfer.
+    /// Makes readers throw `error`, and stops the transfer.
     func fail(with error: any Error) { reading.fail(with: error) }
 
-    /// A reference that doesn't keep anything from being cancelled because nobody reads it.
+    /// A weak reference, which doesn't keep the transfer going when the stream is released.
     var weak: WeakStream { WeakStream(reading: reading) }
 
-    /// Calls `handler` when the body has been read, or never will be; the error is `nil` for a whole one.
+    /// Calls `handler` when the body has ended; the error is `nil` if it was read completely.
     func addEndHandler(_ handler: @escaping @Sendable ((any Error)?) -> Void) {
         reading.end.upon(.immediate, handler)
     }
 
-    /// How many bytes were read; it doesn't keep the stream.
+    /// The counter of the bytes read, which doesn't retain the stream.
     var counter: ByteCounter { reading.counter }
 
-    /// More bytes than were allowed.
+    /// The error of a body with more bytes than are allowed.
     public struct TooLarge: Error, CustomStringConvertible {
-        /// The number of bytes that there may be.
+        /// The maximum number of bytes.
         public let limit: Int
 
         /// One line for a log.
@@ -109,18 +109,18 @@ public struct HTTPBodyStream: AsyncSequence, Sendable {
             nextPiece = reading.makeNext()
         }
 
-        /// The next bytes, or `nil` at the end.
+        /// Returns the next bytes, or `nil` at the end.
         public mutating func next() async throws -> Data? {
             try reading.checkFailure()
             do {
                 let bytes = try await (reading.isWoken ? nextPiece() : reading.wakeable(nextPiece))
-                // Bytes that came after a failure are nobody's.
+                // Bytes that arrived after a failure are discarded.
                 try reading.checkFailure()
                 reading.note(bytes)
                 return bytes
             } catch {
                 let failure = reading.failure ?? error
-                // A reader that was cancelled leaves the rest to others.
+                // A reader that was cancelled leaves the rest to other readers.
                 if !(failure is CancellationError) { reading.finish(failure) }
                 throw failure
             }
@@ -128,7 +128,7 @@ public struct HTTPBodyStream: AsyncSequence, Sendable {
     }
 }
 
-/// A stream that is cancelled with others, unless it has gone before.
+/// A weak reference to a stream, by which it can be cancelled.
 struct WeakStream: Sendable {
     fileprivate weak var reading: Reading?
 

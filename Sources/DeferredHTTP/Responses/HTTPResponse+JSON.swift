@@ -1,7 +1,7 @@
 public import Foundation
 
 extension HTTPResponse {
-    /// The body, decoded from JSON.
+    /// Decodes the body from JSON.
     ///
     /// ```swift
     /// let user = try await chain.load(request).get().decode(User.self)

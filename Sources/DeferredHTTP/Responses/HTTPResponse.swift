@@ -3,19 +3,19 @@ public import Foundation
 
 /// The response to a request.
 ///
-/// Its body is in memory, unless the request asked otherwise; see ``HTTPRequest/delivery``. Copies share their
-/// contents, so that handing a response on costs one reference.
+/// Its body is in memory, unless the request's ``HTTPRequest/delivery`` says otherwise. Copies share their contents, so
+/// that passing a response on costs one reference.
 public struct HTTPResponse: Sendable {
     private let contents: Contents
 
-    /// Creates a response, for a terminal loader of one's own.
+    /// Creates a response, for a custom terminal loader.
     ///
     /// - Parameters:
-    ///   - request: What was sent.
+    ///   - request: The request that was sent.
     ///   - status: The status.
     ///   - headers: The header fields.
     ///   - body: The whole body.
-    ///   - url: Where the response came from, after redirects.
+    ///   - url: The URL of the response, after redirects.
     public init(
         request: HTTPRequest,
         status: HTTPStatus,
@@ -26,7 +26,7 @@ public struct HTTPResponse: Sendable {
         contents = Contents(request, status, headers, .data(body), url)
     }
 
-    /// Creates a response whose body is read as it comes, for a terminal loader of one's own.
+    /// Creates a response whose body is read as it arrives, for a custom terminal loader.
     public init(
         request: HTTPRequest,
         status: HTTPStatus,
@@ -37,7 +37,7 @@ public struct HTTPResponse: Sendable {
         contents = Contents(request, status, headers, .stream(stream), url)
     }
 
-    /// Creates a response whose body is in a file, for a terminal loader of one's own.
+    /// Creates a response whose body is in a file, for a custom terminal loader.
     public init(
         request: HTTPRequest,
         status: HTTPStatus,
@@ -48,16 +48,16 @@ public struct HTTPResponse: Sendable {
         contents = Contents(request, status, headers, .file(file), url)
     }
 
-    /// The request as it was sent, with all that the loaders made of it.
+    /// The request as it was sent, with all changes by the loaders.
     public var request: HTTPRequest { contents.request }
 
-    /// The status. Any of them is a response, unless ``Validate`` is in the chain.
+    /// The status. A response can have any status, unless ``Validate`` is in the chain.
     public var status: HTTPStatus { contents.status }
 
     /// The header fields.
     ///
-    /// URLSession keeps neither their order nor several of one name: over ``URLSessionLoader`` they are sorted by name,
-    /// and those of one name are joined with commas.
+    /// URLSession preserves neither their order nor several fields with the same name: over ``URLSessionLoader`` they
+    /// are sorted by name, and fields with the same name are joined with commas.
     public var headers: HTTPHeaders { contents.headers }
 
     /// The body in memory; empty if it is a ``stream`` or in a ``file``.
@@ -65,20 +65,20 @@ public struct HTTPResponse: Sendable {
         if case .data(let data) = contents.body { data } else { Data() }
     }
 
-    /// The body as it comes, for a request that asked for that; otherwise `nil`.
+    /// The body as a stream, for a request with the delivery ``HTTPRequest/Delivery/stream``; otherwise `nil`.
     public var stream: HTTPBodyStream? {
         if case .stream(let stream) = contents.body { stream } else { nil }
     }
 
-    /// The file with the body, for a request that asked for that; `nil` otherwise, and where the status is no success.
+    /// The file with the body, if the request asked for a file and the status is a success; otherwise `nil`.
     public var file: URL? {
         if case .file(let file) = contents.body { file } else { nil }
     }
 
-    /// The URL that the response came from, after redirects; `nil` if the terminal loader doesn't tell.
+    /// The URL of the response, after redirects; `nil` if the terminal loader doesn't provide it.
     public var url: URL? { contents.url }
 
-    /// The body as UTF-8 text; what isn't UTF-8 is replaced by `U+FFFD`.
+    /// The body as UTF-8 text; invalid bytes are replaced by `U+FFFD`.
     public var text: String { String(decoding: body, as: UTF8.self) }
 
     private enum Body: Sendable {
@@ -104,7 +104,7 @@ public struct HTTPResponse: Sendable {
     }
 }
 
-/// The end of a request.
+/// The result of a request.
 public typealias HTTPResult = Result<HTTPResponse, HTTPError>
 
 extension HTTPResponse: CustomStringConvertible, CustomReflectable {

@@ -12,6 +12,6 @@ extension HTTPStatus {
         504: "Gateway Timeout", 505: "HTTP Version Not Supported",
     ]
 
-    /// The usual phrase, such as `Not Found`; `nil` for a status that has none here.
+    /// The usual reason phrase, such as `Not Found`; `nil` for a status that is not in the list.
     public var reason: String? { Self.reasons[code] }
 }

@@ -21,49 +21,49 @@ public struct HTTPStatus: Sendable, Hashable, ExpressibleByIntegerLiteral, Custo
     /// 200: the request has succeeded.
     public static let ok: Self = 200
 
-    /// 201: the request has made something new.
+    /// 201: the request has created a resource.
     public static let created: Self = 201
 
     /// 204: the request has succeeded, and there is no body.
     public static let noContent: Self = 204
 
-    /// 304: what the sender has is up to date.
+    /// 304: the client's copy is up to date.
     public static let notModified: Self = 304
 
-    /// 400: the server takes the request for malformed.
+    /// 400: the server considers the request malformed.
     public static let badRequest: Self = 400
 
     /// 401: a credential is missing, or was refused.
     public static let unauthorized: Self = 401
 
-    /// 403: the server has understood, and refuses.
+    /// 403: the server has understood the request, and refuses it.
     public static let forbidden: Self = 403
 
     /// 404: there is nothing at this URL.
     public static let notFound: Self = 404
 
-    /// 409: the request does not fit the state of what it names.
+    /// 409: the request conflicts with the state of the resource.
     public static let conflict: Self = 409
 
-    /// 429: the sender is to slow down: RFC 6585.
+    /// 429: the client has to slow down: RFC 6585.
     public static let tooManyRequests: Self = 429
 
-    /// 500: something went wrong in the server.
+    /// 500: the server failed.
     public static let internalServerError: Self = 500
 
     /// 503: the server cannot answer for the moment.
     public static let serviceUnavailable: Self = 503
 
-    /// 200 to 299.
+    /// A Boolean value that indicates whether the number is between 200 and 299.
     public var isSuccess: Bool { (200..<300).contains(code) }
 
-    /// 300 to 399.
+    /// A Boolean value that indicates whether the number is between 300 and 399.
     public var isRedirection: Bool { (300..<400).contains(code) }
 
-    /// 400 to 499.
+    /// A Boolean value that indicates whether the number is between 400 and 499.
     public var isClientError: Bool { (400..<500).contains(code) }
 
-    /// 500 to 599.
+    /// A Boolean value that indicates whether the number is between 500 and 599.
     public var isServerError: Bool { (500..<600).contains(code) }
 
     /// The number and its usual phrase, such as `404 Not Found`.

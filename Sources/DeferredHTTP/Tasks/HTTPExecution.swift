@@ -4,26 +4,26 @@ internal import Synchronization
 
 /// The state of one execution, which outlives the references that loaders have to it.
 ///
-/// A loader refers to it through the ``HTTPTask`` that it was given, and everybody else through one of their own. So
-/// the execution can tell when the last loader has let go of it.
+/// A loader refers to it through the ``HTTPTask`` that it was given, and all others through separate tasks. So the
+/// execution can tell when the last loader has released it.
 ///
-/// An execution and the parts that were made for it refer to each other, until either end completes.
+/// An execution and the parts that were made for it refer to each other, until either of them completes.
 ///
-/// SAFETY: `parent` and `continuing` are set before anybody else can refer to the execution, and taken by the one who
-/// completes it; everything else is immutable, atomic or locked.
+/// SAFETY: `parent` and `continuing` are set before anybody else can refer to the execution, and taken by the one
+/// caller that completes it; everything else is immutable, atomic or locked.
 final class HTTPExecution: @unchecked Sendable {
     private typealias Cancellation = FutureStorage<CancellationToken.Ending>
 
     private struct State {
-        /// Made for the first who asks, mostly before the end: parts are completed with few or no handlers.
+        /// Created on first use, usually before the result: parts complete with few or no handlers.
         var completion: FutureStorage<HTTPResult>?
-        /// The result, until there is a `completion` for it.
+        /// The result, until there is a `completion` to hold it.
         var result: HTTPResult?
-        /// Made for the first handler.
+        /// Created for the first handler.
         var cancellation: Cancellation?
-        /// What was passed on for this execution and has not completed: mostly one.
+        /// The first execution that was passed on for this one and has not completed; mostly there is only one.
         var part: HTTPExecution?
-        /// Made for the first who needs it.
+        /// Created on first use.
         var extras: Extras?
 
         mutating func takeParts() -> Parts {
@@ -35,19 +35,19 @@ final class HTTPExecution: @unchecked Sendable {
         let first: HTTPExecution?
         let others: [HTTPExecution]
 
-        /// The newest first.
+        /// Cancels the parts, the newest first.
         func cancel() {
             for part in others.reversed() { part.cancel() }
             first?.cancel()
         }
     }
 
-    /// What most executions never have.
+    /// Rarely used state, allocated only when it is needed.
     ///
     /// SAFETY: guarded by the lock of its execution.
     private final class Extras: @unchecked Sendable {
         var otherParts: [HTTPExecution] = []
-        /// The next loader of a link that can't say it itself.
+        /// The next loader of a link that is an object, and so doesn't know it.
         var continuation: (any HTTPLoader)?
         var reporter: ProgressReporter?
         var monitor: HTTPMonitor?
@@ -61,18 +61,18 @@ final class HTTPExecution: @unchecked Sendable {
     private static let cancelledFlag: UInt = 1
     private static let completedFlag: UInt = 2
     private static let watchedFlag: UInt = 4
-    /// Whether somebody has won the right to complete.
+    /// Set once a caller has won the right to complete.
     private static let claimedFlag: UInt = 8
 
     let request: HTTPRequest
     let identity = Identity()
-    /// All but the right to complete is written under the lock.
+    /// All flags except `claimedFlag` are written under the lock.
     private let flags = Atomic<UInt>(0)
     private let state = Lock(State())
 
-    /// What a caller loaded, of which this is a part; `nil` if it is that itself.
+    /// The execution that a caller loaded, of which this is a part; `nil` if this is the whole.
     private let whole: HTTPExecution?
-    /// The address of a gate, to which this has a reference.
+    /// The address of a reset gate, which this retains.
     private let gate = Atomic<UInt>(0)
 
     /// The task that this is a part of, whose loader waits for the result.
@@ -85,9 +85,9 @@ final class HTTPExecution: @unchecked Sendable {
     }
 
     /// - Parameters:
-    ///   - parent: What this is a part of.
-    ///   - continuing: Called with the result, after the handlers that were added on the way; `nil` to complete
-    ///     `parent` with it.
+    ///   - parent: The task that this is a part of.
+    ///   - continuing: Called with the result, after the handlers that were added further down the chain; `nil` to
+    ///     complete `parent` with it.
     init(_ request: HTTPRequest, partOf parent: HTTPTask, _ continuing: (@Sendable (HTTPResult) -> Void)?) {
         self.request = request
         self.parent = parent
@@ -100,7 +100,7 @@ final class HTTPExecution: @unchecked Sendable {
         if bits != 0 { Self.gate(at: bits)?.release() }
     }
 
-    // MARK: - What is going on
+    // MARK: - Observing
 
     /// The future of the result.
     var completion: FutureStorage<HTTPResult> {
@@ -113,11 +113,11 @@ final class HTTPExecution: @unchecked Sendable {
         }
     }
 
-    /// Whether somebody has completed this. Its handlers may still be running.
+    /// True if this has been completed. Its handlers may still be running.
     // Acquires nothing: the result comes from `completion`.
     var isComplete: Bool { flags.load(ordering: .relaxed) & Self.completedFlag != 0 }
 
-    /// Counts the bytes of the whole.
+    /// The reporter of the whole execution's progress in bytes.
     var reporter: ProgressReporter {
         (whole ?? self).withExtras { extras in
             let reporter = extras.reporter ?? ProgressReporter(unit: .bytes)
@@ -126,15 +126,15 @@ final class HTTPExecution: @unchecked Sendable {
         }
     }
 
-    /// Tells those who watch the whole what happens to a part of it.
+    /// Reports an event of a part to the monitor of the whole.
     func tell(_ news: HTTPMonitor.News) {
         let whole = whole ?? self
-        // Relaxed: those who began to watch on another thread at this moment may miss it.
+        // Relaxed: an observer that another thread adds at this moment may miss the event.
         guard whole.flags.load(ordering: .relaxed) & Self.watchedFlag != 0 else { return }
         whole.withExtras { $0.monitor }?.tell(news)
     }
 
-    /// Calls `body` with what happens to the whole.
+    /// Calls `body` with the events of the whole.
     func watch(_ body: @escaping @Sendable (HTTPMonitor.News) -> Void) {
         let whole = whole ?? self
         whole.withExtras { extras in
@@ -163,9 +163,10 @@ final class HTTPExecution: @unchecked Sendable {
         withExtendedLifetime(old) {}
     }
 
-    /// The loader after a link that doesn't know it.
+    /// Returns the next loader of a link that doesn't know it.
     ///
-    /// - Parameter isLast: Whether the link passes on the execution itself, and the next link has another one after it.
+    /// - Parameter isLast: True if the link passes on the execution itself, so that the following link has another next
+    ///   loader.
     func continuation(isLast: Bool) -> (any HTTPLoader)? {
         state.withLock { state in
             guard let extras = state.extras else { return nil }
@@ -173,7 +174,7 @@ final class HTTPExecution: @unchecked Sendable {
         }
     }
 
-    /// Cancels `part` with this, or when this completes before it; false if it is too late for that.
+    /// Makes `part` be cancelled when this is cancelled or completes first; returns false if either has happened.
     func adopt(_ part: HTTPExecution) -> Bool {
         state.withLock { state in
             if flags.load(ordering: .relaxed) & (Self.cancelledFlag | Self.completedFlag) != 0 { return false }
@@ -188,9 +189,9 @@ final class HTTPExecution: @unchecked Sendable {
         }
     }
 
-    /// Lets go of a part that has completed.
+    /// Releases a part that has completed.
     private func forget(_ part: HTTPExecution) {
-        // What goes is released outside of the lock.
+        // The part is released outside of the lock.
         let gone = state.withLock { state -> HTTPExecution? in
             if state.part === part { return state.part.take() }
             guard let extras = state.extras,
@@ -203,11 +204,16 @@ final class HTTPExecution: @unchecked Sendable {
 
     // MARK: - Cancelling
 
-    // Acquires nothing: what cancelling has done before is the business of those who did it.
+    // Acquires nothing: code that needs to see earlier writes of the cancelling thread has to synchronise with it
+    // itself.
     var isCancelled: Bool { flags.load(ordering: .relaxed) & Self.cancelledFlag != 0 }
 
     /// Whether this is cancelled, or about to be by a reset.
-    var isToStop: Bool { isCancelled || (whole ?? self).isGateClosed }
+    var isToStop: Bool {
+        if isCancelled { return true }
+        if let whole { return whole.isGateClosed }
+        return isGateClosed
+    }
 
     private var isGateClosed: Bool {
         // Pairs with the release in `pass`.
@@ -215,7 +221,7 @@ final class HTTPExecution: @unchecked Sendable {
         return bits != 0 && Self.gate(at: bits)?._withUnsafeGuaranteedRef { $0.isClosed } == true
     }
 
-    /// Lets a reset stop this, and all that it is a part of, at a moment's notice. The first gate counts.
+    /// Lets a reset stop the whole execution by closing `gate`. Only the first gate counts.
     func pass(_ gate: ResetGate) {
         let reference = Unmanaged.passRetained(gate)
         let (exchanged, _) = (whole ?? self).gate.compareExchange(
@@ -269,12 +275,12 @@ final class HTTPExecution: @unchecked Sendable {
         cancellation?.fillDroppingHandlers(with: .abandoned)
         completion?.fulfil(with: result)
         if let parent = parent.take() { pass(result, to: parent, continuing.take()) }
-        // Somebody above has completed this: nobody wants what is on its way any more.
+        // If an earlier loader has completed this, the parts under way are no longer needed.
         parts.cancel()
         return true
     }
 
-    /// The loader that waits for this comes last, so that what those on the way have taken is free for it.
+    /// Continues the parent last, so that the resources of loaders further down the chain are free by then.
     private func pass(_ result: HTTPResult, to parent: HTTPTask, _ continuing: (@Sendable (HTTPResult) -> Void)?) {
         func goOn() {
             parent.execution.forget(self)
@@ -290,7 +296,7 @@ final class HTTPExecution: @unchecked Sendable {
         )
     }
 
-    /// Whether there is nothing left to do.
+    /// Fails a cancelled execution; returns true if it is complete.
     func failIfCancelled() -> Bool {
         guard isToStop else { return isComplete }
         cancel()
@@ -299,11 +305,12 @@ final class HTTPExecution: @unchecked Sendable {
     }
 }
 
-/// Closed when a reset begins, before it cancels one execution after the other: what waits is not to begin meanwhile.
+/// A flag set at the start of a reset, before it cancels the executions in turn, so that no waiting one starts
+/// meanwhile.
 final class ResetGate: Sendable {
     private let closed = Atomic(false)
 
-    // Relaxed: an execution that begins on another thread at the same moment could as well have begun before.
+    // Relaxed: an execution that starts on another thread at the same moment could as well have started before.
     var isClosed: Bool { closed.load(ordering: .relaxed) }
 
     func close() { closed.store(true, ordering: .relaxed) }

@@ -1,9 +1,9 @@
 internal import DeferredCore
 
-/// Those who want to know what happens to an execution between its beginning and its end.
+/// The observers of an execution's events between its start and its end.
 final class HTTPMonitor: Sendable {
     enum News: Sendable {
-        /// An attempt begins, counted from 1.
+        /// An attempt starts, counted from 1.
         case attempt(Int)
         /// The response to an attempt that is followed by another one.
         case response(HTTPStatus)

@@ -2,7 +2,7 @@ internal import DeferredCore
 public import Foundation
 
 extension HTTPTask {
-    /// Completes the task with an error about its request, unless it is completed.
+    /// Completes the task with an error about its request, unless it is complete.
     ///
     /// - Returns: True for exactly one caller, ever.
     @discardableResult
@@ -14,7 +14,7 @@ extension HTTPTask {
         execution.fail(code, response: response, underlying: underlying)
     }
 
-    /// Completes the task with a response to its request, unless it is completed.
+    /// Completes the task with a response to its request, unless it is complete.
     ///
     /// - Returns: True for exactly one caller, ever.
     @discardableResult
@@ -23,7 +23,7 @@ extension HTTPTask {
         complete(with: .success(.init(request: request, status: status, headers: headers, body: body, url: url)))
     }
 
-    /// Fails a task that was cancelled, and returns whether nothing is left to do: whether the task is completed.
+    /// Fails the task if it was cancelled, and returns whether it is complete, so that nothing is left to do.
     ///
     /// A terminal loader calls this first, since a task can be cancelled before it is loaded.
     public func failIfCancelled() -> Bool {

@@ -2,25 +2,25 @@ public import DeferredCore
 
 extension HTTPTask {
     /// Calls `handler` when the task is cancelled before its completion: once, on the thread that cancels, the newest
-    /// first. If it is cancelled already, `handler` is called now; after the completion, never.
+    /// handler first. If the task is cancelled already, `handler` is called now; after the completion, never.
     ///
     /// For the loader that holds the task: stop the work, and complete the task when that has happened.
     ///
-    /// - Parameter handler: Kept until the completion, or until it is taken back. It should refer to the task weakly: a
-    ///   task that a handler of its own keeps is not found out when a loader lets go of it.
-    /// - Returns: What takes the handler back. Do so when passing the task on.
+    /// - Parameter handler: Kept until the completion, or until its registration is cancelled. It should refer to the
+    ///   task weakly: a task that is retained by its own handler can't detect that a loader has released it.
+    /// - Returns: A registration that removes the handler. Cancel it when passing the task on.
     @discardableResult
     public func addCancellationHandler(_ handler: @escaping @Sendable () -> Void) -> Registration {
         execution.addCancellationHandler(handler)
     }
 
-    /// Calls `handler` with the result, once, on the thread that completes the task, the oldest first; now if there is
-    /// one.
+    /// Calls `handler` with the result, once, on the thread that completes the task, the oldest handler first; now if
+    /// the task is complete.
     ///
     /// The same as ``upon(_:execute:)`` with `.immediate`.
     ///
-    /// - Parameter handler: Kept until it was called or is taken back.
-    /// - Returns: What takes the handler back.
+    /// - Parameter handler: Kept until it has been called, or until its registration is cancelled.
+    /// - Returns: A registration that removes the handler.
     @discardableResult
     public func addCompletionHandler(_ handler: @escaping @Sendable (HTTPResult) -> Void) -> Registration {
         execution.completion.upon(.immediate, handler)
@@ -35,12 +35,12 @@ extension HTTPTask {
         execution.completion.upon(executor, body)
     }
 
-    /// The result, or `nil` if there is none yet.
+    /// Returns the result, or `nil` if there is none yet.
     ///
     /// - Complexity: O(1): one load.
     public func peek() -> HTTPResult? { execution.completion.look() }
 
-    /// True once there is a result.
+    /// A Boolean value that indicates whether there is a result.
     ///
     /// - Complexity: O(1): one load.
     public var isFilled: Bool { execution.completion.isFilledForAll }

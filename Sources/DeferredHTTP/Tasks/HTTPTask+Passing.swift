@@ -1,27 +1,29 @@
 internal import DeferredCore
 
 extension HTTPTask {
-    /// Has the next loader load this task, unless it is cancelled: then it is completed as such, and `next` never sees
-    /// it.
+    /// Passes this task to the next loader, unless it is cancelled: then it fails with ``HTTPError/Code/cancelled``,
+    /// and `next` never sees it.
     ///
-    /// - Parameter next: If `nil`, the chain has no terminal loader, and the task fails with
+    /// - Parameter next: The next loader. If `nil`, the chain has no terminal loader, and the task fails with
     ///   ``HTTPError/Code/cannotConnect``.
     public func pass(to next: (any HTTPLoader)?) {
         if failIfCancelled() { return }
-        if let next { next.load(self) } else { continuation(isLast: true)?.load(self) }
+        // Not bound to a name: that would be a copy of the loader.
+        if next != nil { next?.load(self) } else { continuation(isLast: true)?.load(self) }
     }
 
     /// Has the next loader load another request for this task: a changed one, or the same once more.
     ///
-    /// It is loaded with a task of its own, which is cancelled with this one and reports progress for it. If this one
-    /// is cancelled already, it is completed as such, and `next` never sees anything. If this one is completed before
-    /// the other one, that is cancelled.
+    /// The request is loaded with a separate task, which is cancelled with this one and reports its progress to this
+    /// one. If this task is cancelled already, it fails with ``HTTPError/Code/cancelled``, and `next` never sees
+    /// anything. If this task completes before the other one, the other one is cancelled.
     ///
     /// - Parameters:
-    ///   - request: What to load.
-    ///   - next: See ``pass(to:)``.
-    ///   - completion: Called once with the result, after the completion handlers that were added further on. It has to
-    ///     complete this task, or to pass it on again. By default, the result is this task's, too.
+    ///   - request: The request to load.
+    ///   - next: The next loader. See ``pass(to:)``.
+    ///   - completion: Called once with the result, after the completion handlers that were added further down the
+    ///     chain. It has to complete this task, or to pass it on again. By default, this task completes with the
+    ///     result.
     /// - Returns: The task that was passed on; `nil` if there is none, since this one is complete.
     @discardableResult
     public func pass(
@@ -32,31 +34,32 @@ extension HTTPTask {
         send(request, to: next, completion: completion).map { HTTPTask($0, isLoaders: false) }
     }
 
-    /// The same for loaders that don't need a task for it.
+    /// Does the same as `pass` for loaders that don't need a task for the part.
     @discardableResult
     func send(
         _ request: HTTPRequest,
         to next: (any HTTPLoader)?,
+        endsCancelled: Bool = true,
         completion: (@Sendable (HTTPResult) -> Void)? = nil
     ) -> HTTPExecution? {
-        if failIfCancelled() { return nil }
-        guard let next else {
+        if endsCancelled ? failIfCancelled() : execution.isComplete || execution.isToStop { return nil }
+        if next == nil {
             guard let next = continuation(isLast: false) else { return nil }
-            return send(request, to: next, completion: completion)
+            return send(request, to: next, endsCancelled: endsCancelled, completion: completion)
         }
         let part = HTTPExecution(request, partOf: self, completion)
         let child = HTTPTask(part, isLoaders: true)
         if execution.adopt(part) {
-            next.load(child)
+            next?.load(child)
         } else {
-            // Cancelled, or completed, meanwhile.
+            // The task was cancelled or completed meanwhile.
             part.cancel()
             part.fail(.cancelled)
         }
         return part
     }
 
-    /// The loader after a link that doesn't know it; the task fails if there is none.
+    /// Returns the next loader of a link that doesn't know it; fails the task if there is none.
     private func continuation(isLast: Bool) -> (any HTTPLoader)? {
         if let next = execution.continuation(isLast: isLast) { return next }
         fail(.cannotConnect, underlying: MissingTerminalLoader())
@@ -64,7 +67,7 @@ extension HTTPTask {
     }
 }
 
-/// The cause of the failure of a request that reached the end of a chain without a terminal loader.
+/// The underlying error of a request that reached the end of a chain without a terminal loader.
 public struct MissingTerminalLoader: Error, CustomStringConvertible {
     /// One line for a log.
     public var description: String { "the chain has no terminal loader; end it with one, such as URLSessionLoader" }

@@ -1,7 +1,7 @@
 public import DeferredCore
 public import Foundation
 
-/// One execution of a request: what loaders pass along a chain, and what a caller cancels and waits for.
+/// One execution of a request, which loaders pass along a chain, and which a caller awaits and can cancel.
 ///
 /// A caller gets it from ``HTTPLoader/load(_:)-(HTTPRequest)``, awaits it like a ``DeferredTask/Task``, reads the
 /// result as that of any future, or composes further with ``task``.
@@ -17,19 +17,19 @@ public import Foundation
 /// loader that holds the task at that moment decides how it ends, by a handler (``addCancellationHandler(_:)``).
 ///
 /// **Thread safety:** all members are safe to use from any thread; handlers are called without a lock being held.
-/// **Lifetime:** all handlers are let go at the completion. A task that its loader lets go of before that completes
-/// with ``HTTPError/Code/abandoned``, although the caller may still hold what `load` gave him; with
-/// ``HTTPError/Code/cancelled`` if it was cancelled.
+/// **Lifetime:** all handlers are released at the completion. A task that its loader releases before completing it
+/// completes with ``HTTPError/Code/abandoned``, or with ``HTTPError/Code/cancelled`` if it was cancelled, although the
+/// caller may still hold the task that `load` returned.
 public final class HTTPTask: FutureProtocol, Cancellable, Identifiable {
     let execution: HTTPExecution
 
-    /// Whether whoever has this is to complete the execution; a caller is not.
+    /// True if the owner of this reference has to complete the execution, as a loader does and a caller doesn't.
     private let isLoaders: Bool
 
     /// Creates a task, to be loaded with ``HTTPLoader/load(_:)-(HTTPTask)``.
     ///
-    /// The loader knows it by this very object. Keep it only if you want to be the last to let go of it, and use
-    /// ``HTTPLoader/load(_:)-(HTTPRequest)`` otherwise.
+    /// The loader is given this very object: as long as you keep it, releasing it does not complete the task. If you
+    /// don't need that, use ``HTTPLoader/load(_:)-(HTTPRequest)`` instead.
     public convenience init(_ request: HTTPRequest) {
         self.init(HTTPExecution(request), isLoaders: true)
     }
@@ -40,31 +40,31 @@ public final class HTTPTask: FutureProtocol, Cancellable, Identifiable {
     }
 
     deinit {
-        // A loader that stops its work when it is told to may thereby let go of the task.
+        // A loader that is told to stop may release the task by stopping its work.
         if isLoaders, !execution.isComplete { execution.fail(execution.isToStop ? .cancelled : .abandoned) }
     }
 
-    /// A reference for somebody who doesn't have to complete the task.
+    /// A reference for code that doesn't have to complete the task.
     var observer: HTTPTask { HTTPTask(execution, isLoaders: false) }
 
-    /// Tells this execution from others, also of the same request.
+    /// The identifier of this execution, which distinguishes it from others of the same request.
     public var id: UUID { execution.identity.uuid }
 
     /// The request.
     public var request: HTTPRequest { execution.request }
 
-    /// Asks whoever holds the task to stop: calls the cancellation handlers, newest first, before it returns.
+    /// Asks the loader that holds the task to stop: calls the cancellation handlers, newest first, before it returns.
     ///
-    /// Once, and only before the completion. What was passed on for this task is cancelled first. A task that was not
-    /// loaded yet completes with ``HTTPError/Code/cancelled`` when it is.
+    /// Only the first call before the completion has an effect. The tasks that were passed on for this one are
+    /// cancelled first. A task that has not been loaded yet completes with ``HTTPError/Code/cancelled`` when it is.
     public func cancel() { execution.cancel() }
 
-    /// True if the task was cancelled before it was completed. It may still have succeeded.
+    /// A Boolean value that indicates whether the task was cancelled before it completed. It may still have succeeded.
     public var isCancelled: Bool { execution.isCancelled }
 
-    /// Completes the task, and calls the completion handlers in order of registration, unless somebody did before.
+    /// Completes the task, and calls the completion handlers in order of registration, unless it is complete.
     ///
-    /// What was passed on for this task and is still on its way is cancelled.
+    /// The tasks that were passed on for this one and have not completed are cancelled.
     ///
     /// - Returns: True for exactly one caller, ever.
     @discardableResult

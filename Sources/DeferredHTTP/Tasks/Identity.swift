@@ -1,8 +1,9 @@
 internal import Foundation
 internal import Synchronization
 
-/// A version 4 UUID that costs no system call, unlike Foundation's: the position in a sequence that begins at random in
-/// each process, mixed so that neighbours share nothing.
+/// A version 4 UUID that costs no system call, unlike Foundation's.
+///
+/// It is the position in a sequence that starts at random in each process, mixed so that neighbours share nothing.
 struct Identity: Sendable, Hashable {
     private static let seed = (high: UInt64.random(in: 0...UInt64.max), low: UInt64.random(in: 0...UInt64.max))
     private static let count = Atomic<UInt64>(0)
@@ -14,7 +15,7 @@ struct Identity: Sendable, Hashable {
     }
 
     var uuid: UUID {
-        // Two permutations of 64 bits: no number comes twice in a process, whatever happens to six of its bits.
+        // Two permutations of 64 bits: no number occurs twice in a process, although six of its bits are overwritten.
         var bytes = (Self.mixed(Self.seed.high &+ number), Self.mixed(Self.seed.low ^ number))
         return withUnsafeMutableBytes(of: &bytes) { bytes in
             bytes[6] = bytes[6] & 0x0F | 0x40

@@ -8,22 +8,22 @@ import FoundationNetworking
 
 /// The part of a client that outlives it: its engine and its requests.
 ///
-/// It is kept by the client and by each request; nothing of the session's refers to the client itself.
+/// The client and each of its requests retain it; the engine holds no reference to the client.
 final class ClientCore: Sendable {
     let configuration: URLClient.Configuration
 
-    /// Filled when the engine is gone.
+    /// Filled when the engine has been invalidated.
     let invalidated: Future<Void>
 
     private let defaultHeaders: [String: String]
 
-    /// Why there is no engine.
+    /// The reason why there is no engine, if there is none.
     private let refusal: URLClientError?
 
     private struct State {
         var admission: AdmissionStateMachine
 
-        /// Given up when the client closes: the platform keeps the connections for as long as there is an engine.
+        /// Released once the client is closed and idle: connections stay open for as long as the engine exists.
         var engine: (any Engine)?
         var requests: [UInt64: any AnyClientRequest] = [:]
         var nextIdentifier: UInt64 = 1
@@ -47,16 +47,15 @@ final class ClientCore: Sendable {
         state = Lock(State(admission: admission, engine: engine))
     }
 
-    /// How many requests have not ended, those that wait for their turn included.
+    /// The number of requests that have not ended, including those waiting in the queue.
     var requestCount: Int { state.withLock { $0.requests.count } }
 
-    /// How many tasks the engine has for this client.
+    /// The number of tasks that the engine runs for this client.
     var transferCount: Int { state.withLock { $0.engine }?.taskCount ?? 0 }
 
-    /// Begins a request each attempt of which begins with `start`.
+    /// Begins a request whose attempts are each started by `start`.
     func begin<Value: Sendable>(
-        _ request: URLRequest,
-        body: CheckedRequest.Body = .inRequest,
+        _ submitted: SubmittedRequest,
         options: URLClient.RequestOptions,
         reporter: ProgressReporter,
         start: @escaping ClientRequest<Value>.Start
@@ -65,14 +64,18 @@ final class ClientCore: Sendable {
             defer { state.nextIdentifier += 1 }
             return state.nextIdentifier
         }
-        let events = EventReporter(identifier, request, monitor: options.monitor(after: configuration.monitor))
+        let events = EventReporter(
+            identifier,
+            submitted.request,
+            monitor: options.monitor(after: configuration.monitor)
+        )
         events.report(.created)
         let checked: CheckedRequest
         do throws(URLClientError) {
             if let refusal { throw refusal }
-            checked = try CheckedRequest(request, body: body, defaultHeaders: defaultHeaders)
+            checked = try submitted.checked(adding: defaultHeaders)
         } catch {
-            let named = error.about(request.url)
+            let named = error.about(submitted.request.url)
             events.report(.finished(named))
             return .failure(named)
         }
@@ -98,10 +101,10 @@ final class ClientCore: Sendable {
         }
     }
 
-    /// Called by the request itself, which so isn't dropped under the lock.
+    /// Removes a request. The caller is the request itself, so that it isn't released under the lock.
     func left(_ request: UInt64) {
         perform { state in
-            // A refused one is gone already.
+            // A refused request has been removed already.
             guard state.requests.removeValue(forKey: request) != nil else { return [] }
             return state.admission.left(request)
         }
@@ -126,14 +129,14 @@ final class ClientCore: Sendable {
         return EngineLease(engine) { self.perform { $0.admission.leaseReturned() } }
     }
 
-    /// Refuses what comes, and lets the engine go when what is here has ended.
+    /// Refuses new requests, and releases the engine when all current ones have ended.
     func close() {
         perform { $0.admission.close() }
     }
 
-    /// Ends everything that runs or waits.
+    /// Fails all running and waiting requests.
     func abortAll(with error: @Sendable (URL) -> any Error) {
-        // The newest first: those wait, and are not to begin when the running ones make room.
+        // The newest first: these are waiting, and must not start when running requests make room for them.
         let requests = state.withLock { $0.requests.values.sorted { $0.identifier > $1.identifier } }
         for request in requests {
             request.abort(with: error(request.url))
@@ -163,7 +166,7 @@ final class ClientCore: Sendable {
     }
 }
 
-/// A request, whatever it gives.
+/// A client's request, without the type of its value.
 protocol AnyClientRequest: AnyObject, Sendable {
     var identifier: UInt64 { get }
     var url: URL { get }

@@ -6,7 +6,7 @@ public import Foundation
 #endif
 
 extension URLClient {
-    /// What a client does by itself, and its limits.
+    /// The settings of a client: its engine, its limits and its policies.
     ///
     /// ```swift
     /// var configuration = URLClient.Configuration()
@@ -16,89 +16,96 @@ extension URLClient {
     /// let client = URLClient(configuration: configuration)
     /// ```
     public struct Configuration: Sendable {
-        /// What sends the requests.
+        /// The implementation that sends the requests.
         public enum Engine: Sendable, Hashable {
-            /// A `URLSession` of the client's own: everywhere.
+            /// A `URLSession` owned by the client; available on all platforms.
             case urlSession
 
-            /// libcurl itself, on a thread of the client's own: on Linux.
+            /// libcurl itself, on a thread owned by the client; available on Linux.
             ///
-            /// Many times as fast as `URLSession` is there, and safe from servers that end a process that uses one. It
-            /// is the `libcurl.so.4` that `URLSession` is built on, so there is nothing to install; where it is missing
-            /// or older than 7.68, each request fails with ``URLClientError/engineUnavailable(reason:)``. Of ``session``,
-            /// only the additional headers and the time-out for resources count.
+            /// Many times as fast as `URLSession` on Linux, and safe from servers that can crash a process that uses
+            /// one. It is the `libcurl.so.4` that `URLSession` is built on, so there is nothing to install; where it is
+            /// missing or older than 7.68, each request fails with ``URLClientError/engineUnavailable(reason:)``. Of
+            /// ``session``, only the additional headers and the resource time-out are used.
             case libcurl
         }
 
-        /// What sends the requests.
+        /// The implementation that sends the requests.
         public var engine = Engine.urlSession
 
         /// The session's configuration, for additional headers, protocol classes and the like. Copied by the client.
         ///
-        /// The client sets its connections per host and its cookies from the properties here. On Linux it also removes the
-        /// cache and the credential storage, with which cancelling stops the process.
+        /// The client sets the connections per host and the cookie storage from the properties here. On Linux it also
+        /// removes the cache, with which cancelling a task crashes the process, and the credential storage, with which
+        /// a `401` can hang.
         public var session = URLSessionConfiguration.ephemeral
 
-        /// Whom the client trusts, and who it is itself. Only for ``Engine/libcurl``.
+        /// The trusted certificate authorities and the client's own certificate. Not available with
+        /// ``Engine/urlSession`` on Linux.
         public var tls = TLS()
 
-        /// What requests go through on their way. ``Engine/urlSession`` knows only the environment's.
+        /// The proxy for all requests. ``Engine/urlSession`` supports only ``URLClient/Proxy/environment``.
         public var proxy = Proxy.environment
 
-        /// A socket in the file system that all requests go to, whatever hosts they name. Only for ``Engine/libcurl``.
+        /// The path of a Unix domain socket for all requests, whatever their hosts. Only for ``Engine/libcurl``.
         public var unixSocketPath: String?
 
-        /// The only version of HTTP that is spoken; `nil` for HTTP/2 over TLS where the server knows it, else HTTP/1.1.
+        /// The only HTTP version to use; `nil` for HTTP/2 over TLS where the server supports it, and otherwise
+        /// HTTP/1.1.
         ///
         /// Only for ``Engine/libcurl``.
         public var httpVersion: HTTPVersion?
 
-        /// How many connections to one host there may be; at least 1. Over HTTP/2, requests share one.
+        /// The maximum number of connections per host; at least 1. Over HTTP/2, requests share a connection.
         public var maximumConnectionsPerHost = 16
 
-        /// How many requests may be under way at a time; `nil` for any number.
+        /// The maximum number of requests in flight; `nil` for no limit.
         ///
-        /// The others wait, in the order in which they were begun for each host, and the hosts take turns. A request that
-        /// waits for its next attempt keeps its place, unless ``RetryPolicy/yieldsPlace``.
+        /// Further requests wait in order for each host, and the hosts take turns. A request that waits for its next
+        /// attempt still counts as in flight, unless ``RetryPolicy/yieldsPlace`` is set.
         public var maximumRequestsInFlight: Int?
 
-        /// The largest body that is gathered in memory, in bytes; `nil` for any. Downloads and streams have no limit.
+        /// The largest body that is gathered in memory, in bytes; `nil` for no limit. Downloads and streams have no
+        /// limit.
         ///
-        /// A larger one fails with ``URLClientError/bodyTooLarge(limit:)``. Bytes count after decompression.
+        /// A larger body fails the request with ``URLClientError/bodyTooLarge(limit:)``. Bytes count after
+        /// decompression.
         public var maximumBodySize: Int64? = 64 << 20
 
-        /// How much of a stream's body waits in memory for its reader, in bytes. What goes beyond waits in a file, where
-        /// the sender isn't held up: see ``streamBufferLimit``.
+        /// The number of bytes of a stream's body that wait in memory for the reader. Further bytes wait in a file, as
+        /// far as ``streamBufferLimit`` allows them.
         public var streamBufferSize = 1 << 20
 
-        /// How much of a stream's body may wait for its reader, in bytes, before its sender is held up; `nil` for
-        /// ``streamBufferSize`` over ``Engine/libcurl``.
+        /// The number of bytes of a stream's body that may wait for the reader before the client stops reading from the
+        /// server (back pressure); `nil` for ``streamBufferSize`` over ``Engine/libcurl``.
         ///
-        /// What a connection has brought when the limit is near still comes: up to 1 MiB. Only for ``Engine/libcurl``.
+        /// Bytes that have already arrived when the limit is reached are still accepted: up to 1 MiB. Only for
+        /// ``Engine/libcurl``.
         public var streamBufferLimit: Int?
 
-        /// How long a request may take.
+        /// The time limits of requests.
         public var deadlines = Deadlines()
 
-        /// Which redirects are followed.
+        /// The redirects to follow.
         public var redirects = RedirectPolicy.follow()
 
-        /// Who the client says that it is.
+        /// The credentials that are sent, and the point at which they are sent.
         public var authentication = Authentication.none
 
-        /// Which statuses are successes.
+        /// The statuses that count as success.
         public var validation = StatusValidation.successful
 
-        /// Which failures are tried again.
+        /// The failures to retry, and the pauses between attempts.
         public var retries = RetryPolicy()
 
-        /// Where cookies are kept and taken from; `nil` neither sends nor accepts any.
+        /// The cookie storage; `nil` neither sends nor accepts cookies.
         public var cookies: HTTPCookieStorage?
 
-        /// Told what happens to each request; see ``URLClient/Event``.
+        /// A closure that receives the events of each request; see ``URLClient/Event``.
         ///
-        /// Called on internal threads and on those that begin or cancel, and keeps them waiting: it must not block. The
-        /// events of one request come in order, except that a cancellation doesn't wait for what is being told.
+        /// It is called synchronously, on internal threads and on those that begin or cancel requests, and must not
+        /// block. The events of one request come in order, except that a cancellation doesn't wait for an event that is
+        /// being reported.
         public var monitor: (@Sendable (Event) -> Void)?
 
         /// Creates a configuration with the defaults.
@@ -110,10 +117,10 @@ extension URLClient {
 }
 
 extension URLClient.Configuration {
-    /// The total deadline, or else the session's own time-out for resources.
+    /// The total deadline, or otherwise the session's own resource time-out.
     var totalDeadline: Duration? { deadlines.total ?? ResourceTimeout.chosen(in: session) }
 
-    /// A configuration for the session with what is said here and not there.
+    /// Returns the session's configuration with the settings that this configuration overrides.
     func makeSessionConfiguration() -> URLSessionConfiguration {
         let copy = session.copy() as? URLSessionConfiguration ?? .ephemeral
         copy.httpMaximumConnectionsPerHost = max(1, maximumConnectionsPerHost)

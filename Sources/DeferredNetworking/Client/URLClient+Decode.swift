@@ -7,18 +7,19 @@ public import FoundationNetworking
 #endif
 
 extension URLClient {
-    /// Begins a request, and decodes the JSON that comes.
+    /// Begins a request, and decodes its response from JSON.
     ///
     /// ```swift
     /// let user = client.decode(User.self, from: URLRequest(url: url))
     /// ```
     ///
     /// - Parameters:
-    ///   - type: What to decode. Decoding happens on a background queue.
-    ///   - request: See ``begin(_:options:)-(URLRequest,_)``. It gets `Accept: application/json` unless it has an `Accept`.
-    ///   - decoder: Not to be changed before the end.
-    ///   - options: What holds for this request only.
-    /// - Returns: A task that fails with a `DecodingError` for a body that isn't what was asked for, and else like
+    ///   - type: The type to decode. Decoding happens on a background queue.
+    ///   - request: See ``begin(_:options:)-(URLRequest,_)``. It gets `Accept: application/json` unless it has an
+    ///     `Accept`.
+    ///   - decoder: The decoder, which must not be changed before the task ends.
+    ///   - options: Settings for this request only.
+    /// - Returns: A task that fails with a `DecodingError` if the body can't be decoded as `type`, and otherwise like
     ///   ``begin(_:options:)-(URLRequest,_)``.
     public func decode<T: Decodable & Sendable>(
         _ type: T.Type,
@@ -33,7 +34,8 @@ extension URLClient {
         return begin(request, options: options).map(on: .any()) { body, _ in try decoder.decode(type, from: body) }
     }
 
-    /// Begins a `GET` request, and decodes the JSON that comes. See ``decode(_:from:using:options:)-(_,URLRequest,_,_)``.
+    /// Begins a `GET` request, and decodes its response from JSON. See
+    /// ``decode(_:from:using:options:)-(_,URLRequest,_,_)``.
     public func decode<T: Decodable & Sendable>(
         _ type: T.Type,
         from url: URL,

@@ -8,22 +8,21 @@ public import FoundationNetworking
 extension URLClient {
     /// Begins a download into a file.
     ///
-    /// The bytes go to a file beside `destination`, which takes its place in one step when all of them have come. So a
+    /// The bytes go to a file next to `destination`, which replaces it in one step once the download is complete, so a
     /// file at `destination` is always complete.
     ///
     /// - Parameters:
-    ///   - request: See ``begin(_:options:)-(URLRequest,_)``. One with a `Range` of its own isn't resumed.
-    ///   - destination: A file URL, in a folder that exists. A file that is there is replaced; a device, a pipe or a
-    ///     socket isn't.
-    ///   - resuming: Whether the part that a failed download leaves in `<destination>.partial` is used by the next one, also by
-    ///     the next attempt of this one. It is, if the server still has the same file, which its `ETag` or `Last-Modified`
-    ///     tell, and else begun again. With `false`, nothing is left of a download that fails.
-    ///   - options: What holds for this request only.
-    /// - Returns: A task that gives `destination`. Its progress counts the bytes of the whole file, and tells how many
-    ///   of them were there before: ``DeferredTask/ProgressSnapshot/resumed``. It fails with
-    ///   ``URLClientError/unacceptableStatus(code:body:)`` unless the status is a success, whatever the configuration
-    ///   accepts, with a `CocoaError` that names the path if the file can't be written, and else like
-    ///   ``begin(_:options:)-(URLRequest,_)``.
+    ///   - request: See ``begin(_:options:)-(URLRequest,_)``. A request that has its own `Range` isn't resumed.
+    ///   - destination: A file URL, in a folder that exists. An existing file is replaced; a device, a pipe or a socket
+    ///     isn't.
+    ///   - resuming: Whether to keep the part that a failed download has received, as `<destination>.partial`, and to
+    ///     continue it in the next attempt or download. It resumes if the `ETag` or `Last-Modified` still matches, and
+    ///     otherwise starts over. With `false`, a failed download leaves nothing behind.
+    ///   - options: Settings for this request only.
+    /// - Returns: A task that succeeds with `destination` and the response. Its progress counts the bytes of the whole
+    ///   file. It fails with ``URLClientError/unacceptableStatus(code:body:)`` unless the status is 200 to 299,
+    ///   whatever the configuration accepts, with a `CocoaError` that names the path if the file can't be written, and
+    ///   otherwise like ``begin(_:options:)-(URLRequest,_)``.
     public func download(
         _ request: URLRequest,
         to destination: URL,
@@ -31,8 +30,7 @@ extension URLClient {
         options: RequestOptions = .init()
     ) -> Task<(URL, HTTPURLResponse)> {
         download(
-            request,
-            body: .inRequest,
+            .unchecked(request),
             to: destination,
             resuming: resuming,
             options: options,
@@ -40,17 +38,16 @@ extension URLClient {
         )
     }
 
-    /// Begins a download into a file, with any body.
+    /// Begins a download into a file, with any kind of request body.
     package func download(
-        _ request: URLRequest,
-        body: CheckedRequest.Body,
+        _ request: SubmittedRequest,
         to destination: URL,
         resuming: Bool,
         options: RequestOptions,
         in reporter: ProgressReporter
     ) -> Task<(URL, HTTPURLResponse)> {
         let count = reporter.countingFile()
-        return core.begin(request, body: body, options: options, reporter: reporter) { attempt in
+        return core.begin(request, options: options, reporter: reporter) { attempt in
             let download = Download(
                 attempt.request,
                 to: destination,

@@ -6,7 +6,7 @@ public import FoundationNetworking
 #endif
 
 extension URLClient {
-    /// The body of an upload, which can be sent more than once: after a redirect, a challenge or a failure.
+    /// The body of an upload. It can be sent more than once: after a redirect, a challenge or a failure.
     public enum UploadBody: Sendable {
         /// Bytes in memory: the fastest.
         case data(Data)
@@ -14,27 +14,27 @@ extension URLClient {
         /// A regular file, read while it is sent. It must not change meanwhile.
         case file(URL)
 
-        /// A fresh stream for each time that the body is sent, of unknown length.
+        /// A closure that returns a new stream each time the body is sent. Its length is unknown.
         ///
-        /// With one that was read or closed before, the request fails with ``URLClientError/invalidRequest(reason:)``,
-        /// and with one that can't be opened, with `URLError.cannotOpenFile`.
+        /// The request fails with ``URLClientError/invalidRequest(reason:)`` for a stream that was read or closed
+        /// before, and with `URLError.cannotOpenFile` for one that can't be opened.
         ///
-        /// Over `URLSession` on Linux, a stream that has no bytes available when it is opened counts as empty, and one
-        /// that blocks holds up all sessions of the process: use streams over memory or files there.
+        /// Over `URLSession` on Linux, a stream that has no bytes available when it is opened counts as empty, and a
+        /// stream that blocks also blocks all sessions of the process: use only streams over memory or files there.
         case stream(@Sendable () -> InputStream)
     }
 
-    /// Begins a request with a body, and gives the body and the response that come back.
+    /// Begins a request with a body, and succeeds with the response and its body.
     ///
     /// - Parameters:
-    ///   - request: With a method that has a body. A `httpBody` of its own is replaced.
-    ///   - body: What to send.
-    ///   - options: What holds for this request only.
+    ///   - request: A request whose method has a body. Its `httpBody` is replaced.
+    ///   - body: The body to send.
+    ///   - options: Settings for this request only.
     /// - Returns: A task like that of ``begin(_:options:)-(URLRequest,_)``, whose progress counts the bytes of the body
     ///   that the system has taken; those of a stream have no total. It fails with
-    ///   ``URLClientError/invalidRequest(reason:)`` for a `GET`, and for a file that can't be read. A file that becomes
-    ///   shorter while it is sent ends at the idle deadline, or over libcurl at once; so does, on Linux and over
-    ///   HTTP/2, at the idle deadline, a server that answers without reading the body.
+    ///   ``URLClientError/invalidRequest(reason:)`` for a `GET`, and for a file that can't be read. If a file becomes
+    ///   shorter while it is sent, the task fails at the idle deadline, or at once over libcurl. On Linux and over
+    ///   HTTP/2, it also fails at the idle deadline if the server answers without reading the body.
     public func upload(
         _ request: URLRequest,
         from body: UploadBody,
@@ -53,7 +53,12 @@ extension URLClient {
         case .stream(let makeStream):
             source = .stream(makeStream)
         }
-        return gather(request, body: source, options: options, counting: .sent, in: ProgressReporter(unit: .bytes))
+        return gather(
+            .unchecked(request, source),
+            options: options,
+            counting: .sent,
+            in: ProgressReporter(unit: .bytes)
+        )
     }
 
     /// Begins a `POST` request with a body. See ``upload(_:from:options:)-(URLRequest,_,_)``.

@@ -6,10 +6,10 @@ public import Foundation
 public import FoundationNetworking
 #endif
 
-/// An HTTP client for services: one long-lived session of its own, with limits, deadlines, retries and credentials.
+/// An HTTP client for services: one long-lived session with limits, deadlines, retries and credentials.
 ///
-/// Reach for it where a process makes many requests over a long time. For a request now and then,
-/// ``DeferredNetworking/Foundation/URLSession/beginDataTask(with:configure:)-(URLRequest,_)`` on a session of yours is
+/// Reach for it where a process makes many requests over a long time. For an occasional request,
+/// ``DeferredNetworking/Foundation/URLSession/beginDataTask(with:configure:)-(URLRequest,_)`` on your own session is
 /// enough.
 ///
 /// ```swift
@@ -21,23 +21,23 @@ public import FoundationNetworking
 /// user.uponSuccess(on: .main) { show($0) }
 /// ```
 ///
-/// Everything that begins ends exactly once, with a value or an error, whatever the server and the session do: the
-/// deadlines are the client's own, and end a task even when the session doesn't answer.
+/// Each request ends exactly once, with a value or an error, whatever the server and the session do: the client keeps
+/// the deadlines itself, and they end a task even when the session doesn't respond.
 ///
-/// **Thread safety:** all members are safe to use from any thread, and none of them waits.
-/// **Lifetime:** what runs keeps what it needs of the client. When the last reference to the client goes, what was
-/// begun still ends in its own time, and then the session is invalidated and its connections are closed.
+/// **Thread safety:** all members are safe to use from any thread, and none of them blocks.
+/// **Lifetime:** requests retain the parts of the client that they need. When the last reference to the client is
+/// released, running requests still finish; then the session is invalidated and its connections are closed.
 ///
-/// On Linux, choose ``Configuration/Engine/libcurl`` for what can't be had over URLSession there: back pressure,
-/// metrics, pinned or private certificates, client certificates, a choice of the TLS or HTTP version, more than some
-/// 4,000 requests per second in a process, and safety from servers, which can stop a process that uses a session with a
-/// trailer field or the length 2⁶³−1, and can freeze it with tens of thousands of header lines.
+/// On Linux, choose ``Configuration/Engine/libcurl`` for features that URLSession lacks there: back pressure, metrics,
+/// pinned or private certificates, client certificates, a choice of the TLS or HTTP version, and more than some 4,000
+/// requests per second in a process. It is also safe from malicious servers, which can crash a process that uses a
+/// session with a trailer field or the length 2⁶³−1, and can freeze it with tens of thousands of header lines.
 public final class URLClient: Sendable {
     let core: ClientCore
 
-    /// Creates a client with a session of its own.
+    /// Creates a client with a new session.
     ///
-    /// - Parameter configuration: Copied; changes to its parts later on have no effect.
+    /// - Parameter configuration: The settings, which are copied; later changes to its parts have no effect.
     public init(configuration: Configuration = .default) {
         core = ClientCore(configuration)
     }
@@ -46,13 +46,14 @@ public final class URLClient: Sendable {
         core.close()
     }
 
-    /// Begins a request, and gives its body and response when they are complete.
+    /// Begins a request, and succeeds with its body and response when they are complete.
     ///
     /// - Parameters:
-    ///   - request: Checked before anything is sent. Its `timeoutInterval`, when it isn't Foundation's 60 seconds,
-    ///     replaces the idle deadline of the configuration, and may be a fraction of a second.
-    ///   - options: What holds for this request only.
-    /// - Returns: A task that has begun, or waits for its turn when the client limits the requests in flight. Its
+    ///   - request: The request, which is checked before anything is sent. Its `timeoutInterval`, unless it is
+    ///     Foundation's default of 60 seconds, replaces the idle deadline of the configuration, and may be a fraction
+    ///     of a second.
+    ///   - options: Settings for this request only.
+    /// - Returns: A task that has begun, or that waits in the queue if the client limits the requests in flight. Its
     ///   progress counts the bytes of the body. Cancelling it fails it at once with `URLError.cancelled` and stops the
     ///   transfer.
     ///
@@ -62,7 +63,7 @@ public final class URLClient: Sendable {
     ///   short, ``URLClientError/deadlineExceeded`` for the total deadline and `URLError.timedOut` for the other ones,
     ///   ``URLClientError/shutDown`` after a shutdown, and otherwise with a `URLError` that has the failing URL.
     public func begin(_ request: URLRequest, options: RequestOptions = .init()) -> Task<(Data, HTTPURLResponse)> {
-        gather(request, options: options, counting: .received, in: ProgressReporter(unit: .bytes))
+        gather(.unchecked(request), options: options, counting: .received, in: ProgressReporter(unit: .bytes))
     }
 
     /// Begins a `GET` request. See ``begin(_:options:)-(URLRequest,_)``.
@@ -70,16 +71,15 @@ public final class URLClient: Sendable {
         begin(URLRequest(url: url), options: options)
     }
 
-    /// Begins a request whose response is gathered in memory, and counts the body that goes in one direction.
+    /// Begins a request whose response is gathered in memory, and reports the progress of the body in one direction.
     package func gather(
-        _ request: URLRequest,
-        body: CheckedRequest.Body = .inRequest,
+        _ request: SubmittedRequest,
         options: RequestOptions = .init(),
         counting direction: BodyProgress.Direction,
         in reporter: ProgressReporter
     ) -> Task<(Data, HTTPURLResponse)> {
         let limit = core.configuration.maximumBodySize
-        return core.begin(request, body: body, options: options, reporter: reporter) { attempt in
+        return core.begin(request, options: options, reporter: reporter) { attempt in
             let sink = DataSink(limit: limit, onProgress: reporter.counting(direction)) { result in
                 attempt.end(with: result.flatMap { body, response in attempt.head(response).map { (body, $0) } })
             }

@@ -7,16 +7,16 @@ package import FoundationNetworking
 package import Foundation
 #endif
 
-/// A transfer into a file: complete at its destination in the end, or not there at all.
+/// A transfer into a file: in the end, the destination has the complete file or is left unchanged.
 ///
-/// A resuming download goes on from what an earlier one left in `<destination>.partial`, if the server still has the same
-/// file, and leaves its own part there when it fails. Any other leaves nothing.
+/// A resuming download continues the part that an earlier one left in `<destination>.partial`, if the server still has
+/// the same file, and leaves its own part there when it fails. Other downloads leave nothing behind.
 package final class Download: Sendable {
-    /// Begins one more transfer for this download.
+    /// Begins another transfer for this download.
     package typealias Start = @Sendable (CheckedRequest, any TransferSink) -> Transfer
 
     private enum State {
-        /// The attempt tells a late report of the first transfer's beginning from the second's.
+        /// The attempt distinguishes a late report that the first transfer has begun from that of the second.
         case running(Transfer?, attempt: Int)
         case aborted(any Error)
     }
@@ -31,8 +31,8 @@ package final class Download: Sendable {
     /// Begins a download and returns at once.
     ///
     /// - Parameters:
-    ///   - onProgress: counts bytes of the whole file, those from earlier downloads included.
-    ///   - start: begins a transfer; called a second time when the server refuses to continue.
+    ///   - onProgress: receives the progress of the whole file, including bytes from earlier downloads.
+    ///   - start: begins a transfer; called a second time when the server doesn't continue the part.
     package init(
         _ request: CheckedRequest,
         to destination: URL,
@@ -41,9 +41,9 @@ package final class Download: Sendable {
         start: @escaping Start,
         completion: @escaping @Sendable (Result<(URL, URLResponse), any Error>) -> Void
     ) {
-        self.request = request
+        self.request = request.uncached()
         self.destination = destination
-        // A caller's own range isn't the file.
+        // A response to the caller's own range isn't the whole file.
         isResuming = resuming && request.request.value(forHTTPHeaderField: "Range") == nil
         self.onProgress = onProgress
         self.completion = completion
@@ -55,12 +55,12 @@ package final class Download: Sendable {
         }
     }
 
-    /// Ends the download with `URLError.cancelled`, unless it has ended. Returns without waiting.
+    /// Ends the download with `URLError.cancelled`, unless it has ended. Doesn't block.
     package func cancel() {
         abort(with: URLError(.cancelled, failing: request.url))
     }
 
-    /// Ends the download with `error`, unless it has ended. Returns without waiting.
+    /// Ends the download with `error`, unless it has ended. Doesn't block.
     package func abort(with error: any Error) {
         let transfer = state.withLock { state -> Transfer? in
             guard case .running(let transfer, _) = state else { return nil }
@@ -113,9 +113,9 @@ package final class Download: Sendable {
         }
     }
 
-    /// The request, for the bytes that `file` lacks.
+    /// Returns the request, for the bytes that `file` lacks if there is one.
     private func ranged(_ file: PartialFile?) -> CheckedRequest {
-        // Offsets count the file's own bytes, not those of a compressed form.
+        // Offsets count bytes of the file itself, not of a compressed form.
         let result = isResuming ? request.setting("identity", for: "Accept-Encoding") : request
         guard let file, let validator = file.validator else { return result }
         return result.setting("bytes=\(file.length)-", for: "Range").setting(validator.field, for: "If-Range")

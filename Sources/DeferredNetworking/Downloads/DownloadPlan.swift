@@ -4,27 +4,28 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// What a response means for a file of which `length` bytes are there.
+/// The next step of a download, given a response and the `length` bytes that are in the file.
 enum DownloadPlan {
-    /// The body is the whole file. The validator is nil when it can't be resumed later.
+    /// The body is the whole file. The validator is nil if the file can't be resumed later.
     case restart(ResumeValidator?)
 
-    /// The body is the rest of the file, which ends at `total` when that is known.
+    /// The body is the rest of the file, which ends at `total` if that is known.
     case append(total: Int64?)
 
-    /// Nothing is missing. The response is one that fits a complete file.
+    /// The file is already complete. The response is one for a complete file.
     case alreadyComplete(URLResponse)
 
-    /// The range can't be used; a request without one is needed.
+    /// The range can't be used; a request without one is required.
     case startOver
 
     /// The body is not the file.
     case reject(HTTPURLResponse)
 
     /// - Parameters:
-    ///   - url: what is downloaded.
-    ///   - isRangeRequested: whether the rest of the part was asked for, which ``ResponseFraming`` has compared with a 206.
-    ///   - validator: what the part belongs to.
+    ///   - url: the URL that is downloaded.
+    ///   - isRangeRequested: whether the request was for the rest of the file; ``ResponseFraming`` has compared a 206
+    ///     with it.
+    ///   - validator: the validator of the bytes in the file.
     init(
         _ response: URLResponse,
         of url: URL,
@@ -64,7 +65,7 @@ enum DownloadPlan {
         guard let range, let bytes = range.bytes, bytes.lowerBound == length,
             response.value(forHTTPHeaderField: "Content-Encoding") == nil
         else { return false }
-        // The rest has to reach the end, and the end has to be where it was.
+        // The rest must reach the end of the file, and the length of the file must be unchanged.
         let isLast = range.total.map { bytes.upperBound == $0 - 1 } ?? true
         let isSameTotal = range.total == nil || total == nil || range.total == total
         return isLast && isSameTotal

@@ -5,26 +5,26 @@ import FoundationNetworking
 import Foundation
 #endif
 
-/// Streams a response's body into a ``PartialFile``, and judges what a response to a range request means.
+/// Streams a response's body into a ``PartialFile``, and interprets the response to a range request.
 ///
 /// SAFETY: a sink has one transfer, which calls it in order and never twice at once, and whose lock orders the calls.
 final class DownloadSink: TransferSink, @unchecked Sendable {
     enum Outcome {
         case ended(Result<URLResponse, any Error>)
 
-        /// What the server sent doesn't continue the part that is there: all of it has to come again.
+        /// The response doesn't continue the existing part: the whole file has to be requested again.
         case mustStartOver
     }
 
-    /// Ends a transfer whose body would be of no use.
+    /// Ends a transfer whose body can't be used.
     private struct CannotContinue: Error {}
 
     private enum Body {
-        /// The file, which ends at `total` when that is known.
+        /// The file, which ends at `total` if that is known.
         case file(total: Int64?)
         case refused(RefusedBody)
 
-        /// A 416 that says that nothing is missing.
+        /// A 416 for a part that is already complete.
         case alreadyComplete(URLResponse)
         case nothing
     }
@@ -85,7 +85,7 @@ final class DownloadSink: TransferSink, @unchecked Sendable {
         case .file:
             try file.append(bytes)
         case .refused(var refused):
-            // A 401 may still be followed by the file, unless its own body is without end.
+            // The file may still follow a 401, unless the body of the 401 is endless.
             defer { body = .refused(refused) }
             try refused.append(bytes)
         case .alreadyComplete, .nothing:
@@ -101,7 +101,7 @@ final class DownloadSink: TransferSink, @unchecked Sendable {
 
     func finish(_ result: Result<URLResponse, any Error>) {
         let outcome = outcome(of: result)
-        // The file is handed on, and this object isn't called again.
+        // The file changes hands here; this object isn't called again.
         completion(file, outcome)
     }
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Errors about files, as `CocoaError`s that name the path and carry the reason of the operating system.
+/// Creates errors about files: `CocoaError`s with the path and the operating system's error.
 enum FileFailure {
     static func writing(_ path: String, _ code: POSIXErrorCode = POSIXFile.lastError) -> CocoaError {
         let cocoaCode: CocoaError.Code =

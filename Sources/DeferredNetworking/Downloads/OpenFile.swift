@@ -1,7 +1,7 @@
 internal import DeferredCore
 import Foundation
 
-/// A regular file that is open for one download of this process.
+/// A regular file that one download of this process has open.
 struct OpenFile {
     private struct Identity: Hashable {
         let device: dev_t
@@ -12,13 +12,13 @@ struct OpenFile {
         }
     }
 
-    /// Those that a download of this process writes. A lock of the system's keeps out other processes only where those exist.
+    /// The files that downloads of this process are writing. The system's locks may only exclude other processes.
     private static let locked = Lock<Set<Identity>>([])
 
     let descriptor: Int32
     private let identity: Identity
 
-    /// Takes over a descriptor; it is closed when it isn't one of a regular file, with the reason in `errno`.
+    /// Takes over a descriptor. If it isn't that of a regular file, closes it and sets `errno`.
     init?(_ descriptor: Int32) {
         guard let status = POSIXFile.status(of: descriptor), status.st_mode & S_IFMT == S_IFREG else {
             _ = Foundation.close(descriptor)
@@ -31,12 +31,12 @@ struct OpenFile {
 
     var length: Int64? { POSIXFile.status(of: descriptor).map { Int64($0.st_size) } }
 
-    /// Whether this is the file that a path names.
+    /// Returns true if `path` names this file.
     func isAt(_ path: String) -> Bool {
         POSIXFile.statusWithoutFollowing(path).map(Identity.init) == identity
     }
 
-    /// Whether nobody else had the file. Then nobody gets it until it is closed.
+    /// Locks the file until it is closed, and returns true, or returns false if another download has it.
     func lock() -> Bool {
         guard Self.locked.withLock({ $0.insert(identity).inserted }) else { return false }
         guard POSIXFile.lockAgainstOtherProcesses(descriptor) else {
@@ -46,7 +46,7 @@ struct OpenFile {
         return true
     }
 
-    /// Closes a file that ``lock()`` has not been given for.
+    /// Closes a file that isn't locked.
     func closeUnlocked() {
         _ = Foundation.close(descriptor)
     }

@@ -1,14 +1,14 @@
 import Foundation
 
 extension PartialFile {
-    /// Finds what would stop the file from getting its name in the end, before anything is sent.
+    /// Checks, before anything is sent, that the file could be moved to its destination in the end.
     static func check(_ destination: URL) throws(CocoaError) {
         guard destination.isFileURL else { throw FileFailure.notAFile(destination) }
         let path = destination.path
         switch POSIXFile.kind(at: path) {
         case S_IFREG?: break
         case S_IFDIR?: throw FileFailure.writing(path, .EISDIR)
-        // What the name stands for would be gone, for everybody who uses it.
+        // Replacing a device, a pipe or a socket would remove it for everybody who uses it.
         case .some: throw FileFailure.notReplaceable(path)
         case nil where POSIXFile.lastError == .ENAMETOOLONG: throw FileFailure.writing(path)
         case nil: break
@@ -18,12 +18,13 @@ extension PartialFile {
         guard kind == S_IFDIR else { throw FileFailure.writing(path, .ENOTDIR) }
     }
 
-    /// The path for what is made beside `destination`, before its suffix: a long name is cut so that there is room for
-    /// that.
+    /// Returns the path, without suffix, of the files next to `destination`. A long name is shortened to leave room for
+    /// the suffix.
     static func stem(of destination: URL) -> String {
         let name = destination.lastPathComponent
         guard name.utf8.count > longestName - longestSuffix else { return destination.path }
-        // Names that only differ in the part that is cut off stay apart: FNV-1a, the same in each run of a program.
+        // A hash distinguishes names that differ only in the part that is cut off: FNV-1a, which is the same in every
+        // process.
         let hash = name.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
         var beginning = ""
         for character in name {
@@ -40,7 +41,7 @@ extension PartialFile {
     /// Opens or creates the file at `path` for this download alone.
     static func openShared(_ path: String) throws(CocoaError) -> OpenFile {
         while true {
-            // Somebody else's link could lead to any file of ours.
+            // A symbolic link planted by somebody else could lead to any of our files.
             guard let descriptor = POSIXFile.openFile(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK),
                 let file = OpenFile(descriptor)
             else { throw FileFailure.writing(path) }
@@ -56,7 +57,7 @@ extension PartialFile {
         }
     }
 
-    /// Creates a file under a name that nobody else uses.
+    /// Creates a file with a unique name.
     static func createUnique(_ stem: String) throws(CocoaError) -> (path: String, file: OpenFile) {
         while true {
             let suffix = String(UInt64.random(in: .min ... .max), radix: 36)

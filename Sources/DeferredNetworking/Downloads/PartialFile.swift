@@ -1,16 +1,17 @@
 import Foundation
 
-/// A file that is being written beside its destination, and takes the destination's name when it is complete.
+/// A file that is written next to its destination, and renamed to it when complete.
 ///
-/// It is its owner's only until then, and locked for as long as it is open, so that two downloads to one destination can't mix their bytes.
+/// Only its owner may access it until then. It is locked while it is open, so that two downloads to one destination
+/// can't mix their bytes.
 struct PartialFile {
     let destination: String
     let path: String
 
-    /// Whether what has been written outlives a failure, for a later download to resume.
+    /// True if a part of the file is kept after a failure, for a later download to resume.
     let isResumable: Bool
 
-    /// What the bytes in the file belong to. Without one they can't be resumed.
+    /// The validator of the bytes in the file. Without one they can't be resumed.
     private(set) var validator: ResumeValidator?
 
     private(set) var length: Int64
@@ -18,7 +19,7 @@ struct PartialFile {
 
     /// Creates `<destination>.<random>.partial`, or opens `<destination>.partial` when `isResumable`.
     ///
-    /// - Parameter url: what is downloaded. Bytes of anything else that are there are not used.
+    /// - Parameter url: the URL that is downloaded. Existing bytes from another URL are not used.
     init(destination: URL, of url: URL, isResumable: Bool) throws(CocoaError) {
         try Self.check(destination)
         self.destination = destination.path
@@ -38,12 +39,12 @@ struct PartialFile {
 
     private var validatorPath: String { path + ".validator" }
 
-    /// Whether a request for the rest makes sense.
+    /// True if the rest of the file can be requested.
     var canResume: Bool { validator != nil && length > 0 }
 
-    /// Starts again with an empty file, whose bytes will belong to `validator`.
+    /// Empties the file for bytes that belong to `validator`.
     mutating func restart(validator newValidator: ResumeValidator?) throws(CocoaError) {
-        // The old validator goes first: it must never stand beside bytes that aren't its own.
+        // The old validator is deleted first: it must never exist together with bytes of another file.
         _ = unlink(validatorPath)
         validator = nil
         guard let file, ftruncate(file.descriptor, 0) == 0, lseek(file.descriptor, 0, SEEK_SET) == 0 else {
@@ -55,7 +56,7 @@ struct PartialFile {
         }
     }
 
-    /// Goes on after the last byte that is there.
+    /// Continues after the last existing byte.
     func resume() throws(CocoaError) {
         guard let file, lseek(file.descriptor, 0, SEEK_END) == length else { throw FileFailure.writing(path) }
     }
@@ -68,11 +69,11 @@ struct PartialFile {
         length += Int64(bytes.count)
     }
 
-    /// Gives the file its destination's name, replacing what was there.
+    /// Renames the file to its destination, replacing an existing file.
     mutating func complete() throws(CocoaError) {
         guard let file, file.length == length, file.isAt(path) else { throw FileFailure.writing(path, .EIO) }
         POSIXFile.shareAsNewFile(file.descriptor)
-        // The validator goes first: once the name is free, another download may put its own there.
+        // The validator is deleted first: once the name is free, another download may put its own there.
         _ = unlink(validatorPath)
         guard rename(path, destination) == 0 else {
             let failure = FileFailure.writing(destination)
@@ -84,10 +85,10 @@ struct PartialFile {
         closeFile()
     }
 
-    /// Lets go of an incomplete file: what can be resumed stays, all else is deleted.
+    /// Closes an incomplete file. It is kept if it can be resumed, and otherwise deleted.
     mutating func abandon() {
         guard let file else { return }
-        // What has taken the name meanwhile is not ours to delete.
+        // A file that has taken the name meanwhile belongs to somebody else.
         if !(isResumable && canResume), file.isAt(path) {
             _ = unlink(validatorPath)
             _ = unlink(path)
@@ -100,7 +101,7 @@ struct PartialFile {
     }
 
     private mutating func write(_ newValidator: ResumeValidator) throws(CocoaError) {
-        // A new one: what a link leads to isn't touched.
+        // Always a new file, so that a symbolic link isn't followed.
         _ = unlink(validatorPath)
         guard let file = POSIXFile.openFile(validatorPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC) else {
             throw FileFailure.writing(validatorPath)

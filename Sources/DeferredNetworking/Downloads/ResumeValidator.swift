@@ -4,21 +4,21 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// What tells whether the rest of a file on the server still belongs to the part that is already here.
+/// The validator of a partly downloaded file: shows whether the server's file is still the same.
 struct ResumeValidator: Equatable {
-    /// The value for `If-Range`: a strong entity tag, or a date that is as good as one.
+    /// The value for `If-Range`: a strong entity tag, or a date that serves as one.
     let field: String
 
-    /// The length of the whole file, when the server told it.
+    /// The length of the whole file, if the server specified it.
     let total: Int64?
 
-    /// What was asked for. Validators of different URLs have nothing to do with each other.
+    /// The requested URL. Validators of different URLs can't be compared.
     let url: URL
 
-    /// The validator of a complete response, if it is strong: RFC 9110, sections 8.8.2.2 and 8.8.3.
+    /// Creates the validator of a complete response, if it is strong: RFC 9110, sections 8.8.2.2 and 8.8.3.
     init?(from response: HTTPURLResponse, total: Int64?, url: URL) {
         if let tag = response.value(forHTTPHeaderField: "ETag") {
-            // A weak tag says that the dates mean no more than it does.
+            // With a weak tag, the date is no stronger.
             guard Self.isStrongTag(tag) else { return nil }
             field = tag
         } else if let modified = response.value(forHTTPHeaderField: "Last-Modified"),
@@ -35,13 +35,13 @@ struct ResumeValidator: Equatable {
         self.url = url
     }
 
-    /// Whether a part of a response belongs to the same file, as far as its own validators tell.
+    /// Returns true if the validators of a partial response, where present, match this one.
     func isSame(as response: HTTPURLResponse) -> Bool {
         let own = response.value(forHTTPHeaderField: Self.isStrongTag(field) ? "ETag" : "Last-Modified")
         return own == nil || own == field
     }
 
-    /// Reads what ``contents`` wrote. Anything cut off or altered is no validator.
+    /// Reads the result of ``contents``. Truncated or altered contents give nil.
     init?(contents: Data) {
         let lines = String(decoding: contents, as: UTF8.self).split(
             separator: "\n",

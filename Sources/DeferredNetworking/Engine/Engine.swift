@@ -7,95 +7,113 @@ package import FoundationNetworking
 package import Foundation
 #endif
 
-/// Sends requests: all that a transfer sees of `URLSession`, or of whatever carries it instead.
+/// Sends the requests of transfers, by `URLSession` or another implementation.
 ///
-/// An engine has a registry of its tasks, keyed by its own identifiers, which retains each one's transfer until the
+/// An engine keeps a registry of its tasks by its own identifiers, and retains the transfer of each task until the task
+/// has ended. It sends a transfer the events of a task one by one and in order. Its methods don't block.
 /// task has ended. It sends a transfer the events of a task one by one and in order. None of its methods waits.
 package protocol Engine: AnyObject, Sendable {
-    /// Header fields that every request on this engine carries unless it has its own: added before a request is checked.
+    /// Header fields that are added to every request without them, before the request is checked.
     var defaultHeaders: [String: String] { get }
 
-    /// Whether its tasks end by themselves when the request's `timeoutInterval` has passed.
+    /// True if tasks end by themselves after the request's `timeoutInterval`.
     var hasTimeouts: Bool { get }
 
-    /// Filled when the engine is gone, with all that it had open.
+    /// Filled when the engine is gone and has closed everything.
     var invalidated: Future<Void> { get }
 
-    /// Tasks that have not ended.
+    /// The number of tasks that have not ended.
     var taskCount: Int { get }
 
-    /// Makes a task, and sends the transfer ``EngineEvent/made(_:)`` with it, now or soon. Nothing goes out before it is resumed.
+    /// Creates a task, and sends the transfer ``EngineEvent/made(_:)`` with it, now or soon. Nothing is sent before it
+    /// is resumed.
     ///
-    /// - Parameter configure: applied to a platform task before it is resumed, where the engine has one.
+    /// - Parameter configure: applied to a platform task before it is resumed, if the engine uses platform tasks.
     func makeTask(for request: CheckedRequest, of transfer: Transfer, configure: EngineTaskConfiguration?)
 
-    /// Ends what runs, and closes all connections. Only for an engine that no lease is held on.
+    /// Ends all tasks, and closes all connections. Only for an engine without leases.
     func invalidate()
 }
 
 package typealias EngineTaskConfiguration = @Sendable (URLSessionTask) -> Void
 
-/// One request on its way.
+/// A request that an engine sends.
 package protocol EngineTask: AnyObject, Sendable {
-    /// Never used twice by its engine.
+    /// The task's number, which its engine never reuses.
     var identifier: Int { get }
 
     /// Sends the request. Called once.
     func resume()
 
-    /// Asks for the end, which is told by ``EngineEvent/ended(_:error:)`` as any other.
+    /// Requests cancellation. The end is reported by ``EngineEvent/ended(_:error:)``, like any other.
     func cancel()
 
-    /// Stops reading the response, or goes on, where the engine can. What was read already is still told.
+    /// Pauses or resumes reading the response, if the engine supports it. Bytes that were read already are still
+    /// delivered.
     ///
-    /// - Parameter isHeld: asked soon, so that of two calls at once the one that is heeded last sees the truth.
+    /// - Parameter isHeld: called soon. Of two concurrent calls, the one that takes effect last thus sees the current
+    ///   state.
     func hold(while isHeld: @escaping @Sendable () -> Bool)
 
-    /// So many of the bytes that were told have gone to the sink.
+    /// Reports that the sink has taken bytes.
     func took(_ count: Int)
 }
 
-/// Something that an engine tells the transfer of one of its tasks.
+/// An event that an engine sends to the transfer of one of its tasks.
 package enum EngineEvent: Sendable {
-    /// The task is there, and waits to be resumed. Always the first.
+    /// The task was created, and waits to be resumed. Always the first event.
     case made(any EngineTask)
 
-    /// The head of a response. Interim ones may be told, too; of several others, the last one counts.
+    /// The head of a response. Interim heads may be reported as well; of several others, the last one counts.
     case head(URLResponse)
 
-    /// A redirect, instead of its head. Its body is not read; the task has to be cancelled.
-    case redirect(HTTPURLResponse)
+    /// A redirect, instead of its head. With an answer, the task waits for it; without, it has to be cancelled, and its body
+    /// is not read.
+    case redirect(HTTPURLResponse, answer: RedirectAnswer? = nil)
 
-    /// A challenge, after the head and the body that came with it. Without an answer, the task has to be cancelled.
+    /// A challenge, after the head and body that came with it. Without an answer, the task must be cancelled.
     case challenge(URLAuthenticationChallenge, answer: ChallengeAnswer?)
 
-    /// Bytes of the body, decoded.
+    /// Decoded bytes of the body.
     case bytes(Data)
+
+    /// The task waits for a network to connect over.
+    case waiting
+
+    /// The request's body goes out from its first byte, once more perhaps. With an answer, the task waits for a stream of it,
+    /// or for nil when there is none.
+    case bodyBegan(stream: BodyAnswer? = nil)
 
     /// So many more bytes of the request's body went out, of so many in all when that is known.
     case sent(Int64, of: Int64?)
 
-    /// The body would have to be sent again: a kept-alive connection was lost. The task has to be cancelled.
+    /// The body must be sent again: a kept-alive connection was lost. The task must be cancelled.
     case needsBody
 
-    /// How long the parts of the task took. Just before its end.
+    /// The timings of the task. Sent just before its end.
     case measured(URLClient.Metrics)
 
-    /// The end, with the last head that the engine knows. Always the last of a task.
+    /// The end, with the last head that the engine received. Always the last event of a task.
     case ended(URLResponse?, error: (any Error)?)
 
-    /// The engine is gone, and tells nothing more.
+    /// The engine is gone, and sends no more events.
     case invalidated
 }
 
+/// Takes the request to send instead, or nil for the redirect as the response.
+package typealias RedirectAnswer = @Sendable (URLRequest?) -> Void
+
+package typealias BodyAnswer = @Sendable (InputStream?) -> Void
+
 package typealias ChallengeAnswer = @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
 
-/// The right to make tasks on an engine, which isn't invalidated while somebody has it. Releasing the lease gives it back.
+/// A permission to create tasks on an engine, which isn't invalidated while it has leases. Releasing the lease returns
+/// it.
 package final class EngineLease: Sendable {
     package let engine: any Engine
     private let onReturn: @Sendable () -> Void
 
-    /// - Parameter onReturn: called once, when the last reference has gone. It must not be dropped under a lock.
+    /// - Parameter onReturn: called once, when the last reference is released. That must not happen under a lock.
     package init(_ engine: any Engine, onReturn: @escaping @Sendable () -> Void = {}) {
         self.engine = engine
         self.onReturn = onReturn

@@ -5,7 +5,7 @@ public import FoundationNetworking
 public import Foundation
 #endif
 
-/// A failure that the library itself reports, where no `URLError` code says what went wrong.
+/// A failure that the library itself reports, for which `URLError` has no suitable code.
 ///
 /// Failures of the network, and cancellation, are `URLError`s and carry the failing URL.
 ///
@@ -17,19 +17,19 @@ public import Foundation
 /// }
 /// ```
 ///
-/// Each description is one line that names the offending value, what to do about it, and the URL. Values of `Authorization`
-/// and `Cookie` headers, and credentials inside URLs, never appear in one. Two errors are equal when their codes are,
-/// whatever requests they are about.
+/// Each description is one line that names the offending value, the remedy, and the URL. It never contains the values
+/// of `Authorization` and `Cookie` headers or credentials in URLs. Two errors are equal when their codes are equal,
+/// whatever their requests.
 public struct URLClientError: Error, Sendable {
-    /// What went wrong.
+    /// The kind of a failure.
     public enum Code: Sendable, Equatable {
-        /// The request would be refused, misread, or would stop the process; nothing was sent.
+        /// The platform would reject or misread the request, or crash on it; nothing was sent.
         case invalidRequest(reason: String)
 
-        /// The body grew beyond the limit, counted in bytes; the transfer was cancelled.
+        /// The body exceeded the limit, in bytes; the transfer was cancelled.
         case bodyTooLarge(limit: Int64)
 
-        /// The response's status is not one the operation accepts. `body` holds at most its first 64 KiB.
+        /// The operation doesn't accept the response's status. `body` holds at most its first 64 KiB.
         case unacceptableStatus(code: Int, body: Data)
 
         /// The whole operation, retries and redirects included, took longer than its deadline.
@@ -38,30 +38,30 @@ public struct URLClientError: Error, Sendable {
         /// The client was shut down before the operation ended, or before it began.
         case shutDown
 
-        /// The connection ended after `received` bytes of a body that was announced as `expected` bytes long.
+        /// The connection ended after `received` bytes of a body whose announced length was `expected` bytes.
         case truncatedBody(received: Int64, expected: Int64)
 
-        /// The configuration asks for an engine that isn't there, or for what its engine can't do; nothing was sent.
+        /// The engine isn't available, or doesn't support a setting of the configuration; nothing was sent.
         case engineUnavailable(reason: String)
     }
 
-    /// What went wrong.
+    /// The kind of this failure.
     public let code: Code
 
-    /// The URL that the request was for, or the one that it had been redirected to; `nil` if it had none.
+    /// The URL of the request, or the one that it had been redirected to; `nil` if it had none.
     public private(set) var url: URL?
 
-    /// The response that was refused, with its headers; `nil` where the error isn't about a response.
+    /// The refused response, with its headers; `nil` if the error isn't about a response.
     public private(set) var response: HTTPURLResponse?
 
-    /// Creates an error, as a double of a client in tests needs it.
+    /// Creates an error, for example in a test double of a client.
     public init(_ code: Code, url: URL? = nil, response: HTTPURLResponse? = nil) {
         self.code = code
         self.url = url
         self.response = response
     }
 
-    /// The same error, about this URL unless it is about one already.
+    /// Returns this error with `url`, unless it has a URL already.
     func about(_ url: URL?) -> URLClientError {
         var result = self
         result.url = self.url ?? url
@@ -102,12 +102,12 @@ extension URLClientError {
 }
 
 extension URLClientError: CustomStringConvertible {
-    /// One line: what was wrong, with what value, what to do about it, and the URL without credentials.
+    /// One line: the problem, the offending value, the remedy, and the URL without credentials.
     public var description: String { code.description + (url.map { ": " + DisplayText.quoted($0) } ?? "") }
 }
 
 extension URLClientError.Code: CustomStringConvertible {
-    /// One line: what was wrong, with what value, and what to do about it.
+    /// One line: the problem, the offending value, and the remedy.
     public var description: String {
         switch self {
         case .invalidRequest(let reason):
@@ -134,17 +134,12 @@ extension URLClientError: LocalizedError {
 }
 
 extension Error {
-    /// The same error, about this URL if it is one that names none yet.
+    /// Returns this error with `url`, if it is of a kind that has a URL and has none yet.
     func naming(_ url: URL) -> any Error {
         switch self {
         case let error as URLClientError: error.about(url)
         case let error as URLError where error.failingURL == nil:
-            URLError(
-                error.code,
-                failing: url,
-                description: error.userInfo[NSLocalizedDescriptionKey] as? String,
-                underlying: error.userInfo[NSUnderlyingErrorKey] as? any Error
-            )
+            URLError(error.code, failing: url, keeping: error.userInfo)
         default: self
         }
     }

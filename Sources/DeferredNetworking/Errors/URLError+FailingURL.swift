@@ -6,8 +6,17 @@ import FoundationNetworking
 
 extension URLError {
     /// An error with this code about `url`, keeping what is known of the cause.
-    init(_ code: Code, failing url: URL?, description: String? = nil, underlying: (any Error)? = nil) {
-        var userInfo: [String: Any] = [:]
+    ///
+    /// - Parameter userInfo: what an error in whose place this is has told: why there is no network, or what the server's
+    ///   certificates are.
+    init(
+        _ code: Code,
+        failing url: URL?,
+        description: String? = nil,
+        underlying: (any Error)? = nil,
+        keeping userInfo: [String: Any] = [:]
+    ) {
+        var userInfo = userInfo
         if let url {
             userInfo[NSURLErrorFailingURLErrorKey] = url
         }
@@ -22,8 +31,8 @@ extension URLError {
 }
 
 extension URLError {
-    /// The code, the description and the URL on one line, without credentials: `String(describing:)` would dump all of
-    /// the user info, the URL with its query and the underlying error among it.
+    /// The code, the description and the URL on one line, without credentials: `String(describing:)` would print all of
+    /// the user info, including the URL with its query and the underlying error.
     package var summary: String {
         let text = (userInfo[NSLocalizedDescriptionKey] as? String).map { " " + DisplayText.quoted($0) } ?? ""
         return "URLError \(errorCode)\(text)" + (failingURL.map { ": " + DisplayText.quoted($0) } ?? "")

@@ -2,16 +2,16 @@
 import CLibcurl
 import Foundation
 
-/// Undoes the content codings of a response's body: RFC 9110, section 8.4.
+/// Decodes the content codings of a response's body: RFC 9110, section 8.4.
 ///
-/// This is not left to libcurl, which takes a compressed body that was cut short for a whole one.
+/// This is not left to libcurl, which accepts a truncated compressed body as complete.
 struct ContentDecoder {
-    /// Why a body can't be decoded.
+    /// The reason why a body can't be decoded.
     struct Flaw: Error {
         let description: String
     }
 
-    /// What a request says that it accepts.
+    /// The value of `Accept-Encoding` in requests: the codings whose libraries are available.
     static let accepted: String = {
         let codings: [(String, content_coding)] = [
             ("gzip", content_coding_gzip), ("deflate", content_coding_zlib), ("br", content_coding_brotli),
@@ -25,14 +25,14 @@ struct ContentDecoder {
         return available.isEmpty ? "identity" : available.joined(separator: ", ")
     }()
 
-    /// More would multiply what a few bytes can ask for.
+    /// More codings would let a few bytes expand too far.
     private static let mostCodings = 5
 
-    /// In the order in which they are undone.
+    /// The decoding stages, in the order in which they are applied.
     private var stages: [Stage]
 
     /// - Parameter codings: the value of `Content-Encoding`.
-    /// - Returns: nil when there is nothing to undo.
+    /// - Returns: nil when there is nothing to decode.
     init?(_ codings: String) throws(Flaw) {
         let names = codings.split(separator: ",")
             .map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
@@ -56,7 +56,7 @@ struct ContentDecoder {
         }
     }
 
-    /// Decodes what came, and hands it on in pieces.
+    /// Decodes received bytes, and passes the result on in chunks.
     func decode(
         _ bytes: UnsafeRawBufferPointer,
         _ output: (UnsafeRawBufferPointer) throws -> Void
@@ -64,9 +64,9 @@ struct ContentDecoder {
         try decode(bytes, stage: 0, output)
     }
 
-    /// Called at the end of the body.
+    /// Checks, at the end of the body, that it is complete.
     ///
-    /// - Throws: a flaw when a coding has not come to its end. A body without a byte has none.
+    /// - Throws: a flaw if the data of a coding is incomplete. An empty body is complete.
     func finish() throws(Flaw) {
         guard stages.allSatisfy(\.isComplete) else {
             throw Flaw(description: "The compressed body ends too early")
@@ -83,7 +83,7 @@ struct ContentDecoder {
     }
 }
 
-/// One coding.
+/// A decoder of one coding.
 private final class Stage {
     enum Coding {
         case gzip, deflate, brotli
@@ -96,7 +96,7 @@ private final class Stage {
     private var hasEnded = false
     private var hasBegun = false
 
-    /// The first byte of a deflated body, until the second tells whether it has zlib's header.
+    /// The first byte of a deflated body, until the second one shows whether the body has a zlib header.
     private var firstByte: UInt8?
 
     var isComplete: Bool { hasEnded || !hasBegun }
@@ -113,7 +113,7 @@ private final class Stage {
         guard !bytes.isEmpty else { return }
         hasBegun = true
         guard coding == .deflate, decoder == nil else { return try run(bytes, output) }
-        // Some servers send deflate without zlib's header, which all clients take.
+        // Some servers send deflate without the zlib header, and all clients accept that.
         guard let first = firstByte ?? (bytes.count > 1 ? bytes[0] : nil) else {
             firstByte = bytes[0]
             return
@@ -146,18 +146,18 @@ private final class Stage {
                     hasEnded = true
                     if rest == 0 { return }
                 } else if count == 0, rest == before || rest == 0 {
-                    // It wants more than there is.
+                    // The decoder needs more input.
                     return
                 }
             }
         }
     }
 
-    /// The decoder for what is left, or nil when nothing is.
+    /// Returns the decoder for the remaining input, or nil if there is none.
     private func nextDecoder(_ rest: Int) throws -> content_decoder? {
         if hasEnded {
             guard rest > 0 else { return nil }
-            // Gzip may have several members (RFC 1952, section 2.2); after the others, nothing may come.
+            // Gzip may have several members (RFC 1952, section 2.2); the other codings must end with the body.
             guard coding == .gzip else { throw ContentDecoder.Flaw(description: "Bytes follow the compressed body") }
             hasEnded = false
             if let decoder { content_decoder_destroy(decoder) }

@@ -4,9 +4,9 @@ package import DeferredCore
 import Foundation
 import FoundationNetworking
 
-/// Sends requests over libcurl, on a thread of its own.
+/// Sends requests over libcurl, on a dedicated thread.
 ///
-/// Redirects and challenges are told as any other response, and met by the transfer and the client's request.
+/// Redirects and challenges are reported like other responses, and handled by the transfer and the client's request.
 package final class LibcurlEngine: Engine {
     private let mailbox: LibcurlMailbox
 
@@ -18,7 +18,7 @@ package final class LibcurlEngine: Engine {
 
     package var invalidated: Future<Void> { mailbox.stopped.future }
 
-    /// - Throws: ``URLClientError/engineUnavailable(reason:)`` where there is no libcurl, or only an old one.
+    /// - Throws: ``URLClientError/engineUnavailable(reason:)`` if libcurl is missing or too old.
     init(_ configuration: URLClient.Configuration) throws(URLClientError) {
         var reason: UnsafePointer<CChar>?
         guard libcurl_load(&reason) != 0 else {

@@ -4,22 +4,22 @@ internal import DeferredCore
 import Foundation
 import FoundationNetworking
 
-/// One request on its handle, and what has come for it. Lives on the engine's thread.
+/// A request on its handle, and the response received for it. Confined to the engine's thread.
 ///
-/// libcurl's callbacks come here. What they tell the transfer runs the user's code, which may ask the engine for
-/// anything: that waits in the mailbox, so that libcurl is never entered twice.
+/// It handles libcurl's callbacks. Events for the transfer run the user's code, which may call the engine at any time:
+/// such calls wait in the mailbox, so that libcurl is never re-entered.
 final class LibcurlExchange {
-    /// How much of a body is gathered before it is told: libcurl brings it in pieces of 16 KiB.
+    /// The number of bytes of a body to gather before delivery: libcurl brings them in chunks of 16 KiB.
     private static let pieceSize = 256 << 10
 
-    /// A larger body of a redirect isn't waited for.
+    /// The most bytes to read of a redirect's body.
     private static let largestRedirect = 64 << 10
 
-    /// Why libcurl was told to stop.
+    /// The reason why libcurl was told to stop.
     private enum Stop {
         case failed(any Error)
 
-        /// What counts has come.
+        /// The response is complete as far as it matters.
         case complete
         case needsBody
     }
@@ -35,23 +35,23 @@ final class LibcurlExchange {
     private var isRedirect = false
     private var decoder: ContentDecoder?
 
-    /// Bytes of the body that came and were not told yet.
+    /// The bytes of the body that were received but not delivered yet.
     private var waiting = Data()
     private var rawCount = 0
 
-    /// Bytes of the request's body that libcurl took and that were not told yet.
+    /// The number of bytes of the request's body that libcurl took and that were not reported yet.
     private var sentCount: Int64 = 0
     private var hasSent = false
     private var stop: Stop?
 
-    /// Whether the reader, or the transfer, has enough for now.
+    /// True while the reader wants no more bytes. ``isBehind`` is true while the transfer wants none.
     private var isHeld = false
     private var isBehind = false
 
-    /// What is paused, in libcurl's bits.
+    /// The paused directions, in libcurl's bits.
     private var pauses: Int32 = 0
 
-    /// Whether there is something to tell once libcurl has returned.
+    /// True if there are events to deliver once libcurl has returned.
     private(set) var mustFlush = false
     private let noteFlush: (LibcurlExchange) -> Void
 
@@ -80,9 +80,9 @@ final class LibcurlExchange {
 
     // MARK: The response
 
-    /// Takes a line of a head or of a trailer.
+    /// Handles a line of a head or of a trailer.
     ///
-    /// - Returns: how many bytes were taken; fewer end the request.
+    /// - Returns: the number of bytes taken; fewer than given end the request.
     func receive(line: UnsafeRawBufferPointer) -> Int {
         guard stop == nil, !task.isCancelled else { return 0 }
         do throws(ResponseHeadParser.Flaw) {
@@ -136,7 +136,7 @@ final class LibcurlExchange {
         }
     }
 
-    /// Takes bytes of the body, as they were framed.
+    /// Handles bytes of the body, without their framing but still encoded.
     func receive(body bytes: UnsafeRawBufferPointer) -> Int {
         guard stop == nil, !task.isCancelled else { return 0 }
         rawCount += bytes.count
@@ -201,7 +201,7 @@ final class LibcurlExchange {
                 )
             }
             if let data = request.httpBody { return DataUploadSource(data) }
-            // These say that their body is empty: RFC 9110, section 8.6.
+            // These methods announce an empty body explicitly: RFC 9110, section 8.6.
             return ["POST", "PUT", "PATCH"].contains(task.request.method) ? DataUploadSource(Data()) : nil
         }
     }
@@ -228,7 +228,7 @@ final class LibcurlExchange {
 
     /// Goes back to the beginning of the body: a kept-alive connection was lost before the server answered.
     ///
-    /// That isn't known to be harmless for methods that aren't idempotent: RFC 9110, section 9.2.2.
+    /// For methods that aren't idempotent, sending again may do harm: RFC 9110, section 9.2.2.
     func rewind() -> Bool {
         guard hasSent else { return true }
         guard HTTPMethods.idempotent.contains(task.request.method), source?.rewind() == true else {
@@ -240,19 +240,19 @@ final class LibcurlExchange {
 
     // MARK: Pausing
 
-    /// Stops reading from the connection, or goes on.
+    /// Pauses or resumes reading from the connection.
     func reconsiderHold() {
         isHeld = task.isHeld
         setPause(Int32(CURLPAUSE_RECV), isHeld || isBehind)
     }
 
-    /// The transfer has dealt with what it was told.
+    /// Resumes reading, because the transfer has processed its backlog.
     func caughtUp() {
         isBehind = false
         setPause(Int32(CURLPAUSE_RECV), isHeld)
     }
 
-    /// The body's source has bytes again.
+    /// Resumes sending, because the body's source has bytes again.
     func proceed() {
         setPause(Int32(CURLPAUSE_SEND), false)
     }
@@ -272,7 +272,7 @@ final class LibcurlExchange {
         noteFlush(self)
     }
 
-    /// Tells the transfer what has come since.
+    /// Delivers the events that are pending.
     func flush() {
         mustFlush = false
         flushSent()
@@ -280,8 +280,8 @@ final class LibcurlExchange {
         pauseIfNeeded()
     }
 
-    /// Looks whether what was just told was enough for now. Also within a callback of libcurl's, which otherwise reads
-    /// for as long as there is something to read.
+    /// Pauses reading if the bytes just delivered are enough for now. Also called within a callback of libcurl, which
+    /// otherwise reads for as long as bytes are available.
     private func pauseIfNeeded() {
         isHeld = task.isHeld
         if !isBehind { isBehind = task.isBehind() }
@@ -303,9 +303,9 @@ final class LibcurlExchange {
         task.tell(.bytes(bytes))
     }
 
-    /// Tells the end. The handle is free again.
+    /// Reports the end, after which the handle is free again.
     func end(_ code: Int32) {
-        // Without the pauses of a request that goes on.
+        // Without the pause that a flush of a running request may cause.
         flushSent()
         flushBody()
         mustFlush = false
@@ -316,7 +316,7 @@ final class LibcurlExchange {
         task.end(response, error)
     }
 
-    /// Tells the end of a request that was cancelled.
+    /// Reports the end of a cancelled request.
     func cancel() {
         task.end(response, URLError(.cancelled, failing: task.request.url))
     }
@@ -332,7 +332,7 @@ final class LibcurlExchange {
         guard code == CURLE_OK else {
             return LibcurlFailure.error(code, text: handle.failureText, url: task.request.url)
         }
-        // libcurl takes a head without its end for a whole one.
+        // libcurl accepts an incomplete head as complete.
         guard parser.isComplete else {
             let description = "The connection ended inside the head of the response"
             return URLError(.networkConnectionLost, failing: task.request.url, description: description)
@@ -349,16 +349,16 @@ final class LibcurlExchange {
         URLError(.badServerResponse, failing: task.request.url, description: description)
     }
 
-    /// Notes why the request ends, and tells libcurl so.
+    /// Stores the error that ends the request, and returns the count by which libcurl stops.
     private func fail(_ error: any Error) -> Int {
         stop = .failed(error)
         return 0
     }
 }
 
-/// A stream on its way to the queue that reads it.
+/// Passes a stream to the queue that reads it.
 ///
-/// SAFETY: only that queue uses it.
+/// SAFETY: only that queue uses the stream.
 private struct OneStream: @unchecked Sendable {
     let stream: InputStream
 }

@@ -3,24 +3,25 @@ import CLibcurl
 import Foundation
 import FoundationNetworking
 
-/// Foundation's codes for libcurl's.
+/// Maps libcurl's error codes to Foundation's.
 enum LibcurlFailure {
-    /// - Parameter text: what libcurl says of this failure in particular; may be empty.
+    /// - Parameter text: libcurl's description of this failure; may be empty.
     static func error(_ code: Int32, text: String, url: URL) -> URLError {
         let description = text.isEmpty ? String(cString: libcurl_strerror(code)) : text
         return URLError(urlErrorCode(code, description), failing: url, description: description)
     }
 
     private static func urlErrorCode(_ code: Int32, _ text: String) -> URLError.Code {
-        switch Int(code) {
+        if let refusal = refusals.first(where: { text.contains($0.text) }) { return refusal.code }
+        return switch Int(code) {
         case CURLE_URL_MALFORMAT: .badURL
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: .cannotFindHost
         case CURLE_COULDNT_CONNECT, CURLE_PROXY: .cannotConnectToHost
         case CURLE_OPERATION_TIMEDOUT: .timedOut
         case CURLE_SEND_ERROR, CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_HTTP2_STREAM: .networkConnectionLost
-        // Also for chunks that can't be read.
+        // Also the code for malformed chunks.
         case CURLE_RECV_ERROR: isAboutChunks(text) ? .badServerResponse : .networkConnectionLost
-        // Also for a connection that ends inside the handshake.
+        // Also the code for a connection that ends during the handshake.
         case CURLE_SSL_CONNECT_ERROR: ErrorMapping.isLost(text) ? .networkConnectionLost : .secureConnectionFailed
         case CURLE_SSL_CIPHER, CURLE_SSL_CACERT_BADFILE: .secureConnectionFailed
         case CURLE_SSL_CERTPROBLEM: .clientCertificateRejected
@@ -34,6 +35,13 @@ enum LibcurlFailure {
         default: .unknown
         }
     }
+
+    /// What servers say of a client's certificate: with TLS 1.3 in the place of a response, and so in the text alone.
+    private static let refusals: [(text: String, code: URLError.Code)] = [
+        ("alert certificate required", .clientCertificateRequired), ("alert unknown ca", .clientCertificateRejected),
+        ("alert bad certificate", .clientCertificateRejected), ("alert certificate ", .clientCertificateRejected),
+        ("alert unsupported certificate", .clientCertificateRejected),
+    ]
 
     private static func isAboutChunks(_ text: String) -> Bool {
         ["chunk", "hexadecimal", "Malformed encoding", "Too large response headers", "Nul byte"]

@@ -3,7 +3,8 @@ import CLibcurl
 import Foundation
 import FoundationNetworking
 
-/// A handle of libcurl's, used for one request after the other. Connections are not its own but the worker's.
+/// An easy handle of libcurl, reused for consecutive requests. Connections belong to the worker's multi handle, not to
+/// it.
 final class LibcurlHandle {
     private static let errorSize = 256
 
@@ -12,11 +13,11 @@ final class LibcurlHandle {
 
     let easy: libcurl_easy
 
-    /// Where libcurl writes what went wrong. It must stay where it is.
+    /// libcurl's buffer for the description of a failure. Its address must not change.
     private let errorText: UnsafeMutablePointer<CChar>
     private var headers: UnsafeMutablePointer<libcurl_slist>?
 
-    /// - Returns: nil without memory for it.
+    /// - Returns: nil if no memory is available.
     init?(_ options: LibcurlOptions) {
         guard let easy = libcurl_easy_create() else { return nil }
         self.easy = easy
@@ -27,11 +28,11 @@ final class LibcurlHandle {
         set(CURLOPT_BUFFERSIZE, Self.bufferSize)
         set(CURLOPT_UPLOAD_BUFFERSIZE, Self.bufferSize)
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-        // Without it, cancelling a request waits for its name to be looked up. Unknown before 7.87.
+        // Without this option, cancelling a request waits for its name look-up. Unknown before 7.87.
         set(CURLOPT_QUICK_EXIT, 1)
-        // The client's deadlines count, and there is none that means "never".
+        // The client enforces its own deadlines, and libcurl has no value for "never".
         set(CURLOPT_CONNECTTIMEOUT_MS, Int(Int32.max))
-        // Since 7.85; before that, and still today, numbers.
+        // Known since 7.85; older versions take numbers.
         if libcurl_easy_set_pointer(easy, Int32(CURLOPT_PROTOCOLS_STR), "http,https") != 0 {
             set(CURLOPT_PROTOCOLS, CURLPROTO_HTTP | CURLPROTO_HTTPS)
         }
@@ -52,10 +53,10 @@ final class LibcurlHandle {
         errorText.deallocate()
     }
 
-    /// What libcurl has said of the last failure, or nothing.
+    /// libcurl's description of the last failure; may be empty.
     var failureText: String { String(cString: errorText) }
 
-    /// What the last request took.
+    /// Returns the metrics of the last request.
     func metrics(protocolVersion: String?) -> URLClient.Metrics {
         var newConnections = 0
         var port = 0
@@ -85,7 +86,7 @@ final class LibcurlHandle {
         return .microseconds(microseconds)
     }
 
-    /// Makes the handle ready for a request, whose callbacks get `context`.
+    /// Prepares the handle for a request, whose callbacks receive `context`.
     func prepare(
         _ request: CheckedRequest,
         body: (any UploadSource)?,
@@ -109,12 +110,12 @@ final class LibcurlHandle {
             switch version {
             case .http1_1: CURL_HTTP_VERSION_1_1
             case .http2 where !isSecure: CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE
-            // In the clear, a server that claims to speak HTTP/2 would make libcurl share its connections among
+            // Without TLS, a server that claims to speak HTTP/2 would make libcurl share its connections among
             // requests.
             case .http2, nil: isSecure ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
             }
         set(CURLOPT_HTTP_VERSION, number)
-        // Requests at the same time share one connection, if it turns out to be one of HTTP/2.
+        // Concurrent requests wait for a connection that they can share, if it turns out to be HTTP/2.
         set(CURLOPT_PIPEWAIT, number == CURL_HTTP_VERSION_1_1 ? 0 : 1)
     }
 
@@ -123,7 +124,7 @@ final class LibcurlHandle {
         case .system: break
         case .file(let file):
             set(CURLOPT_CAINFO, to: file.path)
-            // Else those of the system would be trusted besides.
+            // Otherwise, the system's authorities would be trusted as well.
             set(CURLOPT_CAPATH, to: UnsafeRawPointer?.none)
         case .data(let data):
             set(CURLOPT_CAPATH, to: UnsafeRawPointer?.none)
@@ -148,7 +149,7 @@ final class LibcurlHandle {
     }
 
     private func setMethod(_ method: String, _ body: (any UploadSource)?) {
-        // Undoes what the request before has set.
+        // Resets the method of the previous request.
         set(CURLOPT_HTTPGET, 1)
         if let body {
             set(CURLOPT_UPLOAD, 1)
@@ -172,18 +173,19 @@ final class LibcurlHandle {
         var hasCookies = false
         for (name, value) in request.allHTTPHeaderFields ?? [:] {
             switch name.lowercased() {
-            // It is the body's length, or the request would have been refused.
+            // It equals the body's length: otherwise the request would have been refused.
             case "content-length": continue
             case "accept-encoding": hasCodings = true
             case "expect": hasExpectation = true
             case "cookie": hasCookies = true
             default: break
             }
-            // libcurl's way to write a field without a value.
+            // libcurl's syntax for a field without a value.
             add(value.isEmpty ? "\(name);" : "\(name): \(value)")
         }
         if !hasCodings { add("Accept-Encoding: \(ContentDecoder.accepted)") }
-        // libcurl would wait for a permission to send large bodies, for a second if the server doesn't know that.
+        // Otherwise, libcurl waits for a `100 Continue` before large bodies: for a second if the server doesn't send
+        // one.
         if hasBody, !hasExpectation { add("Expect:") }
         if !hasCookies, request.httpShouldHandleCookies, let stored = cookies?.cookies(for: url), !stored.isEmpty {
             for (name, value) in HTTPCookie.requestHeaderFields(with: stored) { add("\(name): \(value)") }
@@ -192,7 +194,7 @@ final class LibcurlHandle {
     }
 
     private func add(_ line: String) {
-        // Without memory for one more line, the list stays as it is, and is let go of with the handle.
+        // If there is no memory for another line, the list stays as it is, and is freed with the handle.
         headers = libcurl_slist_append(headers, line) ?? headers
     }
 

@@ -5,8 +5,7 @@ import Foundation
 import FoundationNetworking
 import Synchronization
 
-/// What an engine's thread has to do, and the life of that thread: it begins with the first request, and ends with the
-/// engine.
+/// The queue of an engine's thread, and the thread's life: it starts with the first request and ends with the engine.
 final class LibcurlMailbox: Sendable {
     enum Letter {
         case begin(LibcurlTask)
@@ -20,7 +19,7 @@ final class LibcurlMailbox: Sendable {
         var letters: [Letter] = []
         var life = Life.notStarted
 
-        /// Whether the thread has to be woken up to see a letter.
+        /// True if the thread has to be woken up to see a letter.
         var isAsleep = false
     }
 
@@ -28,12 +27,12 @@ final class LibcurlMailbox: Sendable {
         case notStarted
         case running(wakeup: Int32)
 
-        /// The thread ends when it sees this.
+        /// The thread ends when it sees this state.
         case stopping
         case stopped
     }
 
-    /// Filled when the thread, if there was one, has let go of all that it had.
+    /// Filled when the thread, if there was one, has released everything.
     let stopped = Deferred<Void>()
 
     private let options: LibcurlOptions
@@ -41,21 +40,21 @@ final class LibcurlMailbox: Sendable {
     private let count = Atomic(0)
     private let lastIdentifier = Atomic(0)
 
-    /// Tasks that have not ended.
+    /// The number of tasks that have not ended.
     var taskCount: Int { count.load(ordering: .acquiring) }
 
     init(_ options: LibcurlOptions) {
         self.options = options
     }
 
-    /// An identifier for a task that begins.
+    /// Counts a new task, and returns its identifier.
     func countTask() -> Int {
         count.add(1, ordering: .relaxed)
         return lastIdentifier.add(1, ordering: .relaxed).newValue
     }
 
     func countEnd() {
-        // Pairs with the load in `taskCount`: who sees the end of a task sees what it did.
+        // Pairs with the load in `taskCount`: a reader that sees the end of a task also sees its effects.
         count.subtract(1, ordering: .releasing)
     }
 
@@ -69,7 +68,7 @@ final class LibcurlMailbox: Sendable {
                 state.letters.append(letter)
                 if state.isAsleep {
                     state.isAsleep = false
-                    // Under the lock, without which the thread could end, and its descriptor become another's.
+                    // Under the lock: otherwise, the thread could end, and its descriptor could be reused.
                     wakeup_signal(wakeup)
                 }
                 return false
@@ -77,14 +76,14 @@ final class LibcurlMailbox: Sendable {
                 state.letters.append(letter)
                 return false
             case .stopped:
-                // About a task that has ended.
+                // The letter is about a task that has ended.
                 return false
             }
         }
         if mustStart { start() }
     }
 
-    /// Ends the thread. Only for an engine that has no task.
+    /// Ends the thread. Only for an engine without tasks.
     func stop() {
         let hasNoThread = state.withLock { state in
             switch state.life {
@@ -104,9 +103,9 @@ final class LibcurlMailbox: Sendable {
 
     // MARK: The thread's side
 
-    /// Takes all letters, or notes that the thread goes to sleep.
+    /// Takes all letters; if there are none, marks the thread as asleep.
     ///
-    /// - Returns: nil when it is to end.
+    /// - Returns: nil if the thread has to end.
     func collect() -> [Letter]? {
         state.withLock { state in
             if case .stopping = state.life, state.letters.isEmpty { return nil }
@@ -117,7 +116,7 @@ final class LibcurlMailbox: Sendable {
     }
 
     private func start() {
-        // Two may come here at once: the first one makes the thread.
+        // Two callers may get here at once: the first one starts the thread.
         let failed = state.withLock { state -> [Letter] in
             guard case .notStarted = state.life else { return [] }
             if let worker = LibcurlWorker.Resources(options) {
@@ -150,7 +149,7 @@ final class LibcurlMailbox: Sendable {
     }
 }
 
-/// The engine's thread.
+/// Starts the engine's thread.
 enum LibcurlThread {
     private final class Body {
         let run: @Sendable () -> Void
@@ -160,7 +159,7 @@ enum LibcurlThread {
         }
     }
 
-    /// Whether it could be started.
+    /// Starts a thread, and returns true if that succeeded.
     static func start(_ run: @escaping @Sendable () -> Void) -> Bool {
         let body = Unmanaged.passRetained(Body(run))
         let result = quiet_thread_start(

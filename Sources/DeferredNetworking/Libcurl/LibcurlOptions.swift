@@ -3,22 +3,23 @@ import CLibcurl
 import Foundation
 import FoundationNetworking
 
-/// What all requests of an engine have in common.
+/// The settings that all requests of an engine share.
 ///
-/// SAFETY: a cookie storage is safe to use from several threads, but not marked so; all else is constant.
+/// SAFETY: a cookie storage is thread-safe, but not marked so; all other properties are constants.
 struct LibcurlOptions: @unchecked Sendable {
     let maximumConnectionsPerHost: Int
     let cookies: HTTPCookieStorage?
     let userAgent: String
 
-    /// Whether somebody is told how long things took.
+    /// True if a monitor receives metrics.
     let isMonitored: Bool
     let tls: URLClient.TLS
     let proxy: URLClient.Proxy
     let unixSocketPath: String?
     let httpVersion: URLClient.HTTPVersion?
 
-    /// - Throws: ``URLClientError/engineUnavailable(reason:)`` for what this version of libcurl can't do.
+    /// - Throws: ``URLClientError/engineUnavailable(reason:)`` for a setting that this version of libcurl doesn't
+    ///   support.
     init(_ configuration: URLClient.Configuration) throws(URLClientError) {
         try Self.check(configuration.tls)
         maximumConnectionsPerHost = max(1, configuration.maximumConnectionsPerHost)
@@ -32,7 +33,7 @@ struct LibcurlOptions: @unchecked Sendable {
         userAgent = "\(process.isEmpty ? "Deferred" : process) curl/\(String(cString: libcurl_version()))"
     }
 
-    /// An older libcurl wouldn't know of authorities in memory, and would trust the system's.
+    /// An older libcurl would ignore authorities in memory, and trust the system's.
     private static func check(_ tls: URLClient.TLS) throws(URLClientError) {
         guard case .data = tls.authorities, libcurl_option("CAINFO_BLOB") != CURLOPT_CAINFO_BLOB else { return }
         throw .engineUnavailable(

@@ -3,12 +3,12 @@ internal import DeferredCore
 import FoundationNetworking
 import Synchronization
 
-/// One request of a client, as its transfer knows it. What it is asked for is done on the engine's thread.
+/// An engine task of a transfer. Its methods send letters to the engine's thread, which does the work.
 final class LibcurlTask: EngineTask {
     let identifier: Int
     let request: CheckedRequest
 
-    /// Refers to this task in turn. Lets go of it after ``EngineEvent/ended(_:error:)``, which always comes.
+    /// The transfer, which retains this task in turn, until ``EngineEvent/ended(_:error:)``. That event always comes.
     let transfer: Transfer
     private let mailbox: LibcurlMailbox
     private let wasCancelled = Atomic(false)
@@ -16,15 +16,16 @@ final class LibcurlTask: EngineTask {
 
     private let holdCondition = Lock<(@Sendable () -> Bool)?>(nil)
 
-    /// Whether the response is not to be read just now.
+    /// True while the response should not be read.
     var isHeld: Bool { holdCondition.withLock { $0 }?() ?? false }
 
-    /// Bytes that were told and wait in the transfer, behind what another thread does with those before.
+    /// The number of bytes that the transfer was given but has not processed yet, because another thread is still busy
+    /// with earlier ones.
     private let backlog = Atomic(0)
     private let isWaiting = Atomic(false)
     private static let largestBacklog = 256 << 10
 
-    /// Whether what still comes is of no use. Only a hint for the engine's thread: the request in its mailbox counts.
+    /// True if the results are no longer needed. Only a hint for the engine's thread: the letter in its mailbox counts.
     var isCancelled: Bool { wasCancelled.load(ordering: .relaxed) }
 
     init(_ identifier: Int, _ request: CheckedRequest, of transfer: Transfer, _ mailbox: LibcurlMailbox) {
@@ -44,7 +45,7 @@ final class LibcurlTask: EngineTask {
     }
 
     func hold(while isHeld: @escaping @Sendable () -> Bool) {
-        // The one before is let go of without the lock.
+        // The previous condition is released outside of the lock.
         let old = holdCondition.withLock { condition in
             defer { condition = isHeld }
             return condition
@@ -54,28 +55,29 @@ final class LibcurlTask: EngineTask {
     }
 
     func took(_ count: Int) {
-        // Either this sees that the thread waits, or that one sees what was taken.
+        // Either this sees that the thread waits, or the thread sees the new backlog.
         let rest = backlog.subtract(count, ordering: .sequentiallyConsistent).newValue
         if rest <= Self.largestBacklog / 2, isWaiting.exchange(false, ordering: .sequentiallyConsistent) {
             mailbox.submit(.caughtUp(self))
         }
     }
 
-    /// Notes that bytes are about to be told.
+    /// Counts bytes that are about to be delivered.
     func willTell(_ count: Int) {
         backlog.add(count, ordering: .sequentiallyConsistent)
     }
 
-    /// Whether the transfer is behind. If so, ``LibcurlMailbox/Letter/caughtUp(_:)`` tells when it is no more.
+    /// Returns true if the transfer is behind. A ``LibcurlMailbox/Letter/caughtUp(_:)`` then reports when it has caught
+    /// up.
     func isBehind() -> Bool {
         guard backlog.load(ordering: .sequentiallyConsistent) > Self.largestBacklog else { return false }
         isWaiting.store(true, ordering: .sequentiallyConsistent)
         guard backlog.load(ordering: .sequentiallyConsistent) <= Self.largestBacklog / 2 else { return true }
-        // It has caught up meanwhile; who turns this off first tells.
+        // The transfer has caught up meanwhile; the thread that resets the flag first reports it.
         return !isWaiting.exchange(false, ordering: .sequentiallyConsistent)
     }
 
-    /// The body's source has bytes again.
+    /// Reports that the body's source has bytes again.
     func proceed() {
         mailbox.submit(.proceed(self))
     }
@@ -84,7 +86,7 @@ final class LibcurlTask: EngineTask {
         transfer.receive(event, of: identifier)
     }
 
-    /// Tells the end, unless it was told: one that is cancelled before it is resumed has no exchange that could know.
+    /// Reports the end once: a task that is cancelled before it is resumed has no exchange to do so.
     func end(_ response: HTTPURLResponse?, _ error: (any Error)?) {
         guard !hasEnded.exchange(true, ordering: .relaxed) else { return }
         tell(.ended(response, error: error))

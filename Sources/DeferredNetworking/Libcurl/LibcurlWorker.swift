@@ -4,14 +4,15 @@ internal import DeferredCore
 import Foundation
 import FoundationNetworking
 
-/// The engine's thread: waits for connections, timers and letters, and drives libcurl. All that it has lives there.
+/// The engine's event loop: waits for sockets, timers and letters, and drives libcurl. All its state is confined to the
+/// engine's thread.
 final class LibcurlWorker {
-    /// The descriptors, which are there before the thread is.
+    /// The descriptors, which are created before the thread.
     struct Resources: Sendable {
         let poll: Int32
         let wakeup: Int32
 
-        /// - Returns: nil, and the reason in `errno`, where there are no descriptors left.
+        /// - Returns: nil, with the reason in `errno`, if no descriptors are available.
         init?(_ options: LibcurlOptions) {
             wakeup = wakeup_create()
             guard wakeup >= 0 else { return nil }
@@ -31,7 +32,7 @@ final class LibcurlWorker {
 
     private static let mostEvents = 64
 
-    /// How many idle connections are kept, and handles.
+    /// The maximum number of idle connections, and of idle handles.
     private static let mostIdle = 256
 
     private let resources: Resources
@@ -39,14 +40,14 @@ final class LibcurlWorker {
     private let mailbox: LibcurlMailbox
     private let multi: libcurl_multi?
 
-    /// By the identifiers of their tasks.
+    /// The running exchanges, by the identifiers of their tasks.
     private var exchanges: [Int: LibcurlExchange] = [:]
     private var handles: [LibcurlHandle] = []
 
-    /// Those that have something to tell.
+    /// The exchanges that have events to deliver.
     private var pending: [LibcurlExchange] = []
 
-    /// When libcurl wants to be called, though nothing happens.
+    /// The time at which libcurl's next timer is due, if any.
     private var timer: ContinuousClock.Instant?
 
     init(_ resources: Resources, _ options: LibcurlOptions, _ mailbox: LibcurlMailbox) {
@@ -73,7 +74,7 @@ final class LibcurlWorker {
                 letters.forEach(perform)
                 runTimer()
                 settle()
-                // More may have come meanwhile, and nobody wakes up one that is awake.
+                // More letters may have come meanwhile, and nobody wakes up a thread that is awake.
                 let count = letters.isEmpty ? wait(ready) : 0
                 for event in ready[..<count] { act(event) }
                 settle()
@@ -104,14 +105,14 @@ final class LibcurlWorker {
             context
         )
         libcurl_multi_set_long(multi, Int32(CURLMOPT_MAX_HOST_CONNECTIONS), options.maximumConnectionsPerHost)
-        // By default it depends on how many run just then, so that the last of many would close the others'
-        // connections.
+        // By default, this depends on the number of running transfers, so that the last of many would close the
+        // connections of the others.
         libcurl_multi_set_long(
             multi,
             Int32(CURLMOPT_MAXCONNECTS),
             max(Self.mostIdle, options.maximumConnectionsPerHost)
         )
-        // The server's own limit counts.
+        // Leaves the limit to the server.
         libcurl_multi_set_long(multi, Int32(CURLMOPT_MAX_CONCURRENT_STREAMS), 1_000)
     }
 
@@ -146,15 +147,15 @@ final class LibcurlWorker {
         }
     }
 
-    /// Calls libcurl for its timer, once: a fast transfer sets one that is due at once again and again, and letters
-    /// that hold it up have to come between.
+    /// Runs libcurl's timer once if it is due. A fast transfer sets a timer that is due at once, again and again;
+    /// letters that pause the transfer must get a chance in between.
     private func runTimer() {
         guard let multi, let due = timer, due <= ContinuousClock.now else { return }
         timer = nil
         libcurl_multi_act(multi, Int32(CURL_SOCKET_TIMEOUT), 0)
     }
 
-    /// Tells what has come, and ends what has ended.
+    /// Delivers pending events, and ends the exchanges that are complete.
     private func settle() {
         while !pending.isEmpty {
             let exchanges = pending
@@ -214,7 +215,7 @@ final class LibcurlWorker {
         exchange.cancel()
     }
 
-    /// Takes an exchange from its handle, which the next one may have.
+    /// Removes an exchange from its handle, which becomes free for another one.
     private func remove(_ exchange: LibcurlExchange) {
         exchanges[exchange.task.identifier] = nil
         if let multi { libcurl_multi_remove(multi, exchange.handle.easy) }

@@ -1,11 +1,11 @@
 import Foundation
 
-/// Reads the heads of one response, line by line: any interim ones, then the one that counts.
+/// Parses the heads of one response line by line: any interim heads, then the final one.
 ///
-/// Strict where a lenient reading could make another response of it (RFC 9112, sections 4 and 5), and bounded. What
-/// comes after the head is a trailer, and passed over.
+/// Strict where a lenient parser could see a different response (RFC 9112, sections 4 and 5), and bounded. Lines after
+/// the final head are trailers, and are ignored.
 struct ResponseHeadParser {
-    /// Why a response can't be read.
+    /// The reason why a response can't be parsed.
     struct Flaw: Error {
         let description: String
     }
@@ -16,17 +16,17 @@ struct ResponseHeadParser {
             var value: String
         }
 
-        /// "HTTP/1.1", or "HTTP/2".
+        /// The HTTP version, "HTTP/1.1", "HTTP/1.0" or "HTTP/2".
         let version: String
         let status: Int
 
-        /// One field a name, whatever its case; the values of several are joined as RFC 9110, section 5.3, says.
+        /// The fields, one per name, ignoring case; repeated values are combined according to RFC 9110, section 5.3.
         let fields: [Field]
 
-        /// Each of the `Set-Cookie` lines, whose values can't be joined.
+        /// The values of the `Set-Cookie` lines, which can't be combined.
         let cookies: [String]
 
-        /// The value of the field with this name, whatever its case.
+        /// Returns the value of the field with this name, ignoring case.
         func value(of name: String) -> String? {
             fields.first { Fields.areEqual($0.name, name) }?.value
         }
@@ -38,31 +38,31 @@ struct ResponseHeadParser {
         case body
     }
 
-    /// As much as libcurl takes, in the versions that have a limit.
+    /// The limit of libcurl, in the versions that have one.
     private static let largestHead = 300 << 10
     private static let mostLines = 10_000
 
     private var state = State.statusLine
 
-    /// The lines of the head, without their ends, and where each of them ends here.
+    /// The lines of the head, without their terminators, and the end offset of each.
     private var bytes: [UInt8] = []
     private var ends: [Int] = []
 
-    /// Whether the head that counts is complete.
+    /// True if the final head is complete.
     var isComplete: Bool {
         if case .body = state { true } else { false }
     }
 
-    /// Begins with another response, and keeps the memory.
+    /// Starts over with another response, and keeps the memory.
     mutating func reset() {
         state = .statusLine
         bytes.removeAll(keepingCapacity: true)
         ends.removeAll(keepingCapacity: true)
     }
 
-    /// Takes a line, with its end.
+    /// Adds a line, including its terminator.
     ///
-    /// - Returns: the head that counts, with its last line.
+    /// - Returns: the final head, with its last line.
     mutating func append(_ line: UnsafeRawBufferPointer) throws(Flaw) -> Head? {
         if case .body = state { return nil }
         let content = Self.withoutEnd(line)
@@ -87,7 +87,7 @@ struct ResponseHeadParser {
 
     private mutating func endHead() throws(Flaw) -> Head? {
         let (version, status) = try Self.statusLine(bytes[..<(ends.first ?? 0)])
-        // What follows a 101 is a body.
+        // A 101 is followed by a body.
         guard status >= 200 || status == 101 else {
             reset()
             return nil
@@ -117,16 +117,16 @@ struct ResponseHeadParser {
     }
 }
 
-/// Gathers fields under their names.
+/// Combines fields with the same name.
 private struct Fields {
     private(set) var list: [ResponseHeadParser.Head.Field] = []
     private(set) var cookies: [String] = []
 
-    /// Made when there are many, since looking through them takes quadratic time.
+    /// An index of `list` by name, created when there are many fields: linear searches would take quadratic time.
     private var places: [String: Int]?
     private static let many = 32
 
-    /// The place of the field that a folded line goes on with.
+    /// The index of the field that a folded line continues.
     private var last: Int?
 
     mutating func append(_ line: ArraySlice<UInt8>) throws(ResponseHeadParser.Flaw) {
@@ -167,7 +167,7 @@ private struct Fields {
         return places?[name.lowercased()]
     }
 
-    /// Whether two names are the same but for the case of their letters.
+    /// Returns true if two names are equal, ignoring ASCII case.
     fileprivate static func areEqual(_ one: String, _ other: String) -> Bool {
         one.utf8.count == other.utf8.count && zip(one.utf8, other.utf8).allSatisfy { lowercased($0) == lowercased($1) }
     }
@@ -187,9 +187,9 @@ private struct Fields {
         return result
     }
 
-    /// UTF-8 if it is that, and else ISO 8859-1, in which every byte means something.
+    /// Decodes UTF-8 if it is valid, and otherwise ISO 8859-1, in which every byte is valid.
     private static func text(_ bytes: ArraySlice<UInt8>) -> String {
-        // Nearly all are, and to validate them takes several times as long.
+        // Nearly all texts are ASCII, and validation takes several times as long.
         let isASCII = bytes.withUnsafeBufferPointer { $0.reduce(0, |) < 0x80 }
         if isASCII { return bytes.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) } }
         return String(validating: bytes, as: UTF8.self)

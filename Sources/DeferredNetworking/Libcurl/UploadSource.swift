@@ -4,23 +4,23 @@ import Dispatch
 import Foundation
 import FoundationNetworking
 
-/// Where a request's body comes from while it is sent.
+/// A source of a request's body while it is sent.
 protocol UploadSource: AnyObject {
-    /// Nil when it isn't known before the end.
+    /// The length of the body, or nil if it isn't known in advance.
     var length: Int64? { get }
 
-    /// Fills the front of `buffer`, or says why it can't. Never waits.
+    /// Fills the front of `buffer`, or returns the reason why it can't. Never blocks.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> UploadRead
 
-    /// Goes back to the beginning, if that is possible.
+    /// Goes back to the beginning and returns true, or returns false if that isn't possible.
     func rewind() -> Bool
 }
 
 enum UploadRead {
-    /// So many bytes; none of them at the end.
+    /// The number of bytes read; zero at the end.
     case bytes(Int)
 
-    /// Nothing yet. The source tells when there is more.
+    /// Nothing is available yet. The source reports when there is more.
     case notYet
 
     case failed(any Error)
@@ -51,11 +51,11 @@ final class DataUploadSource: UploadSource {
     }
 }
 
-/// A body from a file or a stream, either of which may have to be waited for: read ahead on a queue of its own.
+/// A body from a file or a stream, both of which may block: a serial queue reads it ahead.
 final class QueuedUploadSource: UploadSource {
     private static let pieceSize = 256 << 10
 
-    /// Opens the body once more from its beginning.
+    /// Opens the body again from its beginning.
     typealias Open = @Sendable () -> any BlockingReader
 
     let length: Int64?
@@ -64,7 +64,7 @@ final class QueuedUploadSource: UploadSource {
     private var pipe: UploadPipe
     private var sent: Int64 = 0
 
-    /// The piece that is being handed out.
+    /// The chunk that is being sent.
     private var piece = Data()
     private var offset = 0
 
@@ -95,7 +95,7 @@ final class QueuedUploadSource: UploadSource {
             }
         }
         var room = min(buffer.count, piece.count - offset)
-        // A file that grew meanwhile is sent as long as it was.
+        // A file that has grown meanwhile is cut at the announced length.
         if let length { room = Int(min(Int64(room), length - sent)) }
         piece.copyBytes(to: buffer, from: piece.startIndex + offset..<piece.startIndex + offset + room)
         offset += room
@@ -127,15 +127,15 @@ final class QueuedUploadSource: UploadSource {
     }
 }
 
-/// Reads bytes, and may wait for them.
+/// A reader that may block.
 protocol BlockingReader: AnyObject {
-    /// The next bytes, none at the end.
+    /// Returns the next bytes; none at the end.
     func read(upTo count: Int) throws -> Data
 }
 
-/// Pieces between the queue that reads them and the thread that sends them.
+/// Passes chunks from the queue that reads them to the thread that sends them.
 ///
-/// SAFETY: the reader is made, used and let go of on the serial queue alone; all else is behind the lock.
+/// SAFETY: the reader is created, used and released only on the serial queue; all other state is behind the lock.
 private final class UploadPipe: @unchecked Sendable {
     private static let pieceSize = 256 << 10
     private static let mostPieces = 2
@@ -158,7 +158,7 @@ private final class UploadPipe: @unchecked Sendable {
         self.onReady = onReady
     }
 
-    /// Reads ahead, unless there is enough.
+    /// Reads ahead, unless enough chunks are waiting.
     func fill() {
         let mustRead = state.withLock { state in
             guard !state.hasEnded, !state.isReading, state.pieces.count < Self.mostPieces else { return false }
@@ -193,7 +193,7 @@ private final class UploadPipe: @unchecked Sendable {
         fill()
     }
 
-    /// The next piece, an empty one at the end, or nil when it has to be waited for.
+    /// Returns the next chunk, an empty one at the end, or nil if it isn't available yet.
     func take() -> Result<Data, any Error>? {
         let piece = state.withLock { state -> Result<Data, any Error>? in
             guard !state.pieces.isEmpty else {
@@ -207,7 +207,7 @@ private final class UploadPipe: @unchecked Sendable {
         return piece
     }
 
-    /// Nobody takes any more.
+    /// Stops reading, because no more chunks are needed.
     func stop() {
         state.withLock { state in
             state.hasEnded = true
@@ -250,7 +250,7 @@ final class StreamReader: BlockingReader {
     private let url: URL
     private var isOpen = false
 
-    /// - Parameter url: that of the request, for errors.
+    /// - Parameter url: the URL of the request, for errors.
     init(_ stream: InputStream, of url: URL) {
         self.stream = stream
         self.url = url

@@ -4,20 +4,30 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Streams that have no body to give.
+/// Streams that can't provide a body.
 ///
-/// For one that was read or closed before, and for one that can't be opened, swift-corelibs-foundation sends an empty
-/// body, and the task ends well. No issue is known upstream. Test: `URLClientTests`, "a stream that can't be read isn't
-/// sent as an empty body".
+/// For a stream that was read or closed before, or that can't be opened, swift-corelibs-foundation sends an empty body,
+/// and the task succeeds. No issue is known upstream. Test: `URLClientTests`, "a stream that can't be read isn't sent
+/// as an empty body".
 enum BodyStreams {
     static func isSpent(_ stream: InputStream) -> Bool {
         [.atEnd, .closed, .error].contains(stream.streamStatus)
     }
 
-    /// What a request with a spent stream fails with.
+    /// The error of a request whose stream was used before.
     static let spent = URLClientError.invalidRequest(
         reason: "the stream of the body was read or closed before; give a new one each time"
     )
+
+    /// What it means that the platform asks for a stream once more. On Linux it must not get one: see ``SessionDelegate``.
+    static func event(_ answer: @escaping BodyAnswer) -> EngineEvent {
+        #if canImport(FoundationNetworking)
+        answer(nil)
+        return .needsBody
+        #else
+        return .bodyBegan(stream: answer)
+        #endif
+    }
 
     /// Why the body of a task that ended well was not sent.
     static func failure(of task: URLSessionTask) -> URLError? {
@@ -26,7 +36,7 @@ enum BodyStreams {
         return failure(of: stream, task.originalRequest?.url)
     }
 
-    /// Why a stream can't be read, for one that says that it can't.
+    /// Returns the error for a stream that can't be read.
     static func failure(of stream: InputStream, _ url: URL?) -> URLError {
         URLError(
             .cannotOpenFile,

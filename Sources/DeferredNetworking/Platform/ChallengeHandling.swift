@@ -4,13 +4,13 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Which challenges a transfer answers itself.
+/// Selects the challenges that a transfer answers itself.
 ///
-/// swift-corelibs-foundation knows HTTP Basic only, hangs when it is left to default handling, and traps when a cancellation
-/// meets a credential: https://github.com/swiftlang/swift-corelibs-foundation/issues/5456 (fixed in 6.3.2 by #5458). It
-/// delivers the 401 and its body first, so a transfer can record the challenge and send the credential by itself. On Darwin
-/// challenges come first and are about TLS as well; there the platform gets its answer.
-/// Tests: `URLSessionTests`, "a 401 without credentials is delivered with its body" and "A session's own delegate decides on
+/// swift-corelibs-foundation supports only HTTP Basic, hangs with default handling, and traps when a task is cancelled
+/// while a credential arrives: https://github.com/swiftlang/swift-corelibs-foundation/issues/5456 (fixed in 6.3.2 by
+/// #5458). It delivers the 401 and its body first, so a transfer can record the challenge and send the credential
+/// itself. On Darwin, challenges come first and also concern TLS; there, the platform receives the answer. Tests:
+/// `URLSessionTests`, "a 401 without credentials is delivered with its body" and "A session's own delegate decides on
 /// redirects and challenges".
 enum ChallengeHandling {
     static func isRecorded(_ challenge: URLAuthenticationChallenge) -> Bool {
@@ -19,6 +19,28 @@ enum ChallengeHandling {
         #else
         false
         #endif
+    }
+
+    /// Whether a challenge is about the connection, not about the one request that waits for it.
+    static func isAboutConnection(_ challenge: URLAuthenticationChallenge) -> Bool {
+        #if canImport(FoundationNetworking)
+        false
+        #else
+        [
+            NSURLAuthenticationMethodServerTrust, NSURLAuthenticationMethodClientCertificate,
+            NSURLAuthenticationMethodNTLM, NSURLAuthenticationMethodNegotiate,
+        ].contains(challenge.protectionSpace.authenticationMethod)
+        #endif
+    }
+
+    /// What a transfer fails with when a challenge was refused.
+    static func refusalCode(of challenge: URLAuthenticationChallenge) -> URLError.Code {
+        #if !canImport(FoundationNetworking)
+        if challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodServerTrust {
+            return .serverCertificateUntrusted
+        }
+        #endif
+        return .userCancelledAuthentication
     }
 
     /// `challenge` as it would look if its task had seen the failures of the ones before it.

@@ -4,13 +4,13 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Requests that want nothing to do with cookies.
+/// Requests that opt out of cookies.
 ///
-/// swift-corelibs-foundation ignores `httpShouldHandleCookies`: what the session's storage has is sent, and what comes is kept.
-/// No issue is known upstream. Such requests go out on a session without a storage. Test: `URLClientTests`, "a request that
-/// wants no cookies neither sends nor stores any".
+/// swift-corelibs-foundation ignores `httpShouldHandleCookies`: it sends and stores the session's cookies regardless.
+/// No issue is known upstream. Such requests go out on a session without a cookie storage. Test: `URLClientTests`, "a
+/// request that wants no cookies neither sends nor stores any".
 enum CookieHandling {
-    /// The configuration of that other session, or nil if `request` can go out on one with `configuration`.
+    /// Returns the configuration of the session without cookies, or nil if `request` can use `configuration`.
     static func configurationWithoutCookies(
         for request: URLRequest,
         insteadOf configuration: URLSessionConfiguration

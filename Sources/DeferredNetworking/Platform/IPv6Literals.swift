@@ -1,8 +1,8 @@
-/// Hosts such as `[::1]`.
+/// Support for hosts such as `[::1]`.
 ///
-/// swift-corelibs-foundation hands libcurl the address without its brackets, so that each such request fails with
-/// `.badURL`: https://github.com/swiftlang/swift-corelibs-foundation/issues/5496, fixed by #5498, which no 6.4 release
-/// carries. Test: `CheckedRequestTests`, "Requests that cannot be sent are refused with a reason".
+/// swift-corelibs-foundation passes libcurl the address without its brackets, so that each such request fails with
+/// `.badURL`: https://github.com/swiftlang/swift-corelibs-foundation/issues/5496, fixed by #5498, which is in no 6.4
+/// release. Test: `CheckedRequestTests`, "Requests that cannot be sent are refused with a reason".
 enum IPv6Literals {
     static var areSupported: Bool {
         #if canImport(FoundationNetworking) && !compiler(>=6.5)

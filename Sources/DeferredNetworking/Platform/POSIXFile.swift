@@ -1,38 +1,39 @@
 import Foundation
 
-/// Calls of the operating system that Foundation has no throwing, non-trapping form of.
+/// File system calls for which Foundation has no throwing, non-trapping form.
 ///
-/// `FileHandle` traps where swift-corelibs-foundation meets a full disk or a missing directory, and its download tasks
-/// do so on our behalf; no issue is known upstream. Test: `PartialFileTests`, "A file that cannot be written fails with
-/// its path".
+/// In swift-corelibs-foundation, `FileHandle` traps on a full disk or a missing directory, and so do download tasks,
+/// which use it; no issue is known upstream. Test: `PartialFileTests`, "A file that cannot be written fails with its
+/// path".
 enum POSIXFile {
-    /// The length in bytes, or nil when `path` is not a regular file that this process can read.
+    /// Returns the length in bytes, or nil if `path` is not a regular file that this process can read.
     static func lengthOfReadableRegularFile(at path: String) -> Int64? {
         guard let descriptor = openFile(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) else { return nil }
         defer { _ = close(descriptor) }
         return status(of: descriptor).flatMap { $0.st_mode & S_IFMT == S_IFREG ? Int64($0.st_size) : nil }
     }
 
-    /// A file descriptor, or nil and the reason in `errno`. A file that this creates is its owner's only.
+    /// Returns a file descriptor, or nil with the reason in `errno`. Only the owner may access a file that this
+    /// creates.
     static func openFile(_ path: String, _ flags: Int32) -> Int32? {
         let descriptor = open(path, flags, 0o600)
         return descriptor >= 0 ? descriptor : nil
     }
 
-    /// Gives the file the permissions that this process's new files have.
+    /// Sets the permissions that new files of this process have by default.
     static func shareAsNewFile(_ descriptor: Int32) {
         _ = fchmod(descriptor, 0o666 & ~fileCreationMask)
     }
 
-    /// Read once, and with the strictest mask in its place meanwhile, since it is the whole process's.
+    /// Read once. The strictest mask is in effect meanwhile, because the mask is shared by the whole process.
     private static let fileCreationMask: mode_t = {
         let mask = umask(0o077)
         _ = umask(mask)
         return mask
     }()
 
-    /// Keeps other processes from the file, or tells that one of them has it. It isn't done where a process that is
-    /// suspended while it holds a lock on a shared file gets killed:
+    /// Locks the file against other processes, and returns false if one of them has locked it. Does nothing on
+    /// platforms that kill a process for being suspended with a lock on a shared file:
     /// https://developer.apple.com/library/archive/technotes/tn2408.
     static func lockAgainstOtherProcesses(_ descriptor: Int32) -> Bool {
         #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
@@ -42,7 +43,7 @@ enum POSIXFile {
         #endif
     }
 
-    /// A descriptor of a new file in `folder` that no path leads to.
+    /// Returns a descriptor of a new, unnamed file in `folder`.
     static func openUnlinked(in folder: String) -> Result<Int32, POSIXError> {
         var template = Array((folder + "/deferred-XXXXXX").utf8CString)
         let descriptor = mkstemp(&template)
@@ -52,7 +53,7 @@ enum POSIXFile {
         return .success(descriptor)
     }
 
-    /// Up to `count` bytes, at least one, or nil when there are none or they can't be read.
+    /// Returns up to `count` bytes, at least one, or nil if there are none or they can't be read.
     static func read(_ count: Int, at offset: Int64, from descriptor: Int32) -> Data? {
         var bytes = Data(count: count)
         while true {
@@ -72,13 +73,13 @@ enum POSIXFile {
         return stat(path, &result) == 0 ? result : nil
     }
 
-    /// The same for a path's last component itself, also if that is a symbolic link.
+    /// Returns the status of `path` without following a symbolic link in its last component.
     static func statusWithoutFollowing(_ path: String) -> stat? {
         var result = stat()
         return lstat(path, &result) == 0 ? result : nil
     }
 
-    /// All of a small regular file that is not behind a symbolic link, or nil.
+    /// Returns the contents of a small regular file that is not behind a symbolic link, or nil.
     static func contents(at path: String, upTo limit: Int) -> Data? {
         guard let descriptor = openFile(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW) else { return nil }
         defer { _ = close(descriptor) }
@@ -86,14 +87,14 @@ enum POSIXFile {
         return read(limit, at: 0, from: descriptor)
     }
 
-    /// What `path` leads to, such as `S_IFDIR`, or nil and the reason in `errno` when that can't be told.
+    /// Returns the file type at `path`, such as `S_IFDIR`, or nil with the reason in `errno`.
     static func kind(at path: String) -> mode_t? {
         status(at: path).map { $0.st_mode & S_IFMT }
     }
 
     /// Writes all of `bytes`, or returns the reason why it can't.
     ///
-    /// - Parameter offset: nil for the place where the last write ended.
+    /// - Parameter offset: the offset in the file, or nil to continue at the current position.
     static func writeAll(_ bytes: Data, at offset: Int64? = nil, to descriptor: Int32) -> POSIXErrorCode? {
         bytes.withUnsafeBytes { buffer in
             var rest = buffer[...]

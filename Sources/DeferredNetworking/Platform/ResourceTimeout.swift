@@ -5,22 +5,23 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// The time that a session's configuration allows for a whole request.
+/// The time limit of a session's configuration for a whole request.
 ///
-/// swift-corelibs-foundation ignores `timeoutIntervalForResource`; no issue is known upstream. Tests: `URLSessionTests`, "the
-/// session's time-out for resources ends a request that goes on and on", and the same of a client.
+/// swift-corelibs-foundation ignores `timeoutIntervalForResource`; no issue is known upstream. Tests:
+/// `URLSessionTests`, "the session's time-out for resources ends a request that goes on and on", and the same of a
+/// client.
 enum ResourceTimeout {
-    /// Foundation's default, seven days, is no limit that anybody has chosen.
+    /// Foundation's default of seven days: not a limit that the caller has chosen.
     private static let defaultTimeout: TimeInterval = 7 * 24 * 60 * 60
 
-    /// The time-out, if one was chosen.
+    /// Returns the time-out, or nil if none was chosen.
     static func chosen(in configuration: URLSessionConfiguration) -> Duration? {
         let timeout = configuration.timeoutIntervalForResource
         guard timeout.isFinite, timeout >= 0, timeout < defaultTimeout else { return nil }
         return .seconds(timeout)
     }
 
-    /// Ends a transfer on a session that the user made, unless its result comes first.
+    /// Ends a transfer on a user's session when the time-out expires before its result.
     static func limit(
         _ session: URLSession,
         _ url: URL,

@@ -4,14 +4,14 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Configurations without the parts that stop the process on Linux.
+/// Copies configurations without the parts that crash the process on Linux.
 ///
 /// With a `URLCache`, cancelling traps in the task registry
-/// (https://github.com/swiftlang/swift-corelibs-foundation/issues/3292) and responses are looked up without their
+/// (https://github.com/swiftlang/swift-corelibs-foundation/issues/3292), and cached responses are looked up without the
 /// query; with a credential storage, a 401 can hang (#5456). Test: `URLSessionTests`, "Cancelling thousands of
 /// transfers on a session with a cache ends each of them once".
 enum SafeConfiguration {
-    /// Whether a response may come from a cache.
+    /// True if a response may come from a cache.
     static var keepsCache: Bool {
         #if canImport(FoundationNetworking)
         false
@@ -20,7 +20,7 @@ enum SafeConfiguration {
         #endif
     }
 
-    /// A copy to make a session from, and the headers taken out of it.
+    /// Returns a copy to create a session from, and the headers that were removed from it.
     static func copy(
         of configuration: URLSessionConfiguration
     ) -> (configuration: URLSessionConfiguration, headers: [String: String]) {
@@ -30,7 +30,7 @@ enum SafeConfiguration {
         copy.urlCredentialStorage = nil
         copy.timeoutIntervalForRequest = TimeoutRounding.repaired(configuration.timeoutIntervalForRequest)
         #endif
-        // Names and values of other types trap when a task is created, so they are told apart here.
+        // Names and values of other types trap when a task is created, so they are converted here.
         var headers: [String: String] = [:]
         for (name, value) in configuration.httpAdditionalHeaders ?? [:] {
             headers[String(describing: name)] = String(describing: value)

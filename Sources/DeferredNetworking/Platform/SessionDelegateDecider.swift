@@ -4,21 +4,26 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Decides as the delegate of the session that the user made does, on that session's own queue.
+/// Forwards decisions to the users' delegates, on the queue of the user's session: first to the delegate that `configure`
+/// gave the task, then to the session's own.
 ///
-/// On Linux a delegate that doesn't implement a method answers through the protocol's default implementation, which is what
-/// a transfer does by itself; the engine's tasks never reach that delegate otherwise
-/// (https://github.com/swiftlang/swift-corelibs-foundation/issues/5187). On Darwin, methods are optional instead.
-/// Test: `URLSessionTests`, "A session's own delegate decides on redirects and challenges".
+/// On Linux, a delegate that doesn't implement a method answers through the protocol's default implementation, which
+/// does the same as a transfer without a decider; otherwise, the engine's tasks never reach that delegate
+/// (https://github.com/swiftlang/swift-corelibs-foundation/issues/5187). On Darwin, the methods are optional instead,
+/// and challenges about a connection go to another method, the only one that many pinning delegates implement.
+/// Tests: `URLSessionTests`, "A session's own delegate decides on redirects and challenges" and those next to it.
 struct SessionDelegateDecider: TransferDecider {
-    private let session: URLSession
-    private let delegate: any URLSessionTaskDelegate
+    /// Kept only for its delegate: without one, a user may drop it while the transfer goes on.
+    private weak let session: URLSession?
+    private let keptSession: URLSession?
 
-    /// - Returns: nil when the session has no delegate that could be asked, or has been invalidated.
-    init?(_ session: URLSession) {
-        guard let delegate = session.delegate as? any URLSessionTaskDelegate else { return nil }
+    /// The session has it no more when it was invalidated.
+    private let sessionDelegate: (any URLSessionDelegate)?
+
+    init(_ session: URLSession) {
         self.session = session
-        self.delegate = delegate
+        sessionDelegate = session.delegate
+        keptSession = sessionDelegate == nil ? nil : session
     }
 
     func decide(
@@ -27,20 +32,27 @@ struct SessionDelegateDecider: TransferDecider {
         proposal: URLRequest,
         answer: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        guard let task = (task as? SessionTask)?.platformTask else { return answer(proposal) }
-        session.delegateQueue.addOperation { [session, delegate] in
+        guard let session, let task = task as? SessionTask, let delegate = delegate(of: task, for: .redirect) else {
+            return answer(proposal)
+        }
+        let platformTask = task.platformTask
+        session.delegateQueue.addOperation {
             #if canImport(FoundationNetworking)
             delegate.urlSession(
                 session,
-                task: task,
+                task: platformTask,
                 willPerformHTTPRedirection: response,
                 newRequest: proposal,
                 completionHandler: answer
             )
             #else
-            guard let method = delegate.urlSession(_:task:willPerformHTTPRedirection:newRequest:completionHandler:)
-            else { return answer(proposal) }
-            method(session, task, response, proposal, answer)
+            delegate.urlSession?(
+                session,
+                task: platformTask,
+                willPerformHTTPRedirection: response,
+                newRequest: proposal,
+                completionHandler: answer
+            )
             #endif
         }
     }
@@ -50,14 +62,45 @@ struct SessionDelegateDecider: TransferDecider {
         of task: any EngineTask,
         answer: @escaping ChallengeAnswer
     ) {
-        guard let task = (task as? SessionTask)?.platformTask else { return answer(.performDefaultHandling, nil) }
-        session.delegateQueue.addOperation { [session, delegate] in
+        guard let session, let task = task as? SessionTask else { return answer(.performDefaultHandling, nil) }
+        #if !canImport(FoundationNetworking)
+        if task.givenDelegate?.urlSession(_:task:didReceive:completionHandler:) == nil,
+            ChallengeHandling.isAboutConnection(challenge),
+            let delegate = sessionDelegate, delegate.urlSession(_:didReceive:completionHandler:) != nil
+        {
+            return session.delegateQueue.addOperation {
+                delegate.urlSession?(session, didReceive: challenge, completionHandler: answer)
+            }
+        }
+        #endif
+        guard let delegate = delegate(of: task, for: .challenge) else { return answer(.performDefaultHandling, nil) }
+        let platformTask = task.platformTask
+        session.delegateQueue.addOperation {
             #if canImport(FoundationNetworking)
-            delegate.urlSession(session, task: task, didReceive: challenge, completionHandler: answer)
+            delegate.urlSession(session, task: platformTask, didReceive: challenge, completionHandler: answer)
             #else
-            guard let method = delegate.urlSession(_:task:didReceive:completionHandler:)
-            else { return answer(.performDefaultHandling, nil) }
-            method(session, task, challenge, answer)
+            delegate.urlSession?(session, task: platformTask, didReceive: challenge, completionHandler: answer)
+            #endif
+        }
+    }
+
+    private enum Question {
+        case redirect, challenge
+    }
+
+    /// The first of the delegates that can answer.
+    private func delegate(of task: SessionTask, for question: Question) -> (any URLSessionTaskDelegate)? {
+        let delegates = [task.givenDelegate, sessionDelegate as? any URLSessionTaskDelegate].compactMap { $0 }
+        return delegates.first { delegate in
+            #if canImport(FoundationNetworking)
+            true
+            #else
+            switch question {
+            case .redirect:
+                delegate.urlSession(_:task:willPerformHTTPRedirection:newRequest:completionHandler:) != nil
+            case .challenge:
+                delegate.urlSession(_:task:didReceive:completionHandler:) != nil
+            }
             #endif
         }
     }

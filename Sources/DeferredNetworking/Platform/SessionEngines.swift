@@ -1,19 +1,23 @@
 internal import DeferredCore
+import Dispatch
 import Foundation
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
+#endif
 
-/// The engines of the sessions that users made.
+/// The private engines for the users' sessions.
 ///
-/// On Linux, responses and data go to the delegate of the session and never to one of the task
+/// On Linux, responses and data go to the delegate of the session and never to that of a task
 /// (https://github.com/swiftlang/swift-corelibs-foundation/issues/5187), a completion handler sees no progress, and
-/// creating a task on an invalidated session traps. So each of these sessions gets another one, made once from the
-/// configuration that it has then, which has our delegate and outlives an invalidation. It goes when the user's session
-/// is gone and it is idle; that is looked at whenever a transfer on any session begins or ends. Tests: `TransferTests`,
-/// "A transfer on an invalidated session still runs" and "One session has one engine, which goes with it";
-/// `URLSessionTests`, "the connections of dropped sessions are closed" and "a task that configure resumes, suspends or
-/// cancels ends all the same".
+/// creating a task on an invalidated session traps. On Apple's platforms a task has a delegate, but it is called on the
+/// session's queue; if that is the main queue, bodies would be written there, and waiting there for a task would never
+/// end. Therefore each user's session gets a private one, created once from
+/// its configuration at that time, which has our delegate and outlives an invalidation. The private session is closed
+/// when the user's session is gone and no lease is left; this is checked whenever a transfer on any session begins or
+/// ends. Tests: `TransferTests`, "A transfer on an invalidated session still runs" and "One session has one engine,
+/// which goes with it"; `URLSessionTests`, "the connections of dropped sessions are closed" and "a task that configure
+/// resumes, suspends or cancels ends all the same".
 private final class SessionEngines: Sendable {
     static let shared = SessionEngines()
 
@@ -31,7 +35,8 @@ private final class SessionEngines: Sendable {
         if let engine = entries.withLock({ Self.take(key, session, in: &$0) }) {
             return lease(engine, key)
         }
-        // Made outside the lock: it waits for the queue that all sessions share. Of two made at once, one is dropped.
+        // Created outside of the lock, since it waits for the queue that all sessions share. If two callers each create
+        // one, one of them is discarded.
         let made = URLSessionEngine(copying: session.configuration)
         let engine = entries.withLock { entries in
             if let other = Self.take(key, session, in: &entries) { return other }
@@ -55,7 +60,7 @@ private final class SessionEngines: Sendable {
         }
     }
 
-    /// An object may get the address of one that is gone, so an identifier can stand for several.
+    /// A new object may have the address of a former one, so an identifier can stand for several sessions.
     private static func take(
         _ key: ObjectIdentifier,
         _ session: URLSession,
@@ -84,40 +89,16 @@ private final class SessionEngines: Sendable {
 }
 
 extension URLSessionEngine {
-    /// The right to make tasks with the configuration of a session that the user made, which may have been invalidated.
+    /// The right to make tasks on a session that the user made, or with the configuration of one.
     static func lease(for session: URLSession) -> EngineLease {
-        SessionEngines.shared.lease(for: session)
+        #if !canImport(FoundationNetworking)
+        if !isMain(session.delegateQueue) { return EngineLease(URLSessionEngine(borrowing: session)) }
+        #endif
+        return SessionEngines.shared.lease(for: session)
     }
-}
 
-extension SessionDelegate {
-    /// Starts a task, after taking it back from a delegate that `configure` may have given it, which would get the
-    /// redirects.
-    func start(_ task: URLSessionTask) {
-        // If `configure` has resumed it, which it must not, setting the delegate would trap.
-        guard task.state == .suspended else { return }
-        if task.delegate != nil {
-            task.delegate = nil
-        }
-        // If `configure` has suspended it, once isn't enough.
-        while task.state == .suspended {
-            task.resume()
-        }
+    /// Whether what is added to a queue waits for the main thread.
+    static func isMain(_ queue: OperationQueue) -> Bool {
+        queue === OperationQueue.main || queue.underlyingQueue === DispatchQueue.main
     }
 }
-#else
-extension URLSessionEngine {
-    /// The right to make tasks on a session that the user made.
-    static func lease(for session: URLSession) -> EngineLease {
-        EngineLease(URLSessionEngine(borrowing: session))
-    }
-}
-
-extension SessionDelegate {
-    /// Starts a task that reports here, whatever delegate its session has.
-    func start(_ task: URLSessionTask) {
-        task.delegate = self
-        task.resume()
-    }
-}
-#endif

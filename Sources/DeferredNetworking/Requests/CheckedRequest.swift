@@ -4,19 +4,19 @@ package import Foundation
 package import FoundationNetworking
 #endif
 
-/// A request that can be sent: the platform would neither misread it, nor alter it, nor trap on it.
+/// A request that can be sent: the platform will not misread or alter it, nor trap on it.
 ///
-/// A transfer accepts nothing else, so a request is checked once, before a task exists.
+/// A transfer accepts nothing else, so a request is checked once, before any task exists.
 package struct CheckedRequest: Sendable {
-    /// Where the body's bytes come from.
+    /// The source of the body's bytes.
     package enum Body: Sendable {
-        /// The request's own `httpBody` or `httpBodyStream`, or nothing.
+        /// The request's own `httpBody` or `httpBodyStream`, if any.
         case inRequest
 
         /// A regular file, read while it is sent.
         case file(URL)
 
-        /// A fresh stream for each time that the body has to be sent.
+        /// A closure that returns a new stream each time the body is sent.
         case stream(@Sendable () -> InputStream)
 
         var file: URL? { if case .file(let file) = self { file } else { nil } }
@@ -26,19 +26,22 @@ package struct CheckedRequest: Sendable {
     package let body: Body
     let url: URL
 
-    /// The caller's time-out in seconds, which the platform's form of the request may have rounded.
+    /// The caller's time-out in seconds. The platform's `request` may have a rounded one.
     let timeout: TimeInterval
+
+    /// Whether the response may be kept in a cache, and taken from one.
+    private(set) var isCacheable = true
 
     var method: String { request.httpMethod ?? "GET" }
 
-    /// Whether sending this again would find the body's stream already read.
+    /// True if the body's stream would already be read when the request is sent again.
     var hasOneShotBody: Bool {
         if case .inRequest = body { request.httpBodyStream != nil } else { false }
     }
 
     /// Checks a request.
     ///
-    /// - Parameter defaultHeaders: added first, where the request has no such field of its own.
+    /// - Parameter defaultHeaders: added first, unless the request has the same field.
     package init(
         _ request: URLRequest,
         body: Body = .inRequest,
@@ -46,11 +49,11 @@ package struct CheckedRequest: Sendable {
     ) throws(URLClientError) {
         var result = request
         for (name, value) in defaultHeaders where request.value(forHTTPHeaderField: name) == nil {
-            // Before it is set: a value with a line break in it is dropped there without a word.
+            // Checked before it is set: setting a value with a line break silently drops it.
             try RequestGrammar.check(fieldNamed: name, value: value)
             result.setValue(value, forHTTPHeaderField: name)
         }
-        url = try Self.checkedURL(request.url)
+        let url = try Self.checkedURL(request.url)
         // Each change of a request that somebody else has, too, copies all of it.
         if url != request.url { result.url = url }
         if let method = request.httpMethod {
@@ -59,7 +62,18 @@ package struct CheckedRequest: Sendable {
         for (name, value) in (result.allHTTPHeaderFields ?? [:]).sorted(by: { $0.key < $1.key }) {
             try RequestGrammar.check(fieldNamed: name, value: value)
         }
-        guard result.value(forHTTPHeaderField: "Transfer-Encoding") == nil else {
+        try self.init(wellFormed: result, body: body)
+    }
+
+    /// Checks what the grammar of a request's parts doesn't tell.
+    ///
+    /// - Parameter request: Made of parts that were checked by `RequestGrammar`. Its URL is absolute, has a host, and its
+    ///   scheme is `http` or `https` in lower case.
+    package init(wellFormed request: URLRequest, body: Body = .inRequest) throws(URLClientError) {
+        guard let url = request.url else { throw Self.missingURL }
+        var result = request
+        let fields = request.allHTTPHeaderFields ?? [:]
+        guard Self.value(of: "Transfer-Encoding", in: fields) == nil else {
             throw .invalidRequest(
                 reason:
                     "the header Transfer-Encoding is not the caller's to set: beside the Content-Length of the body, "
@@ -75,30 +89,54 @@ package struct CheckedRequest: Sendable {
         }
         timeout = request.timeoutInterval
         try Self.roundTimeout(of: &result)
-        try Self.checkBody(body, of: &result)
+        try Self.checkBody(body, of: &result, claimed: Self.value(of: "Content-Length", in: fields))
+        self.url = url
         self.request = result
         self.body = body
     }
 
-    /// The same request with a field of the library's own making.
+    /// Returns this request with a header field that the library generates.
     func setting(_ value: String, for name: String) -> CheckedRequest {
         var result = self
         result.request.setValue(value, forHTTPHeaderField: name)
         return result
     }
 
-    /// The same request with a credential.
+    /// Returns this request with a credential.
     func authorized(by field: String) throws(URLClientError) -> CheckedRequest {
-        // Before it is set: without the line break at the end of a token, it would go out without the token.
+        // Checked before it is set: a token with a line break at its end would silently be dropped.
         try RequestGrammar.check(fieldNamed: "Authorization", value: field)
         return setting(field, for: "Authorization")
     }
 
-    /// The same request for a transfer whose deadlines are ours: the platform's would cut them down to whole seconds.
+    /// Returns this request for a transfer with its own deadlines: the platform would truncate them to whole seconds.
     func withoutPlatformTimeout() -> CheckedRequest {
         var result = self
         result.request.timeoutInterval = TimeoutRounding.longest
         return result
+    }
+
+    /// Returns this request for a response that is stored elsewhere and must not come from a cache.
+    func uncached() -> CheckedRequest {
+        var result = self
+        result.isCacheable = false
+        if SafeConfiguration.keepsCache, request.cachePolicy == .useProtocolCachePolicy {
+            result.request.cachePolicy = .reloadIgnoringLocalCacheData
+        }
+        return result
+    }
+
+    /// The request with a fresh stream, if its body is one.
+    var withStream: URLRequest {
+        guard case .stream(let makeStream) = body else { return request }
+        var result = request
+        result.httpBodyStream = makeStream()
+        return result
+    }
+
+    /// Returns the value of a field. Foundation's own lookup makes a lower-case copy of each name.
+    private static func value(of name: String, in fields: [String: String]) -> String? {
+        fields.first { HTTPToken.areEqualWithoutCase($0.key, name) }?.value
     }
 
     private static func roundTimeout(of request: inout URLRequest) throws(URLClientError) {
@@ -117,11 +155,9 @@ package struct CheckedRequest: Sendable {
 // MARK: The URL
 
 extension CheckedRequest {
-    /// `url` as an absolute URL with a lower-case scheme, if a request can be sent to it.
+    /// Returns `url` as an absolute URL with a lower-case scheme, if a request can be sent to it.
     private static func checkedURL(_ url: URL?) throws(URLClientError) -> URL {
-        guard let url = url?.absoluteURL else {
-            throw .invalidRequest(reason: "it has no URL; set one such as \"https://host/path\"")
-        }
+        guard let url = url?.absoluteURL else { throw missingURL }
         guard let scheme = url.scheme else {
             throw .invalidRequest(
                 reason: "the URL \(DisplayText.quoted(url)) is relative; "
@@ -138,17 +174,26 @@ extension CheckedRequest {
         return lowercasingScheme(scheme, of: url)
     }
 
+    private static let missingURL = URLClientError.invalidRequest(
+        reason: "it has no URL; set one such as \"https://host/path\""
+    )
+
     private static func checkAuthority(of url: URL) throws(URLClientError) {
         guard let host = url.host(percentEncoded: true), !host.isEmpty else {
             throw .invalidRequest(reason: "the URL \(DisplayText.quoted(url)) has no host; write \"https://host/path\"")
         }
-        if host.contains(":"), !IPv6Literals.areSupported {
+        try check(host: host)
+        try RequestGrammar.check(port: url.port, of: DisplayText.quoted(url))
+    }
+
+    /// Checks that the platform can connect to a host, whose grammar is right.
+    package static func check(host: String) throws(URLClientError) {
+        if host.utf8.contains(UInt8(ascii: ":")), !IPv6Literals.areSupported {
             throw .invalidRequest(
                 reason: "the host \(DisplayText.quoted(host)) is an IPv6 literal, which this version of Foundation "
                     + "cannot connect to; use a host name, or an IPv4 address"
             )
         }
-        try RequestGrammar.check(port: url.port, of: DisplayText.quoted(url))
     }
 
     private static func lowercasingScheme(_ scheme: String, of url: URL) -> URL {
@@ -162,7 +207,13 @@ extension CheckedRequest {
 
 extension CheckedRequest {
     /// Checks that the body can be sent with the method, can be read, and is as long as the request says.
-    private static func checkBody(_ body: Body, of request: inout URLRequest) throws(URLClientError) {
+    ///
+    /// - Parameter claim: The length that the request says itself, if it does.
+    private static func checkBody(
+        _ body: Body,
+        of request: inout URLRequest,
+        claimed claim: String?
+    ) throws(URLClientError) {
         let method = request.httpMethod ?? "GET"
         if request.httpBody?.isEmpty == true, isBodiless(method) {
             request.httpBody = nil
@@ -174,7 +225,7 @@ extension CheckedRequest {
                     + "use POST, or remove the body"
             )
         }
-        guard let claim = request.value(forHTTPHeaderField: "Content-Length") else { return }
+        guard let claim else { return }
         guard let claimed = HTTPNumber.parse(claim) else {
             throw .invalidRequest(
                 reason: "the header Content-Length: \(DisplayText.quoted(claim)) is not a number; leave it out"
@@ -194,10 +245,10 @@ extension CheckedRequest {
     }
 
     private static func isBodiless(_ method: String) -> Bool {
-        ["GET", "HEAD"].contains(method.uppercased())
+        method == "GET" || ["GET", "HEAD"].contains(method.uppercased())
     }
 
-    /// The body's length in bytes, or nil for a stream.
+    /// Returns the length of the body in bytes, or nil for a stream.
     private static func length(of body: Body, in request: URLRequest) throws(URLClientError) -> Int64? {
         switch body {
         case .inRequest: request.httpBodyStream == nil ? Int64(request.httpBody?.count ?? 0) : nil
@@ -216,5 +267,33 @@ extension CheckedRequest {
             )
         }
         return length
+    }
+}
+
+/// A request that is handed to a client.
+package enum SubmittedRequest: Sendable {
+    /// One of a caller's, still to be checked.
+    case unchecked(URLRequest, CheckedRequest.Body = .inRequest)
+
+    /// One that was checked when it was built.
+    case checked(CheckedRequest)
+
+    var request: URLRequest {
+        switch self {
+        case .unchecked(let request, _): request
+        case .checked(let request): request.request
+        }
+    }
+
+    /// - Parameter defaultHeaders: Added where the request has no such field of its own.
+    func checked(adding defaultHeaders: [String: String]) throws(URLClientError) -> CheckedRequest {
+        switch self {
+        case .unchecked(let request, let body):
+            try CheckedRequest(request, body: body, defaultHeaders: defaultHeaders)
+        case .checked(let request) where defaultHeaders.isEmpty:
+            request
+        case .checked(let request):
+            try CheckedRequest(request.request, body: request.body, defaultHeaders: defaultHeaders)
+        }
     }
 }

@@ -1,4 +1,4 @@
-/// What the parts of a request may consist of: RFC 9110, sections 4.2, 5.5 and 9.1.
+/// The grammar of a request's parts: RFC 9110, sections 4.2, 5.5 and 9.1.
 package enum RequestGrammar {
     package static func check(method: String) throws(URLClientError) {
         guard HTTPToken.isValid(method) else {
@@ -15,7 +15,7 @@ package enum RequestGrammar {
                     + "use letters, digits and hyphens, and put the value into the value"
             )
         }
-        // The value itself may be a secret, so only its name is told.
+        // The value may be a secret, so the error only names the field.
         guard isFieldValue(value) else {
             throw .invalidRequest(
                 reason: "the value of the header \(DisplayText.quoted(name)) contains control characters, "
@@ -24,7 +24,7 @@ package enum RequestGrammar {
         }
     }
 
-    /// - Parameter url: for the error, and only made for that.
+    /// - Parameter url: shown in the error, and evaluated only then.
     package static func check(scheme: String, of url: @autoclosure () -> String? = nil) throws(URLClientError) {
         if scheme == "https" || scheme == "http" { return }
         guard ["http", "https"].contains(scheme.lowercased()) else {
@@ -40,7 +40,8 @@ package enum RequestGrammar {
         }
     }
 
-    /// Whether `value` is one field's value, without what could end it or smuggle in another.
+    /// Returns true if `value` is a valid field value, without characters that could end it or smuggle in another
+    /// field.
     private static func isFieldValue(_ value: String) -> Bool {
         var value = value
         return value.withUTF8 { $0.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 } }

@@ -1,14 +1,14 @@
 import Foundation
 
-/// Cuts bytes into lines, which end with LF, CR or CRLF wherever the pieces that they come in begin and end.
+/// Splits bytes into lines that end with LF, CR or CRLF, also across the boundaries of the chunks.
 struct LineSplitter {
-    /// The longest line, in bytes: a body without an end may also be a line without one.
+    /// The maximum length of a line, in bytes: an endless body may also be one endless line.
     private let limit: Int
     private var bytes: [UInt8] = []
     private var start = 0
     private var scanned = 0
 
-    /// The last line ended with a CR, to which an LF that comes next belongs.
+    /// True after a line that ended with CR: an LF that comes next belongs to its end.
     private var skipsLineFeed = false
 
     init(limit: Int = 16 << 20) {
@@ -23,7 +23,7 @@ struct LineSplitter {
         bytes += data
     }
 
-    /// The next line that has ended, without its end.
+    /// Returns the next complete line without its terminator, or nil if there is none yet.
     mutating func next() throws(URLClientError) -> String? {
         while scanned < bytes.count {
             let byte = bytes[scanned]
@@ -46,7 +46,7 @@ struct LineSplitter {
         return nil
     }
 
-    /// What comes after the last end of a line, if anything does.
+    /// Returns the text after the last line terminator, or nil if there is none.
     mutating func rest() -> String? {
         defer { start = bytes.count }
         return start < bytes.count ? String(decoding: bytes[start...], as: UTF8.self) : nil

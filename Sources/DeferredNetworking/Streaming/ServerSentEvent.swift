@@ -1,20 +1,20 @@
-/// An event of a stream of the type `text/event-stream`: the WHATWG's HTML standard, section 9.2.
+/// An event of a `text/event-stream`: the WHATWG HTML standard, section 9.2.
 public struct ServerSentEvent: Sendable, Hashable {
-    /// What kind of event it is; `message` unless the server says.
+    /// The type of the event; `message` unless the server specifies one.
     public let type: String
 
-    /// What it says. Several lines are joined with LF.
+    /// The payload. Several lines are joined with LF.
     public let data: String
 
-    /// The last identifier that the server has given, with this event or one before; empty if none. A client that connects
-    /// again sends it as `Last-Event-ID`.
+    /// The last event ID that the server has sent, with this event or an earlier one; empty if none. A client that
+    /// reconnects sends it as `Last-Event-ID`.
     public let lastEventID: String
 
-    /// How long the server asks to wait before connecting again, if it has asked by now.
+    /// The time to wait before reconnecting, if the server has specified one so far.
     public let retry: Duration?
 }
 
-/// Makes events of lines.
+/// Parses lines into events.
 struct ServerSentEventParser {
     private var isFirstLine = true
     private var type = ""
@@ -22,7 +22,7 @@ struct ServerSentEventParser {
     private var lastEventID = ""
     private var retry: Duration?
 
-    /// The event that the line ends, if it ends one. One that the stream breaks off in is none.
+    /// Returns the event that this line completes, if any. An event that is incomplete when the stream ends is dropped.
     mutating func parse(_ line: String) -> ServerSentEvent? {
         var line = line[...]
         if isFirstLine {

@@ -1,8 +1,8 @@
 import Foundation
 
-/// A file for bytes that wait to be read. It has no name, and goes with this object.
+/// An unnamed file for bytes that wait to be read. It is deleted with this object.
 ///
-/// It may be read at one place while it is written at another.
+/// One range may be read while another is written.
 final class SpillFile: Sendable {
     private let descriptor: Int32
 
@@ -24,7 +24,7 @@ final class SpillFile: Sendable {
         }
     }
 
-    /// At least one byte of a range in which all were written.
+    /// Returns at least one byte of a range, all of which must have been written.
     func read(_ range: Range<Int64>) throws(CocoaError) -> Data {
         guard let bytes = POSIXFile.read(range.count, at: range.lowerBound, from: descriptor) else {
             throw FileFailure.writing(NSTemporaryDirectory())

@@ -1,10 +1,10 @@
 internal import DeferredCore
 import Foundation
 
-/// Where a stream's bytes wait for its readers, and its readers for bytes.
+/// Queues a stream's bytes for its readers, and the readers for bytes.
 ///
-/// The file is written and read without the lock: a slow disk keeps neither the session's queue waiting for a reader
-/// nor a reader for the queue.
+/// The file is written and read outside of the lock: a slow disk blocks neither the session's queue while a reader
+/// reads nor a reader while the queue writes.
 final class StreamBuffer: Sendable {
     private typealias Reader = CheckedContinuation<Data?, any Error>
 
@@ -14,13 +14,14 @@ final class StreamBuffer: Sendable {
         var readers: [(identifier: UInt64, reader: Reader)] = []
         var nextIdentifier: UInt64 = 0
 
-        /// Told when ``isFull`` has changed.
+        /// Called when ``isFull`` has changed.
         var onChange: (@Sendable () -> Void)?
 
-        /// The file, when nothing that is in it is of use any longer: to be closed without the lock.
+        /// Removes and returns the file if its contents are no longer needed. It has to be closed outside of the lock.
         mutating func takeUnusedFile() -> SpillFile? { machine.isFileEmpty ? file.take() : nil }
 
-        /// Gives the machine an event. Returns whom to tell of a change, without the lock.
+        /// Feeds the machine an event. Also returns `onChange` if ``isFull`` has changed, to be called outside of the
+        /// lock.
         mutating func observing<Result>(
             _ event: (inout StreamStateMachine) -> Result
         ) -> (Result, onChange: (@Sendable () -> Void)?) {
@@ -37,23 +38,23 @@ final class StreamBuffer: Sendable {
 
     private let state: Lock<State>
 
-    /// - Parameter limit: how much may wait before the buffer is full; nil for any amount.
+    /// - Parameter limit: the number of bytes above which the buffer is full; nil for no limit.
     init(memoryLimit: Int, limit: Int? = nil) {
         state = Lock(State(machine: StreamStateMachine(memoryLimit: memoryLimit, limit: limit)))
     }
 
-    /// Whether the sender is to be held up.
+    /// True while the sender should pause.
     var isFull: Bool { state.withLock { $0.machine.isFull } }
 
-    /// Bytes that came and were not read yet.
+    /// The number of bytes received but not read yet.
     var waitingCount: Int64 { state.withLock { $0.machine.waitingCount } }
 
-    /// Has `onChange` called whenever ``isFull`` changes. For an empty buffer.
+    /// Sets a closure to call whenever ``isFull`` changes. Must be called while the buffer is empty.
     func observeFullness(_ onChange: @escaping @Sendable () -> Void) {
         state.withLock { $0.onChange = onChange }
     }
 
-    /// Called by one thread at a time, which also calls ``finish(_:)``.
+    /// Appends received bytes. Called by one thread at a time, which also calls ``finish(_:)``.
     func append(_ bytes: Data) throws {
         let (offset, file, onChange) = state.withLock { state in
             let (offset, onChange) = state.observing { $0.append(bytes) }
@@ -65,7 +66,8 @@ final class StreamBuffer: Sendable {
             try file.write(bytes, at: offset)
             let unused = state.withLock { state in
                 state.machine.didWrite(bytes.count, at: offset)
-                // A reader that was faster than this has let go of it, or the whole stream was thrown away.
+                // A faster reader may have taken the file out of the state, or the whole stream may have been
+                // discarded.
                 state.file = file
                 return state.takeUnusedFile()
             }
@@ -79,9 +81,9 @@ final class StreamBuffer: Sendable {
         serve()
     }
 
-    /// Nobody reads any more.
+    /// Discards the bytes, because no reader is left.
     func discard() {
-        // Whoever observes retains the transfer, and is let go of without the lock, like the file.
+        // The observer retains the transfer, and is released outside of the lock, like the file.
         let (unused, onChange) = state.withLock { state in
             state.machine.discard()
             return (state.takeUnusedFile(), state.onChange.take())
@@ -91,7 +93,7 @@ final class StreamBuffer: Sendable {
         serve()
     }
 
-    /// The next bytes, or nil at the end.
+    /// Returns the next bytes, or nil at the end.
     func next() async throws -> Data? {
         let identifier = state.withLock { state in
             defer { state.nextIdentifier += 1 }
@@ -100,7 +102,7 @@ final class StreamBuffer: Sendable {
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let isCancelled = state.withLock { state in
-                    // Either this sees the cancellation, or its handler, which takes the lock afterwards, finds the reader.
+                    // Either this sees the cancellation, or the handler, which takes the lock later, finds the reader.
                     guard !_Concurrency.Task.isCancelled else { return true }
                     state.readers.append((identifier, continuation))
                     return false
@@ -119,7 +121,7 @@ final class StreamBuffer: Sendable {
         }
     }
 
-    /// Gives the readers what there is, the first of them first.
+    /// Gives readers the available bytes, in the order in which they asked.
     private func serve() {
         while let (step, onChange) = nextStep() {
             onChange?()

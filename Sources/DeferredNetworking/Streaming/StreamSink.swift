@@ -4,7 +4,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Hands a response over as soon as its head is there, and its bytes when they come.
+/// Delivers a response as soon as its head has arrived, and then its bytes as they arrive.
 ///
 /// SAFETY: a sink has one transfer, which calls it in order and never twice at once, and whose lock orders the calls.
 final class StreamSink: TransferSink, @unchecked Sendable {
@@ -13,7 +13,7 @@ final class StreamSink: TransferSink, @unchecked Sendable {
     private let onProgress: @Sendable (BodyProgress) -> Void
     private var isDelivered = false
 
-    /// That of a response which is tried again, or met with a credential.
+    /// The body of a response that leads to a retry or to another attempt with a credential.
     private var refused: RefusedBody?
 
     init(_ attempt: Attempt<StreamingResponse>, onProgress: @escaping @Sendable (BodyProgress) -> Void) {
@@ -27,7 +27,7 @@ final class StreamSink: TransferSink, @unchecked Sendable {
     }
 
     func begin(_ transfer: Transfer) {
-        // A reader that doesn't read is no silence of the server's.
+        // A slow reader doesn't count as silence of the server.
         let isFull: @Sendable () -> Bool = { [weak buffer] in buffer?.isFull ?? false }
         attempt.deadlines.forgiveSilence(while: isFull)
         buffer.observeFullness { [weak transfer] in transfer?.hold(while: isFull) }
@@ -35,7 +35,7 @@ final class StreamSink: TransferSink, @unchecked Sendable {
 
     func receive(head: URLResponse) throws {
         let head = try attempt.head(head).get()
-        // What was read can't be taken back.
+        // Bytes that were read already can't be taken back.
         guard !isDelivered else { throw URLError(.badServerResponse, failing: head.url) }
         guard attempt.isFinal(head) else {
             refused = RefusedBody(of: head)
@@ -64,8 +64,8 @@ final class StreamSink: TransferSink, @unchecked Sendable {
         switch result {
         case .success(let response):
             buffer.finish(nil)
-            // Delivered, this counts for nothing, and must not have the buffer, which would end with it. Else it is a
-            // response that was to be tried again.
+            // If the stream was delivered, this value is ignored, and must not hold the buffer, which would be
+            // discarded with it. Otherwise, the response was one to be retried.
             let body = StreamingResponse.Body(StreamBuffer(memoryLimit: 0)) {}
             let refusal = refused?.error ?? URLClientError.unacceptableStatus(code: 0, body: Data())
             attempt.end(

@@ -1,26 +1,27 @@
 import Foundation
 
-/// The bytes of a stream that came and were not read yet: some in memory, what goes beyond in a file.
+/// The received but unread bytes of a stream: in memory up to a limit, and beyond it in a file.
 ///
-/// What is in memory always comes before what is in the file: once there is something in the file, more goes there. The
-/// file itself is somebody else's, who writes and reads it between two events, without a lock.
+/// Bytes in memory always precede those in the file: while the file has bytes, new ones go there, too. The machine
+/// doesn't touch the file itself: its owner writes and reads it between two events, outside of the lock.
 struct StreamStateMachine {
     enum Next {
         case bytes(Data)
 
-        /// Bytes of this range of the file, to be told of by ``didRead(_:)``. Until then, others wait.
+        /// Read bytes of this range of the file, and report them with ``didRead(_:)``. Until then, other readers wait.
         case read(Range<Int64>)
 
         case end((any Error)?)
         case wait
     }
 
-    /// How much may wait when more is asked for, and when no more is.
+    /// The high and low watermarks: the sender pauses above the high one and resumes at the low one.
     struct Marks {
         let low: Int64
         let high: Int64
 
-        /// - Parameter limit: the most that may wait, with the piece that is under way when the mark is reached.
+        /// - Parameter limit: the most bytes that may wait, including the chunk that arrives when the high mark is
+        ///   reached.
         init(limit: Int) {
             let limit = Int64(max(0, limit))
             high = max(limit / 2, limit - pieceSize)
@@ -28,33 +29,34 @@ struct StreamStateMachine {
         }
     }
 
-    /// How much comes at a time, and how much of the file is read at a time.
+    /// The maximum size of a chunk that arrives or is read from the file, in bytes.
     private static let pieceSize: Int64 = 256 << 10
 
-    /// What a connection brings at most after its sender was held up: what libcurl has read, and what was gathered of it.
+    /// The most bytes that arrive after the sender was paused: those that libcurl has read, and those gathered for
+    /// delivery.
     private static let mostUnderWay = 1 << 20
 
     private let memoryLimit: Int
     private let marks: Marks?
     private(set) var waitingCount: Int64 = 0
 
-    /// Whether the sender is to be held up.
+    /// True while the sender should pause.
     private(set) var isFull = false
 
     private var chunks: [Data] = []
     private var firstChunk = 0
     private var memoryCount = 0
 
-    /// What was written to the file and not read yet, what is being read included.
+    /// The range of the file that is written and not yet read, including the part that is being read.
     private var spilled: Range<Int64> = 0..<0
     private var isReading = false
 
-    /// Set when nothing more will come: nil inside for a whole body.
+    /// Set when nothing more will arrive; the inner value is nil for a complete body.
     private var end: (any Error)??
 
-    /// - Parameter limit: how much may wait before the sender is held up; nil for any amount.
+    /// - Parameter limit: the number of bytes above which the sender pauses; nil for no limit.
     init(memoryLimit: Int, limit: Int? = nil) {
-        // A sender that is held up before the memory is full needs no file for what is still under way from it.
+        // A sender that pauses before the memory is full needs no file: memory also takes the bytes still on their way.
         let needsFile = limit.map { $0 > memoryLimit } ?? true
         self.memoryLimit = needsFile ? memoryLimit : min(memoryLimit, .max - Self.mostUnderWay) + Self.mostUnderWay
         marks = limit.map(Marks.init)
@@ -62,11 +64,11 @@ struct StreamStateMachine {
 
     var hasEnded: Bool { end != nil }
 
-    /// Whether nothing that is in the file is of use any longer.
+    /// True when the file's contents are no longer needed.
     var isFileEmpty: Bool { spilled.isEmpty }
 
-    /// Keeps bytes, or gives the offset in the file where they belong. Only one writer may be between that and
-    /// ``didWrite(_:at:)``.
+    /// Keeps bytes in memory, or returns the offset in the file at which to write them. Only one writer may be between
+    /// this call and ``didWrite(_:at:)``.
     mutating func append(_ bytes: Data) -> Int64? {
         guard !hasEnded, !bytes.isEmpty else { return nil }
         waitingCount += Int64(bytes.count)
@@ -77,23 +79,23 @@ struct StreamStateMachine {
         return nil
     }
 
-    /// So many bytes are in the file at the offset that ``append(_:)`` gave.
+    /// Records that bytes were written to the file at the offset that ``append(_:)`` returned.
     ///
-    /// - Parameter offset: where that was: what was there before may have been read meanwhile.
+    /// - Parameter offset: the start of the bytes; those before it may have been read meanwhile.
     mutating func didWrite(_ count: Int, at offset: Int64) {
-        // Nobody will read them.
+        // The stream was discarded, or has failed.
         guard !hasEnded else { return }
         spilled = (spilled.isEmpty ? offset : spilled.lowerBound)..<offset + Int64(count)
     }
 
-    /// The first end counts.
+    /// Ends the stream. Only the first call counts.
     mutating func finish(_ error: (any Error)?) {
         if !hasEnded {
             end = .some(error)
         }
     }
 
-    /// What a reader gets now. An error comes after the bytes that came before it.
+    /// Returns the next step for a reader. An error comes after the bytes received before it.
     mutating func next() -> Next {
         if firstChunk < chunks.count {
             let bytes = takeFirstChunk()
@@ -108,16 +110,16 @@ struct StreamStateMachine {
         return end.map { .end($0) } ?? .wait
     }
 
-    /// Bytes from the front of the range that ``next()`` gave were read, or can't be.
+    /// Handles the result of reading from the front of the range that ``next()`` returned.
     mutating func didRead(_ result: Result<Data, CocoaError>) {
         isReading = false
-        // It may have been thrown away meanwhile.
+        // The stream may have been discarded meanwhile.
         guard !spilled.isEmpty else { return }
         switch result {
         case .success(let bytes):
             took(bytes.count)
             let start = spilled.lowerBound + Int64(bytes.count)
-            // The next bytes go into another file, and the space that this one takes is given back.
+            // Once the file is empty, the next bytes go into a new one, and the disk space of this one is freed.
             spilled = start < spilled.upperBound ? start..<spilled.upperBound : 0..<0
         case .failure(let error):
             discard()
@@ -125,7 +127,7 @@ struct StreamStateMachine {
         }
     }
 
-    /// Throws away what nobody will read.
+    /// Discards all bytes that are not read yet.
     mutating func discard() {
         chunks = []
         firstChunk = 0

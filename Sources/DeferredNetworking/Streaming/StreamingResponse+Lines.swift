@@ -1,5 +1,5 @@
 extension StreamingResponse.Body {
-    /// The body as lines of text, each as soon as it has ended.
+    /// The body as lines of text, each delivered as soon as it is complete.
     ///
     /// ```swift
     /// for try await line in response.body.lines {
@@ -7,22 +7,22 @@ extension StreamingResponse.Body {
     /// }
     /// ```
     ///
-    /// A line ends with LF, CR or CRLF, which is not part of it, or with the body. Empty lines count. Bytes that are no UTF-8
-    /// become U+FFFD. It throws what the body throws, and ``URLClientError/bodyTooLarge(limit:)`` for a line of more than
-    /// 16 MiB.
+    /// A line ends with LF, CR or CRLF, which is not part of it, or with the body. Empty lines are included. Bytes that
+    /// are not valid UTF-8 become U+FFFD. Throws the errors of the body, and ``URLClientError/bodyTooLarge(limit:)``
+    /// for a line of more than 16 MiB.
     public var lines: Lines { Lines(body: self) }
 
     /// The lines of a body.
     public struct Lines: AsyncSequence, Sendable {
-        /// A line, without its end.
+        /// A line, without its terminator.
         public typealias Element = String
 
         let body: StreamingResponse.Body
 
-        /// Begins, or goes on, with the first bytes that nobody has read.
+        /// Returns an iterator that starts at the first unread bytes.
         public func makeAsyncIterator() -> Iterator { Iterator(pieces: body.makeAsyncIterator()) }
 
-        /// Reads lines.
+        /// An iterator over the lines of a body.
         public struct Iterator: AsyncIteratorProtocol {
             var pieces: StreamingResponse.Body.Iterator
             private var splitter = LineSplitter()
@@ -32,7 +32,7 @@ extension StreamingResponse.Body {
                 self.pieces = pieces
             }
 
-            /// The next line, or `nil` at the end.
+            /// Returns the next line, or `nil` at the end.
             public mutating func next() async throws -> String? {
                 while true {
                     if let line = try splitter.next() { return line }

@@ -1,5 +1,5 @@
 extension StreamingResponse.Body {
-    /// The body as server-sent events, each as soon as it is complete.
+    /// The body as server-sent events, each delivered as soon as it is complete.
     ///
     /// ```swift
     /// for try await event in response.body.serverSentEvents {
@@ -7,8 +7,9 @@ extension StreamingResponse.Body {
     /// }
     /// ```
     ///
-    /// The rules are those of the WHATWG's HTML standard, section 9.2, without connecting again: that is the caller's to do,
-    /// with the last ``ServerSentEvent/lastEventID`` and ``ServerSentEvent/retry``. It throws what ``lines`` throws.
+    /// The rules are those of the WHATWG HTML standard, section 9.2, except for reconnecting: that is up to the caller,
+    /// with the last ``ServerSentEvent/lastEventID`` and ``ServerSentEvent/retry``. Throws the same errors as
+    /// ``lines``.
     public var serverSentEvents: ServerSentEvents { ServerSentEvents(body: self) }
 
     /// The events of a body.
@@ -18,10 +19,10 @@ extension StreamingResponse.Body {
 
         let body: StreamingResponse.Body
 
-        /// Begins, or goes on, with the first bytes that nobody has read.
+        /// Returns an iterator that starts at the first unread bytes.
         public func makeAsyncIterator() -> Iterator { Iterator(lines: body.lines.makeAsyncIterator()) }
 
-        /// Reads events.
+        /// An iterator over the events of a body.
         public struct Iterator: AsyncIteratorProtocol {
             private var lines: Lines.Iterator
             private var parser = ServerSentEventParser()
@@ -30,7 +31,7 @@ extension StreamingResponse.Body {
                 self.lines = lines
             }
 
-            /// The next event, or `nil` at the end.
+            /// Returns the next event, or `nil` at the end.
             public mutating func next() async throws -> ServerSentEvent? {
                 while let line = try await lines.next() {
                     if let event = parser.parse(line) { return event }

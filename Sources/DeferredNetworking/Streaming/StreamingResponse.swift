@@ -4,7 +4,7 @@ public import Foundation
 public import FoundationNetworking
 #endif
 
-/// A response whose head has come, and whose body is on its way.
+/// A response whose head has arrived and whose body is still being received.
 ///
 /// ```swift
 /// let response = try await client.stream(URLRequest(url: url)).get()
@@ -16,18 +16,18 @@ public struct StreamingResponse: Sendable {
     /// The response's status and header fields.
     public let head: HTTPURLResponse
 
-    /// The body. When the last reference to it, to its iterators and to the task that gave it goes before
-    /// the end, the transfer is cancelled.
+    /// The body. The transfer is cancelled if the last reference to the body, its iterators and the task that delivered
+    /// it is released before the end.
     public let body: Body
 }
 
 extension StreamingResponse {
-    /// The bytes of a body, in the pieces in which they came, of at most 256 KiB, none of them empty.
+    /// The bytes of a body, in the chunks in which they arrive: at most 256 KiB each, and never empty.
     ///
-    /// It can be read once: several iterators share the bytes among them. It throws what the transfer failed with, after
-    /// the bytes that came before, and `CancellationError` when the reading Swift task is cancelled.
+    /// A body can be read once: several iterators share its bytes. Iterating throws the error of the transfer after the
+    /// bytes that arrived before it, and `CancellationError` when the reading Swift task is cancelled.
     public struct Body: AsyncSequence, Sendable {
-        /// A piece of the body.
+        /// A chunk of the body.
         public typealias Element = Data
 
         private let reading: Reading
@@ -36,20 +36,20 @@ extension StreamingResponse {
             reading = Reading(buffer, onAbandon)
         }
 
-        /// Bytes that came and were not read yet.
+        /// The number of bytes received but not read yet.
         var waitingCount: Int64 { reading.buffer.waitingCount }
 
-        /// Begins, or goes on, with the first bytes that nobody has read.
+        /// Returns an iterator that starts at the first unread bytes.
         public func makeAsyncIterator() -> Iterator { Iterator(reading: reading) }
 
-        /// Ends the transfer, if it hasn't ended, and throws away what was not read: for a reader that has enough.
+        /// Ends the transfer, if it hasn't ended, and discards the unread bytes: for a reader that needs no more.
         public func cancel() { reading.abandon() }
 
-        /// Reads a body.
+        /// An iterator over the chunks of a body.
         public struct Iterator: AsyncIteratorProtocol {
             fileprivate let reading: Reading
 
-            /// The next bytes, or `nil` at the end.
+            /// Returns the next bytes, or `nil` at the end.
             public mutating func next() async throws -> Data? {
                 try await reading.buffer.next()
             }
@@ -57,7 +57,7 @@ extension StreamingResponse {
     }
 }
 
-/// Cancels the transfer when nobody is left who could read.
+/// Cancels the transfer when the last possible reader is gone.
 private final class Reading: Sendable {
     let buffer: StreamBuffer
     private let onAbandon: @Sendable () -> Void

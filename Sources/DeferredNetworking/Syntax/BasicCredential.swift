@@ -1,8 +1,8 @@
 import Foundation
 
-/// The scheme Basic of RFC 7617.
+/// The authentication scheme Basic: RFC 7617.
 package enum BasicCredential {
-    /// The value for `Authorization`.
+    /// Returns the value for `Authorization`.
     package static func field(user: String, password: String) throws(URLClientError) -> String {
         guard !user.contains(":") else {
             throw .invalidRequest(

@@ -1,4 +1,4 @@
-/// A set of ASCII characters, with a bit for each.
+/// A set of ASCII characters, as a bit set.
 package struct ByteSet: Sendable {
     private var low: UInt64 = 0
     private var high: UInt64 = 0
@@ -27,10 +27,16 @@ package struct ByteSet: Sendable {
         return result
     }
 
-    /// Whether all bytes of `text` are in the set.
+    /// Returns true if all bytes of `text` are in the set.
     package func containsAll(of text: String) -> Bool {
         var text = text
-        return text.withUTF8 { bytes in bytes.allSatisfy(contains) }
+        return text.withUTF8 { bytes in
+            for byte in bytes {
+                let bits = byte < 64 ? low : byte < 128 ? high : 0
+                if bits >> UInt64(byte & 63) & 1 == 0 { return false }
+            }
+            return true
+        }
     }
 
     private mutating func insert(_ byte: UInt8) {

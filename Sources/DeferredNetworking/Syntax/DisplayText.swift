@@ -1,10 +1,10 @@
 package import Foundation
 
-/// Text from outside, made fit for one line of an error message.
+/// Makes text from outside safe to show in one line of an error message.
 package enum DisplayText {
     private static let longest = 200
 
-    /// `text` in quotation marks, cut off when it is long, with control characters spelled out.
+    /// Returns `text` in quotation marks, truncated if it is long, with control characters escaped.
     package static func quoted(_ text: String) -> String {
         var result = "\""
         var count = 0
@@ -19,17 +19,18 @@ package enum DisplayText {
         return result + "\""
     }
 
-    /// `url` in quotation marks, without credentials.
+    /// Returns `url` in quotation marks, without credentials.
     package static func quoted(_ url: URL) -> String {
         quoted(Redaction.url(url))
     }
 
-    /// The same for what should be a host, but may have a user name and a password before it.
+    /// Returns `host` in quotation marks, without a user name and password that may precede it.
     package static func quoted(withoutUser host: String) -> String {
         quoted(Redaction.host(host))
     }
 
-    /// `text` with control characters and line separators spelled out, so that it stays one line and forges no other.
+    /// Returns `text` with control characters and line separators escaped, so that it stays one line and can't forge
+    /// another.
     package static func line(_ text: String) -> String {
         if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return text }
         return text.unicodeScalars.reduce(into: "") { result, scalar in
@@ -37,7 +38,7 @@ package enum DisplayText {
         }
     }
 
-    /// Whether there are control characters in `text`. ASCII, as most of it is, is looked at byte by byte.
+    /// Returns true if `text` contains control characters. ASCII, the common case, is checked byte by byte.
     static func hasControls(_ text: String) -> Bool {
         guard !text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else { return false }
         return text.unicodeScalars.contains { $0.properties.generalCategory == .control }

@@ -1,10 +1,11 @@
 import Foundation
 
-/// Dates in header fields: RFC 9110, section 5.6.7, in the one form that may be sent, `Sun, 06 Nov 1994 08:49:37 GMT`.
+/// Parses dates in header fields: RFC 9110, section 5.6.7, in the only form that may be sent, `Sun, 06 Nov 1994
+/// 08:49:37 GMT`.
 enum HTTPDate {
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
-    /// Whole seconds on a scale that only serves to compare dates with each other, or nil for another form.
+    /// Returns whole seconds on a scale that only serves to compare dates, or nil for another form.
     static func seconds(_ text: String) -> Int64? {
         let words = text.split(separator: " ")
         guard words.count == 6, words[0].count == 4, words[0].hasSuffix(","), words[5] == "GMT",
@@ -18,7 +19,7 @@ enum HTTPDate {
             + time[0] * 3_600 + time[1] * 60 + time[2]
     }
 
-    /// With years that begin in March, the day that leap years add is the last.
+    /// Counts years from March, so that the leap day is the last day of a year.
     private static func daysSinceYearZero(year: Int64, month: Int64, day: Int64) -> Int64 {
         let shiftedYear = month > 2 ? year : year - 1
         let shiftedMonth = month > 2 ? month - 3 : month + 9

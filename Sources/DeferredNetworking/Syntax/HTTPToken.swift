@@ -1,8 +1,19 @@
 /// The grammar of methods and field names: RFC 9110, section 5.6.2.
 package enum HTTPToken {
-    /// Whether `text` is a token: at least one character, and none of them a delimiter, a control or non-ASCII.
+    /// Returns true if `text` is a token: at least one character, and no delimiters, control or non-ASCII characters.
     package static func isValid(_ text: String) -> Bool {
         !text.isEmpty && characters.containsAll(of: text)
+    }
+
+    /// Whether two names of fields differ at most in case.
+    package static func areEqualWithoutCase(_ one: String, _ other: String) -> Bool {
+        guard one.utf8.count == other.utf8.count else { return false }
+        return one == other || zip(one.utf8, other.utf8).allSatisfy { lowercased($0) == lowercased($1) }
+    }
+
+    /// The lower case of a letter of ASCII; any other byte as it is.
+    package static func lowercased(_ byte: UInt8) -> UInt8 {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
     }
 
     private static let characters = ByteSet(

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The scheme, host and effective port of a URL: what RFC 6454 calls its origin.
+/// The origin of a URL: its scheme, host and effective port, as in RFC 6454.
 struct Origin: Equatable {
     private let scheme: String?
     private let host: String?

@@ -3,16 +3,15 @@ package import Foundation
 
 /// Keeps credentials out of descriptions and logs.
 ///
-/// Everything in the library that describes requests, responses and errors leaves out the values of header fields and
-/// query items whose names contain `key`, `token`, `secret`, `pass`, `auth`, `signature`, `credential`, `session`,
-/// `cookie` or `assertion`, in any case, and those named `sig`, `code`, `pwd` or `jwt`. Add the names that your servers
-/// use besides:
+/// Descriptions of requests, responses and errors leave out the values of header fields and query items whose names
+/// contain `key`, `token`, `secret`, `pass`, `auth`, `signature`, `credential`, `session`, `cookie` or `assertion`, in
+/// any case, and those named `sig`, `code`, `pwd` or `jwt`. Add other names that your servers use:
 ///
 /// ```swift
 /// Redaction.add(names: ["X-Tenant", "pin"])
 /// ```
 public enum Redaction {
-    /// The text in the place of a secret.
+    /// The text that replaces a secret.
     package static let mark = "…"
 
     private static let fragments = [
@@ -29,21 +28,21 @@ public enum Redaction {
         addedNames.withLock { $0.formUnion(names) }
     }
 
-    /// Whether a header field or a query item with this name is likely to hold a credential.
+    /// Returns true if a header field or query item with this name is likely to hold a credential.
     package static func isSecret(_ name: String) -> Bool {
         let name = name.lowercased()
         return names.contains(name) || fragments.contains { name.contains($0) }
             || addedNames.withLock { $0.contains(name) }
     }
 
-    /// A host for people to read: without the user name and the password that may have been put there.
+    /// Returns a host without a user name and password that may precede it.
     package static func host(_ host: String) -> String {
         host.lastIndex(of: "@").map { mark + host[$0...] } ?? host
     }
 
-    /// A query, or a fragment, in which the values of likely credentials are left out.
+    /// Returns a query or a fragment without the values of likely credentials.
     ///
-    /// - Parameter query: Percent-encoded.
+    /// - Parameter query: The percent-encoded text.
     package static func query(_ query: String) -> String {
         query.split(separator: "&", omittingEmptySubsequences: false).map { pair in
             guard let equals = pair.firstIndex(of: "=") else { return String(pair) }
@@ -52,7 +51,7 @@ public enum Redaction {
         }.joined(separator: "&")
     }
 
-    /// A URL's text without its user, its password, and what else looks like a secret.
+    /// Returns a URL's text without its user, its password, and likely credentials in its query and fragment.
     package static func url(_ url: URL) -> String {
         var text = url.absoluteString
         var tail = ""

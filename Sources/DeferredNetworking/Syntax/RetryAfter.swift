@@ -8,17 +8,17 @@ import FoundationNetworking
 package enum RetryAfter {
     private static let epoch = HTTPDate.seconds("Thu, 01 Jan 1970 00:00:00 GMT") ?? 0
 
-    /// How long the server asks to wait, or nil when it doesn't say, or says it in a form that can't be read.
+    /// Returns the time that the server asks to wait, or nil if the field is missing or malformed.
     ///
-    /// A date counts from the response's own `Date`, so that clocks that go wrong don't matter, or else from `now`.
+    /// A date is compared with the response's own `Date`, so that wrong clocks don't matter, or otherwise with `now`.
     ///
     /// - Parameters:
-    ///   - field: The field itself.
-    ///   - date: The field `Date`.
+    ///   - field: The value of `Retry-After`.
+    ///   - date: The value of `Date`.
     package static func pause(field: String?, date: String?, now: Date) -> Duration? {
         guard let field = field?.trimmingCharacters(in: .whitespaces) else { return nil }
         if !field.isEmpty, field.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
-            // More seconds than fit into a number are more than anybody waits.
+            // A number of seconds that doesn't fit is longer than anybody waits.
             return .seconds(min(HTTPNumber.parse(field) ?? .max, 1 << 32))
         }
         guard let until = HTTPDate.seconds(field) else { return nil }
@@ -26,7 +26,7 @@ package enum RetryAfter {
         return .seconds(max(0, until - (start ?? epoch + Int64(now.timeIntervalSince1970))))
     }
 
-    /// The same for a response.
+    /// Returns the time that a response asks to wait, if any.
     static func pause(asked response: HTTPURLResponse, now: Date) -> Duration? {
         pause(
             field: response.value(forHTTPHeaderField: "Retry-After"),

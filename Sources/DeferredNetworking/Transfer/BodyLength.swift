@@ -4,9 +4,9 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// How many bytes of body a response announces: RFC 9112, section 6.3.
+/// The body length that a response announces: RFC 9112, section 6.3.
 enum BodyLength {
-    /// The number of bytes that will be delivered, or nil when the response doesn't tell.
+    /// Returns the number of bytes that will be delivered, or nil when the response doesn't say.
     static func expected(from response: URLResponse, method: String) -> Int64? {
         guard let response = response as? HTTPURLResponse else {
             return response.expectedContentLength >= 0 ? response.expectedContentLength : nil
@@ -14,19 +14,19 @@ enum BodyLength {
         if method == "HEAD" || [204, 304].contains(response.statusCode) {
             return 0
         }
-        // Bytes are counted after decoding, and the coding doesn't say how many that will be.
+        // Bytes are counted after decoding, and the decoded length isn't announced.
         guard hasIdentityCoding(response, field: "Content-Encoding") else { return nil }
         if !isEncoded(response), let length = response.value(forHTTPHeaderField: "Content-Length") {
             return parse(length)
         }
-        // Chunks don't tell, but a part does.
+        // A chunked body has no announced length, but a 206's Content-Range has.
         guard response.statusCode == 206, let field = response.value(forHTTPHeaderField: "Content-Range") else {
             return nil
         }
         return ContentRange(field)?.bytes.map { Int64($0.count) }
     }
 
-    /// The one number that `field` gives, if only several times: RFC 9110, section 8.6.
+    /// Returns the number in `field`, which may repeat one number but not list different ones: RFC 9110, section 8.6.
     static func parse(_ field: String) -> Int64? {
         if let length = HTTPNumber.parse(field) { return length }
         let lengths = Set(
@@ -36,7 +36,7 @@ enum BodyLength {
         return lengths.count == 1 ? lengths.first ?? nil : nil
     }
 
-    /// Whether a transfer coding frames the body, so that a `Content-Length` doesn't count.
+    /// Returns true if a transfer coding frames the body, so that `Content-Length` is ignored.
     static func isEncoded(_ response: HTTPURLResponse) -> Bool {
         !hasIdentityCoding(response, field: "Transfer-Encoding")
     }

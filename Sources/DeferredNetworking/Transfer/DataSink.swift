@@ -9,7 +9,7 @@ package import Foundation
 ///
 /// SAFETY: a sink has one transfer, which calls it in order and never twice at once, and whose lock orders the calls.
 package final class DataSink: TransferSink, @unchecked Sendable {
-    /// What a `Content-Length` alone can make this allocate.
+    /// The most memory to reserve on the word of a `Content-Length` alone, in bytes.
     private static let largestReservation = 4 << 20
 
     private let limit: Int64?

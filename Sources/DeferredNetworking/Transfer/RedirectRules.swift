@@ -4,24 +4,24 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// What a redirect response asks for: RFC 9110, section 15.4, as browsers read it.
+/// The rules for redirect responses: RFC 9110, section 15.4, as browsers implement it.
 package enum RedirectRules {
     enum Verdict {
-        /// Send this request instead.
+        /// Sends this request instead.
         case follow(URLRequest, CheckedRequest.Body)
 
-        /// The response is not one to follow: it is the result.
+        /// The response can't be followed and is the result.
         case deliver
 
         case fail(URLError)
     }
 
-    /// How many redirects one transfer follows, unless it is told otherwise.
+    /// The default limit of redirects per transfer.
     package static let hopLimit = 20
 
     /// - Parameters:
     ///   - chain: the URLs that redirected, up to the one before `request`.
-    ///   - limit: how many redirects are followed.
+    ///   - limit: the maximum number of redirects to follow.
     static func verdict(
         on response: HTTPURLResponse,
         to request: CheckedRequest,
@@ -50,7 +50,7 @@ package enum RedirectRules {
         return .follow(next, body)
     }
 
-    /// The `Location`, resolved by RFC 3986 and with the fragment that it inherits, if it is one that can be followed.
+    /// Returns the `Location`, resolved by RFC 3986 and with the inherited fragment, or nil if it can't be followed.
     private static func target(of response: HTTPURLResponse, from url: URL) -> URL? {
         guard let location = response.value(forHTTPHeaderField: "Location"),
             let target = URL(string: location, relativeTo: url)?.absoluteURL,
@@ -61,7 +61,7 @@ package enum RedirectRules {
         return URL(string: target.absoluteString + "#" + fragment) ?? target
     }
 
-    /// Names the last URLs of the chain: those of a loop are among them.
+    /// Returns an error that names the last URLs of the chain; if it is a loop, they show it.
     private static func tooMany(_ chain: [URL]) -> URLError {
         let shown = chain.suffix(6).map { DisplayText.quoted($0) }.joined(separator: " → ")
         return URLError(
@@ -86,7 +86,7 @@ package enum RedirectRules {
         removeHeaders(from: &request) { $0.hasPrefix("content-") || $0 == "transfer-encoding" }
     }
 
-    /// Headers that the caller meant for one origin only. `Host` would name the old one.
+    /// Headers that the caller meant for one origin only, and `Host`, which would name the old origin.
     private static let originBoundHeaders: Set = ["authorization", "cookie", "proxy-authorization", "host"]
 
     private static func removeHeaders(from request: inout URLRequest, where isRemoved: (String) -> Bool) {

@@ -4,9 +4,9 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// The body of a response that isn't accepted: its beginning goes into the error, and the rest is not waited for.
+/// The body of a response that isn't accepted. Its beginning becomes part of the error; the rest is not read.
 struct RefusedBody {
-    /// How much of it is read. Then the transfer ends.
+    /// The number of bytes to read before the transfer ends.
     static let limit = 64 << 10
 
     private let response: HTTPURLResponse
@@ -16,13 +16,13 @@ struct RefusedBody {
         self.response = response
     }
 
-    /// What the request fails with.
+    /// The error that the request fails with.
     var error: URLClientError {
         let code = URLClientError.Code.unacceptableStatus(code: response.statusCode, body: bytes)
         return URLClientError(code, url: response.url, response: response)
     }
 
-    /// - Throws: ``error`` when there is enough of it.
+    /// - Throws: ``error`` when the limit is reached.
     mutating func append(_ new: Data) throws(URLClientError) {
         bytes += new.prefix(Self.limit - bytes.count)
         if bytes.count == Self.limit { throw error }

@@ -4,10 +4,10 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Refuses responses that contradict themselves, or the range that the request asked for: RFC 9110, sections 8.6, 14.4 and
-/// 15.3.7.
+/// Rejects responses that contradict themselves or the requested range: RFC 9110, sections 8.6, 14.4 and 15.3.7.
 enum ResponseFraming {
-    /// A 206 that can't be used, where one without a range may: the underlying error of what ``check(_:of:)`` throws.
+    /// An unusable 206, where a request without a range may succeed: the underlying error of those that
+    /// ``check(_:of:)`` throws.
     struct UnusableRange: Error {}
 
     static func check(_ response: URLResponse, of request: CheckedRequest) throws(URLError) {
@@ -53,7 +53,7 @@ private struct RequestedRange {
     private let first: Int64?
     private let last: Int64?
 
-    /// - Returns: nil for several ranges, other units, and what is malformed.
+    /// - Returns: nil for several ranges, other units, and malformed fields.
     init?(_ field: String) {
         let parts = field.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, parts[0].lowercased() == "bytes" else { return nil }
@@ -69,7 +69,7 @@ private struct RequestedRange {
         if let first {
             return bytes.lowerBound == first && bytes.upperBound <= last ?? .max
         }
-        // The last so many bytes, or all where there are fewer.
+        // A suffix range: the last `count` bytes, or all of them if there are fewer.
         guard let count = last, Int64(bytes.count) <= count else { return false }
         return total.map { bytes.upperBound == $0 - 1 } ?? true
     }

@@ -5,13 +5,13 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// One request, from its first task to its one result, over as many tasks as redirects and challenges take.
+/// A request from its first task to its result, with as many tasks as its redirects and challenges require.
 ///
-/// This is the storage over ``TransferStateMachine``: it takes the lock, feeds the event, lets go of the lock, and performs
-/// the actions. Actions wait in an outbox that one thread at a time empties, so that the sink sees them one by one and in the
-/// order in which they were decided, whichever threads the events come from.
+/// This is the storage over ``TransferStateMachine``: it takes the lock, feeds the event, releases the lock, and
+/// performs the actions. Actions wait in an outbox that one thread at a time empties, so that the sink receives them
+/// one by one and in the order in which they were decided, whichever threads the events come from.
 ///
-/// A running transfer is retained by its engine; it needs no owner, and dropping it doesn't cancel it.
+/// A running transfer is retained by its engine; it needs no owner, and releasing it doesn't cancel it.
 package final class Transfer: Sendable {
     private struct State {
         var machine: TransferStateMachine
@@ -19,6 +19,9 @@ package final class Transfer: Sendable {
         var isEmptyingOutbox = false
         var task: (any EngineTask)?
         var challenge: URLAuthenticationChallenge?
+
+        /// What the platform's task waits for.
+        var redirectAnswer: RedirectAnswer?
         var sink: (any TransferSink)?
         var sinkError: (any Error)?
         var lease: EngineLease?
@@ -31,8 +34,8 @@ package final class Transfer: Sendable {
     /// Begins a transfer and returns at once.
     ///
     /// - Parameters:
-    ///   - lease: the engine that carries it, let go of when nothing of the transfer is left there.
-    ///   - redirectLimit: how many redirects are followed.
+    ///   - lease: a lease of the engine that runs the transfer, released when the engine has nothing left of it.
+    ///   - redirectLimit: the maximum number of redirects to follow.
     ///   - decider: decides about redirects and challenges.
     ///   - configure: applied to each platform task before it is resumed.
     @discardableResult
@@ -57,7 +60,7 @@ package final class Transfer: Sendable {
         handle { $0.start() }
     }
 
-    /// Ends the transfer with `URLError.cancelled` and the failing URL, unless it has ended. Returns without waiting.
+    /// Ends the transfer with `URLError.cancelled` and the failing URL, unless it has ended. Doesn't block.
     package func cancel() {
         handle { $0.cancel() }
     }
@@ -67,18 +70,18 @@ package final class Transfer: Sendable {
         handle { $0.abort(with: error) }
     }
 
-    /// Stops reading the response, or goes on, where the engine can: see ``EngineTask/hold(while:)``.
+    /// Pauses or resumes reading the response, if the engine supports it: see ``EngineTask/hold(while:)``.
     package func hold(while isHeld: @escaping @Sendable () -> Bool) {
         state.withLock { $0.task }?.hold(while: isHeld)
     }
 
     // MARK: Events
 
-    /// Takes the engine's news of one of its tasks.
+    /// Handles an event that the engine reports about one of the transfer's tasks.
     package func receive(_ event: EngineEvent, of task: Int) {
         switch event {
         case .made(let made):
-            // What the task before retains is let go of without the lock.
+            // The previous task's captures are released outside of the lock.
             let old = state.withLock { state in
                 defer { state.task = made }
                 return state.task
@@ -87,15 +90,30 @@ package final class Transfer: Sendable {
             handle { $0.created(task: task) }
         case .head(let response):
             handle { $0.received(response, task: task) }
-        case .redirect(let response):
+        case .redirect(let response, nil):
             handle { $0.redirected(by: response, task: task) }
+        case .redirect(let response, let answer?):
+            let isCurrent = state.withLock { state in
+                guard state.task?.identifier == task, state.redirectAnswer == nil else { return false }
+                state.redirectAnswer = answer
+                return true
+            }
+            guard isCurrent else { return answer(nil) }
+            handle { $0.redirected(by: response, task: task, isHeld: true) }
         case .challenge(let challenge, nil):
             state.withLock { $0.challenge = challenge }
             handle { $0.challenged(task: task) }
         case .challenge(let challenge, let answer?):
             let (decider, task) = state.withLock { ($0.decider, $0.task) }
             guard let decider, let task else { return answer(.performDefaultHandling, nil) }
-            decider.decide(challenge: challenge, of: task, answer: answer)
+            decider.decide(challenge: challenge, of: task) { disposition, credential in
+                self.meet(challenge, disposition, credential, answer)
+            }
+        case .waiting:
+            state.withLock { $0.decider }?.waitsForConnectivity()
+        case .bodyBegan(let answer):
+            handle { $0.bodyBegan(task: task) }
+            answer?(nextStream())
         case .bytes(let bytes):
             handle { $0.received(bytes, task: task) }
         case .sent(let count, let total):
@@ -111,7 +129,7 @@ package final class Transfer: Sendable {
         }
     }
 
-    /// Feeds one event to the machine and performs what it asks for.
+    /// Feeds one event to the machine, and performs the actions that it returns.
     private func handle(_ event: (inout TransferStateMachine) -> [TransferStateMachine.Action]) {
         let mustEmptyOutbox = state.withLock { state in
             state.outbox += event(&state.machine)
@@ -150,6 +168,10 @@ package final class Transfer: Sendable {
             current(task)?.resume()
         case .cancelTask(let task):
             current(task)?.cancel()
+        case .answerRedirect(let request):
+            let (answer, decider) = state.withLock { ($0.redirectAnswer.take(), $0.decider) }
+            if request != nil { decider?.willSend() }
+            answer?(request?.withStream)
         case .askAboutRedirect(let response, let proposal, let round):
             ask(about: response, proposal: proposal, round: round)
         case .askAboutChallenge(let failures, let round):
@@ -179,7 +201,8 @@ package final class Transfer: Sendable {
         do {
             try call(sink)
         } catch {
-            // The machine may have finished already: what waits in the outbox must not turn this into a success.
+            // The machine may have finished already: a result that waits in the outbox must not turn this error into a
+            // success.
             state.withLock { $0.sinkError = error }
             abort(with: error)
         }
@@ -208,10 +231,50 @@ package final class Transfer: Sendable {
         }
     }
 
+    /// Answers a challenge that the platform meets itself, unless the answer has failed before.
+    private func meet(
+        _ challenge: URLAuthenticationChallenge,
+        _ disposition: URLSession.AuthChallengeDisposition,
+        _ credential: URLCredential?,
+        _ answer: ChallengeAnswer
+    ) {
+        switch disposition {
+        case .useCredential:
+            if let user = credential?.user, let password = credential?.password,
+                !state.withLock({ $0.machine.mayTry(user: user, password: password) })
+            {
+                return answer(.performDefaultHandling, nil)
+            }
+        case .cancelAuthenticationChallenge:
+            // The platform's own error would be that of a task which was cancelled.
+            let url = state.withLock { $0.machine.request.url }
+            abort(with: URLError(ChallengeHandling.refusalCode(of: challenge), failing: url))
+        case .performDefaultHandling, .rejectProtectionSpace:
+            break
+        @unknown default:
+            break
+        }
+        answer(disposition, credential)
+    }
+
+    /// The body's stream from its first byte, where it is one that can be had again.
+    private func nextStream() -> InputStream? {
+        guard case .stream(let makeStream) = state.withLock({ $0.machine.request.body }) else { return nil }
+        let stream = makeStream()
+        guard BodyStreams.isSpent(stream) else { return stream }
+        abort(with: BodyStreams.spent)
+        return nil
+    }
+
+    /// Whether the response may be kept in a cache.
+    var isCacheable: Bool { state.withLock { $0.machine.request.isCacheable } }
+
     private func release() {
-        // What the decider retains, the user's session among it, goes before the lease, and none of it under the lock.
+        // The decider's captures, among them the user's session, are released before the lease, and all outside of the
+        // lock.
         var held = state.withLock { state in
-            Optional((state.task.take(), state.challenge.take(), state.decider.take(), state.configure.take()))
+            let (task, challenge, answer) = (state.task.take(), state.challenge.take(), state.redirectAnswer.take())
+            return Optional((task, challenge, answer, state.decider.take(), state.configure.take()))
         }
         withExtendedLifetime(held) {}
         held = nil
@@ -221,7 +284,7 @@ package final class Transfer: Sendable {
 }
 
 extension TransferStateMachine.Answer {
-    /// An answer in the platform's terms.
+    /// Converts an answer from the platform's types.
     fileprivate init(_ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential?, url: URL) {
         switch disposition {
         case .useCredential:

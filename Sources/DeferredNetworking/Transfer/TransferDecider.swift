@@ -5,17 +5,19 @@ package import FoundationNetworking
 package import Foundation
 #endif
 
-/// Decides whether a redirect is followed and how a challenge is met. A transfer without one follows every redirect, and
-/// delivers the 401.
+/// Decides about redirects and challenges. A transfer without a decider follows every redirect and delivers a 401.
 package protocol TransferDecider: Sendable {
-    /// A task is about to be resumed: the first one, or one after a redirect or a challenge.
+    /// Called before a task is resumed: the first one, or one after a redirect or a challenge.
     func willSend()
+
+    /// The task waits for a network to connect over.
+    func waitsForConnectivity()
 
     /// A task is about to end.
     func measured(_ metrics: URLClient.Metrics)
 
     /// - Parameters:
-    ///   - proposal: what will be sent if it is the answer.
+    ///   - proposal: the request to send if the redirect is followed.
     ///   - answer: takes the request to send, or nil to deliver the redirect. Only its first call counts.
     func decide(
         redirect response: HTTPURLResponse,
@@ -24,7 +26,7 @@ package protocol TransferDecider: Sendable {
         answer: @escaping @Sendable (URLRequest?) -> Void
     )
 
-    /// - Parameter answer: what to do, as in `URLSessionTaskDelegate`. Only its first call counts.
+    /// - Parameter answer: takes the disposition, as in `URLSessionTaskDelegate`. Only its first call counts.
     func decide(
         challenge: URLAuthenticationChallenge,
         of task: any EngineTask,
@@ -34,5 +36,6 @@ package protocol TransferDecider: Sendable {
 
 extension TransferDecider {
     package func willSend() {}
+    package func waitsForConnectivity() {}
     package func measured(_ metrics: URLClient.Metrics) {}
 }

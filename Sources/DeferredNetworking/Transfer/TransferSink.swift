@@ -6,23 +6,23 @@ package import Foundation
 package import FoundationNetworking
 #endif
 
-/// Where a transfer's response goes.
+/// Receives a transfer's response.
 ///
-/// A transfer calls its sink in order, never twice at once, and holds no lock meanwhile. After `finish` it calls
-/// nothing and lets go of the sink. What a method throws ends the transfer with that error.
+/// A transfer calls its sink in order, never concurrently, and without holding a lock. After `finish`, it makes no more
+/// calls and releases the sink. An error that a method throws ends the transfer with that error.
 package protocol TransferSink: AnyObject, Sendable {
-    /// The transfer is about to begin. A sink that keeps it makes a cycle.
+    /// Called before the transfer begins. A sink that retains the transfer creates a reference cycle.
     func begin(_ transfer: Transfer)
 
-    /// A response begins. A second one replaces the first, and all bytes that came with it.
+    /// Receives the head of a response. A second head replaces the first, along with the bytes received since.
     func receive(head: URLResponse) throws
 
     func receive(bytes: Data) throws
 
-    /// How far the body of the request, or that of the current response, has come.
+    /// Receives the progress of the request's body or of the current response's body.
     func report(_ progress: BodyProgress)
 
-    /// The end, exactly once. A success means that the whole body was received.
+    /// Ends the transfer; called exactly once. Success means that the whole body was received.
     func finish(_ result: Result<URLResponse, any Error>)
 }
 
@@ -30,7 +30,7 @@ extension TransferSink {
     package func begin(_ transfer: Transfer) {}
 }
 
-/// How many bytes of a body have gone by.
+/// The progress of a body in one direction.
 package struct BodyProgress: Sendable, Equatable {
     package enum Direction: Sendable {
         case sent, received
@@ -38,10 +38,10 @@ package struct BodyProgress: Sendable, Equatable {
 
     package let direction: Direction
 
-    /// Bytes so far; those received count after decoding.
+    /// The number of bytes so far; received bytes count after decoding.
     package let completed: Int64
 
-    /// Bytes of the whole body, when that is known.
+    /// The length of the whole body, if known.
     package let total: Int64?
 
     /// Those of `completed` that this transfer did not bring, since they were there.
@@ -57,7 +57,7 @@ package struct BodyProgress: Sendable, Equatable {
 }
 
 extension ProgressReporter {
-    /// What reports one direction of a transfer here, and leaves out the other.
+    /// Returns a closure that reports one direction of a transfer's progress to this reporter and ignores the other.
     func counting(_ direction: BodyProgress.Direction) -> @Sendable (BodyProgress) -> Void {
         { [self] progress in
             if progress.direction == direction {

@@ -4,16 +4,16 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// One transfer, from the first request over any number of redirects and challenges to its one result.
+/// A transfer, from the first request through any number of redirects and challenges to its result.
 ///
-/// A redirect or a challenge is never answered to the platform. It is recorded, its task is cancelled, and when that task
-/// has completed, the next request goes out as a task of its own. Everything about tasks other than the current one is late
-/// news and ignored.
+/// A redirect or a challenge is never answered to the platform. It is recorded, its task is cancelled, and when that
+/// task has completed, a new task sends the next request. Events of tasks other than the current one come late and are
+/// ignored.
 struct TransferStateMachine {
     enum State {
         case idle
 
-        /// A task for the current request was asked for, and is not there yet.
+        /// A task for the current request was requested, but doesn't exist yet.
         case creating
 
         case running(Exchange)
@@ -21,14 +21,17 @@ struct TransferStateMachine {
         /// The task was cancelled by this machine, and its completion is awaited.
         case stopping(Exchange, Stop)
 
+        /// Somebody was asked about a redirect, and the task waits for the answer.
+        case holding(Exchange, Question)
+
         /// Somebody was asked what to do next. No task exists.
         case deciding(Question)
 
-        /// The result was given. What remains on the platform's side is cleared away.
+        /// The result was delivered. The remainder on the platform's side is being cleaned up.
         case finished(Remainder)
     }
 
-    /// One request and what has arrived for it.
+    /// A request and the data received for it so far.
     struct Exchange {
         let task: Int
         var response: URLResponse?
@@ -37,14 +40,14 @@ struct TransferStateMachine {
         var sent: Int64 = 0
     }
 
-    /// Why a task was cancelled by this machine.
+    /// The reason why this machine cancelled a task.
     enum Stop {
         case redirect(HTTPURLResponse)
         case challenge
         case rewind
     }
 
-    /// What was asked. The round tells a second answer to an earlier question from the answer to this one.
+    /// A question to the decider. The round distinguishes its answer from a second answer to an earlier question.
     enum Question {
         case redirect(HTTPURLResponse, proposal: URLRequest, CheckedRequest.Body, round: Int)
         case challenge(URLResponse?, round: Int)
@@ -67,6 +70,10 @@ struct TransferStateMachine {
         case createTask(CheckedRequest)
         case resumeTask(Int)
         case cancelTask(Int)
+
+        /// Lets the task that waits follow a redirect, or with nil take it as its response.
+        case answerRedirect(CheckedRequest?)
+
         case askAboutRedirect(HTTPURLResponse, proposal: URLRequest, round: Int)
         case askAboutChallenge(failures: Int, round: Int)
         case deliverHead(URLResponse)
@@ -74,7 +81,7 @@ struct TransferStateMachine {
         case report(BodyProgress)
         case finish(Result<URLResponse, any Error>)
 
-        /// Nothing of this transfer is left on the platform's side.
+        /// The platform has nothing left of this transfer.
         case release
     }
 
@@ -100,17 +107,17 @@ struct TransferStateMachine {
             return create(request)
         case .finished:
             return []
-        case .creating, .running, .stopping, .deciding:
+        case .creating, .running, .holding, .stopping, .deciding:
             preconditionFailure("start() in state \(state)")
         }
     }
 
-    /// The user's wish. A result that came first stays.
+    /// Handles a cancellation by the user. An earlier result stands.
     mutating func cancel() -> [Action] {
         abort(with: URLError(.cancelled, failing: request.url))
     }
 
-    /// Ends the transfer with `error`, unless it has ended: a deadline, or a sink that can take no more.
+    /// Ends the transfer with `error`, unless it has ended: for a deadline, or when the sink throws.
     mutating func abort(with error: any Error) -> [Action] {
         switch state {
         case .idle, .deciding:
@@ -122,6 +129,8 @@ struct TransferStateMachine {
         case .running(let exchange):
             state = .finished(.task(exchange.task))
             return [.finish(.failure(error)), .cancelTask(exchange.task)]
+        case .holding(let exchange, _):
+            return abandon(exchange, with: error)
         case .stopping(let exchange, _):
             state = .finished(.task(exchange.task))
             return [.finish(.failure(error))]
@@ -130,12 +139,12 @@ struct TransferStateMachine {
         }
     }
 
-    /// The session will call back no more.
+    /// Handles the invalidation of the session, which makes no more callbacks.
     mutating func invalidated() -> [Action] {
         switch state {
         case .idle, .creating, .deciding:
             return abort(with: URLClientError.shutDown)
-        case .running, .stopping:
+        case .running, .holding, .stopping:
             return finish(.failure(URLClientError.shutDown))
         case .finished(.task):
             state = .finished(.nothing)
@@ -157,6 +166,12 @@ struct TransferStateMachine {
         return [.finish(result), .release]
     }
 
+    /// Ends the transfer while its task waits for an answer, which the platform gets all the same.
+    private mutating func abandon(_ exchange: Exchange, with error: any Error) -> [Action] {
+        state = .finished(.task(exchange.task))
+        return [.finish(.failure(error)), .cancelTask(exchange.task), .answerRedirect(nil)]
+    }
+
     // MARK: What happens to the task
 
     mutating func created(task: Int) -> [Action] {
@@ -167,12 +182,12 @@ struct TransferStateMachine {
         case .finished(.creation):
             state = .finished(.task(task))
             return [.cancelTask(task)]
-        case .idle, .running, .stopping, .deciding, .finished:
+        case .idle, .running, .holding, .stopping, .deciding, .finished:
             preconditionFailure("created(task: \(task)) in state \(state)")
         }
     }
 
-    /// A response; of several, the last one counts, and its body replaces what came before.
+    /// Handles the head of a response. The last of several counts, and its body replaces earlier ones.
     mutating func received(_ response: URLResponse, task: Int) -> [Action] {
         guard case .running(var exchange) = state, exchange.task == task, !isInterim(response) else { return [] }
         do throws(URLError) {
@@ -198,32 +213,55 @@ struct TransferStateMachine {
         return [.deliverBytes(bytes), .report(.received(exchange.received, of: exchange.expected))]
     }
 
-    /// - Parameter expected: the whole body's length, when it is known.
+    /// - Parameter expected: the length of the whole body, if known.
     mutating func sent(_ bytes: Int64, expected: Int64?, task: Int) -> [Action] {
         guard case .running(var exchange) = state, exchange.task == task else { return [] }
-        // The platform's own total repeats and jumps; the sum of its steps is right.
-        exchange.sent += bytes
+        // The platform's own total repeats and jumps; the sum of its steps is right, but for steps that it repeats.
+        exchange.sent = min(exchange.sent + bytes, expected ?? .max)
         state = .running(exchange)
         return [.report(.sent(exchange.sent, of: expected))]
     }
 
-    mutating func redirected(by response: HTTPURLResponse, task: Int) -> [Action] {
-        stop(for: .redirect(response), task: task)
+    /// The body is sent from its first byte.
+    mutating func bodyBegan(task: Int) -> [Action] {
+        if case .running(var exchange) = state, exchange.task == task {
+            exchange.sent = 0
+            state = .running(exchange)
+        }
+        return []
+    }
+
+    /// - Parameter isHeld: whether the task waits for an answer, instead of having to be cancelled.
+    mutating func redirected(by response: HTTPURLResponse, task: Int, isHeld: Bool = false) -> [Action] {
+        guard isHeld else { return stop(for: .redirect(response), task: task) }
+        guard case .running(let exchange) = state, exchange.task == task else { return [.answerRedirect(nil)] }
+        switch RedirectRules.verdict(on: response, to: request, after: chain, limit: redirectLimit) {
+        case .follow(let proposal, let body):
+            round += 1
+            state = .holding(exchange, .redirect(response, proposal: proposal, body, round: round))
+            return [.askAboutRedirect(response, proposal: proposal, round: round)]
+        case .deliver:
+            return [.answerRedirect(nil)]
+        case .fail(let error):
+            return abandon(exchange, with: error)
+        }
     }
 
     mutating func challenged(task: Int) -> [Action] {
         stop(for: .challenge, task: task)
     }
 
-    /// The platform wants to send a body again that it has already read: it lost a kept-alive connection.
+    /// Handles the platform's request to send a body again that it has already read: it lost a kept-alive connection.
     mutating func bodyStreamWanted(task: Int) -> [Action] {
         stop(for: .rewind, task: task)
     }
 
-    /// - Parameter response: the task's response, which on Linux may never have been delivered: those of redirects that
-    ///   name no usable target aren't.
+    /// - Parameter response: the task's response. On Linux, that of a redirect without a usable target is never
+    ///   delivered otherwise.
     mutating func completed(task: Int, response: URLResponse?, error: (any Error)?) -> [Action] {
         switch state {
+        case .holding(let exchange, _) where exchange.task == task:
+            return finish(result(of: exchange, error: error))
         case .running(let exchange) where exchange.task == task:
             if error == nil, exchange.response == nil, let response, isRedirect(response) {
                 return deliver(response)
@@ -234,7 +272,7 @@ struct TransferStateMachine {
         case .finished(.task(task)):
             state = .finished(.nothing)
             return [.release]
-        case .idle, .creating, .running, .stopping, .deciding, .finished:
+        case .idle, .creating, .running, .holding, .stopping, .deciding, .finished:
             return []
         }
     }
@@ -268,7 +306,7 @@ struct TransferStateMachine {
         (response as? HTTPURLResponse).map { (300..<400).contains($0.statusCode) } ?? false
     }
 
-    /// 1xx, except 101: what follows that is a body.
+    /// Returns true for 1xx, except 101, which is followed by a body.
     private func isInterim(_ response: URLResponse) -> Bool {
         guard let status = (response as? HTTPURLResponse)?.statusCode else { return false }
         return (100..<200).contains(status) && status != 101
@@ -276,7 +314,7 @@ struct TransferStateMachine {
 
     // MARK: Redirects and challenges
 
-    /// The task that this machine cancelled has completed, with whatever error.
+    /// Handles the completion, with whatever error, of a task that this machine cancelled.
     private mutating func stopped(_ exchange: Exchange, for reason: Stop) -> [Action] {
         switch reason {
         case .redirect(let response):
@@ -299,14 +337,16 @@ struct TransferStateMachine {
         }
     }
 
-    /// The answer to the question of this round. Later and second answers change nothing.
+    /// Handles the answer to the question of this round. Late and repeated answers are ignored.
     mutating func answered(_ answer: Answer, round: Int) -> [Action] {
         switch state {
         case .deciding(.redirect(let response, let proposal, let body, round)):
             return answeredRedirect(answer, response: response, proposal: proposal, body: body)
         case .deciding(.challenge(let response, round)):
             return answeredChallenge(answer, response: response)
-        case .idle, .creating, .running, .stopping, .deciding, .finished:
+        case .holding(let exchange, .redirect(_, let proposal, let body, round)):
+            return answeredRedirect(answer, of: exchange, proposal: proposal, body: body)
+        case .idle, .creating, .running, .holding, .stopping, .deciding, .finished:
             return []
         }
     }
@@ -324,7 +364,7 @@ struct TransferStateMachine {
         }
     }
 
-    /// A redirect itself becomes the result. Its body is lost, with the task that was cancelled or by the platform.
+    /// Delivers a redirect itself as the result. Its body is lost: the task was cancelled, or the platform dropped it.
     private mutating func deliver(_ response: URLResponse) -> [Action] {
         [.deliverHead(response)] + finish(.success(response))
     }
@@ -337,13 +377,42 @@ struct TransferStateMachine {
     ) -> [Action] {
         switch answer {
         case .follow(let request):
-            chain.append(self.request.url)
-            // Another method than the proposed one has another body.
-            return reissue(request, body: request.httpMethod == proposal.httpMethod ? body : .inRequest)
+            do throws(URLClientError) {
+                let checked = try checked(request, proposal: proposal, body)
+                chain.append(self.request.url)
+                return create(checked)
+            } catch {
+                return finish(.failure(error))
+            }
         case .fail(let error):
             return finish(.failure(error))
         case .deliver, .authenticate:
             return deliver(response)
+        }
+    }
+
+    private mutating func answeredRedirect(
+        _ answer: Answer,
+        of exchange: Exchange,
+        proposal: URLRequest,
+        body: CheckedRequest.Body
+    ) -> [Action] {
+        switch answer {
+        case .follow(let next):
+            do throws(URLClientError) {
+                let checked = try checked(next, proposal: proposal, body)
+                chain.append(request.url)
+                request = checked
+                state = .running(Exchange(task: exchange.task))
+                return [.answerRedirect(checked)]
+            } catch {
+                return abandon(exchange, with: error)
+            }
+        case .fail(let error):
+            return abandon(exchange, with: error)
+        case .deliver, .authenticate:
+            state = .running(exchange)
+            return [.answerRedirect(nil)]
         }
     }
 
@@ -354,7 +423,7 @@ struct TransferStateMachine {
         if case .authenticate(let user, let password) = answer {
             do throws(URLClientError) {
                 let field = try BasicCredential.field(user: user, password: password)
-                // The same credential fails the same way: that ends it, with the response that says so.
+                // The same credential would fail the same way: the result is the response that refuses it.
                 if credentials.insert(field).inserted {
                     guard !request.hasOneShotBody else {
                         return finish(.failure(URLError(.requestBodyStreamExhausted, failing: request.url)))
@@ -365,7 +434,7 @@ struct TransferStateMachine {
                 return finish(.failure(error))
             }
         }
-        // The response and its body were delivered before the challenge came.
+        // The response and its body were delivered before the challenge arrived.
         guard let response else {
             return finish(.failure(URLError(.userAuthenticationRequired, failing: request.url)))
         }
@@ -373,11 +442,19 @@ struct TransferStateMachine {
     }
 
     /// `request` may come from outside, so it is checked like the first one.
-    private mutating func reissue(_ request: URLRequest, body: CheckedRequest.Body) -> [Action] {
-        do throws(URLClientError) {
-            return create(try CheckedRequest(request, body: body))
-        } catch {
-            return finish(.failure(error))
-        }
+    private func checked(
+        _ next: URLRequest,
+        proposal: URLRequest,
+        _ body: CheckedRequest.Body
+    ) throws(URLClientError) -> CheckedRequest {
+        // Another method than the proposed one has another body.
+        let checked = try CheckedRequest(next, body: next.httpMethod == proposal.httpMethod ? body : .inRequest)
+        return request.isCacheable ? checked : checked.uncached()
+    }
+
+    /// Whether a credential was not tried before, where the platform meets challenges itself: the same one fails the same
+    /// way.
+    mutating func mayTry(user: String, password: String) -> Bool {
+        credentials.insert(user + "\u{0}" + password).inserted
     }
 }

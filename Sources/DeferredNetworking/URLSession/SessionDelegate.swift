@@ -6,15 +6,38 @@ import Synchronization
 import FoundationNetworking
 #endif
 
-/// The delegate of an engine's session: tells each callback to the transfer that the task belongs to.
+/// The delegate of an engine's session: forwards each callback to the transfer of its task.
 ///
-/// Signatures are exact. A near miss compiles, and the platform never calls it. Tests:
+/// The signatures must match exactly: a near miss compiles, but is never called. Tests:
 /// `URLSessionTests.DelegateMethods`.
 final class SessionDelegate: NSObject, URLSessionDataDelegate {
     let registry = TaskRegistry()
 
+    /// Those that `configure` gave tasks, until they end.
+    private let givenDelegates = Lock<[Int: any URLSessionTaskDelegate]>([:])
+
+    /// Whom the session's tasks trust, where the platform's sessions can be told.
+    private let security: SessionSecurity?
+
     /// Filled when the session calls back no more.
     let invalidated = Deferred<Void>()
+
+    init(security: SessionSecurity? = nil) {
+        self.security = security
+    }
+
+    /// Starts a task that reports here, and returns the delegate that it was given.
+    func start(_ task: URLSessionTask) -> (any URLSessionTaskDelegate)? {
+        let given = reclaim(task)
+        if let given {
+            givenDelegates.withLock { $0[task.taskIdentifier] = given }
+        }
+        // If `configure` has suspended it, once isn't enough.
+        while task.state == .suspended {
+            task.resume()
+        }
+        return given
+    }
 
     func urlSession(
         _ session: URLSession,
@@ -37,19 +60,22 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
     ) {
+        if totalBytesSent == bytesSent { send(.bodyBegan(), of: task) }
         send(.sent(bytesSent, of: totalBytesExpectedToSend > 0 ? totalBytesExpectedToSend : nil), of: task)
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         let identifier = task.taskIdentifier
+        let given = givenDelegates.withLock { $0.removeValue(forKey: identifier) }
+        withExtendedLifetime(given) {}
         let failure = error ?? BodyStreams.failure(of: task)
         registry.remove(task: identifier)?.receive(.ended(task.response, error: failure), of: identifier)
     }
 
-    // The completion handler stays uncalled: answering after a cancellation or a time-out traps, two at once trap under
-    // HTTP/2 (https://github.com/swiftlang/swift-corelibs-foundation/issues/5445), and the platform's own follow-up requests
-    // lose their bodies (since #2948). Tests: `URLSessionTests`, "cancelling redirected requests at random moments does not
-    // trap" and "a redirect that keeps the method keeps the body".
+    // The completion handler is never called: answering after a cancellation or a time-out traps, two answers at once
+    // trap under HTTP/2 (https://github.com/swiftlang/swift-corelibs-foundation/issues/5445), and the platform's own
+    // follow-up requests lose their bodies (since #2948). Tests: `URLSessionTests`, "cancelling redirected requests at
+    // random moments does not trap" and "a redirect that keeps the method keeps the body".
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -57,7 +83,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         newRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        send(.redirect(response), of: task)
+        send(.redirect(response, answer: RedirectHandling.answer(completionHandler, request)), of: task)
     }
 
     func urlSession(
@@ -67,19 +93,58 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         let answer = ChallengeHandling.isRecorded(challenge) ? nil : completionHandler
+        if let security, let answer, security.meets(challenge) {
+            let transfer = registry[task.taskIdentifier]
+            return security.meet(challenge, answer: answer) { transfer?.abort(with: $0) }
+        }
         send(.challenge(challenge, answer: answer), of: task)
     }
 
-    // Called on the queue that all sessions share: nothing here may wait for a lock or touch the task. With a stream, the
-    // platform traps or hangs; no issue is known upstream. Test: `URLSessionTests`, "needNewBodyStream, without which a POST
-    // on a stale connection is sent without its body".
+    // Called on the queue that all sessions share: nothing here may wait for a lock or touch the task. If a stream is
+    // given, the platform traps or hangs; no issue is known upstream. Test: `URLSessionTests`, "needNewBodyStream,
+    // without which a POST on a stale connection is sent without its body".
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
     ) {
-        completionHandler(nil)
-        URLSessionEngine.control.async { self.send(.needsBody, of: task) }
+        let event = BodyStreams.event(completionHandler)
+        URLSessionEngine.control.async { self.send(event, of: task) }
+    }
+
+    // Never called on Linux, as the next two.
+    func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        willCacheResponse proposedResponse: CachedURLResponse,
+        completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
+    ) {
+        guard registry[dataTask.taskIdentifier]?.isCacheable ?? true else { return completionHandler(nil) }
+        bystander(of: dataTask, in: session).considerCaching(
+            proposedResponse,
+            of: dataTask,
+            in: session,
+            completionHandler
+        )
+    }
+
+    func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
+        send(.waiting, of: task)
+        bystander(of: task, in: session).isWaiting(task, in: session)
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics) {
+        if let measured = TransactionTimes(metrics)?.metrics {
+            send(.measured(measured), of: task)
+        }
+        bystander(of: task, in: session).finishedCollecting(metrics, of: task, in: session)
+    }
+
+    /// The delegate that would be told if this one weren't there: that of the task, or of the session that the user made.
+    private func bystander(of task: URLSessionTask, in session: URLSession) -> Bystander {
+        let given = givenDelegates.withLock { $0[task.taskIdentifier] }
+        let delegate = given ?? session.delegate as? any URLSessionTaskDelegate
+        return Bystander(delegate: delegate === self ? nil : delegate)
     }
 
     func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
@@ -94,7 +159,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
     }
 }
 
-/// The transfers of one session's tasks, by the tasks' identifiers.
+/// The transfers of a session's tasks, by the tasks' identifiers.
 final class TaskRegistry: Sendable {
     private let transfers = Lock<[Int: Transfer]>([:])
 

@@ -6,7 +6,7 @@ public import FoundationNetworking
 #endif
 
 extension URLSession {
-    /// Begins a request, and gives its body and response when they are complete.
+    /// Begins a request, and succeeds with its body and response when they are complete.
     ///
     /// ```swift
     /// let user = URLSession.shared.beginDataTask(with: url).map { data, _ in
@@ -16,23 +16,31 @@ extension URLSession {
     ///
     /// Any HTTP status is a success, as in Foundation; a body that is shorter than its `Content-Length` is not.
     ///
-    /// Redirects are followed as browsers do: `301`, `302` and `303` become a `GET`, `307` and `308` keep method and body;
-    /// `Authorization` and `Cookie` do not cross origins. The session's own delegate, if it has one, is asked about
-    /// redirects and challenges; without it, a `401` is delivered as the response.
+    /// Redirects are followed as in browsers: `301` and `302` turn a `POST` into a `GET`, `303` everything but `HEAD`;
+    /// `307` and `308` keep method and body. `Authorization` and `Cookie` don't cross origins. A delegate that
+    /// `configure` gives the task, or else the session's own, decides about redirects and challenges; without one, a
+    /// `401` is delivered as the response.
     ///
-    /// On Linux the request runs on a private session with the configuration of this one, which keeps this process from
-    /// the traps of the platform's; it does not show among the tasks of this session, and invalidating this session does
-    /// not stop it.
+    /// On Linux, the request runs on a private session with the same configuration, which protects the process from
+    /// traps in the platform's implementation. The request doesn't appear among the tasks of this session, and
+    /// invalidating this session doesn't stop it. On Apple's platforms, the request runs on this session, which must not
+    /// have been invalidated, as for its own methods; only if the session calls its delegate on the main queue, the
+    /// request runs on a private session, so that the main thread neither writes files nor is waited for. A background
+    /// session fails it with ``URLClientError/engineUnavailable(reason:)``.
     ///
     /// - Parameters:
-    ///   - request: Checked before anything is sent. Its time-out is rounded up to whole seconds on Linux.
-    ///   - configure: Called with each platform task before it starts, on a private queue: to set its priority or
-    ///     description. A redirect or an answered challenge makes one more. It must not resume, suspend or cancel it.
+    ///   - request: The request, which is checked before anything is sent. Its time-out is rounded up to whole seconds
+    ///     on Linux.
+    ///   - configure: A closure that is called with each platform task before it starts, on a private queue: to set its
+    ///     priority, description or delegate. On Linux, a redirect or an answered challenge creates another task. The
+    ///     closure must not resume, suspend or cancel the task.
     /// - Returns: A task that is already running. Its progress counts the bytes of the body. Cancelling it fails it at
     ///   once with `URLError.cancelled`, and stops the transfer.
-    ///   It fails with ``URLClientError/invalidRequest(reason:)`` for a request that cannot be sent (no absolute HTTP URL, control
-    ///   characters, an infinite time-out, a body on `GET`), naming the value; with ``URLClientError/truncatedBody(received:expected:)``
-    ///   for a body cut short; and otherwise with a `URLError` that has the failing URL.
+    ///
+    ///   It fails with ``URLClientError/invalidRequest(reason:)``, which names the value, for a request that can't be
+    ///   sent (no absolute HTTP URL, control characters, an infinite time-out, a body on `GET`); with
+    ///   ``URLClientError/truncatedBody(received:expected:)`` for a body cut short; and otherwise with a `URLError`
+    ///   that has the failing URL.
     public func beginDataTask(
         with request: URLRequest,
         configure: @escaping @Sendable (URLSessionTask) -> Void = { _ in }
@@ -48,7 +56,7 @@ extension URLSession {
         beginDataTask(with: URLRequest(url: url), configure: configure)
     }
 
-    /// Begins a request whose response is gathered in memory, and counts the body that goes in one direction.
+    /// Begins a request whose response is gathered in memory, and reports the progress of the body in one direction.
     func begin(
         _ request: URLRequest,
         body: CheckedRequest.Body = .inRequest,
@@ -58,6 +66,7 @@ extension URLSession {
         let lease = URLSessionEngine.lease(for: self)
         let checked: CheckedRequest
         do throws(URLClientError) {
+            try BackgroundSessions.refuse(configuration)
             checked = try CheckedRequest(request, body: body, defaultHeaders: lease.engine.defaultHeaders)
         } catch {
             return .failure(error.about(request.url))

@@ -8,8 +8,8 @@ public import FoundationNetworking
 extension URLSession {
     /// Begins a download into a file.
     ///
-    /// The bytes go to a temporary file beside `destination`, which replaces what is there in one step when all of them
-    /// have come. So a file at `destination` is always complete, and nothing is left when the download fails.
+    /// The bytes go to a temporary file next to `destination`, which replaces it in one step once the download is
+    /// complete, so a file at `destination` is always complete. A failed download leaves nothing behind.
     ///
     /// ```swift
     /// let download = URLSession.shared.beginDownloadTask(with: url, to: folder.appending(path: "photo.jpeg"))
@@ -18,13 +18,13 @@ extension URLSession {
     ///
     /// - Parameters:
     ///   - request: See ``beginDataTask(with:configure:)-(URLRequest,_)``.
-    ///   - destination: A file URL, in a folder that exists. A file that is there is replaced; a device, a pipe or a
-    ///     socket isn't.
+    ///   - destination: A file URL, in a folder that exists. An existing file is replaced; a device, a pipe or a socket
+    ///     isn't.
     ///   - configure: See ``beginDataTask(with:configure:)-(URLRequest,_)``.
-    /// - Returns: A task that is already running and gives `destination`. Its progress counts bytes. Cancelling it
-    ///   fails it at once with `URLError.cancelled`, and stops the transfer. It fails with
-    ///   ``URLClientError/unacceptableStatus(code:body:)`` unless the status is a success, with a `CocoaError` that
-    ///   names the path if the file cannot be written, and else like a data task.
+    /// - Returns: A task that is already running and succeeds with `destination` and the response. Its progress counts
+    ///   bytes. Cancelling it fails it at once with `URLError.cancelled`, and stops the transfer. It fails with
+    ///   ``URLClientError/unacceptableStatus(code:body:)`` unless the status is 200 to 299, with a `CocoaError` that
+    ///   names the path if the file can't be written, and otherwise like a data task.
     public func beginDownloadTask(
         with request: URLRequest,
         to destination: URL,
@@ -42,7 +42,7 @@ extension URLSession {
         beginDownloadTask(with: URLRequest(url: url), to: destination, configure: configure)
     }
 
-    /// Begins a download that may go on where an earlier one ended, and then leaves its part for a later one.
+    /// Begins a download that may resume an earlier one and that, when it fails, leaves its part for a later one.
     package func beginDownload(
         _ request: URLRequest,
         to destination: URL,
@@ -51,6 +51,7 @@ extension URLSession {
     ) -> Task<(URL, URLResponse)> {
         let checked: CheckedRequest
         do throws(URLClientError) {
+            try BackgroundSessions.refuse(configuration)
             checked = try CheckedRequest(
                 request,
                 defaultHeaders: URLSessionEngine.lease(for: self).engine.defaultHeaders

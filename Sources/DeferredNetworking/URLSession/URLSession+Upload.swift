@@ -6,7 +6,7 @@ public import FoundationNetworking
 #endif
 
 extension URLSession {
-    /// Begins a request with a body in memory, and gives the body and the response that come back.
+    /// Begins a request with a body in memory, and succeeds with the response and its body.
     ///
     /// ```swift
     /// let upload = URLSession.shared.beginUploadTask(with: request, from: image)
@@ -14,12 +14,12 @@ extension URLSession {
     /// ```
     ///
     /// - Parameters:
-    ///   - request: See ``beginDataTask(with:configure:)-(URLRequest,_)``, with a method that has a body. A body of its own is
+    ///   - request: See ``beginDataTask(with:configure:)-(URLRequest,_)``. Its method must have a body; its own body is
     ///     replaced.
     ///   - data: The body.
     ///   - configure: See ``beginDataTask(with:configure:)-(URLRequest,_)``.
-    /// - Returns: A task like that of ``beginDataTask(with:configure:)-(URLRequest,_)``, whose progress counts the bytes of the
-    ///   body that the system has taken.
+    /// - Returns: A task like that of ``beginDataTask(with:configure:)-(URLRequest,_)``, whose progress counts the bytes
+    ///   of the body that the system has taken.
     public func beginUploadTask(
         with request: URLRequest,
         from data: Data,
@@ -31,13 +31,15 @@ extension URLSession {
         return begin(request, counting: .sent, configure: configure)
     }
 
-    /// Begins a request whose body is a file, and gives the body and the response that come back.
+    /// Begins a request whose body is a file, and succeeds with the response and its body.
     ///
-    /// The file is read while it is sent, and must not change meanwhile. It is sent again after a redirect that keeps the body.
+    /// The file is read while it is sent, and must not change meanwhile. It is sent again after a redirect that keeps the
+    /// body.
     ///
     /// - Parameters:
     ///   - request: See ``beginUploadTask(with:from:configure:)``.
-    ///   - file: A regular file that can be read; the task fails with ``URLClientError/invalidRequest(reason:)`` for another.
+    ///   - file: A readable regular file; for anything else, the task fails with
+    ///     ``URLClientError/invalidRequest(reason:)``.
     ///   - configure: See ``beginDataTask(with:configure:)-(URLRequest,_)``.
     /// - Returns: See ``beginUploadTask(with:from:configure:)``.
     public func beginUploadTask(

@@ -10,20 +10,19 @@ package import Foundation
 
 /// Sends requests as the tasks of a `URLSession`.
 package final class URLSessionEngine: Engine {
-    /// Where tasks are created, resumed and cancelled, in the order in which that was decided.
+    /// The queue on which tasks are created, resumed and cancelled, in the order in which that was decided.
     ///
-    /// On Linux each of these waits for a queue that all sessions share, for seconds when that is busy; here, no caller
-    /// and no delegate callback waits with it, nor can two of them wait for each other, as the platform's own async
-    /// methods do (https://github.com/swiftlang/swift-corelibs-foundation/issues/5412). Test: `URLSessionTests`,
-    /// "cancelling Swift tasks that await a request does not stop all sessions".
+    /// On Linux, each of these waits for a queue that all sessions share, for seconds when that queue is busy. Here,
+    /// neither callers nor delegate callbacks wait with it, and two calls can't wait for each other, as they do in the
+    /// platform's own async methods (https://github.com/swiftlang/swift-corelibs-foundation/issues/5412). Test:
+    /// `URLSessionTests`, "cancelling Swift tasks that await a request does not stop all sessions".
     static let control = DispatchQueue(label: "Deferred.session-control", qos: .userInitiated)
 
     private let session: URLSession
     let delegate: SessionDelegate
     private let ownsSession: Bool
 
-    /// Carries the requests that want no cookies, where the platform's sessions don't heed that. Made when first
-    /// needed.
+    /// The engine for requests without cookies, on platforms whose sessions ignore that. Created when first needed.
     private let engineWithoutCookies = Lock<URLSessionEngine?>(nil)
 
     package let defaultHeaders: [String: String]
@@ -34,23 +33,28 @@ package final class URLSessionEngine: Engine {
         delegate.registry.count + (engineWithoutCookies.withLock { $0 }?.taskCount ?? 0)
     }
 
-    /// Filled when the session calls back no more.
+    /// Filled when the session makes no more callbacks.
     package var invalidated: Future<Void> { delegate.invalidated.future }
 
     /// A session of the library's own with a copy of `configuration`, made safe for the platform.
-    package init(copying configuration: URLSessionConfiguration) {
+    convenience package init(copying configuration: URLSessionConfiguration) {
+        self.init(copying: configuration, security: nil)
+    }
+
+    /// - Parameter security: whom the session trusts, and who it is itself, where it can be told.
+    init(copying configuration: URLSessionConfiguration, security: SessionSecurity?) {
         let (safe, headers) = SafeConfiguration.copy(of: configuration)
         let queue = OperationQueue()
         queue.name = "Deferred.session"
-        // One at a time: with more, data arrives out of order, and after the completion.
+        // One operation at a time: with more, data arrives out of order, and after the completion.
         queue.maxConcurrentOperationCount = 1
-        delegate = SessionDelegate()
+        delegate = SessionDelegate(security: security)
         session = URLSession(configuration: safe, delegate: delegate, delegateQueue: queue)
         defaultHeaders = headers
         ownsSession = true
     }
 
-    /// Tasks on the user's own session that report to transfers through their own delegates.
+    /// Creates an engine on a user's session, whose tasks report to their own delegate.
     init(borrowing session: URLSession) {
         self.session = session
         delegate = SessionDelegate()
@@ -59,25 +63,23 @@ package final class URLSessionEngine: Engine {
     }
 
     package func makeTask(for request: CheckedRequest, of transfer: Transfer, configure: EngineTaskConfiguration?) {
-        // The transfer's lease keeps the session from being invalidated meanwhile, which would trap.
-        Self.control.async { [self] in
+        // The transfer's lease keeps a session of the library's own from being invalidated meanwhile, which would trap.
+        TaskCreation.perform { [self] in
             let engine = engine(for: request.request)
-            var sent = request.request
-            if case .stream(let makeStream) = request.body {
-                sent.httpBodyStream = makeStream()
-            }
+            let sent = request.withStream
             if let stream = sent.httpBodyStream, BodyStreams.isSpent(stream) {
-                // The task that is made all the same is cancelled, not resumed.
+                // The task is created all the same, and cancelled instead of resumed.
                 transfer.abort(with: BodyStreams.spent)
             }
             let platformTask = engine.platformTask(for: sent, file: request.body.file)
+            engine.delegate.prepare(platformTask)
             let task = SessionTask(platformTask, delegate: engine.delegate, configure: configure)
             engine.delegate.registry.insert(transfer, task: task.identifier)
             transfer.receive(.made(task), of: task.identifier)
         }
     }
 
-    /// Called on the control queue only, one at a time.
+    /// Returns the engine for a request. Called only on the control queue.
     private func engine(for request: URLRequest) -> URLSessionEngine {
         guard
             let configuration = CookieHandling.configurationWithoutCookies(
@@ -106,13 +108,18 @@ package final class URLSessionEngine: Engine {
     }
 }
 
-/// A task of a session.
+/// A task of a `URLSession`.
 final class SessionTask: EngineTask {
     let platformTask: URLSessionTask
     private let delegate: SessionDelegate
     private let configure: EngineTaskConfiguration?
 
     var identifier: Int { platformTask.taskIdentifier }
+
+    /// The delegate that `configure` gave the task, in whose place the library's own is.
+    private let given = Lock<(any URLSessionTaskDelegate)?>(nil)
+
+    var givenDelegate: (any URLSessionTaskDelegate)? { given.withLock { $0 } }
 
     init(_ task: URLSessionTask, delegate: SessionDelegate, configure: EngineTaskConfiguration?) {
         platformTask = task
@@ -123,7 +130,9 @@ final class SessionTask: EngineTask {
     func resume() {
         URLSessionEngine.control.async { [self] in
             configure?(platformTask)
-            delegate.start(platformTask)
+            if let reclaimed = delegate.start(platformTask) {
+                given.withLock { $0 = reclaimed }
+            }
         }
     }
 
@@ -131,7 +140,7 @@ final class SessionTask: EngineTask {
         URLSessionEngine.control.async { [platformTask] in platformTask.cancel() }
     }
 
-    /// A session reads as fast as it can.
+    /// Does nothing: a session reads as fast as it can.
     func hold(while isHeld: @escaping @Sendable () -> Bool) {}
     func took(_ count: Int) {}
 }

@@ -38,8 +38,13 @@ final class ProgressObservation: Sendable {
 
     #if canImport(ObjectiveC)
     private static func observe(_ progress: Progress, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
-        let observation = Observer(progress.observe(\.fractionCompleted) { _, _ in body() })
-        return { observation.value.invalidate() }
+        // The fraction of one without a total stays as it is.
+        let observations = Observer([
+            progress.observe(\.fractionCompleted) { _, _ in body() },
+            progress.observe(\.completedUnitCount) { _, _ in body() },
+            progress.observe(\.totalUnitCount) { _, _ in body() },
+        ])
+        return { observations.value.forEach { $0.invalidate() } }
     }
     #else
     private static func observe(_ progress: Progress, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {

@@ -1,23 +1,24 @@
 extension ManualClock {
     /// A point in the time of a ``ManualClock``.
     ///
-    /// Comparing the instants of two clocks compares how far each was advanced.
+    /// Instants of different clocks compare by how far each clock has been advanced.
     public struct Instant: InstantProtocol {
-        /// How far a clock that shows this was advanced.
+        /// The time by which a clock that shows this instant has been advanced.
         public let offset: Duration
 
-        /// The instant at which a clock has been advanced by `offset`; by default, the one at which each begins.
+        /// Creates the instant at which a clock has been advanced by `offset`; by default, the one at which each clock
+        /// starts.
         public init(offset: Duration = .zero) {
             self.offset = offset
         }
 
-        /// The instant that is `duration` later.
+        /// Returns the instant that is `duration` later.
         public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
 
-        /// How much time passes from this instant until `other`.
+        /// Returns the time from this instant until `other`.
         public func duration(to other: Instant) -> Duration { other.offset - offset }
 
-        /// Whether `one` is earlier than `other`.
+        /// Returns a Boolean value that indicates whether `one` is earlier than `other`.
         public static func < (one: Instant, other: Instant) -> Bool { one.offset < other.offset }
     }
 }

@@ -1,11 +1,11 @@
 internal import DeferredCore
 
 extension ManualClock {
-    /// Suspends the current task until the clock has been advanced to `deadline`; not at all if it shows that already.
+    /// Suspends the current task until the clock has been advanced to `deadline`; returns at once if it already has.
     ///
     /// - Parameters:
-    ///   - deadline: When to wake.
-    ///   - tolerance: Has no effect: nobody is woken late.
+    ///   - deadline: The instant at which the task wakes.
+    ///   - tolerance: Has no effect: no task is woken late.
     /// - Throws: `CancellationError`, at once, when the current task is cancelled.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         try Task.checkCancellation()
@@ -16,7 +16,7 @@ extension ManualClock {
                 case .due:
                     continuation.resume()
                 case .sleeps(let watchers):
-                    // A cancellation that came before there was anybody to wake was lost on the handler below.
+                    // The handler below misses a cancellation that came before the task was asleep.
                     if Task.isCancelled { cancel(ticket) }
                     for watcher in watchers { watcher.fulfil(with: ()) }
                 }

@@ -2,8 +2,8 @@ public import DeferredCore
 
 /// A clock that stands still until a test advances it.
 ///
-/// Pass it where code takes a `Clock`, and no test has to wait for time to pass: `delay(for:clock:)`,
-/// `Task.sleep(for:clock:)`, and what you write yourself.
+/// Pass it to code that takes a `Clock`, so that no test has to wait for time to pass: to `delay(for:clock:)`, to
+/// `Task.sleep(for:clock:)`, and to your own functions.
 ///
 /// ```swift
 /// let clock = ManualClock()
@@ -13,54 +13,55 @@ public import DeferredCore
 /// #expect(await late.value == 42)
 /// ```
 ///
-/// Advancing wakes who is due, in order of their deadlines and, where these are equal, in the order in which they fell
-/// asleep. It does not wait for what they do then: someone who sleeps in a loop is woken once by ``advance(by:)``,
-/// however far that goes. To follow a loop, alternate ``waitForSleepers(_:)`` and ``advanceToNextDeadline()``.
+/// Advancing the clock wakes the tasks that are due, in order of their deadlines and, where these are equal, in the
+/// order in which the tasks fell asleep. It does not wait for the work that they do next: a task that sleeps in a loop
+/// is woken once by ``advance(by:)``, however far that goes. To follow a loop, alternate ``waitForSleepers(_:)`` and
+/// ``advanceToNextDeadline()``.
 ///
 /// **Thread safety:** all members can be used from any thread; the order of wake-ups holds for one advance at a time.
-/// **Cancelling** a task that sleeps wakes it at once, with `CancellationError`. **Lifetime:** the clock keeps nothing of
-/// those that no longer sleep, and lives as long as somebody does.
+/// **Cancelling** a sleeping task wakes it at once, with `CancellationError`. **Lifetime:** the clock keeps nothing of
+/// tasks that no longer sleep, and a sleeping task keeps the clock.
 public final class ManualClock: Clock {
     /// The clock measures in `Swift.Duration`s.
     public typealias Duration = Swift.Duration
 
     let sleepers = Lock(Sleepers<CheckedContinuation<Void, any Error>, FutureStorage<Void>>())
 
-    /// The shortest time that the clock tells from none. Deadlines are kept exactly, whatever this is.
+    /// The shortest duration that the clock claims to resolve. Deadlines are exact whatever its value.
     public let minimumResolution: Duration
 
     /// Creates a clock whose ``now`` has offset zero.
     ///
-    /// - Parameter minimumResolution: For code that asks; by default a nanosecond.
+    /// - Parameter minimumResolution: The resolution to report to code that asks; by default a nanosecond.
     public init(minimumResolution: Duration = .nanoseconds(1)) {
         self.minimumResolution = minimumResolution
     }
 
-    /// What the clock shows.
+    /// The current instant.
     public var now: Instant { sleepers.withLock { $0.now } }
 
-    /// How many tasks sleep at present.
+    /// The number of tasks that are asleep.
     public var sleeperCount: Int { sleepers.withLock { $0.count } }
 
-    /// When the first of those that sleep is due, or `nil` if nobody sleeps.
+    /// The earliest deadline of the sleeping tasks, or `nil` if no task is asleep.
     public var nextDeadline: Instant? { sleepers.withLock { $0.nextDeadline } }
 
-    /// Lets time pass, and wakes who is due.
+    /// Advances the clock by a duration and wakes the tasks that are due.
     ///
-    /// - Parameter duration: How much; zero or more.
+    /// - Parameter duration: Zero or more.
     public func advance(by duration: Duration) {
         precondition(duration >= .zero, "ManualClock cannot go back, but was to advance by \(duration)")
         wake(sleepers.withLock { $0.advance(by: duration) })
     }
 
-    /// Lets time pass until `instant`, and wakes who is due. Does nothing if that has passed.
+    /// Advances the clock to `instant` and wakes the tasks that are due. Does nothing if that instant has passed.
     public func advance(to instant: Instant) {
         wake(sleepers.withLock { $0.advance(to: instant) })
     }
 
-    /// Lets time pass until the first of those that sleep is due, and wakes all who are due then.
+    /// Advances the clock to ``nextDeadline`` and wakes all tasks that are due then.
     ///
-    /// - Returns: False, and no time passes, if nobody sleeps.
+    /// - Returns: False, and no time passes, if no task is asleep.
     @discardableResult
     public func advanceToNextDeadline() -> Bool {
         let due = sleepers.withLock { $0.advanceToNextDeadline() }
@@ -68,14 +69,15 @@ public final class ManualClock: Clock {
         return !due.isEmpty
     }
 
-    /// Waits until at least `count` tasks sleep.
+    /// Waits until at least `count` tasks are asleep.
     ///
-    /// - Throws: `CancellationError` when the waiting task is cancelled, as by the time limit of a test.
+    /// - Throws: `CancellationError` when the waiting task is cancelled, for example by the time limit of a test.
     public func waitForSleepers(_ count: Int = 1) async throws(CancellationError) {
         try await sleepers(count).get()
     }
 
-    /// A future that is filled as soon as at least `count` tasks sleep, on the thread of the one that was missing.
+    /// Returns a future that is filled once at least `count` tasks are asleep, on the thread of the last one to fall
+    /// asleep.
     ///
     /// For tests without `async`: `clock.sleepers(2).wait()` blocks until then. The clock keeps the future until it is
     /// filled.

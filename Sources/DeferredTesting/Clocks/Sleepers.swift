@@ -1,27 +1,27 @@
-/// Who sleeps until when, and who wants to know how many do: a pure machine, whose events return what is to be done
-/// outside any lock.
+/// A pure state machine for the sleeping tasks of a clock and for the watchers that wait for tasks to fall asleep.
 ///
-/// `Sleeper` is what wakes one, `Watcher` what tells one who waits for others to sleep.
+/// Its events return the sleepers to wake and the watchers to notify, which the caller does outside of any lock. A
+/// `Sleeper` is the means of waking one task, a `Watcher` the means of notifying one watcher.
 struct Sleepers<Sleeper: Sendable, Watcher: Sendable>: Sendable {
     private(set) var now = ManualClock.Instant()
     private var nextNumber: UInt64 = 0
-    /// In the order in which they are to be woken. None is due.
+    /// In the order in which they are to be woken. None of them is due.
     private var sleeping: [(ticket: SleepTicket, sleeper: Sleeper)] = []
-    /// Each waits for more than sleep at present.
+    /// Each watcher waits for more sleepers than there are now.
     private var watching: [(count: Int, watcher: Watcher)] = []
 
     var count: Int { sleeping.count }
     var nextDeadline: ManualClock.Instant? { sleeping.first?.ticket.deadline }
 
-    /// What happens to someone who goes to sleep.
+    /// The outcome of an attempt to fall asleep.
     enum Arrival: Sendable {
-        /// The deadline has passed: is to be woken at once.
+        /// The deadline has passed: the sleeper is to be woken at once.
         case due
-        /// Sleeps, and is the one whom these watchers waited for.
+        /// The sleeper is asleep, and is the last one that these watchers waited for.
         case sleeps([Watcher])
     }
 
-    /// Draws the number that decides who is woken first at the same deadline.
+    /// Creates a ticket; its number decides the order of waking among equal deadlines.
     mutating func ticket(until deadline: ManualClock.Instant) -> SleepTicket {
         defer { nextNumber += 1 }
         return SleepTicket(deadline: deadline, number: nextNumber)
@@ -35,14 +35,14 @@ struct Sleepers<Sleeper: Sendable, Watcher: Sendable>: Sendable {
         return .sleeps(satisfied.map(\.watcher))
     }
 
-    /// Returns the sleeper if it has not been woken.
+    /// Removes and returns the sleeper, unless it has been woken.
     mutating func cancel(_ ticket: SleepTicket) -> Sleeper? {
         let index = index(of: ticket)
         guard index < sleeping.count, sleeping[index].ticket == ticket else { return nil }
         return sleeping.remove(at: index).sleeper
     }
 
-    /// Returns those that are due, in the order in which they are to be woken.
+    /// Removes and returns the sleepers that are due, in the order in which they are to be woken.
     mutating func advance(to instant: ManualClock.Instant) -> [Sleeper] {
         now = max(now, instant)
         let due = sleeping.prefix { $0.ticket.deadline <= now }.map(\.sleeper)
@@ -58,14 +58,14 @@ struct Sleepers<Sleeper: Sendable, Watcher: Sendable>: Sendable {
         nextDeadline.map { advance(to: $0) } ?? []
     }
 
-    /// Returns true if so many sleep already; then the watcher is not kept.
+    /// Returns true, without keeping the watcher, if at least `count` sleepers are asleep already.
     mutating func watch(for count: Int, _ watcher: Watcher) -> Bool {
         guard count > sleeping.count else { return true }
         watching.append((count, watcher))
         return false
     }
 
-    /// Where `ticket` is, or belongs.
+    /// The index of `ticket`, or the index at which to insert it.
     private func index(of ticket: SleepTicket) -> Int {
         var (low, high) = (0, sleeping.count)
         while low < high {
@@ -76,7 +76,7 @@ struct Sleepers<Sleeper: Sendable, Watcher: Sendable>: Sendable {
     }
 }
 
-/// Names one who sleeps.
+/// Identifies a sleeper. Tickets are ordered by deadline, then by number.
 struct SleepTicket: Comparable {
     let deadline: ManualClock.Instant
     let number: UInt64

@@ -1,8 +1,9 @@
 public import DeferredCore
 
-/// An executor that runs nothing until a test says so, and then on the test's thread.
+/// An executor that runs nothing until a test tells it to, and then on the test's thread.
 ///
-/// For what happens between a result and its delivery: a handler that is taken back, a view that goes, a newer request.
+/// Use it to test what happens between a result and its delivery: a handler is cancelled, a view disappears, or a newer
+/// request starts.
 ///
 /// ```swift
 /// let executor = ManualExecutor()
@@ -13,9 +14,9 @@ public import DeferredCore
 /// executor.runAll()  // shows nothing
 /// ```
 ///
-/// **Thread safety:** all members can be used from any thread. However many of them run closures, each closure runs
-/// once, and starts in the order of submission. No lock is held meanwhile. **Lifetime:** a closure is kept until it has
-/// run or is removed, or the executor goes.
+/// **Thread safety:** all members can be used from any thread. However many threads run closures, each closure runs
+/// once, and they start in the order of submission. No lock is held while a closure runs. **Lifetime:** a closure is
+/// kept until it has run, is removed, or the executor is released.
 public final class ManualExecutor: Executor {
     private let queue = Lock(BodyQueue())
 
@@ -27,7 +28,7 @@ public final class ManualExecutor: Executor {
         queue.withLock { $0.append(body) }
     }
 
-    /// How many closures wait to be run.
+    /// The number of closures that wait to be run.
     public var count: Int { queue.withLock { $0.count } }
 
     /// Runs the closure that has waited longest.
@@ -40,9 +41,9 @@ public final class ManualExecutor: Executor {
         return true
     }
 
-    /// Runs closures until none waits, including those submitted meanwhile.
+    /// Runs closures until none is left, including those submitted meanwhile.
     ///
-    /// - Returns: How many it ran.
+    /// - Returns: The number of closures that it ran.
     @discardableResult
     public func runAll() -> Int {
         var count = 0
@@ -50,9 +51,9 @@ public final class ManualExecutor: Executor {
         return count
     }
 
-    /// Lets go of the closures that wait. They will never run.
+    /// Releases the waiting closures without running them.
     public func removeAll() {
-        // Freed outside of the lock, since that may run anything.
+        // Released outside of the lock, since a closure's captures can run any code when they are deinitialised.
         let removed = queue.withLock { queue in
             defer { queue = BodyQueue() }
             return queue
@@ -61,11 +62,11 @@ public final class ManualExecutor: Executor {
     }
 }
 
-/// Closures, first in, first out; both ends in constant time.
+/// A first-in, first-out queue of closures, with amortised constant time at both ends.
 private struct BodyQueue: Sendable {
     typealias Body = @Sendable () -> Void
 
-    /// Those before `head` have been taken.
+    /// The elements before `head` have been taken.
     private var bodies: [Body?] = []
     private var head = 0
 

@@ -2,10 +2,10 @@ import Foundation
 
 /// Reads a request's body piece by piece, whichever way it is framed.
 ///
-/// A client that waits for `100 Continue` is told to go on when the first byte is wanted.
+/// A client that waits for `100 Continue` is sent it when the first byte is needed.
 final class BodyReader {
     private enum State {
-        /// So many bytes, then the end.
+        /// The number of bytes left in a body with a `Content-Length`.
         case counted(Int)
         case atChunkSize
         case inChunk(Int)
@@ -26,13 +26,13 @@ final class BodyReader {
         }
     }
 
-    /// Whether the whole body has been read, so that the next request can follow.
+    /// True if the whole body has been read, so that the next request can follow.
     var hasEnded: Bool { if case .ended = state { true } else { false } }
 
-    /// Whether the client may be waiting for a permission to send that it never got.
+    /// True if the client may still be waiting for a `100 Continue` that was never sent.
     var isUnrequested: Bool { owesContinue }
 
-    /// The next piece, of 1 to `limit` bytes; empty at the end.
+    /// Returns the next piece, of 1 to `limit` bytes; empty at the end.
     func next(atMost limit: Int) throws -> Data {
         if owesContinue {
             owesContinue = false

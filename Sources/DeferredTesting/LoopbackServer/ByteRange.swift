@@ -1,12 +1,12 @@
 import Foundation
 
-/// What a `Range` field asks for of a file (RFC 9110, section 14.1.2).
+/// The part of a file that a `Range` field requests (RFC 9110, section 14.1.2).
 enum ByteRange: Equatable {
     case whole
     case part(Range<Int>)
     case unsatisfiable
 
-    /// Reads a field's value. Other units, several ranges and malformed ones ask for the whole file.
+    /// Parses a field's value. Other units, several ranges and malformed ranges select the whole file.
     init(_ value: String, size: Int) {
         self = .whole
         let parts = value.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -32,7 +32,7 @@ enum ByteRange: Equatable {
         self = start < end ? .part(start..<end) : .unsatisfiable
     }
 
-    /// Digits as a number; one too large for `Int` is as good as the largest.
+    /// Parses digits; a number too large for `Int` becomes `Int.max`.
     private static func number(_ digits: Substring) -> Int {
         Int(digits) ?? .max
     }

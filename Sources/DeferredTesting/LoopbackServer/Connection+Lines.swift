@@ -21,7 +21,8 @@ extension Connection {
         }
     }
 
-    /// Reads up to the next line feed; `nil` when the stream ends without one. The text has no line end.
+    /// Reads up to the next line feed; returns `nil` when the stream ends without one. The text excludes the line
+    /// ending.
     func readLine(limit: Int) throws -> (text: String, bytes: [UInt8])? {
         var searched = 0
         while true {
@@ -38,7 +39,7 @@ extension Connection {
         }
     }
 
-    /// Reads what there is of the next `limit` bytes, at least one.
+    /// Reads the bytes that are available, at least one and at most `limit`.
     func readSome(atMost limit: Int) throws(Disconnection) -> Data {
         if buffered.isEmpty, try !fill() { throw .peerClosed }
         let bytes = Data(buffered.prefix(limit))

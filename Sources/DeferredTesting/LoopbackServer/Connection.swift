@@ -1,6 +1,6 @@
 import Foundation
 
-/// Why a connection can not go on.
+/// The reason for which a connection cannot continue.
 enum Disconnection: Error {
     /// The server is being stopped.
     case stopped
@@ -8,31 +8,35 @@ enum Disconnection: Error {
     case peerClosed
     /// The peer has reset the connection, or the system has.
     case broken(SystemError)
+    /// The peer doesn't keep to TLS, has refused the server's certificate, or has none that is accepted.
+    case insecure
 }
 
 /// One accepted connection: buffered input, complete output, and waits that end when the server stops.
 ///
 /// Used by the one thread that serves it.
 final class Connection {
-    /// How much is read ahead of need, while a script pauses or stalls. TCP holds back what goes beyond.
+    /// The number of bytes to read ahead while a script pauses or stalls. TCP flow control holds back the rest.
     private static let readAheadLimit = 64 * 1_024
 
     let socket: Socket
     let number: Int
     private let stopSignal: StopSignal
+    private let tls: TLSSession?
     private var buffer: [UInt8] = []
     private var position = 0
 
-    init(socket: Socket, number: Int, stopSignal: StopSignal) {
+    init(socket: Socket, number: Int, stopSignal: StopSignal, tls: TLSSession? = nil) {
         self.socket = socket
         self.number = number
         self.stopSignal = stopSignal
+        self.tls = tls
     }
 
-    /// The received bytes that nobody has taken yet.
+    /// The received bytes that have not been consumed.
     var buffered: ArraySlice<UInt8> { buffer[position...] }
 
-    /// Takes the first bytes of `buffered`.
+    /// Removes the first `count` bytes of `buffered`.
     func consume(_ count: Int) {
         position += count
         if position == buffer.count {
@@ -41,13 +45,17 @@ final class Connection {
         }
     }
 
-    /// Waits for more input and buffers it; `false` at the end of the stream.
+    /// Waits for more input and buffers it; returns `false` at the end of the stream.
     func fill() throws(Disconnection) -> Bool {
         try receive(until: nil) ?? false
     }
 
     /// Sends all bytes.
     func send(_ bytes: Data) throws {
+        try transmit(tls?.seal(bytes) ?? bytes)
+    }
+
+    private func transmit(_ bytes: Data) throws {
         try bytes.withUnsafeBytes { bytes in
             var rest = bytes[...]
             while !rest.isEmpty {
@@ -59,7 +67,7 @@ final class Connection {
         }
     }
 
-    /// Waits, but no longer than the peer stays: its side closing ends the connection. `nil` is for ever.
+    /// Waits until the deadline, or for ever if it is `nil`; throws when the peer closes its side meanwhile.
     func pause(until deadline: ContinuousClock.Instant?) throws(Disconnection) {
         while true {
             if buffered.count < Self.readAheadLimit {
@@ -75,7 +83,7 @@ final class Connection {
         }
     }
 
-    /// Waits until the peer has everything that was sent, or the deadline. A reset would throw the rest away.
+    /// Waits until the peer's system has received everything, or until the deadline. A reset would discard the rest.
     func waitForDelivery(until deadline: ContinuousClock.Instant) throws(Disconnection) {
         while socket.unacknowledgedByteCount > 0, .now < deadline {
             let wakeup = socket.wait(for: .breaking, until: .now + .milliseconds(1), orUntil: stopSignal)
@@ -84,10 +92,12 @@ final class Connection {
         }
     }
 
-    /// Ends the sending side, then throws input away until the peer closes, or the deadline.
+    /// Ends the sending side, then discards input until the peer closes, or until the deadline.
     ///
     /// Closing with unread input would send RST, which can overtake the response in the peer's system.
     func linger(until deadline: ContinuousClock.Instant) throws(Disconnection) {
+        // As much as the system takes at once: a peer that doesn't read is not waited for.
+        if let farewell = tls?.close() { _ = try? farewell.withUnsafeBytes(socket.send) }
         socket.finishSending()
         repeat {
             consume(buffered.count)
@@ -95,7 +105,7 @@ final class Connection {
         } while .now < deadline
     }
 
-    /// Buffers what arrives next: `false` at the end of the stream, `nil` when the deadline passes first.
+    /// Buffers the next input; returns `false` at the end of the stream, `nil` when the deadline passes first.
     private func receive(until deadline: ContinuousClock.Instant?) throws(Disconnection) -> Bool? {
         while true {
             switch socket.wait(for: .receiving, until: deadline, orUntil: stopSignal) {
@@ -105,11 +115,27 @@ final class Connection {
             }
             do {
                 guard let bytes = try socket.receive(atMost: 64 * 1_024) else { continue }
-                buffer += bytes
-                return !bytes.isEmpty
-            } catch {
+                guard let tls, !bytes.isEmpty else {
+                    buffer += bytes
+                    return !bytes.isEmpty
+                }
+                let count = buffered.count
+                try decrypt(bytes, tls)
+                if buffered.count > count || tls.isClosedByPeer { return buffered.count > count }
+            } catch let error as SystemError {
                 throw .broken(error)
+            } catch {
+                throw error as? Disconnection ?? .insecure
             }
         }
+    }
+
+    /// Buffers the plain bytes, and answers what the protocol itself wants to have answered.
+    private func decrypt(_ bytes: [UInt8], _ tls: TLSSession) throws {
+        let plain = Result { try tls.open(bytes) }
+        // Also the alert that tells the peer why it is refused.
+        let answer = tls.takeOutput()
+        if !answer.isEmpty { try transmit(answer) }
+        buffer += try plain.get()
     }
 }

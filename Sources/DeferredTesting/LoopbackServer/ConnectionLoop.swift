@@ -5,7 +5,7 @@ struct ConnectionLoop {
     typealias Request = LoopbackServer.Request
     typealias Script = LoopbackServer.Script
 
-    /// How long the peer gets to take what was sent before the connection is cut.
+    /// The time that the peer has to receive what was sent before the connection is cut.
     private static let patience = Duration.seconds(1)
 
     let connection: Connection
@@ -58,7 +58,7 @@ struct ConnectionLoop {
         let deadline = ContinuousClock.now + Self.patience
         switch ending {
         case .keepOpen, .close:
-            // Only what is there already, such as the next of several pipelined requests.
+            // Discards only input that has already arrived, such as the next of several pipelined requests.
             try? connection.linger(until: .now)
         case .closeGently:
             try? connection.linger(until: deadline)
@@ -70,11 +70,11 @@ struct ConnectionLoop {
     }
 }
 
-/// What becomes of a connection after a script.
+/// The action to take on a connection after a script.
 enum Ending {
     case keepOpen
     case close
-    /// With input unread: in a way that the peer still gets what was sent.
+    /// Closes a connection with unread input in such a way that the peer still receives what was sent.
     case closeGently
     case reset
 }

@@ -34,12 +34,12 @@ extension LoopbackServer {
             fields = elements.map { Field(name: $0.0, value: $0.1) }
         }
 
-        /// The first field with this name, upper or lower case.
+        /// The value of the first field with this name, ignoring case.
         public subscript(name: String) -> String? {
             values(for: name).first
         }
 
-        /// The values of all fields with this name, upper or lower case, in order.
+        /// Returns the values of all fields with this name, ignoring case, in order.
         public func values(for name: String) -> [String] {
             let name = name.lowercased()
             return fields.filter { $0.name.lowercased() == name }.map(\.value)

@@ -3,10 +3,10 @@ public import Foundation
 extension LoopbackServer {
     /// A request as the server received it.
     public struct Request: Sendable, Identifiable {
-        /// Counts the requests of the server, from 1.
+        /// The position of the request among all requests to the server, counted from 1.
         public let number: Int
 
-        /// Counts the connections of the server, from 1: the one this request came on.
+        /// The position of the request's connection among all connections to the server, counted from 1.
         public let connectionNumber: Int
 
         /// The method, such as `GET`.
@@ -21,22 +21,23 @@ extension LoopbackServer {
         /// The header fields.
         public let headers: Headers
 
-        /// The head's bytes, exactly as they were sent, from the request line to the empty line.
+        /// The bytes of the head, exactly as they were sent, from the request line to the empty line.
         public let head: Data
 
-        /// The body, without any chunk framing. Empty where the head alone is known.
+        /// The body, without any chunk framing. Empty if only the head has been read.
         public internal(set) var body = Data()
 
         /// The same as ``number``.
         public var id: Int { number }
 
-        /// The path of ``target``, percent-decoded, without the query. Of invalid percent escapes nothing is decoded.
+        /// The path of ``target``, percent-decoded, without the query. A path with an invalid escape is not decoded at
+        /// all.
         public var path: String {
             let path = originTarget.prefix { $0 != "?" }
             return path.removingPercentEncoding ?? String(path)
         }
 
-        /// The names and values of the query, in order, decoded.
+        /// The decoded names and values of the query, in order.
         public var queryItems: [URLQueryItem] {
             guard let mark = originTarget.firstIndex(of: "?") else { return [] }
             let query = originTarget[originTarget.index(after: mark)...]
@@ -47,7 +48,7 @@ extension LoopbackServer {
             }
         }
 
-        /// The value of the first query item with this name.
+        /// Returns the value of the first query item with this name.
         public func query(_ name: String) -> String? {
             queryItems.first { $0.name == name }?.value
         }
@@ -62,7 +63,7 @@ extension LoopbackServer {
             headers = head.headers
         }
 
-        /// The target without scheme and host, which clients send to a proxy.
+        /// The target without the scheme and host that clients send to a proxy.
         private var originTarget: Substring {
             guard !target.hasPrefix("/"), let scheme = target.range(of: "://") else { return target[...] }
             let afterScheme = target[scheme.upperBound...]

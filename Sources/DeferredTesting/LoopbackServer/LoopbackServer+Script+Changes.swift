@@ -1,14 +1,14 @@
 extension LoopbackServer.Script {
-    /// The same script after a wait.
+    /// Returns this script after a wait.
     public func delayed(by duration: Duration) -> Self {
         [.pause(duration)] + self
     }
 
-    /// The same script, with all that it sends sent in pieces of `size` bytes, head included.
+    /// Returns this script with everything that it sends, head included, sent in pieces of `size` bytes.
     ///
     /// - Parameters:
-    ///   - size: Bytes per piece. A pause between the pieces is a wait of whole milliseconds, rounded up.
-    ///   - interval: The wait between two pieces.
+    ///   - size: Bytes per piece.
+    ///   - interval: The wait between two pieces, in whole milliseconds, rounded up.
     public func dripped(_ size: Int = 1, every interval: Duration) -> Self {
         var script = self
         script.steps = steps.map { step in
@@ -17,9 +17,9 @@ extension LoopbackServer.Script {
         return script
     }
 
-    /// The same script up to its `limit`th sent byte, head included; there the connection is closed.
+    /// Returns this script cut after it has sent `limit` bytes, head included; the connection is closed there.
     ///
-    /// To cut a body at a known place instead, claim more than there is and close:
+    /// To cut the body at a known place instead, claim a greater length than that of the body and close:
     /// `.response(body: "Hel", contentLength: 5) + [.close]`.
     public func truncated(after limit: Int) -> Self {
         var left = limit
@@ -41,7 +41,7 @@ extension LoopbackServer.Script {
         return script
     }
 
-    /// A script several times over: `.repeating([.receive(1_000), .pause(.milliseconds(5))], count: 100)` reads slowly.
+    /// Repeats a script: `.repeating([.receive(1_000), .pause(.milliseconds(5))], count: 100)` reads slowly.
     public static func repeating(_ script: Self, count: Int) -> Self {
         Self((0..<max(0, count)).flatMap { _ in script.steps })
     }

@@ -1,12 +1,12 @@
 public import Foundation
 
 extension LoopbackServer.Script {
-    /// A file as the answer to GET and HEAD, streamed from disk, with range requests (RFC 9110, section 14).
+    /// Creates the answer to GET and HEAD for a file, streamed from disk, with range requests (RFC 9110, section 14).
     ///
     /// The response has `Content-Length`, `Last-Modified`, `Accept-Ranges` and a strong `ETag` made from the file's
-    /// size, modification time and inode. A `Range` of one byte range gives status 206, or 416 when nothing of it
-    /// exists; several ranges and malformed ones are ignored, as the standard allows. So is any `Range` whose
-    /// `If-Range` does not match. A file that is missing or no regular file gives 404, another method 405.
+    /// size, modification time and inode. A `Range` of one byte range gives status 206, or 416 when it lies outside
+    /// the file; several ranges and malformed ones are ignored, as the standard allows. So is any `Range` whose
+    /// `If-Range` does not match. A file that is missing or not a regular file gives 404, any other method 405.
     ///
     /// - Parameters:
     ///   - url: The file's URL.

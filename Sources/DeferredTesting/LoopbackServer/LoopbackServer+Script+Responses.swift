@@ -1,15 +1,15 @@
 internal import DeferredHTTP
 
 extension LoopbackServer.Script {
-    /// A response with a `Content-Length`. To `HEAD`, it is sent without its body, as are the other responses here.
+    /// Creates a response with a `Content-Length`. As with the other responses here, `HEAD` gets it without its body.
     ///
     /// - Parameters:
     ///   - status: The status code. 1xx, 204 and 304 without a body get no `Content-Length`.
-    ///   - reason: The reason phrase; `nil` takes the usual one.
+    ///   - reason: The reason phrase; `nil` selects the usual one.
     ///   - headers: The header fields. A `Content-Length` or `Transfer-Encoding` among them is sent as it is, and no
-    ///     other added. With `Connection: close` the script closes the connection at its end.
+    ///     other is added. With `Connection: close` the script closes the connection at its end.
     ///   - body: The body.
-    ///   - contentLength: A false length to claim; `nil` tells the truth.
+    ///   - contentLength: A false length to claim, or `nil` for the true one.
     public static func response(
         status: Int = 200,
         reason: String? = nil,
@@ -31,12 +31,12 @@ extension LoopbackServer.Script {
         )
     }
 
-    /// An empty response.
+    /// Creates a response with an empty body.
     public static func status(_ code: Int, headers: LoopbackServer.Headers = [:]) -> Self {
         .response(status: code, headers: headers)
     }
 
-    /// A redirect.
+    /// Creates a redirect.
     ///
     /// - Parameters:
     ///   - location: The value of `Location`, sent as it is.
@@ -45,12 +45,12 @@ extension LoopbackServer.Script {
         .response(status: status, headers: ["Location": location])
     }
 
-    /// A response of type `application/json`; the text is sent as it is.
+    /// Creates a response of type `application/json`; the text is sent as it is.
     public static func json(_ text: String, status: Int = 200) -> Self {
         .response(status: status, headers: ["Content-Type": "application/json"], body: .text(text))
     }
 
-    /// A response with neither length nor chunks: its body ends where the connection does.
+    /// Creates a response with neither length nor chunks: its body ends when the connection is closed.
     public static func untilClose(
         status: Int = 200,
         headers: LoopbackServer.Headers = [:],
@@ -59,7 +59,7 @@ extension LoopbackServer.Script {
         .wellFormed([.send(head(status: status, headers: headers)), .send(body), .close])
     }
 
-    /// A response in chunks.
+    /// Creates a response with a chunked body.
     ///
     /// - Parameters:
     ///   - chunks: The chunks; empty ones, which would end the body, are left out.
@@ -88,12 +88,12 @@ extension LoopbackServer.Script {
         return script
     }
 
-    /// These bytes, which need not be HTTP.
+    /// Creates a script that sends these bytes, which need not be HTTP.
     public static func raw(_ bytes: LoopbackServer.Payload) -> Self {
         [.send(bytes)]
     }
 
-    /// A status line and header fields, with nothing added.
+    /// Returns a status line and header fields, with nothing added.
     private static func head(
         status: Int,
         reason: String? = nil,
@@ -104,6 +104,6 @@ extension LoopbackServer.Script {
 }
 
 extension LoopbackServer.Headers {
-    /// The fields as they are sent, each with its line end.
+    /// The fields as they are sent, each with its line ending.
     fileprivate var lines: String { fields.map { "\($0.name): \($0.value)\r\n" }.joined() }
 }

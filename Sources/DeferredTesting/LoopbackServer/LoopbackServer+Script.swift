@@ -1,8 +1,8 @@
 extension LoopbackServer {
-    /// What the server does on a connection in answer to a request, step by step.
+    /// The steps that the server takes on a connection in answer to a request.
     ///
-    /// Most scripts start from a response and change it; an array of ``Step`` says everything else. Scripts are values
-    /// and are joined with `+`.
+    /// Most scripts start from a response and change it; an array of ``Step`` expresses everything else. Scripts are
+    /// values and are joined with `+`.
     ///
     /// ```swift
     /// let stalled: LoopbackServer.Script = .response(body: "Hel", contentLength: 5) + [.stall]
@@ -12,7 +12,7 @@ extension LoopbackServer {
     /// let nonsense: LoopbackServer.Script = [.send("HTTP/1.1 abc\r\n"), .pause(.seconds(1)), .reset]
     /// ```
     public struct Script: Sendable, Hashable, ExpressibleByArrayLiteral {
-        /// One thing to do on a connection.
+        /// One action on a connection.
         ///
         /// All waits end when the server stops. When the peer closes its side during a wait, the script ends there and
         /// the connection is closed.
@@ -20,33 +20,34 @@ extension LoopbackServer {
             /// Sends a payload as fast as the peer takes it.
             case send(Payload)
 
-            /// Sends a payload in pieces of `size` bytes, with a wait between them of whole milliseconds, rounded up.
+            /// Sends a payload in pieces of `size` bytes, with a wait between them in whole milliseconds, rounded up.
             case drip(Payload, size: Int = 1, every: Duration)
 
-            /// Waits for a time of whole milliseconds, rounded up.
+            /// Waits for a duration in whole milliseconds, rounded up.
             case pause(Duration)
 
-            /// Reads that many bytes of the request's body, or what is left of it, and throws them away.
+            /// Reads that many bytes of the request's body, or the rest if that is shorter, and discards them.
             ///
-            /// Of use in scripts from the initialiser's `beforeBody`; elsewhere the body has been read.
+            /// Useful in scripts from the initialiser's `beforeBody`; in others the body has been read already.
             case receive(Int)
 
-            /// Does nothing until the peer closes or the server stops. An upload of more than 64 KiB comes to a halt.
+            /// Does nothing until the peer closes or the server stops. An upload of more than 64 KiB stalls as well.
             case stall
 
             /// Ends the script and closes the connection in an orderly way (FIN).
             case close
 
-            /// Ends the script and resets the connection (RST), when the peer's system has what was sent before.
+            /// Ends the script and resets the connection (RST) once the peer's system has received what was sent
+            /// before.
             ///
-            /// A peer that does not take it within a second loses it.
+            /// A peer whose system does not acknowledge the bytes within a second loses the rest.
             case reset
         }
 
         /// The steps, in the order in which they are played.
         public var steps: [Step]
 
-        /// Whether this is a well-formed response, which has no body if it is one to `HEAD`.
+        /// True if this is a well-formed response, which is sent to `HEAD` without its body.
         var isResponse = false
 
         /// Creates a script from its steps.
@@ -59,7 +60,7 @@ extension LoopbackServer {
             self.init(elements)
         }
 
-        /// One script after the other.
+        /// Joins two scripts into one that plays them in turn.
         public static func + (first: Script, second: Script) -> Script {
             var script = Script(first.steps + second.steps)
             script.isResponse = first.isResponse || second.isResponse

@@ -1,9 +1,9 @@
 public import Foundation
 
-/// An HTTP/1.1 server on 127.0.0.1 that answers with scripts, byte by byte.
+/// An HTTP/1.1 server on 127.0.0.1 that answers with scripts, byte by byte; with TLS, too, on Linux.
 ///
-/// Reach for it where a test needs a real connection, and above all where it needs one that misbehaves: that drips,
-/// stalls, breaks off, lies about lengths or is reset. Plain responses are scripts as well.
+/// Use it where a test needs a real connection, and above all one that misbehaves: that drips, stalls, breaks off,
+/// lies about lengths or is reset. Plain responses are scripts as well.
 ///
 /// ```swift
 /// let server = try LoopbackServer { request in
@@ -18,73 +18,94 @@ public import Foundation
 /// server.stop()
 /// ```
 ///
-/// After a script that neither closes nor resets, the connection is kept for the next request, as HTTP/1.1 has it;
+/// After a script that neither closes nor resets, the connection is kept for the next request, as HTTP/1.1 specifies;
 /// `Connection: close` and HTTP/1.0 are honoured. Malformed requests get status 400, request heads above 64 KiB
 /// get 431, and the connection is closed.
 ///
-/// Every connection has a thread, and 2,000 can be open at a time; more wait until others have ended.
+/// Every connection has a thread, and up to 2,000 can be open at a time; further connections wait until others have
+/// ended.
 ///
 /// **Thread safety:** all members can be used from any thread. **Lifetime:** the server runs until ``stop()`` or until
 /// it is released. The closures are retained until then.
 public final class LoopbackServer: Sendable {
     private let core: ServerCore
+    private let base: String
 
     /// Starts a server that asks a closure for the answer to each request.
     ///
     /// - Parameters:
-    ///   - port: The port to listen on; 0 takes any free one.
-    ///   - requestLogLimit: How many of the latest requests ``requests`` keeps, each with its body.
-    ///   - beforeBody: Called when a request's head has arrived, with an empty ``Request/body``. A script is played at
-    ///     once, and so can answer before the body is read, read it slowly (``Script/Step/receive(_:)``), or break off
-    ///     in the middle of an upload. If it keeps the connection, the rest of the body is read and thrown away.
-    ///     For `nil` the body is read and `respond` is called.
+    ///   - port: The port to listen on; 0 selects any free one.
+    ///   - tls: The settings of a server for `https`, where ``canDoTLS`` is true; `nil` for `http`. A script that resets
+    ///     the connection ends it without TLS's closing message.
+    ///   - unixSocketPath: The path of a Unix domain socket to listen on instead of a port. Nothing may exist there yet; it
+    ///     is removed when the server stops.
+    ///   - requestLogLimit: The number of latest requests that ``requests`` keeps, each with its body.
+    ///   - beforeBody: Called when a request's head has arrived, with an empty ``Request/body``. A script that it
+    ///     returns is played at once, and so can answer before the body is read, read it slowly
+    ///     (``Script/Step/receive(_:)``), or break off in the middle of an upload. If the script keeps the connection,
+    ///     the rest of the body is read and discarded. If it returns `nil`, the body is read and `respond` is called.
     ///   - respond: Called when a request has arrived with its whole body. Calls for different connections are
     ///     concurrent, on threads of the server that have 256 KiB of stack.
-    /// - Throws: ``StartError`` when the port is taken or not allowed, or when the system is out of resources.
+    /// - Throws: ``StartError`` when the port is taken or not allowed, when there is no TLS here, or when the system is
+    ///   out of resources.
     public init(
         port: UInt16 = 0,
+        tls: TLS? = nil,
+        unixSocketPath: String? = nil,
         requestLogLimit: Int = 1_000,
         beforeBody: (@Sendable (Request) -> Script?)? = nil,
         respond: @escaping @Sendable (Request) -> Script
     ) throws(StartError) {
+        let context: TLSContext?
         do {
-            let journal = ServerJournal(limit: requestLogLimit)
-            core = try ServerCore(port: port, journal: journal, beforeBody: beforeBody, respond: respond)
-            try core.start()
+            context = try tls.map { tls throws(TLSError) in try TLSContext(tls) }
         } catch {
             throw StartError(port: port, error)
         }
+        do {
+            core = try ServerCore(
+                at: unixSocketPath.map { .path($0) } ?? .port(port),
+                tls: context,
+                journal: ServerJournal(limit: requestLogLimit),
+                beforeBody: beforeBody,
+                respond: respond
+            )
+            try core.start()
+        } catch {
+            throw StartError(port: port, path: unixSocketPath, error)
+        }
+        base = (tls == nil ? "http://" : "https://") + (unixSocketPath == nil ? "127.0.0.1:\(core.port)" : "localhost")
     }
 
     deinit {
         core.stop()
     }
 
-    /// The port the server listens on.
+    /// The port that the server listens on; 0 for one with a path.
     public var port: UInt16 { core.port }
 
-    /// The latest requests in the order in which they were ready to be answered; those cut short have a partial body.
+    /// The latest requests, in the order in which they were ready to be answered; requests cut short have a partial
+    /// body.
     ///
-    /// A request is in here before its script starts. There are at most as many as the initialiser's `requestLogLimit`.
+    /// A request is listed before its script starts. There are at most as many as the initialiser's `requestLogLimit`.
     public var requests: [Request] { core.journal.requests }
 
-    /// How many requests have arrived so far, counted when the head is complete.
+    /// The number of requests that have arrived, counted when the head is complete.
     public var requestCount: Int { core.journal.requestCount }
 
-    /// How many connections have been accepted so far.
+    /// The number of connections that have been accepted.
     public var connectionCount: Int { core.journal.connectionCount }
 
-    /// How many connections are open now.
+    /// The number of connections that are open now.
     ///
-    /// A connection that the server ends is not counted any more when its peer sees the end. One that its peer closes
-    /// is counted until the server has noticed.
+    /// A connection that the server ends is no longer counted when its peer sees the end. A connection that its peer
+    /// closes is counted until the server has noticed.
     public var openConnectionCount: Int { core.journal.openConnectionCount }
 
-    /// The URL for a path on this server.
+    /// Returns the URL for a path on this server.
     ///
-    /// - Parameter path: The path, with a query if needed. What a URL can't hold as it is gets percent-encoded.
+    /// - Parameter path: The path, with a query if needed. Characters that a URL can't hold are percent-encoded.
     public func url(_ path: String = "/") -> URL {
-        let base = "http://127.0.0.1:\(port)"
         let absolute = path.hasPrefix("/") ? path : "/" + path
         let escaped = absolute.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? "/"
         guard let url = URL(string: base + absolute) ?? URL(string: base + escaped) else {
@@ -93,10 +114,10 @@ public final class LoopbackServer: Sendable {
         return url
     }
 
-    /// Closes the listening socket and all connections, also those in the middle of a script.
+    /// Closes the listening socket and all connections, including those in the middle of a script.
     ///
-    /// Returns when all threads of the server are gone; it waits for closures that are running. Called from one of
-    /// these closures, which it can't wait for, it returns at once. Further calls do nothing but wait as well.
+    /// Waits for closures that are running, and returns when all threads of the server have ended. Called from one of
+    /// these closures, which it can't wait for, it returns at once. Further calls only wait.
     public func stop() {
         core.stop()
     }

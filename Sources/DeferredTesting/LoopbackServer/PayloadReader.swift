@@ -19,7 +19,7 @@ struct PayloadReader {
         }
     }
 
-    /// The next piece, of 1 to `limit` bytes; `nil` at the end. A file shorter than its range is an error.
+    /// Returns the next piece, of 1 to `limit` bytes; `nil` at the end. Throws if a file is shorter than its range.
     mutating func next(atMost limit: Int) throws -> Data? {
         guard position < end else { return nil }
         let range = position..<min(end, position + min(limit, end - position))

@@ -1,4 +1,4 @@
-/// What is wrong with a request: the status it is answered with, and the reason, for the answer's body.
+/// A refusal of a malformed or unsupported request: the status of the answer, and the text of its body.
 struct RequestError: Error {
     let status: Int
     let explanation: String

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Request line and header fields (RFC 9112, sections 2 to 5), parsed.
+/// A parsed request line with its header fields (RFC 9112, sections 2 to 5).
 struct RequestHead {
     let bytes: Data
     let method: String
@@ -9,7 +9,7 @@ struct RequestHead {
     let headers: LoopbackServer.Headers
     let framing: BodyFraming
 
-    /// Parses a head given as its lines, without line ends and without the empty line.
+    /// Parses the lines of a head, without line endings and without the final empty line.
     init(lines: [String], bytes: Data) throws(RequestError) {
         let parts = (lines.first ?? "").split(separator: " ", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 3, !parts[0].isEmpty, !parts[1].isEmpty else {
@@ -26,14 +26,14 @@ struct RequestHead {
         framing = try BodyFraming(headers)
     }
 
-    /// Whether the connection is to be kept for another request (RFC 9112, section 9.3).
+    /// True if the connection is to be kept for another request (RFC 9112, section 9.3).
     var keepsConnection: Bool {
         let options = headers.values(for: "Connection").joined(separator: ",").lowercased().split(separator: ",")
             .map { $0.trimmingCharacters(in: .whitespaces) }
         return version == "HTTP/1.0" ? options.contains("keep-alive") : !options.contains("close")
     }
 
-    /// Whether the client waits for `100 Continue` before it sends the body.
+    /// True if the client waits for `100 Continue` before it sends the body.
     var expectsContinue: Bool {
         version != "HTTP/1.0" && headers["Expect"]?.lowercased() == "100-continue" && framing != .length(0)
     }
@@ -49,7 +49,7 @@ struct RequestHead {
     }
 }
 
-/// Where a request's body ends (RFC 9112, section 6).
+/// The framing of a request's body, which tells where it ends (RFC 9112, section 6).
 enum BodyFraming: Equatable {
     case length(Int)
     case chunked

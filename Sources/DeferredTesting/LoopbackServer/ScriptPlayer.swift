@@ -3,11 +3,11 @@ import Foundation
 /// Plays scripts on a connection.
 struct ScriptPlayer {
     let connection: Connection
-    /// The request's body as far as it has not been read.
+    /// The part of the request's body that has not been read.
     let body: BodyReader?
     var isHead = false
 
-    /// Returns what the script wants to become of the connection.
+    /// Plays a script and returns how the connection is to continue or end.
     func play(_ script: LoopbackServer.Script) throws -> Ending {
         var filter = BodyFilter(isActive: isHead && script.isResponse)
         for step in script.steps {
@@ -52,7 +52,7 @@ struct ScriptPlayer {
     }
 }
 
-/// Leaves out the body of a response to `HEAD`: what comes after its head, and those of interim responses.
+/// Cuts the body off a response to `HEAD`, whose head can follow those of interim responses.
 private struct BodyFilter {
     let isActive: Bool
     private(set) var isInBody = false

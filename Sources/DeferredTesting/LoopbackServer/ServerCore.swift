@@ -1,13 +1,13 @@
 import Dispatch
 
-/// The part of a server that its threads hold on to: the listening socket and the loop that accepts connections.
+/// The part of a server that its threads retain: the listening socket and the loop that accepts connections.
 ///
-/// The threads never hold the `LoopbackServer` itself, so that it can be released, and stop, while they run.
+/// The threads never retain the `LoopbackServer` itself, so that it can be released, and stop, while they run.
 final class ServerCore: Sendable {
     typealias Request = LoopbackServer.Request
     typealias Script = LoopbackServer.Script
 
-    /// More connections wait in the backlog until others have ended.
+    /// The number of connections served at a time; more wait in the backlog until others have ended.
     private static let connectionLimit = 2_000
 
     let port: UInt16
@@ -18,33 +18,38 @@ final class ServerCore: Sendable {
     private let freeSlots = DispatchSemaphore(value: 0)
     private let beforeBody: (@Sendable (Request) -> Script?)?
     private let respond: @Sendable (Request) -> Script
+    private let address: SocketAddress
+    private let tls: TLSContext?
 
     init(
-        port: UInt16,
+        at address: SocketAddress,
+        tls: TLSContext?,
         journal: ServerJournal,
         beforeBody: (@Sendable (Request) -> Script?)?,
         respond: @escaping @Sendable (Request) -> Script
     ) throws(SystemError) {
+        self.address = address
+        self.tls = tls
         self.journal = journal
         self.beforeBody = beforeBody
         self.respond = respond
         stopSignal = try StopSignal()
-        listener = try Socket.listening(on: port)
+        listener = try Socket.listening(at: address)
         do {
-            self.port = try listener.localPort()
+            port = try listener.localPort(of: address)
         } catch {
             listener.close()
             throw error
         }
     }
 
-    /// Starts the accepting thread, which from then on owns the listening socket.
+    /// Starts the accepting thread, which owns the listening socket from then on.
     func start() throws(SystemError) {
         for _ in 0..<Self.connectionLimit { freeSlots.signal() }
         do {
             try threads.start { [self] in acceptConnections() }
         } catch {
-            listener.close()
+            closeListener()
             throw error
         }
     }
@@ -56,7 +61,7 @@ final class ServerCore: Sendable {
     }
 
     private func acceptConnections() {
-        defer { listener.close() }
+        defer { closeListener() }
         while true {
             freeSlots.wait()
             guard let socket = nextConnection() else {
@@ -67,12 +72,17 @@ final class ServerCore: Sendable {
             do {
                 try threads.start { [self] in serve(socket, number: number) }
             } catch {
-                // No thread to be had: the peer sees its connection closed.
+                // The system can't start another thread: the peer sees its connection closed.
                 journal.connectionCloses()
                 socket.close()
                 freeSlots.signal()
             }
         }
+    }
+
+    private func closeListener() {
+        listener.close()
+        if case .path(let path) = address { Socket.remove(path) }
     }
 
     /// Waits for a connection; `nil` when the server has been stopped.
@@ -81,7 +91,7 @@ final class ServerCore: Sendable {
             do {
                 if let socket = try listener.accept() { return socket }
             } catch {
-                // Out of descriptors, the connection stays in the backlog; any other error has consumed it.
+                // If descriptors have run out, the connection stays in the backlog; any other error has consumed it.
                 guard error.meansExhausted else { continue }
                 _ = listener.wait(for: .breaking, until: .now + .milliseconds(10), orUntil: stopSignal)
             }
@@ -90,8 +100,15 @@ final class ServerCore: Sendable {
     }
 
     private func serve(_ socket: Socket, number: Int) {
-        let connection = Connection(socket: socket, number: number, stopSignal: stopSignal)
+        defer { freeSlots.signal() }
+        let session: TLSSession?
+        do {
+            session = try tls.map { try TLSSession($0) }
+        } catch {
+            journal.connectionCloses()
+            return socket.close()
+        }
+        let connection = Connection(socket: socket, number: number, stopSignal: stopSignal, tls: session)
         ConnectionLoop(connection: connection, journal: journal, beforeBody: beforeBody, respond: respond).run()
-        freeSlots.signal()
     }
 }

@@ -1,6 +1,6 @@
 internal import DeferredCore
 
-/// What a server has counted and noted down so far.
+/// The counts and the log of a server's requests and connections.
 final class ServerJournal: Sendable {
     private struct State {
         var requestCount = 0
@@ -12,7 +12,7 @@ final class ServerJournal: Sendable {
     private let state = Lock(State())
     private let limit: Int
 
-    /// - Parameter limit: how many requests to keep; older ones are dropped.
+    /// - Parameter limit: The number of requests to keep; older ones are dropped.
     init(limit: Int) {
         self.limit = max(0, limit)
     }
@@ -31,7 +31,7 @@ final class ServerJournal: Sendable {
         }
     }
 
-    /// To be called before the peer can see the end, so that whoever has seen it finds the right count.
+    /// Counts the end of a connection. Called before the peer can see the end, so that it then finds the right count.
     func connectionCloses() {
         state.withLock { $0.openConnectionCount -= 1 }
     }

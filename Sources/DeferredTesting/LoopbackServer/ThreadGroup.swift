@@ -1,10 +1,10 @@
 internal import DeferredCore
 import Dispatch
 
-/// Threads that can be waited for until the last of them is gone.
+/// A group of threads that can be waited for until the last of them has ended.
 ///
-/// Each thread, as its last act, joins the one that ended before it. So at most one ended thread is kept at any time,
-/// and who joins that one has joined them all.
+/// Each thread, as its last act, joins the one that ended before it. So there is at most one ended thread to join at
+/// any time, and joining that thread joins them all.
 final class ThreadGroup: Sendable {
     private struct State {
         var running: [ServerThread] = []
@@ -15,7 +15,7 @@ final class ThreadGroup: Sendable {
     private let runningThreads = DispatchGroup()
 
     deinit {
-        // Only when nobody could wait, because the server was stopped by one of its own threads.
+        // Needed only if no other thread could wait, because the server was stopped by one of its own threads.
         state.withLock { $0.lastEnded?.detach() }
     }
 
@@ -34,11 +34,11 @@ final class ThreadGroup: Sendable {
         }
     }
 
-    /// Waits for all threads to be gone; returns at once on one of these threads, which cannot outwait itself.
+    /// Waits for all threads to end; returns at once on one of these threads, which cannot wait for itself.
     func joinAll() {
         guard !state.withLock({ $0.running.contains(.current) }) else { return }
         runningThreads.wait()
-        // All threads have let go of this lock for good, and a second caller has to wait until the first is through.
+        // No thread takes this lock any more, and a second caller has to wait until the first has joined.
         state.withLock { state in
             state.lastEnded?.join()
             state.lastEnded = nil

@@ -2,11 +2,13 @@
 import Darwin
 #elseif canImport(Musl)
 import Musl
+#elseif canImport(Android)
+import Android
 #else
 import Glibc
 #endif
 
-/// An open file that is read at given offsets. Closes with its last reference.
+/// An open file that is read at given offsets. It is closed when its last reference is released.
 final class ReadOnlyFile {
     private let descriptor: Int32
 
@@ -19,7 +21,7 @@ final class ReadOnlyFile {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// Up to `limit` bytes from `offset`; empty at the end of the file.
+    /// Returns up to `limit` bytes from `offset`; empty at the end of the file.
     func read(atMost limit: Int, from offset: Int) throws(SystemError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: limit)
         while true {

@@ -2,13 +2,15 @@
 import Darwin
 #elseif canImport(Musl)
 import Musl
+#elseif canImport(Android)
+import Android
 #else
 import Glibc
 #endif
 
-/// A POSIX thread with a small stack that somebody has to join or detach.
+/// A POSIX thread with a small stack, which has to be joined or detached.
 struct ServerThread: Sendable, Equatable {
-    /// The bits of a `pthread_t`: an integer with Glibc, a pointer elsewhere.
+    /// The bits of a `pthread_t`: an integer with Glibc and on Android, a pointer elsewhere.
     private let bits: UInt
 
     static var current: ServerThread { ServerThread(pthread_self()) }
@@ -16,12 +18,12 @@ struct ServerThread: Sendable, Equatable {
     /// Starts a thread with 256 KiB of stack.
     static func start(_ body: @escaping @Sendable () -> Void) throws(SystemError) {
         let box = Unmanaged.passRetained(Body(run: body))
-        #if canImport(Glibc)
+        #if canImport(Glibc) || canImport(Android)
         var thread: pthread_t = 0
         #else
         var thread: pthread_t?
         #endif
-        // Not `pthread_attr_t()`: Swift believes that Dispatch's C module declares this initialiser.
+        // Not `pthread_attr_t()`: the compiler attributes this initialiser to Dispatch's C module.
         let code = withUnsafeTemporaryAllocation(of: pthread_attr_t.self, capacity: 1) { attributes in
             pthread_attr_init(attributes.baseAddress!)
             defer { pthread_attr_destroy(attributes.baseAddress!) }
@@ -38,9 +40,9 @@ struct ServerThread: Sendable, Equatable {
 
     func detach() { pthread_detach(handle) }
 
-    #if canImport(Glibc)
-    private init(_ handle: pthread_t) { bits = UInt(handle) }
-    private var handle: pthread_t { pthread_t(bits) }
+    #if canImport(Glibc) || canImport(Android)
+    private init(_ handle: pthread_t) { bits = UInt(truncatingIfNeeded: handle) }
+    private var handle: pthread_t { pthread_t(truncatingIfNeeded: bits) }
     #else
     private init(_ handle: pthread_t) { bits = UInt(bitPattern: handle) }
     // The bits came from a pthread_t, so the pointer is never nil.

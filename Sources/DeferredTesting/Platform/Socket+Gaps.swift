@@ -2,32 +2,36 @@
 import Darwin
 #elseif canImport(Musl)
 import Musl
+#elseif canImport(Android)
+import Android
 #else
 import Glibc
 #endif
 
-// What Linux and Darwin spell differently. No upstream issues: the calls differ by design.
+// Differences between Linux and Darwin. There are no upstream issues: the calls differ by design.
 
 extension Socket {
-    /// A new TCP socket that does not block and is not inherited by child processes.
-    static func make() throws(SystemError) -> Socket {
+    /// A new socket of this family that does not block and is not inherited by child processes.
+    static func make(_ family: Int32) throws(SystemError) -> Socket {
         #if canImport(Glibc)
         let kind = Int32(SOCK_STREAM.rawValue)
         #else
         let kind = SOCK_STREAM
         #endif
-        let descriptor = socket(AF_INET, kind, 0)
+        let descriptor = socket(family, kind, 0)
         guard descriptor >= 0 else { throw .current }
         Socket.keepPrivate(descriptor)
         return Socket(descriptor: descriptor)
     }
 
-    /// `accept`, with the same two properties for the new descriptor.
+    /// Calls `accept`; the new descriptor does not block and is not inherited either.
     func acceptDescriptor() -> Int {
         #if canImport(Darwin)
         let accepted = Darwin.accept(descriptor, nil, nil)
         #elseif canImport(Musl)
         let accepted = Musl.accept(descriptor, nil, nil)
+        #elseif canImport(Android)
+        let accepted = Android.accept(descriptor, nil, nil)
         #else
         let accepted = Glibc.accept(descriptor, nil, nil)
         #endif
@@ -35,25 +39,27 @@ extension Socket {
         return Int(accepted)
     }
 
-    /// `send` without SIGPIPE.
+    /// Calls `send` without SIGPIPE.
     func systemSend(_ bytes: UnsafeRawBufferPointer) -> Int {
         #if canImport(Darwin)
         Darwin.send(descriptor, bytes.baseAddress, bytes.count, 0)
         #elseif canImport(Musl)
         Musl.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+        #elseif canImport(Android)
+        Android.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
         #else
         Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
         #endif
     }
 
-    /// Darwin has the option, Linux the flag that `systemSend` passes.
+    /// Turns SIGPIPE off on Darwin; Linux has no such option but the flag that `systemSend` passes.
     func suppressSIGPIPE() {
         #if canImport(Darwin)
         enable(SO_NOSIGPIPE, at: SOL_SOCKET)
         #endif
     }
 
-    /// How many bytes handed to `send` the peer's system has not acknowledged.
+    /// The number of bytes handed to `send` that the peer's system has not acknowledged.
     var unacknowledgedByteCount: Int {
         var count: Int32 = 0
         #if canImport(Darwin)
@@ -70,8 +76,10 @@ extension Socket {
         setsockopt(descriptor, level, option, &on, socklen_t(MemoryLayout<Int32>.size))
     }
 
-    /// Linux could do this in the same call (`accept4`), but Swift's Glibc module leaves that out. What is at risk is a
-    /// child process that another thread starts just in between, and that keeps the descriptor open.
+    /// Makes a descriptor non-blocking and close-on-exec.
+    ///
+    /// Linux could do this in the same call (`accept4`), but Swift's Glibc module doesn't import that. A child process
+    /// that another thread starts between the two calls keeps the descriptor open.
     private static func keepPrivate(_ descriptor: Int32) {
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)

@@ -2,16 +2,18 @@
 import Darwin
 #elseif canImport(Musl)
 import Musl
+#elseif canImport(Android)
+import Android
 #else
 import Glibc
 #endif
 
 extension Socket {
-    /// What to wait for. A broken connection counts as ready for either, so that the next call meets the error.
+    /// The event to wait for. A broken connection counts as ready for each, so that the next call reports the error.
     enum Interest {
         case receiving
         case sending
-        /// Neither: only a broken connection ends the wait.
+        /// Neither receiving nor sending: only a broken connection ends the wait.
         case breaking
     }
 
@@ -21,7 +23,8 @@ extension Socket {
         case stopped
     }
 
-    /// Waits until the socket is ready, the deadline (`nil`: none) has passed or `stop` is raised, which goes first.
+    /// Waits until the socket is ready, the deadline (`nil`: none) has passed or `stop` is raised, which takes
+    /// precedence.
     func wait(for interest: Interest, until deadline: ContinuousClock.Instant?, orUntil stop: StopSignal) -> Wakeup {
         let events =
             switch interest {

@@ -2,27 +2,50 @@
 import Darwin
 #elseif canImport(Musl)
 import Musl
+#elseif canImport(Android)
+import Android
 #else
 import Glibc
 #endif
 
-/// A TCP socket on 127.0.0.1. Its owner closes it, once.
+/// Where a socket listens.
+enum SocketAddress: Sendable {
+    /// A TCP port on 127.0.0.1; 0 for any free one.
+    case port(UInt16)
+
+    /// A socket of the Unix domain, which is made in the file system.
+    case path(String)
+}
+
+/// A socket for connections within the machine. Its owner closes it, once.
 ///
-/// No call blocks: what would wait returns `nil` or 0, and `wait(for:until:orUntil:)` is the one place that waits.
+/// No call blocks: a call that would have to wait returns `nil` or 0. Only `wait(for:until:orUntil:)` waits.
 struct Socket: Sendable {
     let descriptor: Int32
 
-    /// A socket that listens on `port` (0: any free one), with a backlog of 1,024 connections.
-    static func listening(on port: UInt16) throws(SystemError) -> Socket {
-        let socket = try Socket.make()
-        socket.enable(SO_REUSEADDR, at: SOL_SOCKET)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        let size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let bound = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(socket.descriptor, $0, size) }
+    /// A socket that listens at `address`, with a backlog of 1,024 connections.
+    static func listening(at address: SocketAddress) throws(SystemError) -> Socket {
+        let socket: Socket
+        let bound: Int32
+        switch address {
+        case .port(let port):
+            socket = try Socket.make(AF_INET)
+            socket.enable(SO_REUSEADDR, at: SOL_SOCKET)
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_port = port.bigEndian
+            address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+            bound = socket.bind(to: &address)
+        case .path(let path):
+            var address = sockaddr_un()
+            address.sun_family = sa_family_t(AF_UNIX)
+            // One byte is left for the zero at the end.
+            guard path.utf8.count < MemoryLayout.size(ofValue: address.sun_path) else {
+                throw SystemError(code: ENAMETOOLONG)
+            }
+            withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+            socket = try Socket.make(AF_UNIX)
+            bound = socket.bind(to: &address)
         }
         guard bound == 0, listen(socket.descriptor, 1_024) == 0 else {
             let error = SystemError.current
@@ -32,18 +55,27 @@ struct Socket: Sendable {
         return socket
     }
 
-    /// The port this socket is bound to.
-    func localPort() throws(SystemError) -> UInt16 {
-        var address = sockaddr_in()
+    private func bind<Address>(to address: inout Address) -> Int32 {
+        withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bindDescriptor(descriptor, $0, socklen_t(MemoryLayout<Address>.size))
+            }
+        }
+    }
+
+    /// The port that this socket is bound to; 0 for one with a path.
+    func localPort(of address: SocketAddress) throws(SystemError) -> UInt16 {
+        guard case .port = address else { return 0 }
+        var bound = sockaddr_in()
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let result = withUnsafeMutablePointer(to: &address) { pointer in
+        let result = withUnsafeMutablePointer(to: &bound) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &size) }
         }
         guard result == 0 else { throw .current }
-        return UInt16(bigEndian: address.sin_port)
+        return UInt16(bigEndian: bound.sin_port)
     }
 
-    /// The next connection; `nil` when none is waiting.
+    /// Accepts the next connection; returns `nil` when none is waiting.
     func accept() throws(SystemError) -> Socket? {
         guard let accepted = try Socket.retrying({ self.acceptDescriptor() }) else { return nil }
         let socket = Socket(descriptor: Int32(accepted))
@@ -52,7 +84,7 @@ struct Socket: Sendable {
         return socket
     }
 
-    /// Up to `limit` bytes that have arrived; empty at the end of the stream, `nil` when there is nothing yet.
+    /// Returns up to `limit` bytes that have arrived; empty at the end of the stream, `nil` when there is nothing yet.
     func receive(atMost limit: Int) throws(SystemError) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: limit)
         guard let count = try Socket.retrying({ recv(descriptor, &bytes, limit, 0) }) else {
@@ -62,7 +94,7 @@ struct Socket: Sendable {
         return bytes
     }
 
-    /// Hands bytes to the system and returns how many it took.
+    /// Hands bytes to the system and returns the number that it accepted.
     func send(_ bytes: UnsafeRawBufferPointer) throws(SystemError) -> Int {
         try Socket.retrying { systemSend(bytes) } ?? 0
     }
@@ -72,7 +104,7 @@ struct Socket: Sendable {
         _ = shutdown(descriptor, Int32(SHUT_WR))
     }
 
-    /// Makes `close()` send RST and throw away what has not been delivered.
+    /// Makes `close()` send RST and discard undelivered bytes.
     func resetOnClose() {
         var option = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
@@ -80,6 +112,11 @@ struct Socket: Sendable {
 
     func close() {
         closeDescriptor(descriptor)
+    }
+
+    /// Removes what a socket with a path leaves in the file system.
+    static func remove(_ path: String) {
+        _ = unlink(path)
     }
 
     /// Repeats an interrupted call; `nil` when it would block.
@@ -94,7 +131,12 @@ struct Socket: Sendable {
     }
 }
 
-/// `close(2)`, out of reach inside a type that has a `close()` of its own.
+/// Calls `close(2)`, whose name is hidden inside a type with a method `close()`.
 private func closeDescriptor(_ descriptor: Int32) {
     close(descriptor)
+}
+
+/// `bind(2)`, out of reach for the same reason.
+private func bindDescriptor(_ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ size: socklen_t) -> Int32 {
+    bind(descriptor, address, size)
 }

@@ -2,11 +2,13 @@
 import Darwin
 #elseif canImport(Musl)
 import Musl
+#elseif canImport(Android)
+import Android
 #else
 import Glibc
 #endif
 
-/// A flag that can be polled together with sockets: one byte in a pipe that nobody ever reads.
+/// A flag that can be polled together with sockets: one byte in a pipe that is never read.
 ///
 /// Once raised, every present and future `poll` on `descriptor` returns at once, whichever thread it runs on.
 final class StopSignal: Sendable {
@@ -28,7 +30,7 @@ final class StopSignal: Sendable {
         close(writeEnd)
     }
 
-    /// Ends all waits. Calling this again does no harm: a pipe that is full is raised as well.
+    /// Ends all waits. Further calls do no harm: a pipe that is full counts as raised, too.
     func raise() {
         var byte: UInt8 = 1
         while write(writeEnd, &byte, 1) < 0, SystemError.current.meansInterrupted {}

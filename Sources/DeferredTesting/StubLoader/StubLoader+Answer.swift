@@ -32,7 +32,7 @@ extension StubLoader {
             self.ending = ending
         }
 
-        /// A response.
+        /// Creates a response with a text as its body.
         public static func response(
             _ status: HTTPStatus = .ok,
             headers: HTTPHeaders = [:],
@@ -41,7 +41,7 @@ extension StubLoader {
             Answer(.response(status, headers, .data(Data(body.utf8))))
         }
 
-        /// A response with bytes.
+        /// Creates a response with bytes as its body.
         public static func response(
             _ status: HTTPStatus = .ok,
             headers: HTTPHeaders = [:],
@@ -50,13 +50,13 @@ extension StubLoader {
             Answer(.response(status, headers, .data(data)))
         }
 
-        /// A response whose body comes by and by, for a request that wants it as a stream. Others fail.
+        /// Creates a response whose body arrives over time, for a request with the delivery `.stream`. Others fail.
         ///
         /// - Parameters:
         ///   - status: The status.
         ///   - headers: The header fields.
-        ///   - stream: Makes the body for each request, such as `HTTPBodyStream` of an `AsyncStream` that the test
-        ///     feeds.
+        ///   - stream: Makes the body for each request, for example an `HTTPBodyStream` of an `AsyncStream` that the
+        ///     test feeds.
         public static func response(
             _ status: HTTPStatus = .ok,
             headers: HTTPHeaders = [:],
@@ -65,33 +65,33 @@ extension StubLoader {
             Answer(.response(status, headers, .stream(stream)))
         }
 
-        /// A response of type `application/json`; the text is its body as it is.
+        /// Creates a response of type `application/json`; the text is its body, unchanged.
         public static func json(_ text: String, status: HTTPStatus = .ok) -> Answer {
             .response(status, headers: ["Content-Type": "application/json"], body: text)
         }
 
-        /// A failure.
+        /// Creates a failure.
         ///
         /// - Parameters:
-        ///   - code: What went wrong.
+        ///   - code: The kind of failure.
         ///   - underlying: The cause, if there is one.
         public static func failure(_ code: HTTPError.Code, underlying: (any Error)? = nil) -> Answer {
             Answer(.failure(code, underlying))
         }
 
-        /// None, until the task is cancelled, or the test completes it.
+        /// No answer: the task stays pending until it is cancelled or the test completes it.
         public static let pending = Answer(.pending)
 
-        /// The same answer, later, by the clock of the stub. Delays and reports come in the order in which they are
-        /// added.
+        /// Returns this answer, delayed by the clock of the stub. Delays and reports come in the order in which they
+        /// are added.
         public func delayed(by duration: Duration) -> Answer { adding(.wait(duration)) }
 
-        /// The same answer after a report of progress.
+        /// Returns this answer, preceded by a report of progress.
         public func reporting(_ completed: Int64, of total: Int64?) -> Answer {
             adding(.report(completed: completed, of: total))
         }
 
-        /// The same answer, also to a task that is cancelled.
+        /// Returns this answer, given even to a task that is cancelled.
         public func ignoringCancellation() -> Answer {
             var answer = self
             answer.heedsCancellation = false
@@ -107,7 +107,7 @@ extension StubLoader {
 }
 
 extension StubLoader.Answer.Body {
-    /// The response in the form in which the request wants it.
+    /// Returns the response in the request's form of delivery.
     func result(_ status: HTTPStatus, _ headers: HTTPHeaders, of request: HTTPRequest) -> HTTPResult {
         switch (self, request.delivery) {
         case (.data(let data), .data):
@@ -121,7 +121,7 @@ extension StubLoader.Answer.Body {
             )
             return .success(HTTPResponse(request: request, status: status, headers: headers, stream: stream))
         case (.data(let data), .file(let file, _)):
-            // A file takes the bodies of successes only.
+            // Only the body of a success goes to the file.
             guard status.isSuccess else {
                 return .success(HTTPResponse(request: request, status: status, headers: headers, body: data))
             }
@@ -139,7 +139,7 @@ extension StubLoader.Answer.Body {
     }
 }
 
-/// The cause of the failure of a request whose answer is a stream, which it doesn't want.
+/// The underlying error when a stream is the answer to a request whose delivery is not `.stream`.
 private struct StreamNotWanted: Error, CustomStringConvertible {
     var description: String { "the stub answers with a stream, but the request's delivery is not .stream" }
 }

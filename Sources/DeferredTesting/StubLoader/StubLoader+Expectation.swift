@@ -15,12 +15,12 @@ extension StubLoader {
         let matches: @Sendable (HTTPRequest) -> Bool
         let answers: [Answer]
 
-        /// Expects what a closure says.
+        /// Expects the requests that a closure matches.
         ///
         /// - Parameters:
-        ///   - description: Named in the message of ``UnexpectedRequest``.
-        ///   - matches: Whether a request is meant. Called on the thread that loads.
-        ///   - answers: Given in order, and the last of them again and again; without any, the requests stay pending.
+        ///   - description: The name of the expectation in the message of ``UnexpectedRequest``.
+        ///   - matches: Returns true for the expected requests. Called on the thread that loads.
+        ///   - answers: The answers, given in order, the last one repeatedly; without any, the requests stay pending.
         public init(
             _ description: String,
             _ matches: @escaping @Sendable (HTTPRequest) -> Bool,
@@ -29,7 +29,7 @@ extension StubLoader {
             self.init(description, answers, matches)
         }
 
-        /// Expects a method, and a path without its query.
+        /// Expects requests with a method and a path, whatever their query.
         public init(_ method: HTTPMethod, _ path: String, _ answers: Answer...) {
             self.init(method, path, answers)
         }
@@ -61,7 +61,7 @@ extension StubLoader {
         }
     }
 
-    /// The cause of the failure of a request that no expectation matches.
+    /// The underlying error of a request that no expectation matches.
     public struct UnexpectedRequest: Error, CustomStringConvertible {
         /// The request.
         public let request: HTTPRequest
@@ -77,7 +77,7 @@ extension StubLoader {
     }
 }
 
-/// The expectations of a stub, and how often each was met.
+/// The expectations of a stub, with the number of requests that each has matched.
 final class ExpectationScript: Sendable {
     private let expectations: [StubLoader.Expectation]
     private let counts: Lock<[Int]>

@@ -13,7 +13,7 @@ internal import DeferredTask
 /// #expect(stub.requests.count == 3)
 /// ```
 ///
-/// The answers come in order, or go to the requests that they are for:
+/// The answers are given in order, or to the requests that each is for:
 ///
 /// ```swift
 /// let stub = StubLoader(expecting: .get("/users", .json("[]")), .post("/users", .response(201)))
@@ -26,7 +26,7 @@ public final class StubLoader: HTTPLoader {
     private struct State: Sendable {
         var requests: [HTTPRequest] = []
         var unexpected: [HTTPRequest] = []
-        /// By the order in which they came.
+        /// The tasks that have not completed, by the order in which they arrived.
         var inFlight: [Int: HTTPTask] = [:]
         var resetCount = 0
     }
@@ -35,10 +35,10 @@ public final class StubLoader: HTTPLoader {
     private let clock: any Clock<Duration>
     private let answer: @Sendable (_ number: Int, HTTPRequest) throws(UnexpectedRequest) -> Answer
 
-    /// Creates a stub that gives its answers in order, and the last of them again and again.
+    /// Creates a stub that gives its answers in order, and repeats the last one.
     ///
     /// - Parameters:
-    ///   - answers: Without any, every request stays pending.
+    ///   - answers: The answers. Without any, every request stays pending.
     ///   - clock: The clock by which delays are measured.
     public init(_ answers: Answer..., clock: any Clock<Duration> = ContinuousClock()) {
         self.clock = clock
@@ -54,14 +54,15 @@ public final class StubLoader: HTTPLoader {
         self.answer = { _, request in answer(request) }
     }
 
-    /// Creates a stub that answers each request as the first expectation that matches it says.
+    /// Creates a stub that answers each request from the first expectation that matches it.
     ///
-    /// A request that none of them matches fails with ``DeferredHTTP/HTTPError/Code-swift.enum/unknown`` and
-    /// ``UnexpectedRequest`` as the cause, which shows the request and the expectations. See also ``unexpectedRequests``.
+    /// A request without a match fails with ``DeferredHTTP/HTTPError/Code-swift.enum/unknown`` and
+    /// ``UnexpectedRequest`` as the cause, which shows the request and the expectations. See also
+    /// ``unexpectedRequests``.
     ///
     /// - Parameters:
-    ///   - first: An expectation. It gives its answers in order, and the last of them again and again.
-    ///   - others: More of them.
+    ///   - first: An expectation. It gives its answers in order, and repeats the last one.
+    ///   - others: Further expectations.
     ///   - clock: The clock by which delays are measured.
     public init(
         expecting first: Expectation,
@@ -79,17 +80,17 @@ public final class StubLoader: HTTPLoader {
     /// The requests that no expectation matched, in order. A test can require at its end that there are none.
     public var unexpectedRequests: [HTTPRequest] { state.withLock { $0.unexpected } }
 
-    /// The tasks that are not completed, in order. A test can complete them by hand.
+    /// The tasks that have not completed, in order of arrival. A test can complete them by hand.
     ///
     /// - Complexity: O(*n* log *n*).
     public var tasksInFlight: [HTTPTask] {
         state.withLock { $0.inFlight }.sorted { $0.key < $1.key }.map(\.value)
     }
 
-    /// How often the stub was reset.
+    /// The number of times that the stub was reset.
     public var resetCount: Int { state.withLock { $0.resetCount } }
 
-    /// Notes the request, and answers it, unless it is cancelled.
+    /// Records the request and answers it, unless its task is already cancelled.
     public func load(_ task: HTTPTask) {
         if task.failIfCancelled() { return }
         let request = task.request
@@ -107,7 +108,7 @@ public final class StubLoader: HTTPLoader {
         }
         state.withLock { $0.inFlight[number] = task }
         task.addCompletionHandler { [weak self] _ in
-            // Its last reference must not go under the lock.
+            // The last reference to the task must not be released under the lock.
             let task = self?.state.withLock { $0.inFlight.removeValue(forKey: number) }
             withExtendedLifetime(task) {}
         }
@@ -131,7 +132,7 @@ public final class StubLoader: HTTPLoader {
                 task.report(completed: completed, of: total)
             case .wait(let duration):
                 let timer = ClockTimer(after: duration, clock: clock) { [steps] in self.play(steps, ending, task) }
-                // The end comes before its time when the task is cancelled.
+                // A task that is cancelled completes before the timer fires.
                 task.addCompletionHandler { _ in timer.cancel() }
                 return
             }

@@ -133,7 +133,7 @@ struct RegistrationTests {
                 let log = Log<Int>()
                 let registrations = (0..<count).map { index in deferred.upon(.immediate) { _ in log.add(index) } }
                 for index in order.prefix(cancelled) { registrations[index].cancel() }
-                // One more, so that new nodes come on top of a list that was mended.
+                // One more handler, so that new nodes are pushed on top of a list from which nodes were removed.
                 deferred.upon(.immediate) { _ in log.add(count) }
                 if cancelled > 0 { registrations[order[0]].cancel() }
                 deferred.fill(with: 1)

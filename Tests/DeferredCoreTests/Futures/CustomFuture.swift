@@ -1,6 +1,6 @@
 import DeferredCore
 
-/// Implements only what the protocol asks for.
+/// A future that implements only the requirements of the protocol.
 struct CustomFuture<Value: Sendable>: FutureProtocol {
     let base: Deferred<Value>
 

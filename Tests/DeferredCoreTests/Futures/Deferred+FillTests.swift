@@ -37,6 +37,7 @@ struct DeferredFillTests {
         #expect(deferred.peek() == .some(nil))
     }
 
+    #if os(macOS) || os(Linux)
     @Test func `mustFill traps on the second`() async {
         await #expect(processExitsWith: .failure) {
             let deferred = Deferred<Int>()
@@ -47,6 +48,7 @@ struct DeferredFillTests {
             Deferred<Int>().mustFill(with: 1)
         }
     }
+    #endif
 
     @Test func `8 threads race to fill with an Int`() {
         raceToFill((0..<8).map { $0 }) { $0 == $1 }
@@ -65,8 +67,8 @@ struct DeferredFillTests {
         raceToFill((0..<8).map(Wide.init)) { $0 == $1 }
     }
 
-    /// 100,000 futures, each filled by 8 threads with a value each: as soon as their own calls have returned, all threads
-    /// see the same of the 8 values, and the one it belongs to is the one whose call returned true.
+    /// Fills each of 100,000 futures from 8 threads with a different value each: as soon as their calls have returned,
+    /// all threads see the same one of the 8 values, and only the call of the thread with that value has returned true.
     func raceToFill<Value: Sendable>(
         _ values: [Value],
         areEqual: @escaping @Sendable (Value, Value) -> Bool

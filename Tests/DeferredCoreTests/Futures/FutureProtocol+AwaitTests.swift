@@ -62,6 +62,7 @@ struct FutureProtocolAwaitTests {
         #expect(log.entries == [3])
     }
 
+    #if os(macOS) || os(Linux)
     @Test func `300,000 gets cancelled against one unfilled future keep memory flat`() async {
         await #expect(processExitsWith: .success) {
             let deferred = Deferred<Int>()
@@ -77,11 +78,12 @@ struct FutureProtocolAwaitTests {
             let before = residentMemory()
             await rounds(isSanitized ? 100_000 : 300_000)
             let growth = residentMemory() - before
-            // A sanitizer keeps a history of its own, as large as it likes.
+            // A sanitizer keeps a history, which can be of any size.
             precondition(growth < 6 << 20 || isSanitized, "\(growth) bytes more than before")
             precondition(!deferred.storage.hasHandlers)
         }
     }
+    #endif
 
     @Test func `gets race with fills and cancels`() async {
         for _ in 0..<5_000 {

@@ -61,7 +61,7 @@ struct FutureProtocolDelayTests {
         #expect(lifetimes.count == 1)
         clock.advance(by: .seconds(5))
         await handled.value
-        // The task that waited ends a moment after it has filled.
+        // The task that waited ends a moment after it has filled the future.
         try await eventually { lifetimes.count == 0 }
     }
 }

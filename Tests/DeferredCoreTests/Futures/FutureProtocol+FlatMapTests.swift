@@ -86,6 +86,7 @@ struct FutureProtocolFlatMapTests {
         #expect(lifetimes.count == 0)
     }
 
+    #if os(macOS) || os(Linux)
     @Test func `a loop of 300,000 turns over filled futures runs in constant stack and memory`() async {
         await #expect(processExitsWith: .success) {
             @Sendable func count(_ turns: Int) -> Future<Int> {
@@ -122,6 +123,7 @@ struct FutureProtocolFlatMapTests {
             precondition(growth < 6 << 20 || isSanitized, "\(growth) bytes more than before")
         }
     }
+    #endif
 
     @Test func `handlers of a future that two flatMaps wait for can be taken back`() {
         let (up, inner) = (Deferred<Int>(), Deferred<Int>())
@@ -191,6 +193,7 @@ struct FutureProtocolFlatMapTests {
         #expect(log.entries == [true, true, true, true])
     }
 
+    #if os(macOS) || os(Linux)
     @Test func `a loop over a queue runs in constant memory`() async {
         await #expect(processExitsWith: .success) {
             let queue = DispatchQueue(label: "loop")
@@ -205,6 +208,7 @@ struct FutureProtocolFlatMapTests {
             precondition(growth < 6 << 20 || isSanitized, "\(growth) bytes more than before")
         }
     }
+    #endif
 }
 
 /// SAFETY: used from one thread.

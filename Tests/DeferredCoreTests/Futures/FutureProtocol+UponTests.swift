@@ -140,7 +140,7 @@ struct FutureProtocolUponTests {
     var text = ""
 }
 
-/// SAFETY: written before a fill and read after it, which is what the test is about; ThreadSanitizer watches.
+/// SAFETY: written before a fill and read after it: ThreadSanitizer checks that this is enough.
 private final class Unguarded: @unchecked Sendable {
     var value = 0
 }

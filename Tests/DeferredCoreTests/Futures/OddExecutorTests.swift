@@ -2,7 +2,7 @@ import DeferredCore
 import TestSupport
 import Testing
 
-/// An executor that breaks its word breaks nothing else.
+/// Tests that an executor which breaks its contract breaks nothing else.
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct OddExecutorTests {
     @Test func `an executor that runs closures twice has no effect the second time`() {
@@ -60,7 +60,7 @@ struct OddExecutorTests {
             [Deferred<Int>(), Deferred<Int>()].firstFilled().map { $0 },
         ]
         for future in futures { future.upon(.immediate, execute: captured()) }
-        // The inner future goes only when it has been made.
+        // The handler of the `flatMap` is released only once its inner future has been made.
         #expect(lifetimes.count == 1)
         other.fill(with: 1)
         #expect(lifetimes.count == 0)

@@ -7,7 +7,7 @@ import Testing
 
 private typealias Attachment = DeferredCore.Attachment
 
-/// No interleaving of those who attach with the end may take two objects, or one that never hears of the end.
+/// Tests that no interleaving of attaching with the end accepts two objects, or one that never learns of the end.
 @Suite(.ownThread, .timeLimit(.minutes(5)), .enabled(if: !isThreadSanitized))
 struct AttachmentInterleavingTests {
     @Test(arguments: [(attachers: 1, atLeast: 2), (2, 10)])

@@ -2,23 +2,22 @@
 import Dispatch
 import Foundation
 
-/// Passed from thread to thread: only the one that has it moves.
+/// A token passed from thread to thread: only the thread that has it runs.
 typealias Baton = DispatchSemaphore
 
 extension DispatchSemaphore {
-    convenience init() { self.init(value: 0) }
-
     func pass() { signal() }
 }
 
-/// A thread that runs one body after the other, each when it gets the baton.
+/// A thread that runs one body after another, each when it gets the baton.
 ///
-/// SAFETY: `body` is set by whoever passes the baton on, and taken by whoever gets it.
+/// SAFETY: `body` is set by the thread that passes the baton on, and taken by the thread that gets it.
 final class ActorThread: @unchecked Sendable {
-    let baton = Baton()
+    let baton = Baton(value: 0)
     private var body: (@Sendable () -> Void)?
 
-    /// - Parameter processor: where it runs. On one processor, threads that take turns do so several times as fast.
+    /// - Parameter processor: The processor to run on. On one processor, threads that take turns are several times as
+    ///   fast.
     init(on processor: Int) {
         Thread.detachNewThread { [self] in
             Self.stay(on: processor)
@@ -40,12 +39,12 @@ final class ActorThread: @unchecked Sendable {
 
     private static func stay(on processor: Int) {
         #if canImport(Glibc)
-        // Not in the module that Swift makes of this C library.
+        // Missing from the module that Swift makes of this C library.
         typealias SetAffinity = @convention(c) (pid_t, Int, UnsafeRawPointer) -> Int32
         guard let symbol = dlsym(nil, "sched_setaffinity") else { return }
         var processors = [UInt8](repeating: 0, count: 128)
         processors[processor / 8 % processors.count] = 1 << UInt8(processor % 8)
-        // Where this isn't allowed, the threads are only slower.
+        // If this is not allowed, the threads are only slower.
         _ = unsafeBitCast(symbol, to: SetAffinity.self)(0, processors.count, processors)
         #endif
     }

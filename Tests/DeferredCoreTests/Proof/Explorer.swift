@@ -4,25 +4,25 @@ import Foundation
 
 /// Runs a few actors in every order in which their atomic steps can be taken.
 ///
-/// Each actor is a thread, but only the one that holds the baton moves, up to its next atomic operation; there it decides
-/// who goes on. A run is repeated from the start for each schedule, depth first.
+/// Each actor is a thread, but only the one that holds the baton runs, up to its next atomic operation; there it
+/// chooses the next actor. A run is repeated from the start for each schedule, depth first.
 ///
-/// Two orders of steps that commute (on different words, or both only reading) lead to the same states, so that only one
-/// of them is run: *sleep sets*, Godefroid, "Partial-Order Methods for the Verification of Concurrent Systems", 1996.
-/// They skip repetitions only; every state that can be reached is. Steps are taken one after the other: what weaker
-/// orderings of memory allow is for ThreadSanitizer and the stress tests.
+/// Two orders of steps that commute (on different words, or both only reading) lead to the same states, so that only
+/// one of them is run: *sleep sets*, Godefroid, "Partial-Order Methods for the Verification of Concurrent Systems",
+/// 1996. They skip only repetitions; every reachable state is reached. Steps are taken one after another: the effects
+/// of weaker memory orderings are left to ThreadSanitizer and the stress tests.
 ///
 /// SAFETY: everything belongs to the holder of the baton.
 final class Explorer: @unchecked Sendable {
-    /// One run: what the actors do, and what has to hold after each step and at the end.
+    /// One run: the code of the actors, and the conditions to check after each step and at the end.
     struct Run {
         var actors: [@Sendable () -> Void]
-        /// Called after each step, to remember what can be seen only then.
+        /// Called after each step, to record states that can be seen only then.
         var observe: () -> Void = {}
-        /// Returns what is wrong.
+        /// Returns a violation, if there is one.
         var check: () -> String? = { nil }
         var end: () -> String?
-        /// Words that nobody may use when they are gone. Their memory must not be used for others during the run.
+        /// The words that must not be used after their end. Their memory must not be reused during the run.
         var guarded: Set<UInt> = []
     }
 
@@ -51,10 +51,10 @@ final class Explorer: @unchecked Sendable {
 
     private let isReduced: Bool
     private let threads: [ActorThread]
-    private let done = Baton()
+    private let done = Baton(value: 0)
     private var path: [Choice] = []
 
-    // Of the current run:
+    // The state of the current run:
     private var actors: [Actor] = []
     private var observe: () -> Void = {}
     private var check: () -> String? = { nil }
@@ -65,10 +65,10 @@ final class Explorer: @unchecked Sendable {
     private var guarded: Set<UInt> = []
     private var gone: Set<UInt> = []
 
-    /// Runs that differ in more than the order of steps that commute.
+    /// The number of runs that differ in more than the order of steps that commute.
     private(set) var interleavings = 0
     private(set) var steps = 0
-    /// The first thing that went wrong, and the schedule that leads there.
+    /// The first violation, with the schedule that leads to it.
     private(set) var violation: String?
 
     /// - Parameter isReduced: False to run schedules even if they differ only in the order of steps that commute.
@@ -82,7 +82,7 @@ final class Explorer: @unchecked Sendable {
         for thread in threads { thread.stop() }
     }
 
-    /// Runs every interleaving, or up to the first that violates something.
+    /// Runs every interleaving, or up to the first violation.
     func explore(_ make: () -> Run) {
         repeat {
             execute(make())
@@ -90,7 +90,7 @@ final class Explorer: @unchecked Sendable {
         } while violation == nil && backtrack()
     }
 
-    /// A step that commutes with all but its like: for actors, before they drop a reference.
+    /// Takes a step that commutes with all others except its own kind; called by actors before they drop a reference.
     func dropStep(_ actor: Int) {
         arrive(actor, .ready(Step(operation: .update, address: 0)))
     }
@@ -114,7 +114,7 @@ final class Explorer: @unchecked Sendable {
         threads[0].baton.pass()
         done.wait()
         if let wrong = run.end() { report("at the end: \(wrong)") }
-        // They may know this.
+        // The closures may retain this.
         (observe, check) = ({}, { nil })
     }
 
@@ -130,16 +130,16 @@ final class Explorer: @unchecked Sendable {
         }
     }
 
-    /// Ends the step of `actor`, which comes to rest in `state`, and takes the next one.
+    /// Ends the step of `actor`, which stops in `state`, and lets the next actor take a step.
     private func arrive(_ actor: Int, _ state: Actor) {
         actors[actor] = state
-        // What a look at a word leads to is seen at the next change, or at the end.
+        // The effects of a load show at the next change, or at the end.
         let hasLooked = trace.last?.step.operation == .load
         let starting = actors.firstIndex { if case .starting = $0 { true } else { false } }
         if starting == nil, !hasLooked {
             Interleaving.notStepping {
                 observe()
-                // What this run repeats of the one before was looked at there.
+                // The steps repeated from the previous run were checked there.
                 if depth >= path.count, !isRedundant, let wrong = check() { report(wrong) }
             }
         }
@@ -168,7 +168,7 @@ final class Explorer: @unchecked Sendable {
         if depth == path.count {
             let candidates = enabled.subtracting(asleep)
             guard let lowest = candidates.first else {
-                // All that could follow has been run from another schedule; this one only has to come to its end.
+                // All continuations have been run from another schedule; this run only has to reach its end.
                 isRedundant = true
                 return choose(after: current)
             }
@@ -200,7 +200,7 @@ final class Explorer: @unchecked Sendable {
         return actor
     }
 
-    /// The steps of this run, with the words numbered in the order of their use.
+    /// The steps of this run, with the words numbered in the order of their first use.
     private var schedule: String {
         var words: [UInt] = []
         return trace.map { actor, step in
@@ -214,9 +214,9 @@ final class Explorer: @unchecked Sendable {
         if violation == nil { violation = "\(wrong); steps: \(schedule)" }
     }
 
-    // MARK: - From run to run
+    // MARK: - Between runs
 
-    /// Turns to the next schedule; false if there is none.
+    /// Moves on to the next schedule; returns false if there is none.
     private func backtrack() -> Bool {
         while var choice = path.popLast() {
             choice.tried.insert(choice.chosen)

@@ -5,14 +5,14 @@ import Testing
 
 @testable import DeferredCore
 
-/// No interleaving may lose, repeat or reorder a handler.
+/// Tests that no interleaving loses, repeats or reorders a handler.
 @Suite(.ownThread, .timeLimit(.minutes(5)), .enabled(if: !isThreadSanitized))
 struct InterleavingTests {
     struct Scenario: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var setup: World.Setup
         var scripts: [[World.Action]]
-        /// So that an exploration that came to explore little or nothing fails.
+        /// The minimum number of interleavings, so that an exploration of little or nothing fails.
         var atLeast: Int
 
         init(_ name: String, _ atLeast: Int, _ setup: World.Setup = .init(), _ scripts: [World.Action]...) {
@@ -144,7 +144,7 @@ struct InterleavingTests {
         let (reduced, few) = outcomes(isReduced: true)
         let (full, many) = outcomes(isReduced: false)
         #expect(reduced == full)
-        // "b" is cancelled, or runs after "a", or runs at once on its own thread, while "a" is about to.
+        // "b" is cancelled, or runs after "a", or runs at once on its own thread, while "a" is about to run.
         #expect(reduced.count == 3)
         #expect(many > 2 * few)
     }

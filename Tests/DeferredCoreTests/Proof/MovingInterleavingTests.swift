@@ -6,17 +6,18 @@ import Testing
 
 @testable import DeferredCore
 
-/// No interleaving may lose, repeat or reorder a handler that moves from the future it waited for to another.
+/// Tests that no interleaving loses, repeats or reorders a handler that moves from its future to another.
 ///
-/// A `flatMap` whose result nobody else keeps gives its handlers to the future that its closure returned, unless one of
-/// them can be taken back. Meanwhile others take back handlers, register new ones, and fill that future.
+/// A `flatMap` whose result is not retained elsewhere moves its handlers to the future that its closure returned,
+/// unless one of them can be cancelled. Meanwhile other threads cancel handlers, register new ones, and fill that
+/// future.
 @Suite(.ownThread, .timeLimit(.minutes(5)), .enabled(if: !isThreadSanitized))
 struct MovingInterleavingTests {
     struct Scenario: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var setup: MovingWorld.Setup
         var scripts: [[MovingWorld.Action]]
-        /// So that an exploration that came to explore little or nothing fails.
+        /// The minimum number of interleavings, so that an exploration of little or nothing fails.
         var atLeast: Int
 
         init(_ name: String, _ atLeast: Int, _ setup: MovingWorld.Setup, _ scripts: [MovingWorld.Action]...) {
@@ -90,31 +91,32 @@ struct MovingInterleavingTests {
     }
 }
 
-/// A `flatMap` that waits, and the future that it will wait for.
+/// A waiting `flatMap`, and the future that its closure will return.
 ///
 /// SAFETY: everything belongs to the holder of the explorer's baton.
 final class MovingWorld: @unchecked Sendable {
     enum Action: Sendable {
-        /// Fills the future that the `flatMap` waits for, upon which its handlers move.
+        /// Fills the future that the `flatMap` waits for, which moves its handlers to the inner future.
         case move
-        /// Fills the future that they move to.
+        /// Fills the inner future.
         case fill
-        /// Registers a handler with that.
+        /// Registers a handler with the inner future.
         case register(String)
         case cancel(String)
     }
 
-    /// Handlers named from "r" on are registered, and can be taken back; those before are operators, and cannot.
+    /// Handlers named "r" and later letters are registered and can be cancelled; earlier letters name operators, which
+    /// cannot.
     struct Setup: Sendable {
-        /// Those of the `flatMap`.
+        /// The handlers of the `flatMap`.
         var outer: [String] = []
-        /// Those of the future that it will wait for.
+        /// The handlers of the inner future.
         var inner: [String] = []
-        /// Taken back before the actors start.
+        /// The handlers that are cancelled before the actors start.
         var cancelled: [String] = []
     }
 
-    /// SAFETY: as `MovingWorld`.
+    /// SAFETY: like `MovingWorld`.
     private final class Observed: @unchecked Sendable {
         let lifetimes = Lifetimes()
         var registration: Registration?
@@ -122,7 +124,7 @@ final class MovingWorld: @unchecked Sendable {
     }
 
     private let (source, inner) = (Deferred<Int>(), Deferred<Int>())
-    /// An unowned reference keeps the memory, so that it is not used for another word.
+    /// Unowned, which keeps the memory from being reused for another word.
     private unowned let stage: FutureStorage<Int>
     private let setup: Setup
     private let scripts: [[Action]]

@@ -5,7 +5,7 @@ import Testing
 
 @testable import DeferredCore
 
-/// No interleaving of a fill with stages that are abandoned may lose or repeat a result, theirs or their neighbours'.
+/// Tests that no interleaving of a fill with abandoned stages loses or repeats a result, theirs or their neighbours'.
 @Suite(.ownThread, .timeLimit(.minutes(5)), .enabled(if: !isThreadSanitized))
 struct StageInterleavingTests {
     @Test(arguments: [

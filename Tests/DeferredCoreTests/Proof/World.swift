@@ -6,7 +6,7 @@ import TestSupport
 
 @testable import DeferredCore
 
-/// A future under observation, and what actors may do to it.
+/// A future under observation, with the actions of the actors.
 ///
 /// SAFETY: everything belongs to the holder of the explorer's baton.
 final class World: @unchecked Sendable {
@@ -14,22 +14,22 @@ final class World: @unchecked Sendable {
         case fill(Int)
         case register(String)
         case cancel(String)
-        /// Drops the actor's own reference to the future. Where somebody does, all do, and nobody else has one.
+        /// Drops the actor's reference to the future. If any actor does, all do, and there are no other references.
         case drop
-        /// Runs what the executor holds.
+        /// Runs the handlers that the executor holds.
         case execute
     }
 
     struct Setup: Sendable {
-        /// Registered before the actors start, from first to last.
+        /// The handlers that are registered before the actors start, from first to last.
         var handlers: [String] = []
-        /// Whether an executor holds the handlers until told to run them, instead of running them at once.
+        /// True if an executor holds the handlers until it is told to run them, instead of running them at once.
         var isHeld = false
-        /// Whether the handlers wait for a future derived from the one that is filled and dropped.
+        /// True if the handlers wait for a future derived from the one that is filled and dropped.
         var isDerived = false
     }
 
-    /// SAFETY: as `World`.
+    /// SAFETY: like `World`.
     fileprivate final class Observed: @unchecked Sendable {
         let lifetimes = Lifetimes()
         var registration: Registration?
@@ -41,18 +41,18 @@ final class World: @unchecked Sendable {
     private let fills: Int
     private let isDropped: Bool
     private let executor: ManualExecutor?
-    /// Each actor's own.
+    /// The reference of each actor.
     private var references: [Deferred<Int>?]
-    /// The onlooker's.
+    /// The references of this observer.
     private var kept: [Future<Int>] = []
-    /// The future that is filled, and the one that the handlers wait for. Unowned references keep the memory, so that it
-    /// is not used for another word.
+    /// The future that is filled, and the one that the handlers wait for. Unowned, which keeps the memory from being
+    /// reused for another word.
     private unowned let source: FutureStorage<Int>
     private unowned let target: FutureStorage<Int>
 
     private var handlers: [String: Observed] = [:]
     private var (wins, losses): ([Int], Int) = ([], 0)
-    /// Nodes in the order in which they joined the list, and handlers in the order in which they ran.
+    /// The nodes in the order in which they joined the list, and the handlers in the order in which they ran.
     private var (joined, ran): ([UInt], [String]) = ([], [])
 
     init(_ explorer: Explorer, _ setup: Setup, _ scripts: [[Action]]) {
@@ -83,7 +83,7 @@ final class World: @unchecked Sendable {
         )
     }
 
-    /// What came of it: who won, who ran in which order, who was cancelled.
+    /// The outcome: the winner, the handlers in the order in which they ran, and the cancelled handlers.
     private(set) var outcome = ""
 
     private func perform(_ script: [Action], by actor: Int) {
@@ -122,7 +122,7 @@ final class World: @unchecked Sendable {
             if let executor { future.upon(executor, execute: body) } else { future.upon(.immediate, execute: body) }
     }
 
-    // MARK: - What has to hold after each step
+    // MARK: - Conditions after each step
 
     private func check() -> String? {
         if wins.count > 1 { return "two fills won" }
@@ -142,7 +142,7 @@ final class World: @unchecked Sendable {
         return isDropped ? nil : checkList()
     }
 
-    /// Whether the handlers that wait, and no others, are in the list, in their order.
+    /// Checks that exactly the waiting handlers are in the list, in their order.
     private func checkList() -> String? {
         let bits = target.word.bits.load(ordering: .relaxed)
         if bits & (StateWord.removing | StateWord.filled) != 0 { return nil }
@@ -166,11 +166,11 @@ final class World: @unchecked Sendable {
 
     private func noteHead() {
         let head = target.word.bits.load(ordering: .relaxed) & ~StateWord.flags
-        // One that is known has become the head again, as a newer one was removed.
+        // A known node becomes the head again when a newer one is removed.
         if head != 0 && !joined.contains(head) { joined.append(head) }
     }
 
-    // MARK: - What has to hold at the end
+    // MARK: - Conditions at the end
 
     private func end() -> String? {
         executor?.runAll()

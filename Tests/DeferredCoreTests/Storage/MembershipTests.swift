@@ -10,8 +10,8 @@ struct MembershipTests {
 
     enum Event: CaseIterable { case take, submit, beginRemoval, endRemoval, giveUp }
 
-    /// What each event returns (`+` for a win, `-` for a loss, `.` for nothing, `o` and `n` for a win with and without an
-    /// owner), and the state it leads to. `nil` where it would wait for another thread, or cannot happen.
+    /// The result of each event (`+` for a win, `-` for a loss, `.` for nothing, `o` and `n` for a win with and without
+    /// an owner), and the next state. `nil` if the event would wait for another thread, or cannot happen.
     static let table: [State: [Event: (String, State)]] = [
         .permanent: [
             .take: ("+", .permanent), .submit: ("+", .permanent), .beginRemoval: ("-", .permanent),

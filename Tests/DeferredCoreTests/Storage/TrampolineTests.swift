@@ -2,10 +2,10 @@ import DeferredCore
 import TestSupport
 import Testing
 
-/// Nothing that handlers do overflows the stack, and nobody sees that it was put off for that.
+/// Tests that nothing handlers do overflows the stack, and that deferring work to prevent this is not observable.
 @Suite(.ownThread, .timeLimit(.minutes(5)))
 struct TrampolineTests {
-    /// Far more than the stack has room for, were there as little as a hundred bytes for each.
+    /// A depth far beyond the stack's capacity, even at only a hundred bytes for each level.
     static let depth = isSanitized ? 10_000 : 20_000
 
     @Test func `handlers that fill futures nest as deeply as somebody writes`() async {

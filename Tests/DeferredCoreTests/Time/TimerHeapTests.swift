@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct TimerHeapTests {
-    /// An element that knows who it is.
+    /// An element with a name.
     private final class Element: TimerHeapElement {
         let number: Int
         let deadline: ContinuousClock.Instant

@@ -65,7 +65,7 @@ struct TimerQueueTests {
     @Test func `an alarm that comes too early is set again`() async {
         let start = ContinuousClock.now
         let calls = Atomic(0)
-        // The first times that it is asked, no time has passed.
+        // The first times that the clock is read, no time has passed.
         let queue = TimerQueue {
             calls.add(1, ordering: .relaxed).newValue < 4 ? start : start + .milliseconds(1)
         }
@@ -83,7 +83,7 @@ struct TimerQueueTests {
         #expect(lifetimes.count == 0 && queue.count == 0)
         #expect(registration.isCancelled)
 
-        // What goes with a closure takes back another one.
+        // Releasing a closure cancels another timer.
         let other = add(to: queue, at: .now + .seconds(3_600)) {}
         let canceller = Canceller(other)
         let nested = add(to: queue, at: .now + .seconds(3_600)) { [canceller] in withExtendedLifetime(canceller) {} }

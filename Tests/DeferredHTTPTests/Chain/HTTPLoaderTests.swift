@@ -49,7 +49,7 @@ struct HTTPLoaderTests {
         #expect(journal.entries == [404])
     }
 
-    /// Without indentation and empty lines.
+    /// Returns the lines of a file, without indentation and empty lines.
     private func lines(of file: URL) throws -> [Substring] {
         try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
             .map { $0.drop { $0 == " " } }.filter { !$0.isEmpty }

@@ -29,6 +29,13 @@ struct ObjectLinkTests {
         #expect(chains[0].reset().isFilled && stubs.map(\.resetCount) == [1, 0])
     }
 
+    @Test func `an object at the end of a chain is not changed by the two that go on from it`() {
+        let (link, stubs) = (Marking(), [StubLoader(.response(201)), StubLoader(.response(202))])
+        let chain = Retry() --> link
+        let chains = stubs.map { chain --> $0 }
+        #expect(chains.map { $0.load(.example).statusNow } == [201, 202] && link.next == nil)
+    }
+
     @Test func `in any place, and more than one of them`() {
         let (stub, other) = (StubLoader(.response(201)), StubLoader(.response(202)))
         let chain = Retry() --> Passing() --> Passing() --> Marking() --> stub

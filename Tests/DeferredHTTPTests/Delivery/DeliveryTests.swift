@@ -7,12 +7,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What each loader makes of a response that is a stream or a file.
+/// Tests of each loader with a response that is a stream or a file.
 ///
 /// | loader | rule | test |
 /// |---|---|---|
-/// | `Retry` | tries again while it has the head only, and drops that body; what fails in the body is its reader's | `a retry` |
-/// | `BearerAuthentication` | drops the body of a 401, and loads once more | `a refused token` |
+/// | `Retry` | tries again while it has the head only, and drops that body; what fails in the body is its reader's | `a
+/// retry` | | `BearerAuthentication` | drops the body of a 401, and loads once more | `a refused token` |
 /// | `Validate` | looks at the head; the error has the body | `a status that is not accepted` |
 /// | `Throttle` | a stream keeps its place until its end | `a throttle` |
 /// | `Deduplicate` | merges neither streams nor files | `nothing merges streams` |
@@ -28,7 +28,7 @@ struct DeliveryTests {
         return request
     }()
 
-    /// An answer whose body a test feeds, and that tells whether it was cancelled.
+    /// Returns an answer whose body starts with "a" and never ends, and which records its cancellation.
     private func fed(_ status: HTTPStatus = .ok, _ cancels: Journal<Int> = .init()) -> StubLoader.Answer {
         .response(
             status,

@@ -8,14 +8,14 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Everything at once: a chain of seven loaders, a server at its worst, and callers who change their minds.
+/// Tests everything at once: a chain of seven loaders, a misbehaving server, and callers that cancel.
 @Suite("End to end", .serialized, .alone, .timeLimit(.minutes(10)))
 struct EndToEndTests {
-    /// Fewer where each takes many times as long.
+    /// The number of requests; smaller under a sanitizer, where each takes many times as long.
     private static let count = isSanitized ? 500 : 5_000
     private static let threads = 4
 
-    /// How often requests have completed, and how.
+    /// Counts completed requests, by their outcome.
     private final class Endings: Sendable {
         private struct State: Sendable {
             var codes: [String: Int] = [:]
@@ -42,7 +42,7 @@ struct EndToEndTests {
         var count: Int { state.withLock { $0.count } }
         var byName: [String: Int] { state.withLock { $0.codes } }
 
-        /// Waits until so many requests have ended.
+        /// Waits until `count` requests have completed.
         func wait(for count: Int) async {
             let future = Deferred<Void>()
             let isReached = state.withLock { state in
@@ -109,11 +109,11 @@ struct EndToEndTests {
             let chain = makeChain(server, lifetimes)
             for round in 1...3 {
                 load(Self.count, with: chain, seed: UInt64(round) &* 1_000, lifetimes, endings)
-                // A third of them has ended when the reset comes, in the first two rounds.
+                // In the first two rounds, a third of the requests has completed when the reset begins.
                 let target = (round - 1) * (Self.count + 8) + Self.count / 3
                 await endings.wait(for: target)
                 let reset = chain.reset()
-                // These meet the reset, or come just after it.
+                // These requests arrive during the reset, or just after it.
                 load(8, with: chain, seed: UInt64(round), lifetimes, endings)
                 await reset.value
             }
@@ -133,7 +133,7 @@ struct EndToEndTests {
 }
 
 extension LoopbackServer {
-    /// A server with tokens that expire after a while, which throttles, drops connections and stalls.
+    /// Starts a server with tokens that expire after a while, which throttles, drops connections and stalls.
     fileprivate static func atItsWorst() throws -> LoopbackServer {
         let (token, uses) = (Counter(), Counter())
         return try LoopbackServer(requestLogLimit: 0) { request in

@@ -12,7 +12,7 @@ import FoundationNetworking
 struct HTTPErrorDescriptionTests {
     private let secrets = ["hunter2", "c2VjcmV0", "tok123", "s3ss10n"]
 
-    /// A request with a secret in each place where there can be one.
+    /// Returns a request with a secret in each place that can hold one.
     private func request() throws -> HTTPRequest {
         let url = try #require(
             URL(string: "https://me:hunter2@host/path?q=1&access_token=tok123&api_key=tok123#token=tok123")

@@ -125,7 +125,7 @@ struct URLSessionLoaderTests {
 }
 
 extension LoopbackServer {
-    /// A URL at which nobody listens.
+    /// Returns a URL with a port on which no server listens.
     fileprivate static func unusedURL() throws -> URL {
         let server = try LoopbackServer { _ in .status(200) }
         defer { server.stop() }

@@ -4,7 +4,7 @@ import DeferredTesting
 import TestSupport
 import Testing
 
-/// The questions about resets. The table stands at ``QuestionsTests``.
+/// Tests of the questions about resets. For the table, see ``QuestionsTests``.
 @Suite("Questions about resets", .ownThread, .timeLimit(.minutes(5)))
 struct ResetQuestionsTests {
     private let stub = StubLoader(.pending.ignoringCancellation())
@@ -96,7 +96,7 @@ struct ResetQuestionsTests {
         #expect(!reset.isFilled && completions.entries.isEmpty)
         clock.advance(by: .seconds(1))
         await reset.value
-        // The reset is told before handlers that were added later.
+        // The reset gets the result before handlers that were added later.
         try await eventually { !completions.entries.isEmpty }
         #expect(completions.entries.count == 1 && task.codeNow == .cancelled && stub.resetCount == 1)
     }

@@ -5,7 +5,7 @@ import DeferredTesting
 import TestSupport
 import Testing
 
-/// Lets go of every task.
+/// A loader that releases every task without completing it.
 private struct Forgetful: HTTPLoader {
     func load(_ task: HTTPTask) {}
 }

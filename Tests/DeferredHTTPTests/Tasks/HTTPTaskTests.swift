@@ -122,7 +122,7 @@ struct HTTPTaskTests {
 }
 
 extension DeferredTask.Task {
-    /// The error, if the task has failed by now.
+    /// The error, if the task has failed already.
     fileprivate var failureNow: (any Error)? {
         if case .failure(let error) = peek() { error } else { nil }
     }

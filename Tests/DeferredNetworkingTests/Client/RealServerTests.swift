@@ -10,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// Where nginx is, if it runs.
+/// The addresses of nginx, if it is running.
 private enum Nginx {
     static let plain = ProcessInfo.processInfo.environment["DEFERRED_NGINX"]
     static let secure = ProcessInfo.processInfo.environment[
@@ -18,7 +18,7 @@ private enum Nginx {
     ]
     static let authority = ProcessInfo.processInfo.environment["DEFERRED_NGINX_CA"]
 
-    /// A client that trusts it.
+    /// Returns a client that trusts nginx's certificate.
     static func client(_ change: (inout URLClient.Configuration) -> Void = { _ in }) -> URLClient {
         URLClient.fresh {
             if isLibcurlTested, let authority { $0.tls.authorities = .file(URL(filePath: authority)) }
@@ -29,7 +29,7 @@ private enum Nginx {
     static let addresses = [plain, secure].compactMap { $0 }
 }
 
-/// Requests to nginx, whose address `Tests/RealServers/run` puts into the environment. Without it, these are skipped.
+/// Requests to nginx, whose address `Tests/RealServers/run` puts into the environment. Without it, they are skipped.
 @Suite("Real server", .serialized, .ownThread, .timeLimit(.minutes(5)), .enabled(if: Nginx.plain != nil))
 struct RealServerTests {
     private func url(_ path: String, at address: String? = Nginx.plain) throws -> URL {
@@ -88,6 +88,7 @@ struct RealServerTests {
         #expect(try folder.contents() == ["file"])
     }
 
+    #if os(macOS) || os(Linux)
     @Test func `a gibibyte is downloaded and streamed in bounded memory`() async throws {
         await #expect(processExitsWith: .success) {
             let address = ProcessInfo.processInfo.environment["DEFERRED_NGINX"] ?? ""
@@ -111,4 +112,5 @@ struct RealServerTests {
             precondition(isSanitized || peak < (isLibcurlTested ? 60 : 150) << 20, "peak \(peak >> 20) MiB")
         }
     }
+    #endif
 }

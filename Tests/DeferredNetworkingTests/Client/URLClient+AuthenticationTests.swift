@@ -166,7 +166,7 @@ extension URLClientTests {
                     continue
                 }
             }
-            // The challenge alone was fetched.
+            // Only the challenge was fetched.
             #expect(server.requestCount == 1)
         }
     }

@@ -87,7 +87,7 @@ extension URLClientTests {
                 $0.maximumRequestsInFlight = 1
             }
             for _ in 0..<(isSanitized ? 200 : 2_000) {
-                // A late deadline lets some succeed.
+                // A late deadline lets some requests succeed.
                 _ = await client.begin(server.url("/")).ending()
             }
             try await eventually { client.core.requestCount == 0 && client.core.transferCount == 0 }

@@ -104,7 +104,7 @@ extension URLClientTests {
                     )
                     return request.number == 1 ? script.truncated(after: 50_000) : script
                 }
-                // It doesn't look at If-Range.
+                // This server ignores If-Range.
                 let start = Int(request.headers["Range"]?.dropFirst(6).dropLast() ?? "") ?? 0
                 return .response(
                     status: 206,

@@ -18,6 +18,7 @@ extension URLClientTests {
             switch event.kind {
             case .created: "created"
             case .sent: "sent"
+            case .waitingForConnectivity: "waiting"
             case .redirected(let response, let target): "\(response.statusCode) to \(target.path())"
             case .challenged(let response): "challenged \(response.statusCode)"
             case .response(let response): "response \(response.statusCode)"

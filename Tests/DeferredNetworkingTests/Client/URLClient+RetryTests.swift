@@ -11,7 +11,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// Doesn't wait, but notes how long it was to wait.
+/// A clock that doesn't wait, but records how long it was asked to wait.
 struct NotingClock: Clock {
     let pauses = Log<Duration>()
     let now = ContinuousClock.now
@@ -22,7 +22,7 @@ struct NotingClock: Clock {
     }
 }
 
-/// Waits until it is cancelled.
+/// A clock that waits until it is cancelled.
 struct EndlessClock: Clock {
     let sleeping = Deferred<Void>()
     let now = ContinuousClock.now
@@ -139,7 +139,7 @@ extension URLClientTests {
                 $0.httpBody = Data("body".utf8)
             }
             #expect(try await patient.begin(put).text() == "hello")
-            // libcurl may have begun another attempt below, which was cut short.
+            // libcurl itself may have started another attempt, which was cut short.
             #expect(server.requests.contains { $0.number > 2 && $0.body == Data("body".utf8) }, "\(server.requests)")
         }
 

@@ -17,7 +17,7 @@ extension URLClientTests {
     struct Storm {
         private static let paths = ["/ok", "/redirect", "/loop", "/basic", "/big", "/reset", "/stall", "/busy"]
 
-        /// Fewer where each takes many times as long.
+        /// The number of requests; smaller under a sanitizer, where each takes many times as long.
         private static let count = isSanitized ? 4_000 : 20_000
 
         private func begin(
@@ -49,13 +49,13 @@ extension URLClientTests {
             }
         }
 
-        /// Waits until some more requests have arrived, or for some turns when all of them stall.
+        /// Waits until a few more requests have arrived, or for a number of turns in case all of them stall.
         private func waitForOthers(_ server: LoopbackServer, using random: inout SeededGenerator) async {
             let target = server.requestCount + Int.random(in: 0..<6, using: &random)
             await giveWay(turns: 800) { server.requestCount < target }
         }
 
-        /// Counts ends, and those that a cancellation brought.
+        /// Counts the requests that have ended, and the cancelled ones among them.
         private final class Endings: Sendable {
             let count = Atomic(0)
             let cancelled = Atomic(0)
@@ -105,7 +105,7 @@ extension URLClientTests {
                 }
                 try await eventually { endings.count.load(ordering: .acquiring) == Self.count }
                 #expect(endings.cancelled.load(ordering: .relaxed) > Self.count / 10)
-                // Not all of them in the queue: many came as far as the server.
+                // Not all requests ended in the queue: many reached the server.
                 #expect(server.requestCount > Self.count / 10)
                 try await eventually { client.core.requestCount == 0 && client.core.transferCount == 0 }
                 #expect(try await client.begin(server.url("/redirect")).text() == "hello")

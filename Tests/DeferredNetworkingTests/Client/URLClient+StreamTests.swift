@@ -70,7 +70,7 @@ extension URLClientTests {
             defer { server.stop() }
             let client = URLClient.fresh {
                 $0.streamBufferSize = bufferSize
-                // Else the sender is held up.
+                // The default limit would hold up the sender.
                 if isLibcurlTested { $0.streamBufferLimit = .max }
             }
             let task = client.stream(URLRequest(url: server.url("/")))

@@ -177,7 +177,7 @@ extension URLClientTests {
                 let error = try #require(failure as? URLClientError)
                 #expect(error == BodyStreams.spent && error.url == server.url("/"))
             }
-            // Over libcurl, the head is on its way before the stream is opened; the body is cut short then.
+            // libcurl sends the head before it opens the stream; the body is cut short then.
             #expect(isLibcurlTested || server.requestCount == count + 1)
             try await eventually { client.core.requestCount == 0 && client.core.transferCount == 0 }
         }

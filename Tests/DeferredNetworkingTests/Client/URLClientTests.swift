@@ -13,12 +13,13 @@ import FoundationNetworking
 
 /// A client's requests over real connections to a `LoopbackServer`.
 ///
-/// One after the other: all sessions of a process share a queue, and a storm would delay the deadlines of its neighbours.
+/// The suites are serialized: all sessions of a process share a queue, and a storm would delay its neighbours'
+/// deadlines.
 @Suite("URLClient", .serialized, .ownThread, .timeLimit(.minutes(5)))
 enum URLClientTests {}
 
 extension URLClient {
-    /// A client over the engine under test that tries once, unless the change says otherwise.
+    /// Returns a client over the engine under test that makes one attempt, unless `change` says otherwise.
     static func fresh(_ change: (inout Configuration) -> Void = { _ in }) -> URLClient {
         var configuration = Configuration()
         configuration.retries = .none
@@ -29,7 +30,7 @@ extension URLClient {
 }
 
 extension Task {
-    /// How a client's task ended. Cancelling the test cancels it.
+    /// Returns the ending of a client's task. Cancelling the test cancels the task.
     func ending<Value>() async -> Ending where Success == (Value, HTTPURLResponse) {
         do {
             return .status(try await get().1.statusCode)
@@ -40,7 +41,7 @@ extension Task {
 }
 
 extension Task where Success == (Data, HTTPURLResponse) {
-    /// The body, as text.
+    /// Returns the body as text.
     func text() async throws -> String {
         try await String(decoding: get().0, as: UTF8.self)
     }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Framings and codings, written down byte by byte.
+/// Encodes framings and codings, byte by byte.
 enum FuzzCoding {
-    /// The body in chunks of these sizes; what is left is one more. Trailers are never made.
+    /// Encodes a body in chunks of these sizes, and one with the rest. There are no trailers.
     static func chunked(_ body: Data, sizes: [Int], extensions: String = "", uppercase: Bool = false) -> Data {
         var result = Data()
         var rest = body[...]
@@ -15,7 +15,7 @@ enum FuzzCoding {
         return result + Data("0\r\n\r\n".utf8)
     }
 
-    /// A gzip member (RFC 1952) with one stored block, for up to 65,535 bytes.
+    /// Encodes up to 65,535 bytes as a gzip member (RFC 1952) with one stored block.
     static func gzip(_ body: Data, checksum: UInt32? = nil) -> Data {
         let count = UInt16(body.count)
         var result = Data([0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3, 1])

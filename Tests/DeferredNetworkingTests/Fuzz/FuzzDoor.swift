@@ -1,10 +1,10 @@
 import TestSupport
 
-/// The functions that a fuzzed response can come through. A seed's remainder tells its door.
+/// A function that receives a fuzzed response. The remainder of a seed selects it.
 enum FuzzDoor: Int, CaseIterable, Codable, Sendable {
     case begin, upload, download, stream, decode, dataTask, downloadTask, uploadTask
 
-    /// Those of clients come first. The others are over URLSession whatever engine is tested.
+    /// The doors to test. Those of clients come first; the others are over URLSession whatever engine is tested.
     static var tested: [FuzzDoor] { isLibcurlTested ? allCases.filter(\.usesClient) : allCases }
 
     var usesClient: Bool { rawValue < FuzzDoor.dataTask.rawValue }
@@ -14,6 +14,6 @@ enum FuzzDoor: Int, CaseIterable, Codable, Sendable {
     var isUpload: Bool { self == .upload || self == .uploadTask }
     var isDownload: Bool { self == .download || self == .downloadTask }
 
-    /// Whether only 2xx are successes.
+    /// True if only responses of 2xx are successes.
     var refusesStatuses: Bool { self != .dataTask && self != .uploadTask }
 }

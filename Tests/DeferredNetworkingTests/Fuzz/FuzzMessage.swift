@@ -1,7 +1,7 @@
 import DeferredTesting
 import Foundation
 
-/// The bytes of one answer, in parts that a generator can spoil one by one, and the way in which they are sent.
+/// The bytes of one answer, in parts that a generator can corrupt separately, with the manner of sending them.
 struct FuzzMessage {
     enum End {
         case keep, close, reset, stall
@@ -13,21 +13,21 @@ struct FuzzMessage {
         case drip(Int)
     }
 
-    /// Whole 1xx heads.
+    /// Complete 1xx heads.
     var interim: [Data] = []
     var statusLine = Data("HTTP/1.1 200 OK".utf8)
     var lines: [Data] = []
     var lineEnd = Data("\r\n".utf8)
 
-    /// As it is framed and coded.
+    /// The body, framed and coded.
     var body = Data()
 
-    /// What comes after the end of the body.
+    /// Bytes after the end of the body.
     var junk = Data()
     var end = End.keep
     var delivery = Delivery.whole
 
-    /// Where the bytes break off.
+    /// The number of bytes after which the message is cut; `nil` to send all of it.
     var cut: Int?
 
     init() {}
@@ -74,7 +74,7 @@ struct FuzzMessage {
         return LoopbackServer.Script(steps)
     }
 
-    /// On one line, with escapes for what can't be printed.
+    /// The message on one line, with escapes for bytes that can't be printed.
     var printable: String {
         let shown = bytes.prefix(1_500).map { byte in
             switch byte {

@@ -1,8 +1,8 @@
 import Foundation
 
-/// What a server answers to one request, and what a client may make of it.
+/// A server's answer to one request, with the outcomes that are acceptable for a client.
 struct FuzzResponse {
-    /// What is odd about it, in a few words.
+    /// The peculiarity of the response, in a few words.
     var construct: String
     var isValid: Bool
     var first: FuzzMessage
@@ -10,19 +10,19 @@ struct FuzzResponse {
     /// The answer to a redirected request.
     var next: FuzzMessage?
 
-    /// The answer to a request that continues a part.
+    /// The answer to a request that resumes a partial download.
     var continuation: (@Sendable (_ offset: Int) -> FuzzMessage)?
 
-    /// The status of what is delivered in the end, where it is valid.
+    /// The status that is finally delivered, if the response is valid.
     var status = 200
 
-    /// The bodies that can pass for whole. Where it is valid, the first is the one.
+    /// The bodies that are acceptable as complete. If the response is valid, the first one is expected.
     var bodies: [Data]
 
-    /// Whether the sender's framing makes each beginning of these bodies a whole one as well.
+    /// True if, by the response's framing, any prefix of these bodies is complete as well.
     var acceptsPrefixes = false
 
-    /// Whether the server may leave the client waiting, so that a deadline is the right end.
+    /// True if the server may leave the client waiting, so that the deadline ends the request.
     var stalls = false
 
     var method: String?
@@ -38,7 +38,7 @@ struct FuzzResponse {
     }
 }
 
-/// The JSON that valid responses have as their entity.
+/// The JSON entity of valid responses.
 struct FuzzEntity: Codable, Equatable {
     var seed: Int
     var text: String

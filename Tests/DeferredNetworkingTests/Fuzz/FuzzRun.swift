@@ -11,7 +11,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// Sends seeds' requests through one door, many at once on one client, and judges how each ended.
+/// Sends the requests of seeds through one door, many at once on one client, and judges how each ended.
 final class FuzzRun: Sendable {
     enum Outcome {
         case body(Data, status: Int)
@@ -68,7 +68,7 @@ final class FuzzRun: Sendable {
         return response.first.script
     }
 
-    /// - Returns: what was wrong, a line for each seed.
+    /// - Returns: The flaws, with at least one line for each seed that failed.
     func check(_ seeds: [Int]) async throws -> [String] {
         await withTaskGroup { group in
             for worker in 0..<Self.inFlight {
@@ -79,7 +79,7 @@ final class FuzzRun: Sendable {
                 }
             }
         }
-        // A deadline ends the task at once, and what was begun for it is cleared away behind it.
+        // A deadline ends the task at once; the clean-up of the transfer follows.
         try await eventually { client.core.requestCount == 0 && client.core.transferCount == 0 }
         if door.usesClient { try await eventually { finished.entries.count >= seeds.count } }
         if finished.entries.count != (door.usesClient ? seeds.count : 0) {
@@ -122,7 +122,7 @@ final class FuzzRun: Sendable {
         request.httpMethod = door.isUpload ? (seed / 8 % 2 == 0 ? "PUT" : "POST") : response.method ?? "GET"
         request.setValue(response.range, forHTTPHeaderField: "Range")
         var options = URLClient.RequestOptions()
-        // What isn't to be left waiting must end by itself, however busy the machine is.
+        // A response that doesn't stall must end by itself, however busy the machine is.
         options.total = response.stalls ? .milliseconds(500) : .seconds(60)
         request.timeoutInterval = response.stalls && !door.usesClient ? 1 : 60
         let upload = Data("upload".utf8)

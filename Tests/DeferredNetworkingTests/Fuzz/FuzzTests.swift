@@ -4,14 +4,14 @@ import Testing
 
 @testable import DeferredNetworking
 
-/// Generated responses through every door.
+/// Sends generated responses through every door.
 ///
-/// Seeds are the same in each run; a failure names its seed. These variables of the environment choose others:
-/// - `FUZZ_RESPONSES`: how many responses each door gets in each of the two runs.
-/// - `FUZZ_SEED`: the first seed, and the only one unless `FUZZ_RESPONSES` says how many follow, whatever their doors.
+/// Seeds are the same in each run; a failure names its seed. These environment variables choose others:
+/// - `FUZZ_RESPONSES`: The number of responses for each door in each of the two runs.
+/// - `FUZZ_SEED`: The first seed, and the only one unless `FUZZ_RESPONSES` says how many follow, whatever their doors.
 ///
-/// Each block of seeds has a process of its own: if one stops it, the failing case names the door and the block, to be halved
-/// with the two variables. A single response is shown.
+/// Each block of seeds has a separate process: if a seed crashes it, the failing case names the door and the block, to
+/// be bisected with the two variables. A single response is printed.
 @Suite(.serialized, .ownThread, .timeLimit(.minutes(10)))
 struct FuzzTests {
     struct Block: Codable, Sendable, CustomTestStringConvertible {
@@ -23,7 +23,7 @@ struct FuzzTests {
             "\(door), seeds from \(first) on, \(count) in steps of \(FuzzDoor.allCases.count)"
         }
 
-        /// Its place, and of a single response also that.
+        /// Describes the block and, if it has a single response, that response.
         func description(_ kind: ResponseGenerator.Kind) -> String {
             guard count == 1 else { return testDescription }
             let response = ResponseGenerator.response(first, kind, authority: "127.0.0.1:80")
@@ -37,7 +37,7 @@ struct FuzzTests {
         ProcessInfo.processInfo.environment[variable].flatMap { Int($0) }
     }
 
-    /// A sanitizer makes each response many times as long.
+    /// The number of responses for each door; smaller under a sanitizer, where each takes many times as long.
     private static let perDoor = isSanitized ? 200 : 2_000
     private static let blockSize = 500
 
@@ -68,6 +68,7 @@ struct FuzzTests {
         if flaws.count > 10 { Issue.record("\(flaws.count - 10) more in this block") }
     }
 
+    #if os(macOS) || os(Linux)
     @Test(arguments: hostileBlocks)
     func `hostile responses end each request once, and none passes for whole that isn't`(block: Block) async {
         await #expect(processExitsWith: .success, "\(block.description(.hostile))") { [block] in
@@ -81,4 +82,5 @@ struct FuzzTests {
             try await Self.run(block, .valid)
         }
     }
+    #endif
 }

@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 
 extension ResponseGenerator {
-    /// A whole second response that nobody asked for has this body. A client that reuses the connection can't know better.
+    /// The body of a complete second response to no request. A client that reuses the connection can't detect it.
     static let stray = Data("\"stray\"".utf8)
 
-    /// What the server says to paths that it doesn't know, where odd redirects may lead.
+    /// The server's answer to unknown paths, to which odd redirects may lead.
     static let elsewhere = Data("\"elsewhere\"".utf8)
 
     mutating func hostile() -> FuzzResponse {
@@ -31,12 +31,12 @@ extension ResponseGenerator {
         default: break
         }
         if door == .download { makeContinuation(&response, of: entity) }
-        // What follows another response on its connection may be taken for this one's.
+        // Bytes after another response on the same connection may be taken for this one.
         response.bodies.append(Self.stray)
         return response
     }
 
-    /// Replaces the framing by a `Content-Length`, without any coding.
+    /// Replaces the framing with a `Content-Length`, without any coding.
     private func reframe(_ response: inout FuzzResponse) {
         let body = response.first.body.isEmpty ? Data() : response.bodies.first ?? Data()
         for name in ["Content-Length", "Transfer-Encoding", "Content-Encoding", "Connection"] {
@@ -60,10 +60,10 @@ extension ResponseGenerator {
         if chance(3) { line = "HTTP/1.1 \(int(102...999)) Odd" }
         response.first.statusLine = Data(line.utf8)
         response.bodies.append(Data())
-        // Alone, a 1xx is no response: a close after it ends the process.
+        // A 1xx alone is no response: a close after it would crash the process.
         if line.hasPrefix("HTTP/1.1 1") { response.first.end = .reset } else { response.first.end = .close }
         response.acceptsPrefixes = true
-        // A status without a body makes a surplus of it, and a malformed line may make one head of two.
+        // A status without a body turns the body into surplus, and a malformed line may split the head in two.
     }
 
     private mutating func flood(_ response: inout FuzzResponse) {
@@ -96,15 +96,15 @@ extension ResponseGenerator {
         default: break
         }
         response.first.lines.insert(line, at: int(0...response.first.lines.count))
-        // libcurl waits for ever behind a line that begins with one.
+        // libcurl waits for ever after a line that begins with a NUL.
         if isLibcurlTested, line.first == 0 { response.stalls = true }
         if chance(10) { response.first.lineEnd = Data("\n".utf8) }
-        // An invented end of the head makes a body of the rest.
+        // A false end of the head turns the rest into the body.
         response.acceptsPrefixes = true
     }
 
-    /// Any bytes but line feeds, with which trailers, lengths and second heads could be made, nor a carriage return that
-    /// would end the head.
+    /// Returns any bytes except line feeds, which could form trailers, lengths and second heads, and except a carriage
+    /// return at the start, which would end the head.
     private mutating func bytes(_ count: Int) -> Data {
         let bytes = (0..<count).map { _ in UInt8(int(0...255)) }
         return Data(bytes.enumerated().map { $1 == 0x0A || $0 == 0 && $1 == 0x0D ? 0x20 : $1 })
@@ -112,7 +112,7 @@ extension ResponseGenerator {
 
     private mutating func flipByte(_ response: inout FuzzResponse) {
         response.construct = "flipped byte"
-        // In a head that wouldn't end, a close would end the process.
+        // If the head doesn't end, a close would crash the process.
         response.first.end = .reset
         reframe(&response)
         response.first.add("Content-Length: \(response.first.body.count)")
@@ -179,7 +179,7 @@ extension ResponseGenerator {
                 "Content-Length: \(pick(["\(count), \(count)", "\(count)\r\nContent-Length: \(count)"]))"
             )
         }
-        // Without a body there is nothing that a length could be wrong about.
+        // Without a body, no length is wrong.
         if response.status == 204 || response.method == "HEAD" { response.bodies.append(Data()) }
     }
 
@@ -197,7 +197,7 @@ extension ResponseGenerator {
         response.first.end = .close
         response.bodies.append(Data())
         if coding == "identity" {
-            // No framing but the length.
+            // The length is the only framing.
             let count = Int(length) ?? -1
             response.bodies = (0...body.count).contains(count) ? [Data(body.prefix(count))] : []
             if response.status == 204 || response.method == "HEAD" { response.bodies.append(Data()) }
@@ -214,7 +214,7 @@ extension ResponseGenerator {
         response.first.end = .close
         let size = String(body.count, radix: 16)
         let text = body.isEmpty ? "" : String(decoding: body, as: UTF8.self)
-        // Nothing but the end follows a chunk of no bytes: anything else would be a trailer.
+        // A chunk of no bytes is followed only by the end: anything else would be a trailer.
         let odd = pick([
             "\(size);\(String(repeating: "x", count: 20_000))\r\n\(text)\r\n0\r\n\r\n",
             "0000\(size)\r\n\(text)\r\n0\r\n\r\n", "\(size)\n\(text)\r\n0\r\n\r\n", "\(size) \r\n\(text)\r\n0\r\n\r\n",
@@ -227,7 +227,7 @@ extension ResponseGenerator {
             "\(size)\r\n\(text)0\r\n\r\n", "2\r\n\(text)", "1\r\n\(text.prefix(1))\r\n\r\n", "",
             "\(size);;;=\"\"\u{1}\r\n\(text)\r\n0;last\r\n\r\n", "\(size)\r\n\(text)\r\n00000\r\n\r\n",
         ])
-        // A size of zero would end the body at once, and make trailers of the rest.
+        // A size of zero would end the body at once, and turn the rest into trailers.
         response.first.body = Data((body.isEmpty ? "xyz\r\n" : odd).utf8)
         let isBodiless = response.status == 204 || response.method == "HEAD"
         response.bodies = isBodiless ? [body, Data()] : [body]
@@ -243,7 +243,7 @@ extension ResponseGenerator {
         switch int(0...6) {
         case 0:
             coded = FuzzCoding.gzip(body, checksum: 0)
-            // Right for no bytes only.
+            // This checksum is right only for no bytes.
             if !body.isEmpty { response.bodies = [Data()] }
         case 1: coded += Data("surplus".utf8)
         case 2:
@@ -254,7 +254,7 @@ extension ResponseGenerator {
             coding = "identity"
             coded = body
         case 5:
-            // A coded body that is cut before it is framed passes over URLSession: nobody looks for its end.
+            // URLSession accepts a coded body that was cut before it was framed, since nothing checks for its end.
             let count = int(0...coded.count)
             if isLibcurlTested {
                 response.bodies = count == 0 ? [Data()] : count == coded.count ? [body] : []
@@ -313,7 +313,7 @@ extension ResponseGenerator {
         response.bodies = isAsked && field == fields[0] && sent == part ? [part] : []
     }
 
-    /// Answers what a download asks for to go on: honestly, of another representation, or wrongly.
+    /// Answers a download's request to resume: correctly, with another representation, or wrongly.
     private mutating func makeContinuation(_ response: inout FuzzResponse, of entity: Data) {
         let other = FuzzEntity(seed: seed + 1_000_003, length: 300).data
         response.bodies += [entity, other]
@@ -374,7 +374,7 @@ extension ResponseGenerator {
             response.first.end = .close
         }
         if response.method == "HEAD" { response.first.body = Data() }
-        // Some of them lead to the server's other paths, and some to the redirect's own status.
+        // Some of the targets are other paths of the server, and some redirects are delivered with their own status.
         response.bodies += [Self.elsewhere, Data()]
     }
 
@@ -400,7 +400,7 @@ extension ResponseGenerator {
         let endsWithConnection = response.first.end == .close
         switch int(0...4) {
         case 0:
-            // Kept, it would put the connection's later responses out of step.
+            // If the connection were kept, its later responses would be out of step.
             response.first.junk = second
             response.first.end = .close
         case 1: response.first.junk = Data("\r\n\r\n".utf8)
@@ -430,10 +430,10 @@ extension ResponseGenerator {
         } else if response.method == "HEAD" || response.status == 204 {
             return
         } else if isChunked {
-            // Nothing but the last line of the end may be missing.
+            // Only the last bytes of the final chunk may be missing.
             if all - position > 4 { response.bodies = [] }
         } else if !isCounted, response.status != 206 {
-            // The connection's end is the body's, and a cut can't be told from it; what was coded may be cut, too.
+            // The end of the connection is that of the body, so that a cut can't be detected, not even in a coded body.
             let plain = response.bodies.first ?? Data()
             response.bodies = [plain, Data(message.body.prefix(position - head))]
             if text.contains("content-encoding") {
@@ -446,7 +446,7 @@ extension ResponseGenerator {
         }
     }
 
-    /// A close where it doesn't end the process from below, and a reset elsewhere.
+    /// Returns a close where it doesn't crash the process, and a reset elsewhere.
     private mutating func endOfCut(_ response: FuzzResponse, at position: Int) -> FuzzMessage.End {
         if chance(4) { return .reset }
         let message = response.first
@@ -463,7 +463,7 @@ extension ResponseGenerator {
     private mutating func stall(_ response: inout FuzzResponse) {
         response.construct = "stall"
         response.stalls = true
-        // Never after a whole response: its connection would be used again, and leave another request waiting.
+        // Never after a complete response: its connection would be reused, and leave another request waiting.
         let isBodiless = response.method == "HEAD" || response.status == 204
         response.first.cut = int(0...(isBodiless ? response.first.head : response.first.bytes).count - 1)
         response.bodies = []

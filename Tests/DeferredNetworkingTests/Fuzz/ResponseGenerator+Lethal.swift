@@ -1,6 +1,6 @@
 import Foundation
 
-/// What ends or freezes a process whose client is over URLSession on Linux. Made for clients over libcurl only.
+/// Responses that crash or freeze a process with a client over URLSession on Linux. Only for clients over libcurl.
 extension ResponseGenerator {
     mutating func spoilLethally(_ response: inout FuzzResponse) {
         switch int(0...11) {
@@ -51,7 +51,7 @@ extension ResponseGenerator {
         response.construct = "HTTP/2 over HTTP/1.1"
         response.first.statusLine = Data("\(pick(["HTTP/2", "HTTP/2.0"])) \(response.status) OK".utf8)
         response.first.end = pick([.keep, .close])
-        // Whoever keeps the connection open without a length says that more comes.
+        // Without a length, an open connection means that more will follow.
         response.stalls = response.first.end == .keep
     }
 

@@ -1,12 +1,12 @@
 import Foundation
 import TestSupport
 
-/// Makes responses from seeds: valid ones, and hostile ones (see `ResponseGenerator+Hostile.swift`).
+/// Generates responses from seeds: valid ones, and hostile ones (see `ResponseGenerator+Hostile.swift`).
 ///
-/// Never made, but for clients over libcurl (see `ResponseGenerator+Lethal.swift`), is what ends the process or freezes it
-/// from below, so that no client over URLSession can do anything about it: a close after the status line and before the end
-/// of a head in which no `Content-Length` above zero came, also after a 1xx alone; lengths from 2⁶³−512 up; trailers;
-/// `HTTP/2` status lines over HTTP/1.1; tens of thousands of header lines.
+/// Responses that crash or freeze the process inside URLSession, so that no client can prevent it, are generated only
+/// for clients over libcurl (see `ResponseGenerator+Lethal.swift`): a close after the status line and before the end of
+/// a head in which there was no `Content-Length` above zero yet, also after a 1xx alone; lengths from 2⁶³−512 up;
+/// trailers; `HTTP/2` status lines over HTTP/1.1; tens of thousands of header lines.
 struct ResponseGenerator {
     enum Kind: String, Codable, Sendable {
         case valid, hostile
@@ -17,7 +17,7 @@ struct ResponseGenerator {
     let authority: String
     var random: SeededGenerator
 
-    /// - Parameter authority: host and port of the server, for redirects.
+    /// - Parameter authority: The host and the port of the server, for redirects.
     static func response(_ seed: Int, _ kind: Kind, authority: String) -> FuzzResponse {
         var generator = Self(
             seed: seed,
@@ -35,7 +35,7 @@ struct ResponseGenerator {
     mutating func chance(_ oneIn: Int) -> Bool { int(1...oneIn) == 1 }
     mutating func pick<T>(_ values: [T]) -> T { values[int(0...values.count - 1)] }
 
-    /// A whole response without redirect and with an entity of its own.
+    /// Generates a complete response with an entity, without redirects.
     mutating func plain() -> FuzzResponse {
         let length = pick([0, 5, 40, 40, 400, 400, 3_000, chance(10) ? 70_000 : 20_000])
         let entity = FuzzEntity(seed: seed, length: length).data
@@ -109,14 +109,14 @@ struct ResponseGenerator {
         default:
             message.add("\(pick(["Content-Length", "content-length", "CONTENT-LENGTH"])): \(body.count)")
             if isOld || chance(20) {
-                // Said, since a body that is sent at the same moment on the connection would be lost.
+                // Announced, since a request that the client sends on the closing connection would be lost.
                 message.add("Connection: close")
                 message.end = .close
             }
         }
     }
 
-    /// Adds what changes nothing: hints, fields, and the way in which it is delivered.
+    /// Adds variations without effect: hints, header fields, and manners of delivery.
     mutating func decorate(_ message: inout FuzzMessage) {
         if chance(10) {
             let hints = ["100 Continue\r\n", "103 Early Hints\r\nLink: </a>\r\n", "102 Processing\r\n"]

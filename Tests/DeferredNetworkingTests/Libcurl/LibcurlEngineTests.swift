@@ -10,7 +10,7 @@ import Testing
 
 @testable import DeferredNetworking
 
-/// What only the engine over libcurl can do, and what would end the process over the other one.
+/// Tests of features that only libcurl has, and of responses that would crash a process over URLSession.
 @Suite("Libcurl", .serialized, .ownThread, .timeLimit(.minutes(3)))
 struct LibcurlEngineTests {
     private static func client(_ change: (inout URLClient.Configuration) -> Void = { _ in }) -> URLClient {
@@ -20,7 +20,7 @@ struct LibcurlEngineTests {
         }
     }
 
-    // MARK: What a server can't do to it
+    // MARK: Hostile servers
 
     private static let responses: [String] = [
         "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\nhello",
@@ -43,7 +43,7 @@ struct LibcurlEngineTests {
             $0.redirects = .none
             $0.validation = .any
         }
-        // In characters, of which a line's end is one.
+        // Counted in characters: a line ending is one.
         let head = response.range(of: "\r\n\r\n", options: .backwards).map { response[..<$0.upperBound].count } ?? 0
         for count in 0..<response.count {
             let result = await client.begin(server.url("/\(count)")).result
@@ -141,7 +141,7 @@ struct LibcurlEngineTests {
         var most: Int64 = 0
         var isRight = true
         for try await bytes in response.body {
-            // Longer than the deadline for silence, which is not the server's.
+            // Longer than the idle deadline, which does not apply while the reader holds the server up.
             if count == 0 { try await eventually { response.body.waitingCount > Int64(limit / 4) } }
             if count < 1 << 20 { await giveWay(turns: 200) { true } }
             isRight = isRight && bytes == LoopbackServer.Payload.patternBytes(count..<count + bytes.count)
@@ -152,11 +152,11 @@ struct LibcurlEngineTests {
         #expect(most <= Int64(limit) + (1 << 20), "\(most)")
     }
 
-    // MARK: Its end
+    // MARK: Shutting down
 
     @Test(.alone) func `nothing is left of clients that were shut down, invalidated or dropped`() async throws {
         await #expect(processExitsWith: .success) {
-            // Without those that the system's libraries open when they like, such as timers.
+            // Without descriptors that system libraries may open at any time, such as timers.
             func descriptors() -> Int {
                 let all = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
                 return all.count { descriptor in
@@ -175,7 +175,7 @@ struct LibcurlEngineTests {
                 }
             }
             let server = try LoopbackServer { $0.path == "/stall" ? [.stall] : .response(body: "hello") }
-            // What the process opens once and for all.
+            // Opens the descriptors that the process keeps for good.
             _ = try await Self.client().begin(server.url("/")).get()
             try await eventually { threads() == 0 && server.openConnectionCount == 0 }
             let before = descriptors()
@@ -269,7 +269,7 @@ struct LibcurlEngineTests {
         ]
         var reason: UnsafePointer<CChar>?
         #expect(libcurl_load(&reason) >= 0x074400)
-        // An option that is newer than the library has no number there, and before 7.73 none has.
+        // An option that is newer than the library has no number there, and before 7.73 no option has one.
         for (name, number) in options where libcurl_option(name) > 0 {
             #expect(libcurl_option(name) == number, "\(name)")
         }

@@ -177,6 +177,17 @@ struct CheckedRequestTests {
         #expect(try CheckedRequest(request).request.httpBody == nil)
     }
 
+    @Test("A download's response isn't one from a cache, and stays in none, unless the caller has said so")
+    func uncached() throws {
+        let url = try #require(URL(string: "http://host/"))
+        let request = CheckedRequest.checked(URLRequest(url: url))
+        #expect(request.isCacheable && !request.uncached().isCacheable)
+        let policy = request.uncached().request.cachePolicy
+        #expect(policy == (SafeConfiguration.keepsCache ? .reloadIgnoringLocalCacheData : .useProtocolCachePolicy))
+        let chosen = CheckedRequest.checked(URLRequest(url: url, cachePolicy: .returnCacheDataElseLoad))
+        #expect(chosen.uncached().request.cachePolicy == .returnCacheDataElseLoad)
+    }
+
     @Test("A body file must be a regular file that can be read", arguments: ["/", "/nowhere/at/all", "/dev/null"])
     func bodyFile(path: String) throws {
         var request = URLRequest(url: try #require(URL(string: "http://host/")))

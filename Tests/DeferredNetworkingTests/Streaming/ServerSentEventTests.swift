@@ -12,7 +12,7 @@ import FoundationNetworking
 
 @Suite("Server-sent events", .ownThread, .timeLimit(.minutes(1)))
 struct ServerSentEventTests {
-    /// The lines of `text` when it comes in pieces.
+    /// Returns the lines of a text that arrives in these pieces.
     private func lines(_ pieces: [Data], limit: Int = 1 << 10) throws -> [String] {
         var splitter = LineSplitter(limit: limit)
         var result: [String] = []

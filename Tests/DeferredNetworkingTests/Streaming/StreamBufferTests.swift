@@ -10,7 +10,7 @@ struct StreamBufferTests {
         Data((0..<count).map { UInt8(truncatingIfNeeded: Int(number) &* 31 &+ $0) })
     }
 
-    /// Writes pieces of different lengths on a thread of their own, and gives all that it wrote.
+    /// Writes pieces of different lengths in a separate task, which returns all bytes that it wrote.
     private func write(_ count: UInt32, to buffer: StreamBuffer) -> _Concurrency.Task<Data, any Error> {
         _Concurrency.Task {
             var all = Data()
@@ -18,7 +18,7 @@ struct StreamBufferTests {
                 let bytes = piece(number, count: Int(number % 97) * 13)
                 try buffer.append(bytes)
                 all += bytes
-                // Lets the readers catch up now and then, so that the file is emptied and begun again.
+                // Lets the readers catch up now and then, so that the file is emptied and started anew.
                 if number % 50 == 0 { await _Concurrency.Task.yield() }
             }
             buffer.finish(nil)
@@ -67,7 +67,7 @@ struct StreamBufferTests {
             for _ in 0..<turn { await _Concurrency.Task.yield() }
             buffer.discard()
             _ = try await writer.value
-            // Either it had come to the end, or it is told; and so is who comes later.
+            // The reader either had reached the end or gets the error, as do all later readers.
             _ = await reader.result
             while (try? await buffer.next()) != nil {}
         }

@@ -8,7 +8,7 @@ import Testing
 struct StreamStateMachineTests {
     private struct Failure: Error {}
 
-    /// A machine with its file, which is forgotten as soon as the machine has no more use for it.
+    /// A machine with its file, whose contents are dropped as soon as the machine has no more use for them.
     private struct Stream {
         var machine: StreamStateMachine
         var file = Data()
@@ -31,7 +31,7 @@ struct StreamStateMachineTests {
 
         func bytes(_ range: Range<Int64>) -> Data { file[Int(range.lowerBound)..<Int(range.upperBound)] }
 
-        /// One piece, or nil for a wait or the end. Of what is in the file, at most `pieceSize` bytes come.
+        /// Takes one piece; returns `nil` for a wait or the end. A piece from the file has at most `pieceSize` bytes.
         mutating func take(pieceSize: Int = .max) -> Data? {
             switch machine.next() {
             case .bytes(let bytes): return bytes
@@ -44,7 +44,7 @@ struct StreamStateMachineTests {
             }
         }
 
-        /// Reads what is there, and says how it ends.
+        /// Reads all available bytes, and returns them with the state of the stream.
         mutating func drain() -> (bytes: Data, isAtEnd: Bool, failed: Bool) {
             var result = Data()
             while let bytes = take() {
@@ -69,7 +69,7 @@ struct StreamStateMachineTests {
                 Issue.record("nothing in memory with \(left) left")
                 return
             }
-            // One more is in the file.
+            // One more piece is in the file.
             #expect(machine.isFull == (left > 0))
         }
     }
@@ -149,7 +149,7 @@ struct StreamStateMachineTests {
         let place = stream.machine.append(Data("def".utf8))
         let offset = try #require(place)
         #expect(stream.take() == Data("abc".utf8))
-        // The file is given up, and the writer has it still.
+        // The file counts as empty, although the writer is still using it.
         #expect(stream.machine.isFileEmpty)
         guard case .wait = stream.machine.next() else { throw Failure() }
         stream.write(Data("def".utf8), at: offset)

@@ -51,6 +51,11 @@ struct ErrorMappingTests {
             (.cancelled, "", true, .cancelled),
             (.networkConnectionLost, "Recv failure", true, .networkConnectionLost),
             (.cannotConnectToHost, "Failed to connect", false, .cannotConnectToHost),
+            (.cannotParseResponse, "cannot parse response", false, .badServerResponse),
+            (.cannotDecodeRawData, "cannot decode raw data", true, .badServerResponse),
+            (.cannotDecodeContentData, "", true, .badServerResponse),
+            (.dataLengthExceedsMaximum, "resource exceeds maximum size", false, .badServerResponse),
+            (.zeroByteResource, "zero byte resource", false, .networkConnectionLost),
         ]
     )
     func codes(code: URLError.Code, text: String, hasResponse: Bool, expected: URLError.Code) throws {
@@ -65,6 +70,33 @@ struct ErrorMappingTests {
         let text = "transfer closed with 500 bytes remaining to read"
         let error = mapped(.unknown, text, received: 500, expected: 1000, hasResponse: true)
         #expect(error as? URLClientError == .truncatedBody(received: 500, expected: 1000))
+    }
+
+    @Test("On Darwin a body cut short is told apart from a broken connection", arguments: [4, 1])
+    func truncationOnDarwin(domain: Int) {
+        for isNested in [false, true] {
+            let info = ["_kCFStreamErrorDomainKey": domain, "_kCFStreamErrorCodeKey": -4] as [String: Any]
+            let cause = NSError(domain: "kCFErrorDomainCFNetwork", code: -1005, userInfo: info)
+            let error = URLError(.networkConnectionLost, userInfo: isNested ? [NSUnderlyingErrorKey: cause] : info)
+            let context = ErrorMapping.Context(url: url, received: 5, expected: 10, hasResponse: true)
+            let mapped = ErrorMapping.mapped(error, in: context)
+            if domain == 4 {
+                #expect(mapped as? URLClientError == .truncatedBody(received: 5, expected: 10))
+            } else {
+                #expect((mapped as? URLError)?.code == .networkConnectionLost)
+            }
+        }
+    }
+
+    @Test("What the platform says besides stays")
+    func userInfo() throws {
+        let url = try #require(url)
+        let error = URLError(.unsupportedURL, userInfo: ["NSURLErrorNetworkUnavailableReasonKey": 1])
+        for restated in [ErrorMapping.mapped(error, in: .init(url: url)), error.naming(url)] {
+            let restated = try #require(restated as? URLError)
+            #expect(restated.userInfo["NSURLErrorNetworkUnavailableReasonKey"] as? Int == 1)
+            #expect(restated.failingURL == url)
+        }
     }
 
     @Test("Headers cut short are a lost connection")

@@ -34,7 +34,7 @@ struct RedirectRulesTests {
         return request
     }
 
-    /// The request that follows, or nil when the response is delivered.
+    /// Returns the next request, or `nil` if the response is delivered.
     private func followed(_ status: Int, _ location: String?, _ request: URLRequest) throws -> URLRequest? {
         let response = try response(status, location: location)
         switch RedirectRules.verdict(on: response, to: .checked(request), after: []) {

@@ -20,7 +20,7 @@ final class StubProtocol: URLProtocol {
                 url.path == "/echo" ? request.value(forHTTPHeaderField: "X-Echo") ?? "" : "hello"
             )
         }
-        // The task asks for its priority on the queue that this is called on, and waits.
+        // The task asks for its priority on the queue on which this method is called, and waits for it.
         // SAFETY: used there only from here on.
         nonisolated(unsafe) let stub = self
         DispatchQueue.global().async { stub.finish(with: response, "\(stub.task?.priority ?? -1)") }
@@ -34,10 +34,10 @@ final class StubProtocol: URLProtocol {
 
     override func stopLoading() {}
 
-    static func session(headers: [String: String] = [:]) -> URLSession {
+    static func session(headers: [String: String] = [:], delegateQueue: OperationQueue? = nil) -> URLSession {
         let configuration = URLSessionConfiguration.default
         configuration.protocolClasses = [StubProtocol.self]
         configuration.httpAdditionalHeaders = headers
-        return URLSession(configuration: configuration)
+        return URLSession(configuration: configuration, delegate: nil, delegateQueue: delegateQueue)
     }
 }

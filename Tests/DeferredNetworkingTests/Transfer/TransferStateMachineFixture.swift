@@ -6,14 +6,15 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// What can happen to a transfer, as values: for tables and for random sequences.
+/// The events of a transfer, as values: for tables and for random sequences.
 enum MachineEvent: String, CaseIterable, Sendable {
-    case start, created, interim, head, bytes, sent, redirected, redirectedAway, challenged, rewind
+    case start, created, interim, head, bytes, sent, bodyBegan, redirected, redirectedAway, challenged, rewind
+    case redirectedHeld, redirectedAwayHeld
     case succeeded, succeededUnseen, failed, staleHead, staleBytes, staleCompletion, staleRedirect
     case cancel, abort, invalidated, follow, followInvalid, authenticate, deliver, fail, staleAnswer
 }
 
-/// A machine with names for its states and actions, short enough for a table.
+/// A machine with names for its states and actions that are short enough for a table.
 struct MachineFixture {
     static let url = URL(string: "http://host/") ?? URL(filePath: "/")
     static let interim = response(103)
@@ -45,12 +46,13 @@ struct MachineFixture {
         return response
     }
 
-    /// Whether the storage can cause the event in this state at all.
+    /// Returns true if the storage can cause the event in this state.
     func isPossible(_ event: MachineEvent) -> Bool {
         switch (event, machine.state) {
         case (.created, _): isCreationPending
         case (.start, .idle), (.start, .finished): true
         case (.start, _): false
+        case (.redirectedHeld, .holding), (.redirectedAwayHeld, .holding): false
         default: true
         }
     }
@@ -76,6 +78,9 @@ struct MachineFixture {
         case .sent: return machine.sent(5, expected: 10, task: newestTask)
         case .redirected: return machine.redirected(by: Self.redirect, task: newestTask)
         case .redirectedAway: return machine.redirected(by: Self.away, task: newestTask)
+        case .redirectedHeld: return machine.redirected(by: Self.redirect, task: newestTask, isHeld: true)
+        case .redirectedAwayHeld: return machine.redirected(by: Self.away, task: newestTask, isHeld: true)
+        case .bodyBegan: return machine.bodyBegan(task: newestTask)
         case .challenged: return machine.challenged(task: newestTask)
         case .rewind: return machine.bodyStreamWanted(task: newestTask)
         case .succeeded: return machine.completed(task: newestTask, response: Self.ok, error: nil)
@@ -106,12 +111,13 @@ struct MachineFixture {
 }
 
 extension TransferStateMachine.Action {
-    /// Two or three words.
+    /// The action in two or three words.
     var summary: String {
         switch self {
         case .createTask: "create"
         case .resumeTask(let task): "resume \(task)"
         case .cancelTask(let task): "cancel \(task)"
+        case .answerRedirect(let request): "answer " + (request?.url.path ?? "nothing")
         case .askAboutRedirect(let response, _, _): "ask \(response.statusCode)"
         case .askAboutChallenge(let failures, _): "ask 401 after \(failures)"
         case .deliverHead(let response): "head \((response as? HTTPURLResponse)?.statusCode ?? 0)"
@@ -128,12 +134,13 @@ extension TransferStateMachine.Action {
 }
 
 extension TransferStateMachine.State {
-    /// The case, and what tells two of one case apart.
+    /// The state, with the details that distinguish states of the same case.
     var summary: String {
         switch self {
         case .idle: "idle"
         case .creating: "creating"
         case .running(let exchange): exchange.response == nil ? "running" : "receiving"
+        case .holding: "holding"
         case .stopping(_, .redirect): "stopping for redirect"
         case .stopping(_, .challenge): "stopping for challenge"
         case .stopping(_, .rewind): "stopping for rewind"
@@ -147,7 +154,7 @@ extension TransferStateMachine.State {
 }
 
 extension CheckedRequest {
-    /// A request that a test knows to be one that can be sent.
+    /// Returns a checked request for one that the test knows to be valid.
     static func checked(_ request: URLRequest, body: Body = .inRequest) -> CheckedRequest {
         do {
             return try CheckedRequest(request, body: body)

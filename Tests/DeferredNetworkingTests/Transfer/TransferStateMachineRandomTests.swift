@@ -4,23 +4,27 @@ import Testing
 
 @testable import DeferredNetworking
 
-/// What must hold for any order of events, looked at from the side of the sink and of the platform.
+/// Invariants for any order of events, from the points of view of the sink and of the platform.
 private struct Invariants {
     private var isCreationPending = false
     private var task: Int?
     private var isTaskCancelled = false
     private var hasHead = false
+    private var isHeld = false
     private(set) var hasFinished = false
     private(set) var hasReleased = false
 
-    /// Returns what is wrong.
+    /// Returns a violation, if there is one.
     mutating func violation(event: MachineEvent, newestTask: Int, actions: [TransferStateMachine.Action]) -> String? {
         if event == .created {
             isCreationPending = false
             task = newestTask
             isTaskCancelled = false
+        } else if [.redirectedHeld, .redirectedAwayHeld].contains(event) {
+            isHeld = true
         } else if [.succeeded, .succeededUnseen, .failed].contains(event) || event == .invalidated {
             task = nil
+            isHeld = false
         }
         for action in actions {
             if let violation = violation(action) {
@@ -31,8 +35,11 @@ private struct Invariants {
     }
 
     private mutating func violation(_ action: TransferStateMachine.Action) -> String? {
-        if hasReleased { return "action after the release" }
         switch action {
+        case .answerRedirect(nil) where hasReleased && isHeld:
+            isHeld = false
+        case _ where hasReleased:
+            return "action after the release"
         case .createTask:
             if hasFinished || isCreationPending || task != nil { return "a task too many" }
             isCreationPending = true
@@ -42,6 +49,12 @@ private struct Invariants {
         case .cancelTask(let cancelled):
             if cancelled != task || isTaskCancelled { return "wrong task cancelled, or twice" }
             isTaskCancelled = true
+        case .answerRedirect(let next):
+            if !isHeld { return "answered twice" }
+            if next != nil, hasFinished { return "followed after the end" }
+            isHeld = false
+        case .askAboutRedirect where isHeld:
+            if hasFinished || task == nil { return "asked for nobody" }
         case .askAboutRedirect, .askAboutChallenge:
             if hasFinished || task != nil { return "asked while a task runs" }
         case .deliverHead:
@@ -90,7 +103,7 @@ struct TransferStateMachineRandomTests {
                 .map { "\($0) after \(history)" }
         }
 
-        // The ends are rarer than the rest, so that sequences get past them.
+        // Final events are rarer than the others, so that sequences get further.
         let common = MachineEvent.allCases.filter { ![.cancel, .abort, .invalidated].contains($0) }
         for step in 0..<30 {
             let isEnd = step > 3 && generator.next() % 24 == 0
@@ -99,7 +112,7 @@ struct TransferStateMachineRandomTests {
                 return violation
             }
         }
-        // Whatever happened, a cancellation ends the transfer, and the platform's last word releases it.
+        // After any events, a cancellation ends the transfer, and the platform's final event releases it.
         for event in [MachineEvent.cancel, .created, .failed] {
             if let violation = violation(after: event) {
                 return violation

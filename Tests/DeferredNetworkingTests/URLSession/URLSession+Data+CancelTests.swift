@@ -17,7 +17,7 @@ extension URLSessionTests {
 
         private static let halfBody: LoopbackServer.Script = .response(body: "12345", contentLength: 10) + [.stall]
 
-        /// Cancels, and checks that there is one result, and that it says so.
+        /// Cancels, and checks that there is exactly one result, which is a cancellation.
         private func check(_ task: Task<Response>, failing url: URL, cancel: () -> Void) async throws {
             let ends = Log<Ending>()
             task.upon(.immediate) { ends.add(Ending($0)) }

@@ -11,7 +11,7 @@ import FoundationNetworking
 #endif
 
 extension URLSessionTests {
-    /// Each test is named after what a bare session does wrong on Linux.
+    /// Tests of situations that a bare session gets wrong on Linux. Each test is named after one.
     @Suite("Where a bare session traps, hangs or is wrong")
     struct Defences {
         private func server() throws -> LoopbackServer {
@@ -114,7 +114,8 @@ extension URLSessionTests {
             let ends = Log<Ending>()
             var tasks: [Task<(Data, URLResponse)>] = []
             for index in 0..<3_000 {
-                // Every other one is cancelled right after the platform's task was resumed, where the cache traps.
+                // Every other task is cancelled right after the platform's task was resumed, at which point the cache
+                // traps.
                 let moment = index.isMultiple(of: 2) ? Deferred<Void>() : Deferred(filledWith: ())
                 let task = session.beginDataTask(with: server.url("/ok")) { _ in moment.fill(with: ()) }
                 task.upon(.immediate) { ends.add(Ending($0)) }

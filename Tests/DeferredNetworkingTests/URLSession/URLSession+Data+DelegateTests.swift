@@ -1,10 +1,12 @@
 import DeferredCore
-import DeferredNetworking
 import DeferredTask
 import DeferredTesting
+import Dispatch
 import Foundation
 import TestSupport
 import Testing
+
+@testable import DeferredNetworking
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -106,6 +108,81 @@ extension URLSessionTests {
             #expect(await task.ending() == .url(.cancelled))
         }
 
+        @Test func `a delegate that configure gives the task decides`() async throws {
+            let server = try LoopbackServer { request in
+                switch request.path {
+                case "/": .redirect(to: "/proposed")
+                case "/chosen": .response(body: "chosen")
+                default: .status(404)
+                }
+            }
+            defer { server.stop() }
+            let sessions = Log<String>()
+            let session = URLSession.fresh(
+                delegate: DecidingDelegate(redirect: { _, request, answer in
+                    sessions.add(request.url?.path ?? "")
+                    answer(request)
+                })
+            )
+            let given = DecidingDelegate(redirect: { _, _, answer in answer(URLRequest(url: server.url("/chosen"))) })
+            let task = session.beginDataTask(with: server.url("/"), configure: { $0.delegate = given })
+            #expect(try await task.text() == "chosen")
+            #expect(sessions.entries.isEmpty)
+            #expect(await session.beginDataTask(with: server.url("/")).ending() == .status(404))
+            #expect(sessions.entries == ["/proposed"])
+        }
+
+        @Test func `a session that is invalidated right behind begin lets it end`() async throws {
+            let server = try LoopbackServer { _ in .response(body: "hello") }
+            defer { server.stop() }
+            for _ in 0..<50 {
+                let session = URLSession.fresh()
+                let task = session.beginDataTask(with: server.url("/"))
+                session.finishTasksAndInvalidate()
+                #expect(try await task.text() == "hello")
+            }
+        }
+
+        @Test func `a session whose delegate is called on the main queue can be waited for there`() async throws {
+            let server = try LoopbackServer { _ in .response(body: "hello") }
+            defer { server.stop() }
+            let directory = try TemporaryDirectory()
+            let session = URLSession(configuration: .default, delegate: nil, delegateQueue: .main)
+            let data = session.beginDataTask(with: server.url("/"))
+            let file = session.beginDownloadTask(with: server.url("/"), to: directory.url.appending(path: "file"))
+            let results = await MainActor.run {
+                let deadline = DispatchTime.now() + 20
+                return (data.wait(until: deadline) != nil, file.wait(until: deadline) != nil)
+            }
+            #expect(results == (true, true))
+            #expect(try await data.text() == "hello")
+            #expect(try Data(contentsOf: await file.get().0) == Data("hello".utf8))
+        }
+
+        #if !canImport(FoundationNetworking)
+        @Test func `a redirected task is still the same`() async throws {
+            let server = try LoopbackServer { request in
+                request.path == "/" ? .redirect(to: "/next", status: 307) : .response(body: .bytes(request.body))
+            }
+            defer { server.stop() }
+            let tasks = Log<Int>()
+            let request = URLRequest.post(server.url("/"), Data("body".utf8))
+            let task = URLSession.fresh().beginDataTask(with: request, configure: { tasks.add($0.taskIdentifier) })
+            #expect(try await task.text() == "body")
+            #expect(tasks.entries.count == 1)
+        }
+
+        @Test func `a delegate with the session's method alone is asked about the connection`() throws {
+            let delegate = PinningDelegate()
+            let decider = SessionDelegateDecider(URLSession.fresh(delegate: delegate))
+            let session = URLSession.fresh()
+            let task = SessionTask(session.dataTask(with: URL(filePath: "/")), delegate: .init(), configure: nil)
+            let answer = Deferred<URLSession.AuthChallengeDisposition>()
+            decider.decide(challenge: .aboutTrust(), of: task) { disposition, _ in answer.fill(with: disposition) }
+            #expect(answer.wait(until: .now() + 20) == .cancelAuthenticationChallenge)
+        }
+        #endif
+
         @Test func `a task that configure resumes, suspends or cancels ends all the same`() async throws {
             let server = try LoopbackServer { _ in .response(body: "hello") }
             defer { server.stop() }
@@ -127,3 +204,41 @@ extension URLSessionTests {
         }
     }
 }
+
+#if !canImport(FoundationNetworking)
+/// Trusts nobody, by the method for sessions alone.
+private final class PinningDelegate: NSObject, URLSessionDelegate {
+    func urlSession(
+        _ session: URLSession,
+        didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        completionHandler(.cancelAuthenticationChallenge, nil)
+    }
+}
+
+extension URLAuthenticationChallenge {
+    fileprivate static func aboutTrust() -> URLAuthenticationChallenge {
+        final class Sender: NSObject, URLAuthenticationChallengeSender {
+            func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge) {}
+            func continueWithoutCredential(for challenge: URLAuthenticationChallenge) {}
+            func cancel(_ challenge: URLAuthenticationChallenge) {}
+        }
+        let space = URLProtectionSpace(
+            host: "host",
+            port: 443,
+            protocol: "https",
+            realm: nil,
+            authenticationMethod: NSURLAuthenticationMethodServerTrust
+        )
+        return URLAuthenticationChallenge(
+            protectionSpace: space,
+            proposedCredential: nil,
+            previousFailureCount: 0,
+            failureResponse: nil,
+            error: nil,
+            sender: Sender()
+        )
+    }
+}
+#endif

@@ -38,7 +38,7 @@ extension URLSessionTests {
             Row("a status line of garbage", [.send("garbage\r\n\r\n"), .close], .url(.badServerResponse)),
             Row("a status that is no number", [.send("HTTP/1.1 abc\r\n\r\n"), .close], .url(.badServerResponse)),
             Row("a close inside the status line", [.send("HTTP/1.1 2"), .close], .url(.networkConnectionLost)),
-            // Without the length, this stops the process in Foundation, where no client can prevent it: issue #5285.
+            // Without the length, this crashes the process in Foundation, where no client can prevent it: issue #5285.
             Row(
                 "a close inside the head",
                 [.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\nX-"), .close],

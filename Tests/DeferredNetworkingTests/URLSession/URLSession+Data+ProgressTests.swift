@@ -56,7 +56,7 @@ extension URLSessionTests {
             let task = URLSession.fresh().beginDataTask(with: server.url("/"))
             let progress = task.progress
             let atTheEnd = Deferred<Bool>()
-            // Registered after the progress was asked for, and so called when that has been told of the end.
+            // Registered after the progress was fetched, and so called when the progress has been completed.
             task.upon(.immediate) { _ in atTheEnd.fill(with: progress.fractionCompleted == 1) }
             try await eventually {
                 let fraction = progress.fractionCompleted

@@ -32,7 +32,7 @@ extension URLSessionTests {
             #expect(try await session.beginDataTask(with: server.url("/basic")).text() == "welcome")
         }
 
-        /// With the cache and the cookies that everybody shares, and nobody who answers challenges.
+        /// Uses the shared cache and cookies, and no delegate that answers challenges.
         @Test func `so do those of the shared session`() async throws {
             let server = try LoopbackServer.forStorms(bodySize: 100_000)
             defer { server.stop() }

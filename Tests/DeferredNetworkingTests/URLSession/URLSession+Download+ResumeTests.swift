@@ -24,7 +24,7 @@ extension URLSessionTests {
             try LoopbackServer.Payload.patternBytes(0..<Self.count).write(to: served)
         }
 
-        /// Serves the file, cut at first.
+        /// Starts a server for the file, which cuts its first answer.
         private func server(
             then answer: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Script? = { _ in nil }
         ) throws -> LoopbackServer {
@@ -39,7 +39,7 @@ extension URLSessionTests {
             URLSession.fresh().beginDownload(URLRequest(url: server.url("/")), to: folder.file, resuming: true)
         }
 
-        /// Downloads until the cut, and returns how many bytes of the file have come.
+        /// Downloads until the cut, and returns the number of bytes of the file that have arrived.
         private func downloadFirstPart(_ server: LoopbackServer) async throws -> Int {
             let error = await begin(server).failure() as? URLClientError
             guard case .truncatedBody(let received, Int64(Self.count))? = error?.code else {

@@ -12,11 +12,12 @@ import FoundationNetworking
 
 /// Requests over real connections to a `LoopbackServer`.
 ///
-/// One after the other: all sessions of a process share a queue, and a storm would delay the time-outs of its neighbours.
+/// The suites are serialized: all sessions of a process share a queue, and a storm would delay its neighbours'
+/// time-outs.
 @Suite("URLSession", .serialized, .ownThread, .timeLimit(.minutes(5)))
 enum URLSessionTests {}
 
-/// How a task ended, in a form that can be compared.
+/// The ending of a task, in a form that can be compared.
 enum Ending: Equatable, Sendable {
     case status(Int)
     case url(URLError.Code)
@@ -42,7 +43,7 @@ enum Ending: Equatable, Sendable {
 }
 
 extension Task {
-    /// How the task ended. Cancelling the test cancels it.
+    /// Returns the ending of the task. Cancelling the test cancels the task.
     func ending<Value>() async -> Ending where Success == (Value, URLResponse) {
         do {
             return try await Ending(.success(get()))
@@ -51,7 +52,7 @@ extension Task {
         }
     }
 
-    /// What the task failed with.
+    /// Returns the error that the task failed with.
     func failure() async -> (any Error)? {
         do {
             _ = try await get()
@@ -63,14 +64,14 @@ extension Task {
 }
 
 extension Task where Success == (Data, URLResponse) {
-    /// The body, as text.
+    /// Returns the body as text.
     func text() async throws -> String {
         try await String(decoding: get().0, as: UTF8.self)
     }
 }
 
 extension URLSession {
-    /// A session as a user makes one, with the cache and the cookies that this brings.
+    /// Returns a session as a user would make it, with the cache and the cookies that it has by default.
     static func fresh(
         delegate: (any URLSessionDelegate)? = nil,
         _ change: (URLSessionConfiguration) -> Void = { _ in }

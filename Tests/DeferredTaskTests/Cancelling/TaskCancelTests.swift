@@ -7,14 +7,15 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// The cancellation table, row by row, for each operator. Combining and waiting operators have suites of their own.
+/// Tests of the cancellation table, row by row, for each operator. Combining and waiting operators have separate
+/// suites.
 ///
 /// | when `cancel()` comes | test |
 /// |---|---|
-/// | twice, or from many threads | `cancel twice, or from many threads: handlers run once`, `handlers run newest first…` |
-/// | before the work starts | `cancel before the work starts: it is not started, and the task fails` |
-/// | on a derived task | `cancel on a derived task: the upstream is cancelled, the closure never runs, the stage fails` |
-/// | while `flatMap`'s inner task runs | `cancel while the inner task runs: the inner task is cancelled` |
+/// | twice, or from many threads | `cancel twice, or from many threads: handlers run once`, `handlers run newest
+/// first…` | | before the work starts | `cancel before the work starts: it is not started, and the task fails` |
+/// | on a derived task | `cancel on a derived task: the upstream is cancelled, the closure never runs, the stage fails`
+/// | | while `flatMap`'s inner task runs | `cancel while the inner task runs: the inner task is cancelled` |
 /// | on one of several consumers of `shared()` | `SharedTests` |
 /// | after the task ended | `cancel after the end: nothing happens, and handlers were released` |
 /// | a handler registered after cancelling | `a handler registered after cancelling runs at once` |
@@ -23,7 +24,7 @@ import Testing
 struct TaskCancelTests {
     private typealias Producer = Deferred<Task<Int>.Result>
 
-    /// Each operator that derives a task, by name.
+    /// All operators that derive a task, by name.
     private static let operators: [(name: String, derive: @Sendable (Task<Int>, Log<String>) -> Task<Int>)] = [
         (
             "map",

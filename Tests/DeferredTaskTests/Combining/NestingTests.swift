@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// However deeply operators are nested, they are filled, cancelled and dropped on a small stack.
+/// Tests that operators nested to any depth are filled, cancelled and dropped on a small stack.
 @Suite(.ownThread, .timeLimit(.minutes(10)))
 struct NestingTests {
     enum Operator: CaseIterable {
@@ -79,7 +79,7 @@ struct NestingTests {
         }
     }
 
-    /// Of 2ⁿ ways from the last to the first, each stage is gone through once.
+    /// Tests that each stage is visited once, although 2ⁿ paths lead from the last to the first.
     @Test(arguments: Joining.allCases, End.allCases)
     func `what comes by many ways is counted and ended once`(joined: Joining, end: End) async {
         let (isEnded, isMonotonic, count) = await onThread(stackSize: 512 << 10) {
@@ -93,7 +93,7 @@ struct NestingTests {
                 for _ in 0..<(isSanitized ? 12 : 40) { task = joined(task) }
                 let seen = Log<Double>()
                 let observer = task.uponProgress(on: .immediate) { seen.add($0.fraction) }
-                // Beside what nobody follows, for that takes another way.
+                // Covers tasks that nobody observes, too, since these take another code path.
                 if joined == .derived || end == .drop { observer.cancel() }
                 task.upon(.immediate) { [token = lifetimes.make()] _ in token.touch() }
                 switch end {
@@ -172,7 +172,7 @@ struct NestingTests {
 }
 
 extension Task {
-    /// The same, of a future that was not there yet when the operators came.
+    /// Returns a task with the same result over a future that was unfilled when the task was made.
     fileprivate func delayed() -> Task {
         let deferred = Deferred<Result>()
         defer { upon(.immediate) { deferred.fill(with: $0) } }

@@ -3,7 +3,7 @@ import DeferredTask
 import TestSupport
 import Testing
 
-/// A combination over a future that nobody fills any more is freed with it.
+/// Tests that a combination over a future which can't be filled any more is released with that future.
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct UnfilledTests {
     enum Combining: CaseIterable {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import DeferredTask
 
-/// Every state × every event.
+/// Tests every state with every event.
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct CancellationStateMachineTests {
     private enum Start: CaseIterable {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Task control", .ownThread, .timeLimit(.minutes(5)))
 struct TaskControlTests {
-    /// The last reference to a task.
+    /// Holds the last reference to a task.
     private final class Holder: Sendable {
         private let task: Lock<Task<Int>?>
 
@@ -30,7 +30,7 @@ struct TaskControlTests {
                 if thread == 0 {
                     promise.succeed(with: 1)
                 } else {
-                    // The end takes a while; each round meets it at another point.
+                    // The end takes a while; each round interrupts it at another point.
                     for _ in 0..<(index % 100) { _ = promise.isFilled }
                     holder.drop()
                 }
@@ -53,7 +53,7 @@ struct TaskControlTests {
             Task<Lifetimes.Token>.detached { lifetimes.make() }.map { _ in 1 },
         ]
         for task in tasks { #expect(try await task.value == 1) }
-        // What Swift's own task keeps, it lets go of a moment after it has told its result.
+        // Swift's own task releases its captures a moment after it has returned its result.
         try await eventually { lifetimes.count == 0 }
         withExtendedLifetime(tasks) {}
     }

@@ -2,12 +2,12 @@ import DeferredCore
 import DeferredTask
 import Foundation
 
-/// A thread in a run loop in which nothing happens but what is submitted.
+/// A thread with a run loop that does nothing but run submitted closures.
 struct LoopThread: Sendable {
     let thread: ObjectIdentifier
     let executor: RunLoopExecutor
     let inCommonModes: RunLoopExecutor
-    /// Of a mode that the loop never runs in.
+    /// An executor for a mode in which the loop never runs.
     let inOtherMode: RunLoopExecutor
     private let end: @Sendable () -> Void
     private let ended: Deferred<Void>
@@ -16,7 +16,7 @@ struct LoopThread: Sendable {
         let started = Deferred<LoopThread>()
         let thread = Thread {
             let (isOver, ended) = (Deferred<Void>(), Deferred<Void>())
-            // A loop without timers and ports does not wait.
+            // A loop without timers and ports returns at once.
             let keepAlive = Timer(fire: .distantFuture, interval: 0, repeats: false) { _ in }
             RunLoop.current.add(keepAlive, forMode: .default)
             nonisolated(unsafe) let timer = keepAlive

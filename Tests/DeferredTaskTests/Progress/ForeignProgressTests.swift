@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Tasks that were made with a `Progress` follow it as Foundation says.
+/// Tests that tasks made with a `Progress` follow it as Foundation specifies.
 @Suite(.ownThread, .timeLimit(.minutes(5)))
 struct ForeignProgressTests {
     private typealias Producer = Deferred<Task<Int>.Result>
@@ -83,7 +83,7 @@ struct ForeignProgressTests {
         foreign.isPausable = true
         let task = Task(Producer(), progress: foreign)
         #expect(task.progress.isCancellable && !task.progress.isPausable)
-        // As Foundation does with a child of another progress.
+        // As Foundation treats a child of another progress.
         let (parent, child) = (Progress(parent: nil, userInfo: nil), Progress(parent: nil, userInfo: nil))
         child.isCancellable = isCancellable
         parent.addChild(child, withPendingUnitCount: 1)
@@ -123,6 +123,7 @@ struct ForeignProgressTests {
         }
     }
 
+    #if os(macOS) || os(Linux)
     @Test func `100,000 tasks over one progress are cancelled and dropped on a small stack`() async {
         await #expect(processExitsWith: .success) {
             let count = isSanitized ? 10_000 : 100_000
@@ -143,7 +144,7 @@ struct ForeignProgressTests {
                 tasks = []
             }
             await onThread(stackSize: 512 << 10) {
-                // The progress goes last, together with its handler.
+                // The progress is released last, together with its handler.
                 var progress = Optional(Progress(parent: nil, userInfo: nil))
                 var producers: [Producer] = []
                 for _ in 0..<count {
@@ -174,6 +175,7 @@ struct ForeignProgressTests {
             progress.cancel()
         }
     }
+    #endif
 
     private func current(of task: Task<some Sendable>) -> ProgressSnapshot? {
         let snapshots = Lock<ProgressSnapshot?>(nil)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import DeferredTask
 
-/// No number from outside traps: counts saturate, fractions stay within 0...1, and what is no number is 0.
+/// Tests that no number from outside traps: counts saturate, fractions stay within 0...1, and NaN counts as 0.
 @Suite(.ownThread, .timeLimit(.minutes(5)))
 struct ProgressExtremesTests {
     private typealias Producer = Deferred<Task<Int>.Result>
@@ -160,7 +160,7 @@ struct ProgressExtremesTests {
     }
 }
 
-/// Says what no producer should.
+/// A progress with values that no producer should report.
 private final class OddProgress: Progress, @unchecked Sendable {
     private let odd: (completed: Int64, total: Int64, isIndeterminate: Bool)
 

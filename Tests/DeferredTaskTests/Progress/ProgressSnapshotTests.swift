@@ -83,7 +83,7 @@ struct ProgressSnapshotTests {
         producers[0].succeed(with: 0)
         reporters[1].report(completed: 4, of: 10)
         let running = current(of: task)
-        // What the third amounts to is not known yet.
+        // The total of the third task is not known yet.
         #expect((running?.completed, running?.total) == (14, nil))
         reporters[1].report(completed: 10, of: 10)
         producers[1].succeed(with: 0)
@@ -111,7 +111,7 @@ struct ProgressSnapshotTests {
         let producers = (0..<2).map { _ in Deferred<Task<Int>.Result>() }
         let reporters = (0..<2).map { _ in ProgressReporter(unit: .bytes) }
         let make: @Sendable (Int) -> Task<Int> = { Task(producers[$0], reporter: reporters[$0]) }
-        // A new task each time, since none goes back.
+        // A new task each time, since fractions never go back.
         func fraction(_ tasks: [Task<Int>]) -> Double? { current(of: tasks.allSucceeded())?.fraction }
         reporters[0].report(completed: 50, of: 100)
         #expect(fraction([make(0), make(1)]) == 0.25)
@@ -121,12 +121,12 @@ struct ProgressSnapshotTests {
         #expect(fraction([make(0), make(1)]) == 0.5)
         let fanOut = (0..<2).mapTasks(maxConcurrent: 2) { make($0) }
         #expect(current(of: fanOut)?.fraction == 0.5)
-        // One that counts nothing, or something else.
+        // A task that counts nothing, or something else.
         #expect(fraction([make(0), make(1), Task(Deferred<Task<Int>.Result>())]).map { $0 < 0.48 } == true)
         reporters[1].report(completed: 90, of: 900)
         let items = ProgressReporter(total: 1)
         #expect(fraction([make(0), make(1), Task(Deferred<Task<Int>.Result>(), reporter: items)]) == 0.2)
-        // What has ended counts by its bytes, too.
+        // A task that has ended counts by its bytes, too.
         producers[0].succeed(with: 1)
         #expect(current(of: fanOut)?.fraction == 0.5)
         reporters[1].report(completed: 810, of: 900)

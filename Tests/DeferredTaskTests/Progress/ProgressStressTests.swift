@@ -5,13 +5,14 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// One tree, many threads: what crashes a bare `Progress` on Linux.
+/// Updates one tree from many threads, which crashes a bare `Progress` on Linux.
 @Suite(.ownThread, .timeLimit(.minutes(5)))
 struct ProgressStressTests {
     private typealias Producer = Deferred<Task<Int>.Result>
 
     @Test func `200 leaves, 8 threads that report, read, attach and cancel: no unit is lost`() {
-        // What the test costs grows with their square: each delivery sees all leaves, and each leaf makes deliveries.
+        // The cost is quadratic in the number of leaves: each delivery visits all leaves, and each leaf causes
+        // deliveries.
         let (leaves, units) = (200, 8)
         let producers = (0..<leaves).map { _ in Producer() }
         let reporters = (0..<leaves).map { _ in ProgressReporter(total: Int64(units)) }
@@ -22,7 +23,7 @@ struct ProgressStressTests {
         race(8) { thread in
             var seen = 0.0
             for step in 0..<leaves {
-                // Each thread adds one unit to every leaf, in an order of its own.
+                // Each thread adds one unit to every leaf, in a different order.
                 let leaf = (step &* 7 &+ thread &* 125) % leaves
                 reporters[leaf].add(1)
                 switch step % (leaves / 4) {
@@ -44,7 +45,7 @@ struct ProgressStressTests {
             }
         }
         #expect(reporters.allSatisfy { $0.completed == units })
-        // All units are there, though no leaf has ended.
+        // All units are counted, although no leaf has ended.
         #expect(progress.fractionCompleted > 0.999_999)
         #expect(progress.fractionCompleted < 1)
         for producer in producers { producer.succeed(with: 1) }

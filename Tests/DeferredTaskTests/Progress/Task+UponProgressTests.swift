@@ -21,7 +21,7 @@ struct UponProgressTests {
         reporter.report(completed: 2, of: 4)
         producer.succeed(with: 1)
         reporter.report(completed: 4, of: 4)
-        // The second report changed nothing; the fourth changes what is completed, but the fraction never goes back.
+        // The second report changed nothing; the fourth changes the completed count, but the fraction never goes back.
         #expect(log.entries == [0, 0.25, 0.75, 0.75, 1])
     }
 

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The progress of a task that was cancelled shows it.
+/// Tests that the progress of a cancelled task is cancelled, too.
 @Suite(.ownThread, .timeLimit(.minutes(5)))
 struct ProgressCancellationTests {
     private typealias Producer = Deferred<Task<Int>.Result>

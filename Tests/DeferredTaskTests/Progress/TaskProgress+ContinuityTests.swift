@@ -5,12 +5,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Nobody sees less of a task than somebody saw before, whoever looks and however.
+/// Tests that the progress of a task never goes back, whoever reads it, and however.
 @Suite(.ownThread, .timeLimit(.minutes(5)))
 struct ProgressContinuityTests {
     private typealias Producer = Deferred<Task<Int>.Result>
 
-    /// A task of two downloads, one after the other: when the second begins, there is twice as much to do.
+    /// A task of two downloads in sequence: when the second begins, the total amount of work doubles.
     private struct Chain {
         let first = Producer()
         let second = Producer()
@@ -122,7 +122,7 @@ struct ProgressContinuityTests {
                 for step in 1...50 {
                     let before = highest.withLock { $0 }
                     let now = chain.task.progress
-                    // Another thread may still be writing to an object that it holds, but not to what was told.
+                    // Another thread may still be updating the progress object that it holds, but a snapshot is final.
                     chain.task.uponProgress(on: .immediate) { snapshot in
                         #expect(snapshot.fraction >= before)
                         highest.withLock { $0 = max($0, snapshot.fraction) }

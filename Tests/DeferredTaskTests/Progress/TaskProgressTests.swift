@@ -122,7 +122,7 @@ struct TaskProgressTests {
             done.wait()
             #expect(foreign.isCancelled)
             #expect(log.entries == ["own handler"])
-            // Handlers of a Progress run on a queue of their own; the task follows.
+            // Handlers of a Progress run on a separate queue; the task follows.
             if cancelsTask { #expect(task.isCancelled) }
         }
     }
@@ -142,12 +142,23 @@ struct TaskProgressTests {
         let progress = task.progress
         #expect(isNear(progress.fractionCompleted, 2.5 / 11))
         foreign.completedUnitCount = 2
-        // No observation on Linux: it is sampled, and again whenever the task is asked, by this thread or by the sampler.
+        // Linux has no key-value observation: the progress is sampled, by the sampler and whenever the task is read.
         try await eventually { isNear(task.progress.fractionCompleted, 5.0 / 11) }
         foreign.completedUnitCount = 3
         try await eventually { isNear(progress.fractionCompleted, 7.5 / 11) }
         producer.succeed(with: 1)
         #expect(progress.fractionCompleted == 1)
+    }
+
+    @Test func `a foreign progress without a total is followed, too`() async throws {
+        let foreign = makeProgress()
+        foreign.totalUnitCount = -1
+        let counts = Log<Int64>()
+        let task = Task(Producer(), progress: foreign)
+        let registration = task.uponProgress(on: .immediate) { counts.add($0.completed) }
+        foreign.completedUnitCount = 7
+        try await eventually { counts.entries.contains(7) }
+        registration.cancel()
     }
 
     @Test func `progress keeps nothing that dropping the task would not`() {

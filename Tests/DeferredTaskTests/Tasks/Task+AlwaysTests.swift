@@ -105,7 +105,7 @@ struct TaskAlwaysTests {
             #expect(lifetimes.count == 2)
             if !isLost { producer?.succeed(with: 1) }
             producer = nil
-            // The handler waits on, for the task may still be cancelled.
+            // The handler keeps waiting, since the task may still be cancelled.
             #expect(lifetimes.count == (isLost ? 1 : 0))
             task.cancel()
             #expect(lifetimes.count == 0)

@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Tasks that begin at once, tasks that prefer an executor, and clocks that are existentials.
+/// Tests of tasks that start immediately, tasks that prefer an executor, and clocks that are existentials.
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct TaskAsyncTests {
     private enum Failure: Error { case custom }
@@ -22,7 +22,7 @@ struct TaskAsyncTests {
     private actor Counter {
         var count = 0
 
-        /// What an immediate task has done by the time its call returns.
+        /// Tests the effects of an immediate task by the time that its call returns.
         @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
         func countsAtOnce() -> (Int, Task<Int>) {
             let task = Task.immediate {

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `flatMap` from tasks into futures, and into themselves.
+/// Tests of `flatMap` from tasks into futures, and into themselves.
 @Suite(.ownThread, .timeLimit(.minutes(5)))
 struct TaskFlatMapFutureTests {
     private enum Failure: Error { case custom }
@@ -59,7 +59,7 @@ struct TaskFlatMapFutureTests {
         #expect(next.peek() == "1")
     }
 
-    // MARK: In circles
+    // MARK: Cycles
 
     @Test func `a task whose closure returns the task itself fails`() {
         let first = Producer()
@@ -96,7 +96,7 @@ struct TaskFlatMapFutureTests {
             second.fail(with: Failure.custom)
             #expect(task?.failureNow is CircularTask)
         }
-        // Not in a circle: what both derive from.
+        // Two tasks derived from the same one are no cycle.
         let (first, other) = (Producer(), Producer())
         let shared = Task(other).map { $0 }
         let both = shared.flatMap { _ in Task(first) }.flatMap { _ in shared.map { $0 + 1 } }

@@ -4,13 +4,13 @@ import DeferredTesting
 import TestSupport
 import Testing
 
-/// Every operator that takes a closure takes one of the main actor.
+/// Tests that every operator with a closure accepts one that is isolated to the main actor.
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 @MainActor
 struct TaskMainActorTests {
     private enum Failure: Error { case first, second }
 
-    /// State of the main actor, which the closures touch without `await`.
+    /// State of the main actor, which the closures use without `await`.
     private var seen = Log<String>()
     private var isHere = true
 

@@ -30,6 +30,7 @@ struct TaskPromiseTests {
         #expect(Task(promise).valueNow == 1)
     }
 
+    #if os(macOS) || os(Linux)
     @Test func `mustFill traps the second time`() async {
         let exit = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let promise = Task<Int>.Promise()
@@ -39,6 +40,7 @@ struct TaskPromiseTests {
         let text = String(decoding: exit?.standardErrorContent ?? [], as: UTF8.self)
         #expect(text.contains("Task+PromiseTests.swift") && text.contains("this promise is filled already"))
     }
+    #endif
 
     @Test func `a promise that is dropped unfilled fails its task, with its file and line`() async {
         let task = Self.lostTask()
@@ -50,7 +52,7 @@ struct TaskPromiseTests {
 
     private static let lineOfPromise: UInt = #line + 4
 
-    /// The task of a promise that only a completion handler holds, which nobody keeps.
+    /// Returns the task of a promise that only a released completion handler held.
     private static func lostTask() -> Task<Int> {
         let promise = Task<Int>.Promise()
         let task = Task(promise).map { $0 + 1 }
@@ -59,7 +61,7 @@ struct TaskPromiseTests {
         return task
     }
 
-    /// A task that is cancelled by filling its promise, which is lost.
+    /// Returns a task whose cancellation would fill its promise, which is lost.
     private static func lostTaskWithHandler(_ lifetimes: Lifetimes) -> Task<Int> {
         let promise = Task<Int>.Promise()
         return Task(promise) { [token = lifetimes.make()] promise in

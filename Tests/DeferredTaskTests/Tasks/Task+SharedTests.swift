@@ -141,6 +141,7 @@ struct SharedTests {
         #expect(progress.fractionCompleted == 1)
     }
 
+    #if os(macOS) || os(Linux)
     @Test func `100,000 consumers that cancel leave nothing with the upstream`() async {
         await #expect(processExitsWith: .success) {
             let producer = Deferred<Task<Int>.Result>()
@@ -153,9 +154,10 @@ struct SharedTests {
             let before = residentMemory()
             consumers(isSanitized ? 10_000 : 100_000)
             let growth = residentMemory() - before
-            // A sanitizer keeps a history of its own, as large as it likes.
+            // A sanitizer keeps a history, which can be of any size.
             precondition(growth < 4 << 20 || isSanitized, "\(growth) bytes more than before")
             precondition(!upstream.isCancelled && rest.peek() == nil)
         }
     }
+    #endif
 }

@@ -8,7 +8,7 @@ import Testing
 struct TaskOperatorTests {
     private enum Failure: Error { case first, second }
 
-    /// How each operator treats a success and a failure, before and after the end of its upstream.
+    /// Tests each operator with a success and a failure, before and after the end of its upstream.
     @Test func `values and errors take their ways through each operator`() async {
         for isEarly in [true, false] {
             for queue in [nil, DispatchQueue(label: "operators")] {

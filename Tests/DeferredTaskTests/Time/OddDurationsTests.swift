@@ -4,7 +4,7 @@ import DeferredTesting
 import TestSupport
 import Testing
 
-/// No duration and no random number traps, whatever takes it.
+/// Tests that no duration and no random number traps in any operator.
 @Suite(.ownThread, .timeLimit(.minutes(5)))
 struct OddDurationsTests {
     private typealias Producer = Deferred<Task<Int>.Result>
@@ -19,7 +19,7 @@ struct OddDurationsTests {
     ]
     static let clocks: [any Clock<Duration>] = [ContinuousClock(), SuspendingClock(), ManualClock()]
 
-    /// Lets a clock that stands still reach what sleeps for a nanosecond at most.
+    /// Advances a manual clock past deadlines of at most a nanosecond.
     private func pass(_ clock: any Clock<Duration>, _ duration: Duration) {
         guard let clock = clock as? ManualClock, duration > .zero else { return }
         clock.sleepers().upon(.any()) { clock.advance(by: .nanoseconds(1)) }

@@ -101,7 +101,7 @@ struct CancellationTokenTests {
         for index in 0..<1000 {
             let producer = Deferred<Task<Int>.Result>()
             let task = Task(producer) { log.add(index) }.map { $0 }.cancelled(by: source.token)
-            // Half of them end; the others are dropped.
+            // Half of the tasks end; the others are dropped.
             if index.isMultiple(of: 2) { producer.succeed(with: index) }
             withExtendedLifetime(task) {}
         }

@@ -47,7 +47,7 @@ struct LatestTaskStartAfterTests {
         } deliver: { _ in
             log.add("deliver 2")
         }
-        // Its closure may still be on its way back from `begun`.
+        // The closure may not have returned from `begun` yet.
         try await eventually { log.entries == ["cancel"] }
         first.succeed(with: 1)
         try await clock.waitForSleepers()
@@ -142,6 +142,7 @@ struct LatestTaskStartAfterTests {
         #expect(await late.value == 2)
     }
 
+    #if os(macOS) || os(Linux)
     @Test func `20,000 calls leave one timer`() async {
         await #expect(processExitsWith: .success) {
             let latest = LatestTask<Int>()
@@ -161,4 +162,5 @@ struct LatestTaskStartAfterTests {
             precondition(isSanitized || growth < 4 << 20, "\(growth) bytes more than before")
         }
     }
+    #endif
 }

@@ -7,7 +7,7 @@ import Testing
 struct LatestTaskStateMachineTests {
     private typealias Machine = LatestTaskStateMachine<String>
 
-    /// A machine in each state, and the number of what is the latest there.
+    /// A machine in each state, with the number of the latest start.
     private static let states: [(name: String, make: @Sendable () -> (Machine, UInt64))] = [
         ("idle", { (Machine(), 0) }),
         (
@@ -59,7 +59,7 @@ struct LatestTaskStateMachineTests {
             #expect(!superseded.mayDeliver)
         }
         do {
-            // What was superseded is given back to be stopped, and changes nothing.
+            // A superseded task is returned, to be stopped, and changes nothing.
             var (machine, latest) = make()
             let before = name(machine.state)
             let refused = machine.started(latest &- 1, "late")
@@ -86,7 +86,7 @@ struct LatestTaskStateMachineTests {
 
     private enum Event: Hashable { case start, started, deliver, cancel }
 
-    /// All orders in which three starts and a cancellation on threads of their own can interleave.
+    /// Tests all interleavings of three starts and a cancellation on different threads.
     @Test func `in every interleaving, exactly what nothing has superseded is delivered, and all else is stopped`() {
         let threads: [[[Event]]] = Array(
             repeating: [[.start, .started, .deliver], [.start, .deliver, .started]],
@@ -124,7 +124,7 @@ struct LatestTaskStateMachineTests {
                 latest = -1
             }
         }
-        // Each was delivered, or it is stopped by whoever is the second to know.
+        // Each task was delivered, or it is stopped by the later of `started` and the event that superseded it.
         if (0..<3).contains(where: { !delivered.contains($0) && !stopped.contains($0) }) { Issue.record("\(schedule)") }
         if case .idle = machine.state { return }
         Issue.record("something is kept after \(schedule)")

@@ -48,7 +48,7 @@ struct ManualClockSleepTests {
             let task = Task { try await clock.sleep(for: .seconds(1)) }
             await giveWay(using: &random)
             task.cancel()
-            // Nobody advances: a lost cancellation would sleep for ever.
+            // Nobody advances the clock: with a lost cancellation, the task would sleep for ever.
             await #expect(throws: CancellationError.self) { try await task.value }
         }
         #expect(clock.sleeperCount == 0)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import DeferredTesting
 
-/// Every state × every event. Sleepers and watchers are known by their names.
+/// Tests every state with every event. Sleepers and watchers are identified by names.
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct SleepersTests {
     private typealias Machine = Sleepers<String, String>
@@ -13,11 +13,11 @@ struct SleepersTests {
 
         var sleepers: [String] { self == .asleep || self == .asleepWatched ? ["b", "c", "a"] : [] }
         var isWatched: Bool { self == .watched || self == .asleepWatched }
-        /// For how many more the watcher waits.
+        /// The number of sleepers that the watcher waits for.
         var needed: Int { sleepers.count + 2 }
         var next: ManualClock.Instant? { sleepers.isEmpty ? nil : at(2) }
 
-        /// At 1; a is due at 3, b and c at 2.
+        /// Makes a machine whose time is 1; a is due at 3, b and c at 2.
         func make() -> (machine: Machine, tickets: [String: SleepTicket]) {
             var (machine, tickets) = (Machine(), [String: SleepTicket]())
             _ = machine.advance(to: at(1))

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("LoopbackServer, before the body", .ownThread, .timeLimit(.minutes(5)))
 struct LoopbackServerBeforeBodyTests {
-    /// Plays a script on a request's head; a request for `/next` has none and goes the usual way.
+    /// Starts a server that plays a script before the body of a request; a request for `/next` is answered as usual.
     private func server(playing script: LoopbackServer.Script) throws -> LoopbackServer {
         try LoopbackServer(beforeBody: { $0.path == "/next" ? nil : script }, respond: { _ in .raw("next") + [.close] })
     }

@@ -24,7 +24,7 @@ struct LoopbackServerFilesTests {
         server = try LoopbackServer(servingFilesAt: root)
     }
 
-    /// The status, the header fields and the body of the answer to one request.
+    /// Returns the status, the header fields and the body of the answer to one request.
     private func get(
         _ path: String,
         method: String = "GET",

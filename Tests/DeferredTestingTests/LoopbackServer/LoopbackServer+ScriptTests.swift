@@ -7,7 +7,7 @@ import Testing
 struct LoopbackServerScriptTests {
     typealias Script = LoopbackServer.Script
 
-    /// A client that has sent one GET to a server that plays one script.
+    /// Returns a client that has sent one GET to a server that plays one script.
     private func client(playing script: Script) throws -> (client: RawClient, server: LoopbackServer) {
         let server = try LoopbackServer { _ in script }
         let client = try RawClient(port: server.port)
@@ -98,7 +98,7 @@ struct LoopbackServerScriptTests {
     }
 
     @Test func `a reset arrives as ECONNRESET after everything that was sent`() throws {
-        // More than the client's system buffers, so that a reset too early would cost bytes.
+        // More than the client's system buffers, so that a premature reset would lose bytes.
         let count = 2_000_000
         let script = Script.response(body: .pattern(count: count), contentLength: 2 * count) + [.reset]
         let expected = LoopbackServer.Payload.patternBytes(0..<count)

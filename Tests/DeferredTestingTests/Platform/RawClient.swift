@@ -2,11 +2,13 @@
 import Darwin
 #elseif canImport(Musl)
 import Musl
+#elseif canImport(Android)
+import Android
 #else
 import Glibc
 #endif
 
-/// A TCP connection to a port on 127.0.0.1 that shows every byte, and every error, as it is.
+/// A TCP connection to a port on 127.0.0.1 that exposes every byte and every error unchanged.
 final class RawClient {
     struct Failure: Error, Equatable {
         let code: Int32
@@ -20,11 +22,16 @@ final class RawClient {
         #else
         descriptor = socket(AF_INET, SOCK_STREAM, 0)
         #endif
+        #if canImport(Darwin)
+        // There is no flag of `send` for that.
+        var isSilent: Int32 = 1
+        setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &isSilent, socklen_t(MemoryLayout<Int32>.size))
+        #endif
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        // A test that waits in vain is to fail, not to hang.
+        // A test that waits in vain has to fail instead of hanging.
         var limit = timeval(tv_sec: 20, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         let sendLimit = sendTimeout.components
@@ -58,7 +65,7 @@ final class RawClient {
         }
     }
 
-    /// The next bytes, at most `limit`; empty at the end of the stream.
+    /// Returns the next bytes, at most `limit`; empty at the end of the stream.
     func receive(atMost limit: Int = 65_536) throws -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: limit)
         let count = recv(descriptor, &bytes, limit, 0)
@@ -66,7 +73,7 @@ final class RawClient {
         return Array(bytes.prefix(count))
     }
 
-    /// Exactly so many bytes, or fewer at the end of the stream, as text.
+    /// Returns exactly `count` bytes, or fewer at the end of the stream, as text.
     func receive(exactly count: Int) throws -> String {
         var bytes: [UInt8] = []
         while bytes.count < count, case let more = try receive(atMost: count - bytes.count), !more.isEmpty {
@@ -75,26 +82,26 @@ final class RawClient {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Everything up to the end of the stream.
+    /// Returns everything up to the end of the stream.
     func receiveAllBytes() throws -> [UInt8] {
         var bytes: [UInt8] = []
         while case let more = try receive(), !more.isEmpty { bytes += more }
         return bytes
     }
 
-    /// Everything up to the end of the stream, as text.
+    /// Returns everything up to the end of the stream, as text.
     func receiveAll() throws -> String {
         String(decoding: try receiveAllBytes(), as: UTF8.self)
     }
 
-    /// A response's head, without the empty line. Its body is left to be received.
+    /// Returns a response's head, without the empty line. Its body is left to be received.
     func receiveHead() throws -> String {
         var text = ""
         while !text.hasSuffix("\r\n\r\n"), case let more = try receive(exactly: 1), !more.isEmpty { text += more }
         return String(text.dropLast())
     }
 
-    /// The error that ends the stream, with everything received before it; `nil` for an orderly end.
+    /// Returns the error that ends the stream, `nil` for an orderly end, with everything received before it.
     func receiveUntilError() -> (bytes: [UInt8], failure: Int32?) {
         var bytes: [UInt8] = []
         do {
@@ -115,7 +122,7 @@ final class RawClient {
     static let timedOut = EAGAIN
 }
 
-/// `send(2)`, out of reach inside a type that has a `send` of its own.
+/// Calls `send(2)`, whose name is hidden inside a type with a method `send`.
 private func systemSend(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int, _ flags: Int32) -> Int {
     send(descriptor, bytes, count, flags)
 }

@@ -1,3 +1,4 @@
+#if os(macOS) || os(Linux)
 import Deferred
 import DeferredTesting
 import Foundation
@@ -157,3 +158,4 @@ struct DownloadingTests {
         #expect(try directory.names.count == 4)
     }
 }
+#endif

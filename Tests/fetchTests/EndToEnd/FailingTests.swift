@@ -1,3 +1,4 @@
+#if os(macOS) || os(Linux)
 import Deferred
 import DeferredTesting
 import Foundation
@@ -195,3 +196,4 @@ struct FailingTests {
         #expect(result.errors == "")
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(macOS) || os(Linux)
 import Deferred
 import Foundation
 import TestSupport
@@ -70,11 +71,19 @@ final class FetchProcess: Sendable {
         try await FetchProcess(arguments, directory: directory, input: input).result()
     }
 
-    /// The program lies beside the bundle, or the program, that holds these tests.
+    /// The program lies beside the bundle, or the program, that holds these tests. On macOS the tests are three levels deep
+    /// in their bundle, and another program runs them.
     private static var executable: URL {
         get throws {
-            let paths = ProcessInfo.processInfo.arguments + [Bundle.main.bundlePath, Bundle.main.executablePath ?? ""]
-            let candidates = paths.map { URL(fileURLWithPath: $0).deletingLastPathComponent().appending(path: "fetch") }
+            let bundles = [Bundle.main] + Bundle.allBundles
+            let paths =
+                ProcessInfo.processInfo.arguments + bundles.flatMap { [$0.bundlePath, $0.executablePath ?? ""] }
+            let candidates = paths.filter { $0.hasPrefix("/") || $0.contains("/") }.flatMap { path in
+                sequence(first: URL(fileURLWithPath: path).deletingLastPathComponent()) {
+                    $0.deletingLastPathComponent()
+                }
+                .prefix(4).map { $0.appending(path: "fetch") }
+            }
             return try #require(
                 candidates.first { FileManager.default.isExecutableFile(atPath: $0.path) },
                 "fetch is not beside the tests; looked for \(candidates.map(\.path))"
@@ -98,3 +107,4 @@ private final class RunningProcess: @unchecked Sendable {
         identifier = process.processIdentifier
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(macOS) || os(Linux)
 import Deferred
 import DeferredTesting
 import Foundation
@@ -124,3 +125,4 @@ struct ResumingTests {
         #expect(try directory.names == [])
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(macOS) || os(Linux)
 import DeferredTesting
 import Foundation
 import TestSupport
@@ -104,3 +105,4 @@ struct TerminalTests {
         #expect(try await process.result().code == 130)
     }
 }
+#endif

@@ -6,9 +6,9 @@ internal import DeferredNetworking
 /// let chain = BasicAuthentication(user: "me", password: password) --> URLSessionLoader()
 /// ```
 ///
-/// Only requests to the hosts that they are for get them: to one of `hosts`, or without a host of their own, so that an
-/// ``ApplyEnvironment`` completes them, before or behind this loader. See also ``HTTPRequest/isAuthenticated``.
-/// Redirects to another origin don't carry them on.
+/// The credential is added only to requests for one of `hosts` and to requests without a host, which an
+/// ``ApplyEnvironment`` completes, before or after this loader. See also ``HTTPRequest/isAuthenticated``. Redirects to
+/// another origin don't carry it on.
 public struct BasicAuthentication: HTTPLink {
     /// The next loader, set by `-->`.
     public var next: (any HTTPLoader)?
@@ -18,10 +18,10 @@ public struct BasicAuthentication: HTTPLink {
     /// Creates the loader.
     ///
     /// - Parameters:
-    ///   - user: A name without a colon, which the server would take for the end of the name: with one, requests fail
-    ///     with ``HTTPError/Code/invalidRequest``.
+    ///   - user: A name without a colon, which the server would take for the end of the name: with a colon, requests
+    ///     fail with ``HTTPError/Code/invalidRequest``.
     ///   - password: Any text. Both are sent in UTF-8.
-    ///   - hosts: The names of the hosts that they are for, besides requests without a host of their own.
+    ///   - hosts: The names of the hosts that get the credential, in addition to requests without a host.
     public init(user: String, password: String, hosts: Set<String> = []) {
         self.hosts = CredentialHosts(hosts)
         field = Result { () throws(URLClientError) in try BasicCredential.field(user: user, password: password) }
@@ -42,6 +42,6 @@ public struct BasicAuthentication: HTTPLink {
 }
 
 extension BasicAuthentication: CustomReflectable {
-    /// Not the password.
+    /// No children, so that the password is not revealed.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

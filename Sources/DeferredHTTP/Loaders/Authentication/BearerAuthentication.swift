@@ -7,14 +7,13 @@ public import DeferredTask
 /// let chain = BearerAuthentication { _ in signIn().map(\.accessToken) } --> URLSessionLoader()
 /// ```
 ///
-/// Only requests to the hosts that it is for get the token: to one of `hosts`, or without a host of their own, so that
-/// an ``ApplyEnvironment`` completes them, before or behind this loader. Others are passed on as they are, and their
-/// 401 is the result.
+/// The token is added only to requests for one of `hosts` and to requests without a host, which an ``ApplyEnvironment``
+/// completes, before or after this loader. Others are passed on unchanged, and a response of 401 to them is the result.
 ///
-/// However many requests get a 401, one refresh serves them all: requests that come meanwhile wait for it, and then
-/// each is loaded once more. If the server refuses that, too, its response is the result, so that there is no endless
-/// loop. If the refresh fails, all that wait fail with ``HTTPError/Code/authenticationFailed`` and its error as the
-/// cause, and the next request begins another refresh.
+/// However many requests get a 401, one refresh serves them all: requests that arrive meanwhile wait for it, and then
+/// each is loaded once more. If the server refuses the new token, too, its response is the result, so that there is no
+/// endless loop. If the refresh fails, all waiting requests fail with ``HTTPError/Code/authenticationFailed`` and its
+/// error as the cause, and the next request starts another refresh.
 ///
 /// A task that is cancelled while it waits completes with ``HTTPError/Code/cancelled``. The refresh goes on, for it may
 /// have used up the credential that it was made with. Copies share the token; ``reset()`` forgets it.
@@ -27,13 +26,13 @@ public struct BearerAuthentication: HTTPLink {
     /// Creates the loader.
     ///
     /// - Parameters:
-    ///   - token: The token to begin with; `nil` to fetch one for the first request.
-    ///   - hosts: The names of the hosts that the token is for, besides requests without a host of their own.
-    ///   - refresh: Fetches a token; it is given the one that was refused, `nil` if there was none. It is called on
-    ///     internal threads and must not block. If it uses the same chain, its request has to set
-    ///     ``HTTPRequest/isAuthenticated`` to false, or it waits for itself; and, where a ``Throttle`` comes before
-    ///     this loader, ``HTTPRequest/isThrottled``, or those that wait for it may leave it no place. Kept as long as
-    ///     the loader.
+    ///   - token: The initial token; `nil` to fetch one for the first request.
+    ///   - hosts: The names of the hosts that get the token, in addition to requests without a host.
+    ///   - refresh: Fetches a token; its argument is the token that was refused, or `nil` if there was none. It is
+    ///     called on internal threads and must not block. A request that it loads with the same chain has to set
+    ///     ``HTTPRequest/isAuthenticated`` to false, or it waits for itself. If a ``Throttle`` comes before this
+    ///     loader, it also has to set ``HTTPRequest/isThrottled`` to false, or the requests that wait for the token may
+    ///     leave it no place. Kept as long as the loader.
     public init(
         token: String? = nil,
         hosts: Set<String> = [],
@@ -50,7 +49,7 @@ public struct BearerAuthentication: HTTPLink {
         tokens.get(for: task, refused: nil) { begin(task, $0) }
     }
 
-    /// Forgets the token, and resets the other loaders.
+    /// Forgets the token, and resets the loaders after this one.
     public func reset() -> Future<Void> {
         tokens.reset()
         return next?.reset() ?? Future(value: ())
@@ -66,7 +65,7 @@ public struct BearerAuthentication: HTTPLink {
             }
             response.stream?.cancel()
             tokens.get(for: task, refused: token) { fresh in
-                // What comes now is the result: a fresh token that is refused will not get better.
+                // The next response is final: retrying a fresh token that is refused would not help.
                 task.send(request(of: task, fresh), to: next)
             }
         }

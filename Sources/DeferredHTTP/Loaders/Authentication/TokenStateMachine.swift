@@ -1,4 +1,4 @@
-/// One token for many tasks, as a pure machine: each event returns what has to be done, outside any lock.
+/// A pure state machine for one token that many tasks share: each event returns an action to perform outside any lock.
 ///
 /// ```
 ///              wanted                        refreshed
@@ -10,7 +10,7 @@ struct TokenStateMachine<Waiter: Sendable>: Sendable {
     enum State: Sendable {
         case missing
         case valid(BearerToken)
-        /// A new one is being fetched; the waiters wait for it.
+        /// A new token is being fetched; the waiters wait for it.
         case refreshing(round: Int)
     }
 
@@ -18,29 +18,29 @@ struct TokenStateMachine<Waiter: Sendable>: Sendable {
         case use(BearerToken)
         /// Wait for the refresh under way.
         case wait
-        /// Begin a refresh, and wait for it.
+        /// Start a refresh, and wait for it.
         case refresh(round: Int)
     }
 
     private(set) var state: State
-    /// By their tickets. Beside the state, so that adding one copies no other.
+    /// The waiters by their tickets. Kept out of the state, so that adding a waiter does not copy the others.
     private var waiters: [UInt64: Waiter] = [:]
     private var tokenCount: Int
     private var round = 0
     private var lastTicket: UInt64 = 0
 
-    /// - Parameter token: What to begin with.
+    /// - Parameter token: The initial token.
     init(_ token: String?) {
         state = token.map { .valid(BearerToken(value: $0, number: 1)) } ?? .missing
         tokenCount = 1
     }
 
-    /// The token, unless one has to be waited for.
+    /// The token, or `nil` if it has to be waited for.
     var current: BearerToken? {
         if case .valid(let token) = state { token } else { nil }
     }
 
-    /// A ticket for `wanted`.
+    /// Returns a new ticket for `wanted`.
     mutating func makeTicket() -> UInt64 {
         lastTicket += 1
         return lastTicket
@@ -60,13 +60,13 @@ struct TokenStateMachine<Waiter: Sendable>: Sendable {
         }
     }
 
-    /// - Returns: What waited, and doesn't any more.
+    /// - Returns: The waiter, if it still waited.
     mutating func cancelled(_ ticket: UInt64) -> Waiter? { waiters.removeValue(forKey: ticket) }
 
-    /// The refresh has ended.
+    /// Ends the refresh.
     ///
-    /// - Parameter token: The new one; `nil` if it failed.
-    /// - Returns: Who waited, in order, and the token for them. Nobody, if there was a reset since the refresh began.
+    /// - Parameter token: The new token; `nil` if the refresh failed.
+    /// - Returns: The waiters, in order, and the token for them. Empty if there was a reset since the refresh began.
     mutating func refreshed(_ token: String?, round: Int) -> (waiters: [Waiter], token: BearerToken?) {
         guard case .refreshing(round) = state else { return ([], nil) }
         defer { waiters = [:] }
@@ -76,9 +76,9 @@ struct TokenStateMachine<Waiter: Sendable>: Sendable {
         return (waiters.sorted { $0.key < $1.key }.map(\.value), new)
     }
 
-    /// Forgets the token, and what a refresh under way will bring.
+    /// Forgets the token, and ignores the result of a refresh under way.
     ///
-    /// - Returns: Another refresh, if somebody waits.
+    /// - Returns: Another refresh, if there are waiters.
     mutating func reset() -> Action? {
         if !waiters.isEmpty { return beginRefresh() }
         state = .missing
@@ -92,7 +92,7 @@ struct TokenStateMachine<Waiter: Sendable>: Sendable {
     }
 }
 
-/// A token, and which of all that there were it is.
+/// A token, with its position among all tokens that there have been.
 struct BearerToken: Hashable, Sendable {
     let value: String
     let number: Int

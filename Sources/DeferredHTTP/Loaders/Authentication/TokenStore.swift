@@ -18,10 +18,10 @@ final class TokenStore: Sendable {
         self.refresh = refresh
     }
 
-    /// The token, if nobody has to wait for one.
+    /// The token, or `nil` if it has to be waited for.
     var current: BearerToken? { machine.withLock { $0.current } }
 
-    /// Calls `goOn` with a token other than `refused`: now, or when there is one, unless the task is cancelled before.
+    /// Calls `goOn` with a token other than `refused`, as soon as there is one, unless the task is cancelled before.
     func get(for task: HTTPTask, refused: BearerToken?, goOn: @escaping @Sendable (BearerToken) -> Void) {
         if task.failIfCancelled() { return }
         let (ticket, action) = machine.withLock { machine in
@@ -32,7 +32,7 @@ final class TokenStore: Sendable {
         task.addCancellationHandler { [weak self] in
             self?.machine.withLock { $0.cancelled(ticket) }?.task.fail(.cancelled)
         }
-        // Completed by somebody above, it waits no longer.
+        // A task that an earlier loader completes no longer waits.
         task.addCompletionHandler { [weak self] _ in
             let gone = self?.machine.withLock { $0.cancelled(ticket) }
             withExtendedLifetime(gone) {}

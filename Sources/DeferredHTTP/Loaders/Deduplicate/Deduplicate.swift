@@ -1,16 +1,16 @@
 internal import DeferredCore
 internal import DeferredTask
 
-/// Loads equal requests that are in flight at the same time once, and gives the result to all of them.
+/// Loads equal requests that are in flight at the same time only once, and gives the result to all of them.
 ///
-/// Requests are equal when their methods, URLs, headers, bodies and options are. Those with a safe method are merged,
-/// unless ``HTTPRequest/isDeduplicated`` says otherwise, and never those with an option that can't be compared, or
-/// whose response is to be a stream or a file.
+/// Requests are equal when their methods, URLs, headers, bodies and options are. Requests with a safe method are
+/// merged, unless ``HTTPRequest/isDeduplicated`` says otherwise. Requests with an option that can't be compared, or
+/// whose response is to be a stream or a file, are never merged.
 ///
-/// The result names the request that was loaded, which is the first of them.
+/// The result refers to the request that was loaded, which is the first of them.
 ///
-/// Cancelling one of them completes that one, with ``HTTPError/Code/cancelled``, and disturbs no other. The shared
-/// execution is cancelled with the last; an equal request after that is a new execution.
+/// Cancelling one of the requests completes only that one, with ``HTTPError/Code/cancelled``. The shared execution is
+/// cancelled with the last of them; an equal request after that starts a new execution.
 ///
 /// ```swift
 /// let deduplicate = Deduplicate()
@@ -25,7 +25,7 @@ public struct Deduplicate: HTTPLink {
     /// Creates the loader.
     public init() {}
 
-    /// How many requests have joined one that was in flight.
+    /// The number of requests that have joined one that was in flight.
     public var mergedCount: Int { executions.mergedCount }
 
     /// Passes the task on, unless an equal one is in flight.

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// What makes two requests equal.
+/// The parts of a request by which requests are compared.
 struct DeduplicationKey: Hashable, Sendable {
     private let method: HTTPMethod
     private let parts: URLParts
@@ -9,7 +9,7 @@ struct DeduplicationKey: Hashable, Sendable {
     // SAFETY: made of values that are Sendable, and never written.
     nonisolated(unsafe) private let options: [ObjectIdentifier: AnyHashable]
 
-    /// `nil` for a request that can't be compared, or that each has to be loaded for itself.
+    /// Returns `nil` for a request that can't be compared, or that must not be merged.
     init?(_ request: HTTPRequest) {
         guard request.isDeduplicated ?? request.method.isSafe, request.delivery == .data, !request.body.isStreamed,
             let options = request.options.comparable
@@ -22,8 +22,8 @@ struct DeduplicationKey: Hashable, Sendable {
 }
 
 extension HTTPRequest {
-    /// Whether ``Deduplicate`` merges this request with equal ones; `nil` for what its method says: safe ones, such as
-    /// `GET`, are merged.
+    /// A Boolean value that indicates whether ``Deduplicate`` merges this request with equal ones; `nil` to decide by
+    /// its method: safe methods, such as `GET`, are merged.
     public var isDeduplicated: Bool? {
         get { self[DeduplicatedOption.self] }
         set { self[DeduplicatedOption.self] = newValue }

@@ -5,7 +5,7 @@ internal import DeferredTask
 final class SharedExecutions: Sendable {
     private struct Execution: Sendable {
         let number: Int
-        // Never the last reference: what goes under the lock would complete there.
+        // Weak, so that the last reference is never released under the lock, which would complete the task there.
         weak var task: HTTPExecution?
         var consumerCount = 1
     }
@@ -15,7 +15,7 @@ final class SharedExecutions: Sendable {
         var mergedCount = 0
         var lastNumber = 0
 
-        /// The execution for `key`: one that runs, or else `new`.
+        /// Returns the execution for `key`: the running one if there is one, otherwise `new`.
         mutating func join(
             _ key: DeduplicationKey,
             _ new: HTTPExecution
@@ -30,7 +30,7 @@ final class SharedExecutions: Sendable {
             return (new, lastNumber, true)
         }
 
-        /// True if nobody is left who wants the execution, and none can join any more.
+        /// Removes a consumer; returns true if it was the last one, in which case no other can join any more.
         mutating func leave(_ key: DeduplicationKey, _ number: Int) -> Bool {
             guard let count = running[key]?.consumerCount, running[key]?.number == number else { return false }
             running[key]?.consumerCount -= 1
@@ -64,7 +64,7 @@ final class SharedExecutions: Sendable {
             withExtendedLifetime(reports) {}
             consumer.complete(with: result)
         }
-        // Completed by the handler below, or by somebody above, it doesn't want the result any more.
+        // Completed by the handler below, or by an earlier loader, the consumer doesn't want the result any more.
         consumer.addCompletionHandler { [weak execution] _ in
             result.cancel()
             guard result.isCancelled else { return }

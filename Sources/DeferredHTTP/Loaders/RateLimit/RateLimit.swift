@@ -1,8 +1,8 @@
 internal import DeferredCore
 
-/// Limits how many requests go on in a second. The others wait here, in the order in which they came.
+/// Limits the number of requests per second that are passed on. The others wait here, in order of arrival.
 ///
-/// A token bucket: it holds `burst` tokens, gets `requestsPerSecond` of them back each second, and every request takes
+/// A token bucket: it holds `burst` tokens, regains `requestsPerSecond` of them each second, and every request takes
 /// one.
 ///
 /// ```swift
@@ -10,8 +10,8 @@ internal import DeferredCore
 /// request.isRateLimited = false  // goes by, and takes no token
 /// ```
 ///
-/// One that is cancelled while it waits completes with ``HTTPError/Code/cancelled``, takes no token, and the next
-/// loader never sees it. Behind a ``Retry``, each attempt takes a token. Copies share the bucket.
+/// A request that is cancelled while it waits completes with ``HTTPError/Code/cancelled``, takes no token, and the next
+/// loader never sees it. After a ``Retry``, each attempt takes a token. Copies share the bucket.
 public struct RateLimit: HTTPLink {
     /// The next loader, set by `-->`.
     public var next: (any HTTPLoader)?
@@ -20,18 +20,18 @@ public struct RateLimit: HTTPLink {
     /// Creates the loader.
     ///
     /// - Parameters:
-    ///   - requestsPerSecond: How many go on in a second in the long run. Zero, less, or no number lets only the burst
-    ///     pass.
-    ///   - burst: How many may go on at once after a quiet time; at least 1.
+    ///   - requestsPerSecond: The number of requests passed on per second in the long run. Zero, a negative number or
+    ///     NaN lets only the burst pass.
+    ///   - burst: The number of requests that may be passed on at once after an idle time; at least 1.
     ///   - clock: The clock by which the time is measured; a manual one in tests.
     public init(requestsPerSecond: Double, burst: Int = 1, clock: any Clock<Duration> = ContinuousClock()) {
         gate = RateLimitGate(RateLimitStateMachine(requestsPerSecond: requestsPerSecond, burst: burst), clock)
     }
 
-    /// The number of requests that wait.
+    /// The number of waiting requests.
     public var waitingCount: Int { gate.waitingCount }
 
-    /// Passes the task on when there is a token for it.
+    /// Passes the task on as soon as there is a token for it.
     public func load(_ task: HTTPTask) {
         guard task.request.isRateLimited else { return task.pass(to: next) }
         if task.failIfCancelled() { return }
@@ -40,7 +40,7 @@ public struct RateLimit: HTTPLink {
 }
 
 extension HTTPRequest {
-    /// True if ``RateLimit`` counts this request, and makes it wait; the default.
+    /// A Boolean value that indicates whether ``RateLimit`` counts this request and makes it wait; true by default.
     public var isRateLimited: Bool {
         get { self[RateLimitedOption.self] }
         set { self[RateLimitedOption.self] = newValue }

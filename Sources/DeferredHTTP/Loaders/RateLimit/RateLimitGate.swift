@@ -10,7 +10,7 @@ final class RateLimitGate: Sendable {
     private struct State: Sendable {
         var machine: RateLimitStateMachine
         var waiting: [UInt64: Waiting] = [:]
-        /// Whether a timer is to look for those that may go on.
+        /// True while a timer or its closure will let waiting tasks go on.
         var isTimed = false
     }
 
@@ -26,7 +26,7 @@ final class RateLimitGate: Sendable {
 
     var waitingCount: Int { state.withLock { $0.machine.waitingCount } }
 
-    /// Passes `task` on to `next` when there is a token for it, unless it is cancelled before.
+    /// Passes `task` on to `next` as soon as there is a token for it, unless it is cancelled before.
     func enter(_ task: HTTPTask, next: (any HTTPLoader)?) {
         let now = stopwatch.elapsed
         let ticket = state.withLock { state -> UInt64? in
@@ -36,7 +36,7 @@ final class RateLimitGate: Sendable {
         }
         guard let ticket else { return task.pass(to: next) }
         task.addCancellationHandler { [weak self] in self?.leave(ticket)?.task.fail(.cancelled) }
-        // Completed by somebody above, it waits no longer.
+        // A task that an earlier loader completes no longer waits.
         task.addCompletionHandler { [weak self] _ in
             let gone = self?.leave(ticket)
             withExtendedLifetime(gone) {}
@@ -48,7 +48,7 @@ final class RateLimitGate: Sendable {
         state.withLock { $0.machine.cancelled(ticket) ? $0.waiting.removeValue(forKey: ticket) : nil }
     }
 
-    /// One timer for all that wait.
+    /// Starts the one timer for all waiting tasks, unless it is running or no task waits.
     private func startTimer() {
         let now = stopwatch.elapsed
         let pause = state.withLock { state -> Duration? in

@@ -1,11 +1,11 @@
-/// A token bucket, and the tickets of those that wait for a token.
+/// A token bucket, and the tickets of the requests that wait for a token.
 ///
-/// Kept as the time at which the bucket will be full again: the generic cell rate algorithm of ITU-T I.371. Times count
-/// from any fixed moment.
+/// Represented by the time at which the bucket will be full again: the generic cell rate algorithm of ITU-T I.371.
+/// Times count from an arbitrary fixed moment.
 struct RateLimitStateMachine: Sendable {
-    /// How long it takes to get one token back.
+    /// The time in which the bucket regains one token.
     private let interval: Duration
-    /// How long it takes to get back all but one.
+    /// The time in which the bucket regains all tokens but one.
     private let tolerance: Duration
     private var fullAt: Duration?
     private var waiting: [UInt64] = []
@@ -14,16 +14,16 @@ struct RateLimitStateMachine: Sendable {
     private var lastTicket: UInt64 = 0
 
     init(requestsPerSecond: Double, burst: Int) {
-        // Beyond a century, there is no next token.
+        // An interval of more than a century counts as never.
         let seconds = requestsPerSecond > 0 ? min(1 / requestsPerSecond, 0x1p32) : 0x1p32
         interval = .seconds(seconds)
         // Saturated well below what a duration can hold.
-        tolerance = .seconds(min(seconds * Double(max(1, burst) - 1), 0x1p40))
+        tolerance = .seconds(min(seconds * Double(max(1, burst) - 1), 0x1p62))
     }
 
     var waitingCount: Int { waiting.count - firstWaiting - cancelled.count }
 
-    /// - Returns: The ticket of one that has to wait; `nil` if it may go on.
+    /// - Returns: The ticket of a request that has to wait; `nil` if the request may go on.
     mutating func arrived(at now: Duration) -> UInt64? {
         if waitingCount == 0, take(at: now) { return nil }
         lastTicket += 1
@@ -31,9 +31,9 @@ struct RateLimitStateMachine: Sendable {
         return lastTicket
     }
 
-    /// - Returns: Whether it waited, and is not to go on any more.
+    /// - Returns: True if the request was waiting, and now is not to go on any more.
     mutating func cancelled(_ ticket: UInt64) -> Bool {
-        // In the order of their numbers.
+        // The tickets are in ascending order.
         var (low, high) = (firstWaiting, waiting.count)
         while low < high {
             let middle = (low + high) / 2
@@ -43,7 +43,7 @@ struct RateLimitStateMachine: Sendable {
         return cancelled.insert(ticket).inserted
     }
 
-    /// - Returns: One that waited and may go on now.
+    /// - Returns: The ticket of a waiting request that may go on now, if there is one.
     mutating func next(at now: Duration) -> UInt64? {
         skipCancelled()
         guard firstWaiting < waiting.count, take(at: now) else { return nil }
@@ -51,7 +51,7 @@ struct RateLimitStateMachine: Sendable {
         return waiting[firstWaiting]
     }
 
-    /// How long until the next one may go on; `nil` if nobody waits.
+    /// Returns the time until the next waiting request may go on; `nil` if none waits.
     mutating func pause(at now: Duration) -> Duration? {
         skipCancelled()
         guard firstWaiting < waiting.count else { return nil }

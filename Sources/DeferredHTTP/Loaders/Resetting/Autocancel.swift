@@ -1,15 +1,15 @@
 public import DeferredCore
 internal import DeferredTask
 
-/// Cancels what is in flight when the chain is reset.
+/// Cancels the requests in flight when the chain is reset.
 ///
-/// The reset is done when all of it has completed, and then the loaders after this one were reset. What arrives
-/// meanwhile, which ``ResetGuard`` keeps from happening, is cancelled as well.
+/// The reset ends when all of them have completed and the loaders after this one have then been reset. A request that
+/// arrives meanwhile, which ``ResetGuard`` prevents, is cancelled as well.
 ///
-/// A loader that doesn't heed the cancellation can't hold up a reset: what has not completed after a while of grace is
-/// completed here, with ``HTTPError/Code/cancelled``.
+/// A loader that ignores the cancellation can't hold up a reset: requests that have not completed after a grace period
+/// are completed here, with ``HTTPError/Code/cancelled``.
 ///
-/// Copies share what is in flight: one value in two chains cancels the requests of both when either is reset. A
+/// Copies share the requests in flight: one value in two chains cancels the requests of both when either is reset. A
 /// response that is a stream is in flight until its body has ended, and a reset ends it.
 ///
 /// **Lifetime:** tasks are not kept beyond their completion.
@@ -24,8 +24,8 @@ public struct Autocancel: HTTPLink {
     /// Creates the loader.
     ///
     /// - Parameters:
-    ///   - grace: How long a reset waits for cancelled tasks to complete.
-    ///   - clock: What measures it.
+    ///   - grace: The time that a reset waits for cancelled tasks to complete.
+    ///   - clock: The clock by which that time is measured.
     public init(grace: Duration = .seconds(5), clock: any Clock<Duration> = ContinuousClock()) {
         flights = Flights(grace: grace, clock: clock)
     }
@@ -36,15 +36,15 @@ public struct Autocancel: HTTPLink {
         task.pass(to: next)
     }
 
-    /// Cancels what is in flight, waits for it, and resets the other loaders, unless that is under way.
+    /// Cancels the requests in flight, waits for them, and resets the loaders after this one. Joins a reset under way.
     public func reset() -> Future<Void> {
         flights.reset(chain, next)
     }
 }
 
-/// What is in flight of an ``Autocancel`` and its copies.
+/// The requests and streams in flight of an ``Autocancel`` and its copies.
 private final class Flights: Sendable {
-    /// Something that a reset stops.
+    /// An execution or a response's stream, which a reset cancels.
     private enum Flight: Sendable {
         case execution(HTTPExecution)
         case stream(WeakStream)
@@ -56,7 +56,7 @@ private final class Flights: Sendable {
             }
         }
 
-        /// Ends one that hasn't heeded the cancellation.
+        /// Completes an execution that has ignored the cancellation.
         func end() {
             if case .execution(let execution) = self { execution.fail(.cancelled) }
         }
@@ -73,7 +73,7 @@ private final class Flights: Sendable {
         var gate = ResetGate()
         /// The chains that are being reset.
         var chains: [ObjectIdentifier: (chain: ChainIdentity, next: (any HTTPLoader)?)] = [:]
-        /// How many of them have begun to reset their next loaders, and not ended.
+        /// The number of chains whose next loaders have begun their reset and not ended it.
         var pendingCount = 0
         var reset = Deferred<Void>()
         var timer: ClockTimer?
@@ -83,7 +83,7 @@ private final class Flights: Sendable {
             let identifier = ObjectIdentifier(chain)
             guard chains[identifier] == nil else { return .nothing }
             chains[identifier] = (chain, next)
-            // The others are under way: this one is still to be reset.
+            // The next loaders of the other chains are being reset already: only this chain's is left to reset.
             if machine.state == .resettingNext {
                 pendingCount += 1
                 return .reset([next], nil)
@@ -91,7 +91,7 @@ private final class Flights: Sendable {
             return step(machine.reset())
         }
 
-        mutating func left(_ ticket: UInt64) -> Step { step(machine.left(ticket)) }
+        mutating func left(_ ticket: Int) -> Step { step(machine.left(ticket)) }
 
         private mutating func step(_ action: AutocancelStateMachine<Flight>.Action) -> Step {
             switch action {
@@ -106,7 +106,8 @@ private final class Flights: Sendable {
             }
         }
 
-        /// What has been reset, when all of it has, to be let go outside of the lock.
+        /// Ends one chain's reset; after the last one, returns the promise to fill, with objects to release outside of
+        /// the lock.
         mutating func nextWasReset() -> (Deferred<Void>, [ChainIdentity], [(any HTTPLoader)?])? {
             pendingCount -= 1
             guard pendingCount == 0 else { return nil }
@@ -125,7 +126,7 @@ private final class Flights: Sendable {
         self.clock = clock
     }
 
-    /// False during a reset.
+    /// Keeps track of an execution; returns false during a reset.
     func add(_ execution: HTTPExecution) -> Bool {
         let (ticket, gate) = state.withLock { ($0.machine.arrived(.execution(execution)), $0.gate) }
         guard let ticket else { return false }
@@ -138,7 +139,7 @@ private final class Flights: Sendable {
     }
 
     private func add(_ stream: HTTPBodyStream) {
-        // Also one that arrives while the reset waits for its execution is to be ended.
+        // A stream that arrives while the reset waits for its execution has to be ended, too.
         let (ticket, isToStop) = state.withLock { state in
             (state.machine.followed(.stream(stream.weak)), state.machine.state != .open)
         }
@@ -162,7 +163,7 @@ private final class Flights: Sendable {
         case .cancel(let flights, let gate):
             gate.close()
             startTimer()
-            // None of what waits is begun before all are cancelled.
+            // No waiting task is started before all executions are cancelled.
             Turns.hold {
                 for flight in flights { flight.cancel() }
             }

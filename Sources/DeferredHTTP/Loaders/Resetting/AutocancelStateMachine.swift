@@ -1,4 +1,4 @@
-/// What an ``Autocancel`` has in flight, and how far its reset is.
+/// The state of an ``Autocancel``: its items in flight, and the progress of its reset.
 ///
 /// ```
 ///            reset, something is in flight             the last of it left
@@ -9,7 +9,7 @@
 struct AutocancelStateMachine<Item: Sendable>: Sendable {
     enum State: Sendable {
         case open
-        /// Waits for what was in flight when the reset began.
+        /// The items that were in flight when the reset began are still ending.
         case draining
         /// The loaders after this one are being reset.
         case resettingNext
@@ -17,44 +17,52 @@ struct AutocancelStateMachine<Item: Sendable>: Sendable {
 
     enum Action {
         case nothing
-        /// Stop these.
+        /// Cancel these items.
         case cancel([Item])
         case resetNext
     }
 
     private(set) var state = State.open
-    private var inFlight: [UInt64: Item] = [:]
-    private var lastTicket: UInt64 = 0
+    /// What is in flight, by its ticket. A ticket is used again, so that coming and going takes no hashing.
+    private var inFlight: [(number: UInt64, item: Item)?] = []
+    private var freeTickets: [Int] = []
+    private var lastNumber: UInt64 = 0
+
+    private var isIdle: Bool { freeTickets.count == inFlight.count }
 
     /// All that is in flight, the newest first: the last to come may wait for those that came before.
-    var items: [Item] { inFlight.sorted { $0.key > $1.key }.map(\.value) }
+    var items: [Item] { inFlight.compactMap(\.self).sorted { $0.number > $1.number }.map(\.item) }
 
-    /// - Returns: What it is known by here; `nil` if it comes during a reset, and is to be cancelled.
-    mutating func arrived(_ item: Item) -> UInt64? {
-        guard state == .open else { return nil }
-        lastTicket += 1
-        inFlight[lastTicket] = item
-        return lastTicket
+    /// - Returns: What it is known by here until it leaves; `nil` if it comes during a reset, and is to be cancelled.
+    mutating func arrived(_ item: Item) -> Int? {
+        state == .open ? followed(item) : nil
     }
 
     /// Something that was in flight has left something else behind, which is in flight now.
-    mutating func followed(_ item: Item) -> UInt64 {
-        lastTicket += 1
-        inFlight[lastTicket] = item
-        return lastTicket
+    mutating func followed(_ item: Item) -> Int {
+        lastNumber += 1
+        guard let ticket = freeTickets.popLast() else {
+            inFlight.append((lastNumber, item))
+            return inFlight.count - 1
+        }
+        inFlight[ticket] = (lastNumber, item)
+        return ticket
     }
 
+    /// - Parameter ticket: Of something in flight.
     /// - Returns: `.resetNext` when it was the last that a reset waited for.
-    mutating func left(_ ticket: UInt64) -> Action {
+    mutating func left(_ ticket: Int) -> Action {
+        precondition(inFlight[ticket] != nil, "an Autocancel was told twice that \(ticket) has left")
         inFlight[ticket] = nil
-        guard state == .draining, inFlight.isEmpty else { return .nothing }
+        freeTickets.append(ticket)
+        guard state == .draining, isIdle else { return .nothing }
         state = .resettingNext
         return .resetNext
     }
 
     mutating func reset() -> Action {
         guard state == .open else { return .nothing }
-        guard inFlight.isEmpty else {
+        guard isIdle else {
             state = .draining
             return .cancel(items)
         }

@@ -1,2 +1,2 @@
-/// Tells chains apart that share a loader: every link gets a new one when its next loader is set.
+/// Distinguishes chains that share a loader: every link gets a new identity when its next loader is set.
 final class ChainIdentity: Sendable {}

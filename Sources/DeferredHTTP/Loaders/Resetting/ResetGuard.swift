@@ -2,8 +2,8 @@ public import DeferredCore
 
 /// Keeps requests out while the chain is being reset, and merges resets that overlap.
 ///
-/// The first loader of a chain. A request that arrives during a reset fails with ``HTTPError/Code/resetInProgress``; a
-/// reset that begins during another one is that one.
+/// Use it as the first loader of a chain. A request that arrives during a reset fails with
+/// ``HTTPError/Code/resetInProgress``; a reset that begins during another one joins it.
 ///
 /// Copies share the reset: one value in two chains keeps requests out of both while either is reset.
 ///
@@ -31,7 +31,7 @@ public struct ResetGuard: HTTPLink {
         }
     }
 
-    /// Resets the other loaders, unless that is under way.
+    /// Resets the loaders after this one, or joins a reset under way.
     ///
     /// - Returns: A future that is filled when requests are let in again.
     public func reset() -> Future<Void> { state.reset(chain, next) }
@@ -42,7 +42,7 @@ private final class ResetState: Sendable {
     /// A reset of one chain, or of several that overlap.
     private struct Reset: Sendable {
         let end = Deferred<Void>()
-        /// Those that have begun.
+        /// The chains whose reset has begun.
         var chains: [ObjectIdentifier: ChainIdentity] = [:]
         var pendingCount = 0
     }

@@ -1,7 +1,7 @@
 internal import DeferredCore
 internal import DeferredTask
 
-/// Loads again what has failed, after a pause, as a strategy says.
+/// Loads failed requests again, after a pause, as a strategy decides.
 ///
 /// ```swift
 /// let chain = Retry(.backoff(attempts: 5)) --> URLSessionLoader()
@@ -19,14 +19,14 @@ public struct Retry: HTTPLink {
     /// Creates the loader.
     ///
     /// - Parameters:
-    ///   - strategy: For requests that have none of their own.
-    ///   - clock: What measures the pauses; a manual one in tests.
+    ///   - strategy: The strategy for requests without an ``HTTPRequest/retryStrategy``.
+    ///   - clock: The clock by which the pauses are measured; a manual one in tests.
     public init(_ strategy: RetryStrategy = .backoff(), clock: any Clock<Duration> = ContinuousClock()) {
         self.strategy = strategy
         self.clock = clock
     }
 
-    /// Passes the task on, as often as the strategy says.
+    /// Passes the task on, as often as the strategy decides.
     public func load(_ task: HTTPTask) {
         attempt(1, task, task.request.retryStrategy ?? strategy)
     }
@@ -51,9 +51,9 @@ public struct Retry: HTTPLink {
 }
 
 extension HTTPTask {
-    /// Calls `body` after a pause, unless the task is cancelled before: then it is completed as such.
+    /// Calls `body` after a pause, or fails the task with `.cancelled` if it is cancelled before.
     ///
-    /// Never deeper on a stack than the caller: where a loader answers at once, attempts would nest in one another.
+    /// `body` never runs deeper on the stack than the caller: attempts that are answered at once would recurse.
     fileprivate func wait(for pause: Duration, _ clock: any Clock<Duration>, then body: @escaping @Sendable () -> Void)
     {
         let goOn: @Sendable () -> Void = {
@@ -73,7 +73,7 @@ extension HTTPTask {
             }
         }
         let completion = addCompletionHandler { _ in timer.cancel() }
-        // It keeps the task, until the pause or the task has ended: a timer for a pause without an end would not.
+        // The handler retains the task until the pause or the task has ended; the timer of an endless pause would not.
         let cancellation = addCancellationHandler {
             self.fail(.cancelled)
             timer.cancel()
@@ -83,7 +83,7 @@ extension HTTPTask {
 }
 
 extension HTTPRequest {
-    /// How ``Retry`` tries this request again; `nil` for the loader's own strategy.
+    /// The strategy by which ``Retry`` tries this request again; `nil` for the loader's own strategy.
     public var retryStrategy: RetryStrategy? {
         get { self[RetryStrategyOption.self] }
         set { self[RetryStrategyOption.self] = newValue }

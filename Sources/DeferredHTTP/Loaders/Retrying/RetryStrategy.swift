@@ -5,7 +5,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Decides which results are worth another attempt, and after which pause. See ``Retry``.
+/// Decides after which results to try again, and after what pause. See ``Retry``.
 ///
 /// ```swift
 /// request.retryStrategy = .never
@@ -16,7 +16,7 @@ import FoundationNetworking
 public struct RetryStrategy: Sendable {
     /// An attempt, and its result.
     public struct Attempt: Sendable {
-        /// Counts the attempts, from 1.
+        /// The number of the attempt, counted from 1.
         public let number: Int
 
         /// The request that was loaded.
@@ -25,7 +25,7 @@ public struct RetryStrategy: Sendable {
         /// The result of the attempt.
         public let result: HTTPResult
 
-        /// The response, if one came.
+        /// The response, if there was one.
         public var response: HTTPResponse? { try? result.get() }
 
         /// The failure, if there was no response.
@@ -36,29 +36,30 @@ public struct RetryStrategy: Sendable {
 
     let pause: @Sendable (Attempt) -> Duration?
 
-    /// No request is tried again.
+    /// A strategy that never tries again.
     public static let never = RetryStrategy { _ in nil }
 
-    /// Asks a closure after each attempt but those that were cancelled.
+    /// Creates a strategy that asks a closure after each attempt, except those that were cancelled.
     ///
-    /// - Parameter pause: Gives the pause before the next attempt, or `nil` if there is to be none.
+    /// - Parameter pause: Returns the pause before the next attempt, or `nil` if there is to be none.
     public static func custom(_ pause: @escaping @Sendable (Attempt) -> Duration?) -> RetryStrategy {
         RetryStrategy(pause: pause)
     }
 
-    /// Tries again what may be sent twice and may do better: failures to connect, lost connections, time-outs, and the
-    /// statuses 408, 429, 502, 503 and 504.
+    /// Creates a strategy that tries again where that is safe and may help: after failures to connect, lost
+    /// connections, time-outs, and the statuses 408, 429, 502, 503 and 504.
     ///
-    /// A request may be sent twice if its method is idempotent, or if it has an `Idempotency-Key`, and if its body can
-    /// be.
+    /// Repeating a request is safe if its method is idempotent or it has an `Idempotency-Key`. Its body has to be one
+    /// that can be sent again.
     ///
     /// - Parameters:
-    ///   - attempts: How many there are, the first included.
-    ///   - base: The longest pause after the first attempt. It doubles with each further one.
-    ///   - cap: The longest pause that isn't asked for by the server. Of both, a random part is taken.
-    ///   - longestRetryAfter: The longest pause that a server may ask for with `Retry-After`, in seconds or as a date.
-    ///     It is kept to exactly; if it is longer, the response is the result.
-    ///   - random: Gives numbers from 0 to 1, by which pauses are shortened.
+    ///   - attempts: The number of attempts, the first included.
+    ///   - base: The upper limit of the pause after the first attempt. It doubles with each further attempt.
+    ///   - cap: The upper limit of all pauses that are not requested by the server. Each pause is a random part of its
+    ///     limit.
+    ///   - longestRetryAfter: The longest pause that a server may request with `Retry-After`, in seconds or as a date.
+    ///     Such a pause is kept exactly; if the server requests a longer one, its response is the result.
+    ///   - random: Returns numbers from 0 to 1, by which pauses are multiplied.
     public static func backoff(
         attempts: Int = 3,
         base: Duration = .milliseconds(200),
@@ -69,7 +70,7 @@ public struct RetryStrategy: Sendable {
         var policy = URLClient.RetryPolicy()
         (policy.base, policy.cap, policy.longestRetryAfter, policy.random) = (base, cap, longestRetryAfter, random)
         return RetryStrategy { [policy] attempt in
-            // The cheap questions first, for most attempts succeed.
+            // The cheap checks first, since most attempts succeed.
             guard attempt.number < attempts else { return nil }
             guard let response = attempt.response else {
                 return attempt.isTransientFailure && attempt.request.mayBeRepeated
@@ -84,7 +85,8 @@ public struct RetryStrategy: Sendable {
 }
 
 extension RetryStrategy.Attempt {
-    /// As the client says where it is the client's; other terminal loaders may give only a code.
+    /// True if another attempt may succeed. The client's own errors decide; other terminal loaders may give only a
+    /// code.
     fileprivate var isTransientFailure: Bool {
         switch error?.underlying {
         case let underlying as URLError: URLClient.RetryPolicy.isTransient(underlying)
@@ -96,7 +98,7 @@ extension RetryStrategy.Attempt {
 }
 
 extension HTTPRequest {
-    /// Whether sending it twice does no harm.
+    /// True if sending the request twice does no harm.
     var mayBeRepeated: Bool { !body.isOneShot && (method.isIdempotent || headers["Idempotency-Key"] != nil) }
 }
 

@@ -1,13 +1,13 @@
 internal import DeferredCore
 
-/// Limits how many requests are in flight at a time. The others wait here.
+/// Limits the number of requests in flight at a time. The others wait here.
 ///
-/// They go on in the order in which they came for each host, and the hosts take turns. The host is that of the request,
-/// or else that of its ``HTTPRequest/environment``; requests that have neither, since an ``ApplyEnvironment`` further
-/// on completes them, count as one more host.
+/// Requests to the same host go on in order of arrival, and the hosts take turns. The host is that of the request or,
+/// if it has none, that of its ``HTTPRequest/environment``; requests that have neither, because an ``ApplyEnvironment``
+/// after this loader completes them, count as one more host.
 ///
-/// One that is cancelled while it waits completes with ``HTTPError/Code/cancelled``, and the next loader never sees it.
-/// A response that is a stream keeps its place until the body has ended.
+/// A request that is cancelled while it waits completes with ``HTTPError/Code/cancelled``, and the next loader never
+/// sees it. A response that is a stream keeps its place until the body has ended.
 ///
 /// ```swift
 /// let throttle = Throttle(maximum: 8)
@@ -24,18 +24,18 @@ public struct Throttle: HTTPLink {
 
     /// Creates the loader.
     ///
-    /// - Parameter maximum: How many may be in flight; at least 1.
+    /// - Parameter maximum: The maximum number of requests in flight; at least 1.
     public init(maximum: Int) {
         gate = ThrottleGate(maximum: maximum)
     }
 
-    /// How many may be in flight; at least 1. What is in flight beyond a lowered limit goes on.
+    /// The maximum number of requests in flight; at least 1. Requests in flight beyond a lowered limit go on.
     public var maximum: Int {
         get { gate.maximum }
         nonmutating set { gate.maximum = newValue }
     }
 
-    /// How many wait.
+    /// The number of waiting requests.
     public var waitingCount: Int { gate.waitingCount }
 
     /// Passes the task on when it is its turn.
@@ -47,7 +47,7 @@ public struct Throttle: HTTPLink {
 }
 
 extension HTTPRequest {
-    /// Whether ``Throttle`` counts this request, and makes it wait.
+    /// A Boolean value that indicates whether ``Throttle`` counts this request and makes it wait; true by default.
     public var isThrottled: Bool {
         get { self[ThrottledOption.self] }
         set { self[ThrottledOption.self] = newValue }

@@ -11,7 +11,7 @@ final class ThrottleGate: Sendable {
         var machine: ThrottleStateMachine
         var waiting: [UInt64: Waiting] = [:]
 
-        /// What waited, to be let go outside of the lock; `nil` if it doesn't wait any more.
+        /// Removes a waiting task, to be released outside of the lock; returns `nil` if it doesn't wait any more.
         mutating func cancel(_ ticket: UInt64) -> Waiting? {
             machine.cancelled(ticket) ? waiting.removeValue(forKey: ticket) : nil
         }
@@ -39,29 +39,28 @@ final class ThrottleGate: Sendable {
 
     /// Passes `task` on to `next` when it is its turn, unless it is cancelled before.
     func enter(_ task: HTTPTask, next: (any HTTPLoader)?) {
-        let entry = Waiting(task: task, next: next)
         let ticket = state.withLock { state -> UInt64? in
             if state.machine.passed() { return nil }
-            // Where the environment is applied behind this, a request may name its own.
+            // If an ApplyEnvironment comes after this loader, a request may have its own environment.
             let host = task.request.host ?? task.request.environment?.host ?? ""
             let (ticket, goesOn) = state.machine.arrived(host: host)
             if goesOn { return nil }
-            state.waiting[ticket] = entry
+            state.waiting[ticket] = Waiting(task: task, next: next)
             return ticket
         }
-        guard let ticket else { return start(entry) }
+        guard let ticket else { return start(task, next) }
         task.addCancellationHandler { [weak self] in
             self?.state.withLock { $0.cancel(ticket) }?.task.fail(.cancelled)
         }
-        // Completed by somebody above, it gives up its place in the queue.
+        // A task that an earlier loader completes gives up its place in the queue.
         task.addCompletionHandler { [weak self] _ in
             let gone = self?.state.withLock { $0.cancel(ticket) }
             withExtendedLifetime(gone) {}
         }
     }
 
-    private func start(_ entry: Waiting) {
-        entry.task.addCompletionHandler { result in
+    private func start(_ task: HTTPTask, _ next: (any HTTPLoader)?) {
+        task.addCompletionHandler { result in
             // A stream keeps its place until its end.
             if case .success(let response) = result, let stream = response.stream {
                 stream.addEndHandler { _ in self.end() }
@@ -69,7 +68,7 @@ final class ThrottleGate: Sendable {
                 self.end()
             }
         }
-        entry.task.pass(to: entry.next)
+        task.pass(to: next)
     }
 
     private func end() {
@@ -80,15 +79,15 @@ final class ThrottleGate: Sendable {
         if mayGoOn { startWaiting() }
     }
 
-    /// In a loop, for where tasks complete as soon as they are loaded, each would start the next on top of its own
-    /// stack.
+    /// Starts waiting tasks in a loop: tasks that complete as soon as they are loaded would otherwise start each other
+    /// recursively.
     private func startWaiting() {
         Turns.run { self.startNext() }
     }
 
     private func startNext() -> Bool {
         let entry = state.withLock { $0.next() }
-        if let entry { start(entry) }
+        if let entry { start(entry.task, entry.next) }
         return entry != nil
     }
 }

@@ -1,6 +1,6 @@
 internal import DeferredNetworking
 
-/// Who may go on, and who waits: by tickets, in the order in which they came for each host, and the hosts take turns.
+/// The running count and the queue of tickets: first in, first out for each host, with the hosts taking turns.
 struct ThrottleStateMachine: Sendable {
     private(set) var maximum: Int
     private(set) var runningCount = 0
@@ -13,14 +13,14 @@ struct ThrottleStateMachine: Sendable {
 
     var waitingCount: Int { waiting.count }
 
-    /// Lets one go on that needn't wait; false if it has to arrive.
+    /// Starts a request that needn't wait; returns false if the request has to call `arrived`.
     mutating func passed() -> Bool {
         guard runningCount < maximum, waiting.count == 0 else { return false }
         runningCount += 1
         return true
     }
 
-    /// - Returns: The ticket, and whether it may go on now.
+    /// - Returns: The ticket, and true if the request may go on now.
     mutating func arrived(host: String) -> (ticket: UInt64, goesOn: Bool) {
         lastTicket += 1
         if passed() { return (lastTicket, true) }
@@ -28,15 +28,15 @@ struct ThrottleStateMachine: Sendable {
         return (lastTicket, false)
     }
 
-    /// - Returns: Whether it waited, and is not to go on any more.
+    /// - Returns: True if the request was waiting, and now is not to go on any more.
     mutating func cancelled(_ ticket: UInt64) -> Bool { waiting.remove(ticket) }
 
-    /// One that went on has ended.
+    /// Notes the end of a request that went on.
     mutating func ended() { runningCount -= 1 }
 
     mutating func setMaximum(_ maximum: Int) { self.maximum = max(1, maximum) }
 
-    /// - Returns: One that waited and may go on now, if there is one.
+    /// - Returns: The ticket of a waiting request that may go on now, if there is one.
     mutating func next() -> UInt64? {
         guard runningCount < maximum, let ticket = waiting.popFirst() else { return nil }
         runningCount += 1

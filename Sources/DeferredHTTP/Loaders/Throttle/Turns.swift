@@ -1,6 +1,6 @@
 internal import DeferredCore
 
-/// Runs re-entrant work in a loop instead of recursively, on the thread where it came up.
+/// Runs re-entrant work in a loop instead of recursively, on the thread that submits it.
 final class Turns {
     private static let current = ThreadLocal { Turns() }
 
@@ -14,7 +14,7 @@ final class Turns {
         if !turns.isRunning { turns.hold {} }
     }
 
-    /// Calls `body` now, and the turns that come up in it afterwards.
+    /// Calls `body` now, and afterwards the turns that it has submitted.
     static func hold(_ body: () -> Void) { current.value.hold(body) }
 
     private func hold(_ body: () -> Void) {

@@ -1,12 +1,12 @@
-/// Decides which requests of a client run, wait or are refused, and when its engine can go.
+/// Decides which requests of a client run, wait or are refused, and when its engine can be released.
 struct AdmissionStateMachine {
     enum State: Equatable {
         case open
 
-        /// What is here may end; nothing new comes in.
+        /// Current requests may end; new ones are refused.
         case closing
 
-        /// Nothing is left, and the engine was given up.
+        /// No requests are left, and the engine has been released.
         case closed
     }
 
@@ -26,12 +26,12 @@ struct AdmissionStateMachine {
     private var returning = FairQueue()
     private var runningCount = 0
 
-    /// Attempts and transfers that may still make tasks on the engine, or wait for the end of one.
+    /// The number of attempts and transfers that may still create tasks on the engine, or wait for the end of a task.
     private var leaseCount = 0
 
     private let limit: Int
 
-    /// - Parameter limit: how many run at a time; nil for any number.
+    /// - Parameter limit: the maximum number of running requests; nil for no limit.
     init(limit: Int?) {
         self.limit = max(1, limit ?? .max)
     }
@@ -46,7 +46,7 @@ struct AdmissionStateMachine {
         return [.start(request)]
     }
 
-    /// A request that arrived and wasn't refused has ended.
+    /// Handles the end of a request that arrived and wasn't refused.
     mutating func left(_ request: UInt64) -> [Action] {
         if waiting.remove(request) || returning.remove(request) || aside.remove(request) != nil {
             return invalidateIfIdle()
@@ -79,7 +79,7 @@ struct AdmissionStateMachine {
         return [.start(next)]
     }
 
-    /// Whether a transfer may begin.
+    /// Counts a lease and returns true if a transfer may begin.
     mutating func leased() -> Bool {
         guard state != .closed else { return false }
         leaseCount += 1

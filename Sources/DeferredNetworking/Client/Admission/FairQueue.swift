@@ -1,4 +1,4 @@
-/// What waits for its turn: the oldest of each host, and the hosts one after the other.
+/// A round-robin queue: first in, first out per host, and the hosts take turns.
 package struct FairQueue: Sendable {
     private var lines: [String: Line] = [:]
     private var turns: [String] = []
@@ -6,7 +6,7 @@ package struct FairQueue: Sendable {
     private var waiting: Set<UInt64> = []
     private var staleCount = 0
 
-    /// Those of one host. What was removed stays in place until it would be its turn.
+    /// The queue of one host. Removed items stay in place until their turn comes.
     private struct Line: Sendable {
         var items: [UInt64] = []
         var next = 0
@@ -24,7 +24,7 @@ package struct FairQueue: Sendable {
         lines[host, default: Line()].items.append(item)
     }
 
-    /// Whether it was waiting. Amortised O(1).
+    /// Removes an item and returns true, or returns false if it wasn't waiting. Amortised O(1).
     package mutating func remove(_ item: UInt64) -> Bool {
         guard waiting.remove(item) != nil else { return false }
         staleCount += 1
@@ -34,7 +34,7 @@ package struct FairQueue: Sendable {
         return true
     }
 
-    /// The next one, if any waits. Amortised O(1).
+    /// Removes and returns the next item, or nil if none waits. Amortised O(1).
     package mutating func popFirst() -> UInt64? {
         while nextTurn < turns.count {
             let host = turns[nextTurn]

@@ -8,16 +8,16 @@ public import Foundation
 #endif
 
 extension URLClient {
-    /// When and how a client says who it is.
+    /// A client's credentials, and the point at which they are sent.
     ///
-    /// A credential goes to the origin that the request names, and to no other one that it is redirected to. A request
-    /// with an `Authorization` of its own is left alone. Each credential is tried once for a request: when it is
-    /// refused, the `401` is the response; at most five are tried. So it is when the request has a one-shot
+    /// A credential goes only to the origin that the request names, never to another one after a redirect. A request
+    /// that has its own `Authorization` is left alone. Each credential is tried once per request, and at most five are
+    /// tried. If all are refused, the `401` is the response; the same goes for a request with a one-shot
     /// `httpBodyStream`, which can't be sent again.
     ///
-    /// Digest and client certificates can't be had over URLSession on Linux.
+    /// Digest authentication and client certificates aren't available over URLSession on Linux.
     public struct Authentication: Sendable {
-        /// When a credential is sent.
+        /// The point at which a credential is sent.
         public enum Moment: Sendable, Hashable {
             /// With every request.
             case always
@@ -26,12 +26,12 @@ extension URLClient {
             case challenged
         }
 
-        /// A `401`, and what was tried before it.
+        /// A `401` response, and the credentials that were tried before it.
         public struct Challenge: Sendable {
             /// The response, with its `WWW-Authenticate`.
             public let response: HTTPURLResponse
 
-            /// What this request has tried and the server has refused, the latest last.
+            /// The credentials that this request has tried and the server has refused, the latest last.
             public let refused: [Credential]
         }
 
@@ -51,13 +51,13 @@ extension URLClient {
             Self(.bearer(token: token), moment)
         }
 
-        /// Lets a closure answer challenges: for tokens that expire.
+        /// Answers challenges with a closure, for example with tokens that expire.
         ///
         /// - Parameters:
-        ///   - credential: Sent with every request, before any challenge; `nil` for none.
-        ///   - answer: Gives the credential for a second attempt, or `nil` to take the `401` as the response. One that was
-        ///     refused before counts as `nil`. When its task fails, the request does so with the same error; when the request
-        ///     is cancelled, its task is. Called on internal threads; must not block.
+        ///   - credential: The credential that is sent with every request before any challenge; `nil` for none.
+        ///   - answer: Returns a task for the credential of a second attempt; `nil` accepts the `401` as the response.
+        ///     A credential that was refused before counts as `nil`. If the task fails, the request fails with the same
+        ///     error; if the request is cancelled, so is the task. Called on internal threads; must not block.
         public static func custom(
             preemptive credential: Credential? = nil,
             _ answer: @escaping @Sendable (Challenge) -> Task<Credential?>
@@ -78,15 +78,15 @@ extension URLClient {
 }
 
 extension URLClient {
-    /// What a client shows a server to say who it is. Its description doesn't tell the secret.
+    /// A credential by which a client authenticates itself to a server. Its description doesn't contain the secret.
     public enum Credential: Sendable, Hashable {
-        /// A name and a password: RFC 7617. The name has no colon.
+        /// A name and a password: RFC 7617. The name must not contain a colon.
         case basic(user: String, password: String)
 
         /// A token: RFC 6750.
         case bearer(token: String)
 
-        /// The value for `Authorization`.
+        /// Returns the value for `Authorization`.
         func field() throws(URLClientError) -> String {
             switch self {
             case .basic(let user, let password): try BasicCredential.field(user: user, password: password)
@@ -96,7 +96,7 @@ extension URLClient {
     }
 }
 
-extension URLClient.Credential: CustomStringConvertible, CustomDebugStringConvertible {
+extension URLClient.Credential: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The kind, and the name of a user.
     public var description: String {
         switch self {
@@ -107,4 +107,7 @@ extension URLClient.Credential: CustomStringConvertible, CustomDebugStringConver
 
     /// The same as ``description``.
     public var debugDescription: String { description }
+
+    /// The same as ``description``, lest `dump` tells the secret.
+    public var customMirror: Mirror { Mirror(self, children: ["credential": description]) }
 }

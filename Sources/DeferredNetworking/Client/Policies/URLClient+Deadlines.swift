@@ -1,24 +1,26 @@
 import Foundation
 
 extension URLClient {
-    /// How long a request may take: three limits of the client's own, of any length, also below a second.
+    /// The time limits of a request. The client enforces them itself; they may be of any length, also below a second.
     ///
-    /// They count by a clock that also runs while the machine is asleep, and hold also when the session is busy or frozen.
-    /// Zero and negative durations have passed at once; 2³² seconds (136 years) and more never do.
+    /// They count by a clock that also runs while the machine is asleep, and are enforced even when the session is busy
+    /// or frozen. Zero and negative durations expire at once; those of 2³² seconds (136 years) and more never do.
     public struct Deadlines: Sendable, Hashable {
-        /// The longest silence, in either direction, before an attempt fails with `URLError.timedOut`; `nil` for any.
+        /// The longest time without traffic in either direction before an attempt fails with `URLError.timedOut`; `nil`
+        /// for no limit.
         ///
-        /// A request's own `timeoutInterval` replaces it, unless that is Foundation's default of 60 seconds.
+        /// A request's own `timeoutInterval` replaces this, unless that is Foundation's default of 60 seconds.
         public var idle: Duration? = .seconds(60)
 
-        /// From the start of an attempt to the head of its response, redirects and the wait for a connection included.
+        /// The longest time from the start of an attempt to the head of its response, including redirects and waiting
+        /// for a connection.
         ///
-        /// An attempt that takes longer fails with `URLError.timedOut`. `nil` for any time.
+        /// An attempt that takes longer fails with `URLError.timedOut`. `nil` for no limit.
         public var connectToHead: Duration?
 
-        /// From the beginning to the end of the whole request: its wait for a turn, all its attempts, and the pauses.
+        /// The longest time for the whole request: waiting in the queue, all its attempts, and the pauses between them.
         ///
-        /// A request that takes longer fails with ``URLClientError/deadlineExceeded``. `nil` for any time.
+        /// A request that takes longer fails with ``URLClientError/deadlineExceeded``. `nil` for no limit.
         public var total: Duration?
 
         /// Creates deadlines.

@@ -5,7 +5,7 @@ public import FoundationNetworking
 #endif
 
 extension URLClient {
-    /// Something that happened to a request, for logs and metrics.
+    /// An event in the life of a request, for logs and metrics.
     ///
     /// ```swift
     /// configuration.monitor = { event in
@@ -13,13 +13,17 @@ extension URLClient {
     /// }
     /// ```
     public struct Event: Sendable {
-        /// What happened.
+        /// The kind of an event.
         public enum Kind: Sendable {
-            /// The client was asked for the request.
+            /// The request was created.
             case created
 
-            /// A request went to the session: the first one, or one after a redirect, a challenge or a pause.
+            /// A request was handed to the engine: the first one, or one after a redirect, a challenge or a pause.
             case sent
+
+            /// There is no network, and the request waits for one, as the session's `waitsForConnectivity` asks. The idle
+            /// deadline waits as well; the others don't. Over `URLSession` on Apple's platforms.
+            case waitingForConnectivity
 
             /// The server redirected, and the client follows.
             case redirected(HTTPURLResponse, to: URL)
@@ -27,33 +31,33 @@ extension URLClient {
             /// The server answered `401`, and the client looks for a credential.
             case challenged(HTTPURLResponse)
 
-            /// The head of a response came that is not a redirect.
+            /// The head of a response arrived that is not a redirect.
             case response(HTTPURLResponse)
 
-            /// An attempt failed, and another one will begin after a pause. Attempts count from 1.
+            /// An attempt failed, and the next one will begin after a pause. Attempts count from 1.
             case retried(attempt: Int, after: Duration)
 
-            /// The end: `nil` for a success. The last event of a request; only one that is being told on another thread
-            /// at that moment, when the request is cancelled, may still be.
+            /// The request ended; `nil` for success. This is its last event, but if the request is cancelled while
+            /// another thread is reporting an event, that report may still be going on.
             case finished((any Error)?)
         }
 
-        /// What happened.
+        /// The kind of this event.
         public let kind: Kind
 
-        /// Counts the requests of the client, from 1.
+        /// The number of the request, counted from 1 for each client.
         public let request: UInt64
 
-        /// What the caller asked for; headers and URL may hold secrets.
+        /// The request as the caller passed it; its headers and URL may hold secrets.
         public let original: URLRequest
 
-        /// Since the request was created.
+        /// The time since the request was created.
         public let elapsed: Duration
 
-        /// Bytes of the request's body that were sent so far, in all attempts.
+        /// The number of bytes of the request's body sent so far, in all attempts.
         public let sent: Int64
 
-        /// Bytes of responses' bodies that were received so far, in all attempts, after decompression.
+        /// The number of bytes of response bodies received so far, in all attempts, after decompression.
         public let received: Int64
 
         /// With ``Kind/retried(attempt:after:)``: what the attempt failed with; `nil` for a status that is accepted.
@@ -65,8 +69,8 @@ extension URLClient {
 }
 
 extension URLClient.Event: CustomStringConvertible {
-    /// One line for a log: the request's number, method and URL, what happened, when, and the bytes; without
-    /// credentials.
+    /// One line for a log, without credentials: the request's number, method and URL, the kind, the time, and the byte
+    /// counts.
     public var description: String {
         let url = original.url.map { DisplayText.quoted($0) } ?? "without a URL"
         return "#\(request) \(original.httpMethod ?? "GET") \(url): \(kind), after \(elapsed), \(sent) bytes sent, "
@@ -75,11 +79,12 @@ extension URLClient.Event: CustomStringConvertible {
 }
 
 extension URLClient.Event.Kind: CustomStringConvertible {
-    /// What happened, in a few words without credentials.
+    /// A few words on the kind of event, without credentials.
     public var description: String {
         switch self {
         case .created: "created"
         case .sent: "sent"
+        case .waitingForConnectivity: "waiting for a network"
         case .redirected(let response, let target):
             "redirected by \(response.statusCode) to \(DisplayText.quoted(target))"
         case .challenged(let response): "challenged with \(response.statusCode)"

@@ -1,29 +1,31 @@
 extension URLClient {
-    /// How long the parts of a request's last transfer took, and on which connection. Of
-    /// ``Configuration/Engine/libcurl``.
+    /// The timings and the connection of a request's last transfer.
+    ///
+    /// Available with ``Configuration/Engine/libcurl``, and with `URLSession` on Apple's platforms, where a redirected
+    /// transfer counts from the last redirect.
     public struct Metrics: Sendable, Hashable {
-        /// From the start of the transfer, in this and the next four, to the end of the name's look-up.
+        /// The time until the host name was resolved. Like the next four, counted from the start of the transfer.
         public let nameLookup: Duration
 
-        /// To the connection; zero on one that was there already.
+        /// The time until the connection was open; zero on a reused one.
         public let connect: Duration
 
-        /// To the end of the TLS handshake; zero without one.
+        /// The time until the TLS handshake was complete; zero without one.
         public let tlsHandshake: Duration
 
-        /// To the first byte of the response.
+        /// The time until the first byte of the response.
         public let firstByte: Duration
 
-        /// To the end.
+        /// The time until the end of the transfer.
         public let total: Duration
 
-        /// Whether it went over a connection that was there already.
+        /// A Boolean value that indicates whether an existing connection was reused.
         public let isReused: Bool
 
         /// The version of HTTP, such as "HTTP/2"; `nil` without a response.
         public let protocolVersion: String?
 
-        /// The server's address, and its port.
+        /// The server's address and port.
         public let address: String
     }
 }

@@ -6,24 +6,25 @@ public import Foundation
 #endif
 
 extension URLClient {
-    /// Which redirects a client follows.
+    /// The rules by which a client follows redirects.
     ///
     /// `301` and `302` turn a `POST` into a `GET`, `303` everything but `HEAD`; `307` and `308` keep method and body.
     /// `Authorization`, `Cookie` and `Proxy-Authorization` don't cross origins. A request with a one-shot
     /// `httpBodyStream` can't be sent again, and fails with `URLError.requestBodyStreamExhausted`.
     ///
-    /// A redirect that isn't followed is the response, without its body, and subject to ``Configuration/validation``. One
-    /// beyond the limit fails the request with `URLError.httpTooManyRedirects`, whose description has the chain.
+    /// A redirect that isn't followed becomes the response, on Linux without its body, and is subject to
+    /// ``Configuration/validation``. A redirect beyond the limit fails the request with
+    /// `URLError.httpTooManyRedirects`, whose description contains the chain.
     public struct RedirectPolicy: Sendable {
         let limit: Int
         let decide: @Sendable (HTTPURLResponse, URLRequest) -> URLRequest?
 
-        /// Follows up to so many redirects.
+        /// Follows redirects up to a limit.
         public static func follow(atMost limit: Int = 20) -> Self {
             Self(limit: limit) { _, proposal in proposal }
         }
 
-        /// Follows up to so many redirects, as long as scheme, host and port stay the same.
+        /// Follows redirects up to a limit, as long as scheme, host and port stay the same.
         public static func sameOrigin(atMost limit: Int = 20) -> Self {
             Self(limit: limit) { response, proposal in
                 guard let from = response.url, let to = proposal.url, Origin(of: from) == Origin(of: to) else {
@@ -33,15 +34,15 @@ extension URLClient {
             }
         }
 
-        /// Follows none.
+        /// Follows no redirects.
         public static let none = Self(limit: .max) { _, _ in nil }
 
-        /// Lets a closure decide.
+        /// Decides with a closure.
         ///
         /// - Parameters:
-        ///   - limit: How many redirects are followed, whatever the closure says.
-        ///   - decide: Takes the redirect and what would be sent, and returns what to send, or `nil` to take the redirect as
-        ///     the response. Called on internal threads; must not block.
+        ///   - limit: The maximum number of redirects to follow, whatever the closure returns.
+        ///   - decide: Takes the redirect and the request that would be sent next, and returns the request to send, or
+        ///     `nil` to take the redirect as the response. Called on internal threads; must not block.
         public static func custom(
             atMost limit: Int = 20,
             _ decide: @escaping @Sendable (_ redirect: HTTPURLResponse, _ proposal: URLRequest) -> URLRequest?

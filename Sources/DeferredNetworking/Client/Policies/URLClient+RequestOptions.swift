@@ -1,5 +1,5 @@
 extension URLClient {
-    /// Settings of a single request, where they differ from those of its client.
+    /// Settings of a single request that override those of its client.
     ///
     /// ```swift
     /// var options = URLClient.RequestOptions()
@@ -8,16 +8,18 @@ extension URLClient {
     /// let task = client.begin(request, options: options)
     /// ```
     public struct RequestOptions: Sendable {
-        /// How important the request is beside others, from 0 to 1; `nil` for the platform's default. A hint to the system.
+        /// The importance of the request relative to others, from 0 to 1; `nil` for the platform's default. A hint to
+        /// the system.
         public var priority: Float?
 
-        /// From the beginning to the end of the whole request; `nil` for ``Deadlines/total``.
+        /// The longest time for the whole request; `nil` for ``Deadlines/total``.
         public var total: Duration?
 
-        /// Which failures are tried again; `nil` for ``Configuration/retries``.
+        /// The failures to retry; `nil` for ``Configuration/retries``.
         public var retries: RetryPolicy?
 
-        /// Which statuses are successes; `nil` for ``Configuration/validation``. Downloads accept no others than 200 to 299.
+        /// The statuses that count as success; `nil` for ``Configuration/validation``. Downloads accept only 200 to
+        /// 299.
         public var validation: StatusValidation?
 
         /// Told what happens to this request, after ``Configuration/monitor`` and under the same conditions.
@@ -26,10 +28,10 @@ extension URLClient {
         /// The longest silence; `nil` for ``Deadlines/idle``, or the request's own time-out.
         package var idle: Duration?
 
-        /// The client's credentials; `nil` for ``Configuration/authentication``.
+        /// The credentials; `nil` for ``Configuration/authentication``.
         package var authentication: Authentication?
 
-        /// Creates options that leave everything as the client's configuration has it.
+        /// Creates options that by default leave the client's configuration as it is.
         public init(
             priority: Float? = nil,
             total: Duration? = nil,
@@ -56,7 +58,7 @@ extension URLClient {
 }
 
 extension URLClient.Configuration {
-    /// What holds for one request.
+    /// Returns the configuration of a request with these options.
     func applying(_ options: URLClient.RequestOptions) -> Self {
         var result = self
         result.deadlines.total = options.total ?? deadlines.total

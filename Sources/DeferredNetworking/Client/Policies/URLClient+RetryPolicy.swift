@@ -6,24 +6,25 @@ import FoundationNetworking
 #endif
 
 extension URLClient {
-    /// Which failures a client tries again, how often, and after which pauses.
+    /// The failures that a client retries, the number of attempts, and the pauses between them.
     ///
-    /// Only requests that may be sent twice are: those with an idempotent method, with a method that is added to
-    /// ``methods``, or with an `Idempotency-Key` header. Never one with a one-shot `httpBodyStream`.
+    /// Only requests that may be sent twice are retried: those with a method in ``methods``, by default the idempotent
+    /// ones, or with an `Idempotency-Key` header. A request with a one-shot `httpBodyStream` is never retried.
     ///
-    /// Tried again are the statuses in ``statuses``, failures to connect, lost connections (also a kept-alive one that the
-    /// server closed at the same moment), bodies cut short, and the idle and connect-to-head deadlines.
+    /// The client retries after the statuses in ``statuses``, failures to connect, lost connections (also a kept-alive
+    /// one that the server closed at the same moment), bodies cut short, and the idle and connect-to-head deadlines.
     public struct RetryPolicy: Sendable {
-        /// How many attempts there are, the first included; less than 2 for no retries.
+        /// The maximum number of attempts, including the first; less than 2 for no retries.
         public var attempts = 3
 
-        /// The longest pause after the first attempt. It doubles with each further one.
+        /// The longest pause after the first attempt. It doubles with each further attempt.
         public var base: Duration = .milliseconds(200)
 
         /// The longest pause that the client chooses by itself.
         public var cap: Duration = .seconds(10)
 
-        /// The longest pause that a server may ask for with `Retry-After`; if it asks for more, its response is the result.
+        /// The longest pause that a server may ask for with `Retry-After`; if it asks for more, its response is the
+        /// result.
         public var longestRetryAfter: Duration = .seconds(60)
 
         /// The methods that may be sent twice, in upper case.
@@ -42,27 +43,29 @@ extension URLClient {
         /// What measures the pauses.
         public var clock: any Clock<Duration> = ContinuousClock()
 
-        /// Gives numbers from 0 to 1, by which pauses are shortened so that clients don't come back all at once. What is
-        /// beyond is cut; what is no number counts as 1.
+        /// A closure that returns random numbers from 0 to 1, which shorten the pauses so that clients don't all return
+        /// at once. Numbers outside this range are clamped; NaN counts as 1.
         public var random: @Sendable () -> Double = { Double.random(in: 0...1) }
 
         /// Creates a policy with the defaults.
         public init() {}
 
-        /// Every failure is the result.
+        /// A policy without retries.
         public static var none: Self {
             var policy = Self()
             policy.attempts = 1
             return policy
         }
 
-        /// How long to wait after an attempt, counted from 1; `nil` when the server asks for too much.
+        /// Returns the pause after an attempt, or `nil` when the server asks for a longer one than
+        /// ``longestRetryAfter``.
         ///
-        /// Without `Retry-After`, this is a random part of ``base`` doubled with each attempt, at most ``cap``: "full jitter".
+        /// Without `Retry-After`, the pause is a random part of ``base`` doubled with each attempt, at most ``cap``:
+        /// "full jitter".
         ///
         /// - Parameters:
-        ///   - attempt: The number of the attempt that failed, the first being 1.
-        ///   - retryAfter: What the server asked for. It is kept to exactly.
+        ///   - attempt: The number of the attempt that failed, counted from 1.
+        ///   - retryAfter: The pause that the server asked for, which is used unchanged.
         public func pause(after attempt: Int, retryAfter: Duration? = nil) -> Duration? {
             if let retryAfter {
                 return retryAfter <= longestRetryAfter ? min(max(retryAfter, .zero), Self.longestPause) : nil
@@ -71,17 +74,17 @@ extension URLClient {
             return backoff.pause(after: attempt, part: random())
         }
 
-        /// More than a century; clocks can't hold every duration.
+        /// The longest pause, more than a century: clocks can't represent every duration.
         private static let longestPause = Duration.seconds(1 << 32)
 
-        /// Whether sending the request twice does no harm, and is possible.
+        /// Returns true if the request is safe to repeat and can be sent again.
         func mayRepeat(_ request: CheckedRequest) -> Bool {
             guard !request.hasOneShotBody else { return false }
             return methods.contains(request.method.uppercased())
                 || request.request.value(forHTTPHeaderField: "Idempotency-Key") != nil
         }
 
-        /// Whether another attempt may do better.
+        /// Returns true if another attempt may succeed after this error.
         package static func isTransient(_ error: any Error) -> Bool {
             switch error {
             case let error as URLError: transientFailures.contains(error.code)

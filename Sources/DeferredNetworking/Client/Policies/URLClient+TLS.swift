@@ -1,46 +1,67 @@
 public import Foundation
 
 extension URLClient {
-    /// Whom a client trusts, and who it is itself. Only for ``Configuration/Engine/libcurl``.
+    /// The trusted certificate authorities and the client's own certificate.
     ///
     /// ```swift
     /// var configuration = URLClient.Configuration()
     /// configuration.engine = .libcurl
     /// configuration.tls.authorities = .file(URL(filePath: "/etc/company/ca.pem"))
     /// ```
+    ///
+    /// Available with ``Configuration/Engine/libcurl``, and with ``Configuration/Engine/urlSession`` on Apple's
+    /// platforms. There, App Transport Security may require more, and a file that can't be read fails each request with
+    /// ``URLClientError/engineUnavailable(reason:)``. A request to a server that isn't trusted fails with
+    /// `URLError.serverCertificateUntrusted` or a more precise code.
     public struct TLS: Sendable, Hashable {
-        /// The authorities that a server's certificate may come from.
+        /// The certificate authorities that the client trusts.
         public enum Authorities: Sendable, Hashable {
-            /// Those of the system.
+            /// The authorities that the system trusts.
             case system
 
-            /// Only those in a file in PEM format. A connection fails if it can't be read.
+            /// Only those in a file in PEM format. Connections fail if it can't be read.
             case file(URL)
 
-            /// Only these, in PEM format. It takes libcurl 7.77 or later.
+            /// Only these, in PEM format. With libcurl, this requires version 7.77 or later.
             case data(Data)
         }
 
-        /// What the client shows to servers that ask who it is.
+        /// A certificate by which the client identifies itself to servers that ask for one.
         public struct ClientCertificate: Sendable, Hashable {
-            /// A file in PEM format.
+            /// The file of the certificate.
             public var certificate: URL
 
-            /// Its private key, in PEM format.
+            /// The file of the private key.
             public var key: URL
 
             /// The password of the key, if it has one.
             public var password: String?
 
-            /// Creates a certificate from its files.
+            /// True if both are in one file in PKCS#12 format.
+            let isArchive: Bool
+
+            /// Creates a certificate from files in PEM format. Only for ``Configuration/Engine/libcurl``.
             public init(certificate: URL, key: URL, password: String? = nil) {
                 self.certificate = certificate
                 self.key = key
                 self.password = password
+                isArchive = false
+            }
+
+            /// Creates a certificate from a file in PKCS#12 format, which contains the private key and the issuing
+            /// certificates.
+            ///
+            /// Only for ``Configuration/Engine/urlSession`` on Apple's platforms. `openssl pkcs12 -export` creates such a
+            /// file from files in PEM format.
+            public init(pkcs12 file: URL, password: String) {
+                certificate = file
+                key = file
+                self.password = password
+                isArchive = true
             }
         }
 
-        /// A version of the protocol.
+        /// A version of TLS.
         public enum Version: Sendable, Hashable {
             /// TLS 1.2, RFC 5246.
             case v1_2
@@ -49,30 +70,29 @@ extension URLClient {
             case v1_3
         }
 
-        /// The authorities that a server's certificate may come from.
+        /// The certificate authorities that the client trusts.
         public var authorities = Authorities.system
 
-        /// What the client shows to servers that ask who it is.
+        /// The certificate for servers that ask for one; `nil` for none.
         public var clientCertificate: ClientCertificate?
 
-        /// The SHA-256 digests of the public keys, as `SubjectPublicKeyInfo` in DER, one of which a server must have;
-        /// empty for any.
+        /// The SHA-256 digests of the accepted public keys, as `SubjectPublicKeyInfo` in DER; a server must have one of
+        /// them. Empty to accept any key.
         public var pinnedPublicKeys: Set<Data> = []
 
-        /// The oldest version that is spoken; `nil` for the library's own choice.
+        /// The oldest version that is accepted; `nil` for the TLS library's default.
         public var minimumVersion: Version?
 
         /// Creates settings that leave everything to the system.
         public init() {}
     }
 
-    /// What requests go through on their way. Only for ``Configuration/Engine/libcurl``.
+    /// The proxy that requests go through. Only for ``Configuration/Engine/libcurl``.
     public enum Proxy: Sendable, Hashable {
-        /// What the variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` of the environment say: the
-        /// default.
+        /// The proxy that the environment variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` name.
         case environment
 
-        /// Nothing, whatever the environment says.
+        /// No proxy, whatever the environment says.
         case none
 
         /// A proxy for everything, such as `http://user:password@host:3128` or `socks5h://host`.
@@ -84,7 +104,27 @@ extension URLClient {
         /// HTTP/1.1, RFC 9112.
         case http1_1
 
-        /// HTTP/2, RFC 9113; without TLS, it is taken for granted. A server that answers otherwise fails the request.
+        /// HTTP/2, RFC 9113; without TLS, with prior knowledge. If the server answers in another version, the request
+        /// fails.
         case http2
     }
+}
+
+extension URLClient.TLS.ClientCertificate: CustomReflectable {
+    /// The files; not the password.
+    public var customMirror: Mirror { Mirror(self, children: ["certificate": certificate, "key": key]) }
+}
+
+extension URLClient.Proxy: CustomStringConvertible, CustomReflectable {
+    /// One line, without a user name and a password.
+    public var description: String {
+        switch self {
+        case .environment: "environment"
+        case .none: "none"
+        case .server(let url): "server(\(DisplayText.quoted(url)))"
+        }
+    }
+
+    /// The same as ``description``.
+    public var customMirror: Mirror { Mirror(self, children: ["proxy": description]) }
 }

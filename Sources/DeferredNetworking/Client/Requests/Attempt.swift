@@ -31,10 +31,10 @@ final class Attempt<Value: Sendable>: Sendable {
         return { task in task.priority = priority }
     }
 
-    /// Begins a transfer of `request`, which is the attempt's or made from it.
+    /// Begins a transfer of `request`, which is the attempt's request or derived from it.
     func transfer(_ request: CheckedRequest, _ sink: AttemptSink<Value>) -> Transfer {
         let transfer = Transfer(
-            // Its deadlines are ours.
+            // The deadlines are kept here, not by the platform.
             lease.engine.hasTimeouts ? request.withoutPlatformTimeout() : request,
             on: lease,
             redirectLimit: redirects.limit,
@@ -53,18 +53,18 @@ final class Attempt<Value: Sendable>: Sendable {
         events.report(.response(head))
     }
 
-    /// The head as every client's requests, which are HTTP, have it.
+    /// Returns a head as an HTTP response: all of a client's requests are HTTP.
     func head(_ response: URLResponse) -> Result<HTTPURLResponse, any Error> {
         (response as? HTTPURLResponse).map { .success($0) }
             ?? .failure(URLError(.badServerResponse, failing: request.url))
     }
 
-    /// Whether there would be no other attempt after this head.
+    /// Returns true if no other attempt would follow a response with this head.
     func isFinal(_ head: HTTPURLResponse) -> Bool {
         owner.isFinal(head)
     }
 
-    /// Gives the request its result before the transfer ends.
+    /// Delivers the request's result before the transfer ends.
     func deliver(_ value: Value) {
         owner.delivered(value, round: round)
     }
@@ -75,10 +75,15 @@ final class Attempt<Value: Sendable>: Sendable {
     }
 }
 
-/// Follows redirects as the client's policy says. Challenges are the request's: the 401 is delivered to it.
+/// Follows redirects by the client's policy. The request itself answers challenges: a 401 is delivered to it.
 extension Attempt: TransferDecider {
     func willSend() {
         events.report(.sent)
+    }
+
+    func waitsForConnectivity() {
+        deadlines.noteWaiting()
+        events.report(.waitingForConnectivity)
     }
 
     func measured(_ metrics: URLClient.Metrics) {

@@ -5,9 +5,10 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Keeps the deadlines of one attempt: the silence that ends it, and the time to its head.
+/// Enforces an attempt's idle and response-head deadlines.
 ///
-/// Activity moves no timer, it only notes the time. A timer that fires too early looks at that and waits for the rest.
+/// Activity doesn't move the timer, it only updates the time of the last activity. A timer that fires too early checks
+/// this time and waits for the rest.
 final class AttemptDeadlines: Sendable {
     private struct State {
         var lastActivity: ContinuousClock.Instant
@@ -16,9 +17,12 @@ final class AttemptDeadlines: Sendable {
         var expire: (@Sendable (any Error) -> Void)?
         var hasEnded = false
         var isForgiven: (@Sendable () -> Bool)?
+
+        /// Whether the platform waits for a network: nobody is silent as long as there is none.
+        var isWaiting = false
     }
 
-    /// Foundation's default, which tells that nobody has chosen a time-out for the request.
+    /// Foundation's default: the caller has not chosen a time-out for the request.
     private static let defaultTimeout: TimeInterval = 60
 
     private let url: URL
@@ -28,7 +32,7 @@ final class AttemptDeadlines: Sendable {
     init(_ deadlines: URLClient.Deadlines, _ request: CheckedRequest) {
         url = request.url
         let timeout = request.timeout
-        // A duration can't hold what a `Double` can.
+        // A `Duration` can't hold every value of a `Double`.
         idle = timeout == Self.defaultTimeout ? deadlines.idle : timeout < 0x1p32 ? .seconds(timeout) : .forever
         let now = ContinuousClock.now
         state = Lock(
@@ -36,9 +40,9 @@ final class AttemptDeadlines: Sendable {
         )
     }
 
-    /// - Parameter expire: takes the error that ends the attempt. A second call replaces it.
+    /// - Parameter expire: takes the error that ends the attempt. A second call replaces the closure.
     func begin(_ expire: @escaping @Sendable (any Error) -> Void) {
-        // What was there is let go outside of the lock.
+        // The replaced closure is released outside of the lock.
         var replaced: (@Sendable (any Error) -> Void)?
         state.withLock { state in
             guard !state.hasEnded else { return }
@@ -49,19 +53,28 @@ final class AttemptDeadlines: Sendable {
         arm()
     }
 
-    /// Counts no silence while `isForgiven` says so: it is the reader's.
+    /// Suspends the idle deadline while `isForgiven` returns true: then the reader causes the silence.
     func forgiveSilence(while isForgiven: @escaping @Sendable () -> Bool) {
         state.withLock { $0.isForgiven = isForgiven }
     }
 
     func noteActivity() {
-        state.withLock { $0.lastActivity = ContinuousClock.now }
+        state.withLock { state in
+            state.lastActivity = ContinuousClock.now
+            state.isWaiting = false
+        }
+    }
+
+    /// There is no network, and the platform waits for one. Until there is activity again, no silence counts.
+    func noteWaiting() {
+        state.withLock { $0.isWaiting = true }
     }
 
     func noteHead() {
         state.withLock { state in
             state.headDeadline = nil
             state.lastActivity = ContinuousClock.now
+            state.isWaiting = false
         }
     }
 
@@ -85,6 +98,9 @@ final class AttemptDeadlines: Sendable {
 
     private func check() {
         if let isForgiven = state.withLock({ $0.isForgiven }), isForgiven() { noteActivity() }
+        state.withLock { state in
+            if state.isWaiting { state.lastActivity = ContinuousClock.now }
+        }
         let verdict = state.withLock { state -> (expire: (@Sendable (any Error) -> Void)?, reason: String)? in
             guard let (time, reason) = nextDeadline(state), time <= ContinuousClock.now else { return nil }
             return (state.expire, reason)

@@ -4,8 +4,8 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Stands between a transfer and the sink that makes something of its body: notes what comes, and keeps bodies of
-/// responses that aren't accepted away from that sink.
+/// Sits between a transfer and the sink that processes its body: tracks activity and events, and withholds the bodies
+/// of responses that aren't accepted from that sink.
 ///
 /// SAFETY: a sink has one transfer, which calls it in order and never twice at once, and whose lock orders the calls.
 final class AttemptSink<Value: Sendable>: TransferSink, @unchecked Sendable {
@@ -50,7 +50,7 @@ final class AttemptSink<Value: Sendable>: TransferSink, @unchecked Sendable {
         switch progress.direction {
         case .sent:
             attempt.deadlines.noteActivity()
-            // A redirect that keeps the body begins to count again.
+            // After a redirect that keeps the body, the count starts over.
             attempt.events.sent(progress.completed - (progress.completed < sentCount ? 0 : sentCount))
             sentCount = progress.completed
             inner.report(progress)

@@ -6,17 +6,17 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Drives one ``ClientRequestStateMachine``: takes the lock, feeds the event, lets go of the lock, performs the actions.
+/// Drives one ``ClientRequestStateMachine``: takes the lock, feeds the event, releases the lock, performs the actions.
 final class ClientRequest<Value: Sendable>: AnyClientRequest {
     typealias Machine = ClientRequestStateMachine<Value>
 
-    /// Begins an attempt, and returns what ends it from outside.
+    /// Begins an attempt, and returns a closure that ends it from outside.
     typealias Start = @Sendable (Attempt<Value>) -> @Sendable (any Error) -> Void
 
     private struct State {
         var machine: Machine
 
-        /// Given up with the result: a stream's would otherwise never be known to be dropped.
+        /// Released with the result: it would otherwise retain a stream's body, whose release cancels the transfer.
         var promise: Task<Value>.Promise?
         var stop: (@Sendable (any Error) -> Void)?
         var deadline: ClockTimer?
@@ -25,7 +25,7 @@ final class ClientRequest<Value: Sendable>: AnyClientRequest {
     let identifier: UInt64
     let core: ClientCore
 
-    /// The client's, with what the request has of its own.
+    /// The client's configuration with the request's own options applied.
     let configuration: URLClient.Configuration
     let priority: Float?
     let events: EventReporter
@@ -63,7 +63,7 @@ final class ClientRequest<Value: Sendable>: AnyClientRequest {
         )
     }
 
-    /// Takes its place in the client's queue, unless its deadline comes first.
+    /// Joins the client's queue, unless the deadline expires first.
     func begin() {
         if let total = configuration.totalDeadline {
             let deadline = ClockTimer(after: total, clock: ContinuousClock()) { [weak self] in
@@ -128,7 +128,7 @@ final class ClientRequest<Value: Sendable>: AnyClientRequest {
         case .streamed(let error):
             conclude(error?.naming(url))
         case .leave:
-            // What it retains, a lease of the core among it, is let go of without the lock.
+            // Its captures, among them a lease of the core, are released outside of the lock.
             let stop = state.withLock { $0.stop.take() }
             withExtendedLifetime(stop) {}
             core.left(identifier)
@@ -157,7 +157,7 @@ final class ClientRequest<Value: Sendable>: AnyClientRequest {
         remember({ _ in timer.cancel() }, round: round)
     }
 
-    /// Keeps what stops the work of this round, or stops it, when the request has gone on or ended meanwhile.
+    /// Keeps the closure that stops the work of this round, or calls it if the request has ended meanwhile.
     private func remember(_ stop: @escaping @Sendable (any Error) -> Void, round: Int) {
         let (isOver, old) = state.withLock { state -> (Bool, (@Sendable (any Error) -> Void)?) in
             if case .ended = state.machine.state { return (true, nil) }
@@ -166,7 +166,7 @@ final class ClientRequest<Value: Sendable>: AnyClientRequest {
             return (false, state.stop)
         }
         withExtendedLifetime(old) {}
-        // It has ended by itself, or was aborted while it began.
+        // The request has ended by itself, or was aborted while this round began.
         if isOver {
             stop(URLError(.cancelled, failing: url))
         }

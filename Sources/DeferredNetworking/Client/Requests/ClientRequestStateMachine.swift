@@ -4,35 +4,35 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// One request of a client, from its arrival over any number of attempts to its one result.
+/// A client's request, from its arrival through any number of attempts to its result.
 ///
-/// An attempt is a transfer with all its redirects. Rounds number the attempts, questions and pauses, so that late news of
-/// an earlier one is told apart from the current one's.
+/// An attempt is a transfer with all its redirects. Rounds number the attempts, challenges and pauses, to tell late
+/// events of an earlier round from those of the current one.
 struct ClientRequestStateMachine<Value: Sendable> {
     enum State {
-        /// It has not asked for its turn.
+        /// The request has not joined the queue.
         case new
 
         /// It waits for its turn, for the first time or after a pause.
         case queued
         case attempting
 
-        /// A credential was asked for. What the attempt came to is the result if there is none.
+        /// A credential was asked for. Without one, this outcome of the attempt is the result.
         case asking(Outcome)
 
         case pausing
 
-        /// The result was given, and the transfer goes on to feed it.
+        /// The result was delivered, and the transfer continues to feed the stream.
         case streaming
 
         case ended
     }
 
-    /// What an attempt came to.
+    /// The outcome of an attempt.
     struct Outcome: Sendable {
         var result: Result<Value, any Error>
 
-        /// The last head that came, whatever the result.
+        /// The last head that arrived, whatever the result.
         var head: HTTPURLResponse?
 
         var error: (any Error)? {
@@ -41,7 +41,7 @@ struct ClientRequestStateMachine<Value: Sendable> {
     }
 
     enum Action {
-        /// Asks for its turn.
+        /// Joins the client's queue.
         case arrive
 
         case startAttempt(CheckedRequest, round: Int)
@@ -55,10 +55,10 @@ struct ClientRequestStateMachine<Value: Sendable> {
         /// Asks for its turn again.
         case comeBack
 
-        /// Ends the attempt, the question or the pause that is under way.
+        /// Ends the current attempt, challenge or pause.
         case stop(any Error)
 
-        /// A stream begins: the result, but not the end.
+        /// A stream begins: delivers the result, though the request goes on.
         case deliver(Value)
 
         case finish(Result<Value, any Error>)
@@ -66,11 +66,11 @@ struct ClientRequestStateMachine<Value: Sendable> {
         /// The stream that was delivered has ended.
         case streamed((any Error)?)
 
-        /// Nothing more will come of the request: gives up its turn, if it has one.
+        /// The request is over: gives up its place in the client, if it has one.
         case leave
     }
 
-    /// How many credentials are tried, for one request whose closure always finds another.
+    /// The maximum number of credentials per request, in case the closure always offers another one.
     private static var challengeLimit: Int { 5 }
 
     private(set) var state = State.new
@@ -81,7 +81,7 @@ struct ClientRequestStateMachine<Value: Sendable> {
     private let authenticates: Bool
     private var attempts = 0
 
-    /// How many attempts ended in a challenge. They don't count as attempts of the retry policy.
+    /// The number of attempts that ended in a challenge. They don't count as attempts of the retry policy.
     private var challenges = 0
     private var credential: URLClient.Credential?
     private var refused: [URLClient.Credential] = []
@@ -94,27 +94,27 @@ struct ClientRequestStateMachine<Value: Sendable> {
         credential = isFree ? authentication.preemptive : nil
     }
 
-    /// Begins, unless a deadline was faster.
+    /// Joins the queue, unless a deadline has expired before.
     mutating func begin() -> [Action] {
         guard case .new = state else { return [] }
         state = .queued
         return [.arrive]
     }
 
-    /// It is the request's turn.
+    /// Handles the request's turn.
     mutating func admitted() -> [Action] {
         switch state {
         case .queued:
             return startAttempt()
         case .ended:
-            // It may have left before it arrived: then this turn is given up by nobody else.
+            // The request may have left before it arrived: then this is the only place that gives up its turn.
             return [.leave]
         case .new, .attempting, .asking, .pausing, .streaming:
             return []
         }
     }
 
-    /// A stream's head was taken as the result.
+    /// Handles the delivery of a stream's head as the result.
     mutating func delivered(_ value: Value, round: Int) -> [Action] {
         guard case .attempting = state, round == self.round else { return [] }
         state = .streaming
@@ -162,7 +162,7 @@ struct ClientRequestStateMachine<Value: Sendable> {
         return [.comeBack]
     }
 
-    /// Ends the request, unless it has ended: a cancellation, a deadline, a shutdown.
+    /// Ends the request for a cancellation, a deadline or a shutdown, unless it has ended already.
     mutating func abort(with error: any Error) -> [Action] {
         switch state {
         case .new:
@@ -180,7 +180,7 @@ struct ClientRequestStateMachine<Value: Sendable> {
         }
     }
 
-    /// Whether a response with this head ends the attempts, so that a stream may begin with it.
+    /// Returns true if a response with this head ends the attempts, so that a stream may begin with it.
     func isFinal(_ head: HTTPURLResponse, now: Date) -> Bool {
         !isChallenge(head) && pause(after: head, or: nil, now: now) == nil
     }
@@ -220,7 +220,7 @@ struct ClientRequestStateMachine<Value: Sendable> {
         return retries.pause(after: attempts - challenges)
     }
 
-    /// A 401 of the origin that the caller named, that another credential may help against.
+    /// Returns true for a 401 from the origin that the caller named, if another credential may help.
     private func isChallenge(_ head: HTTPURLResponse) -> Bool {
         guard head.statusCode == 401, authenticates, challenges < Self.challengeLimit, !request.hasOneShotBody,
             let from = head.url

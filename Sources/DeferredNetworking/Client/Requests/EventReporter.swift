@@ -5,7 +5,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Counts a request's bytes, and reports to the client's monitor what happens to it.
+/// Counts a request's bytes, and reports its events to the client's monitor.
 final class EventReporter: Sendable {
     private let identifier: UInt64
     private let original: URLRequest
@@ -54,7 +54,7 @@ final class EventReporter: Sendable {
             if case .finished = kind { state.hasFinished = true }
             return (before, !before.hasFinished)
         }
-        // A transfer that was cancelled may still have something to say.
+        // A transfer that was cancelled may still report events.
         guard isTold else { return }
         monitor(
             URLClient.Event(

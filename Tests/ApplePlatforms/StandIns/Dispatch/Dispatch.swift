@@ -1,4 +1,4 @@
-// Dispatch as the macOS 15 SDK declares it, the part that is used.
+// The part of Dispatch that is used, as the macOS 15 SDK declares it.
 @_exported import Darwin
 @_exported import ObjectiveC
 

@@ -1,5 +1,6 @@
 // NSError, CocoaError, POSIXError and URLError.
 
+@_exported import CoreFoundation
 @_exported import Darwin
 @_exported import Dispatch
 @_exported import ObjectiveC

@@ -1,5 +1,6 @@
 // Files, processes and bundles.
 
+@_exported import CoreFoundation
 @_exported import Darwin
 @_exported import Dispatch
 @_exported import ObjectiveC

@@ -1,5 +1,6 @@
 // Progress and key-value observation.
 
+@_exported import CoreFoundation
 @_exported import Darwin
 @_exported import Dispatch
 @_exported import ObjectiveC

@@ -1,5 +1,6 @@
 // Threads, run loops, timers, operation queues and locks.
 
+@_exported import CoreFoundation
 @_exported import Darwin
 @_exported import Dispatch
 @_exported import ObjectiveC

@@ -1,8 +1,10 @@
 // Streams, requests, responses, sessions and their delegates.
 
+@_exported import CoreFoundation
 @_exported import Darwin
 @_exported import Dispatch
 @_exported import ObjectiveC
+@_exported import Security
 
 @objc public protocol StreamDelegate: NSObjectProtocol {}
 open class Stream: NSObject {
@@ -97,17 +99,27 @@ extension HTTPCookie { public typealias AcceptPolicy = HTTPCookieStorage.AcceptP
 @objc open class URLCredential: NSObject, @unchecked Sendable {
     public enum Persistence: UInt, Sendable { case none, forSession, permanent, synchronizable }
     public init(user: String, password: String, persistence: Persistence) {}
+    public convenience init(trust: SecTrust) { fatalError() }
+    public convenience init(identity: SecIdentity, certificates: [Any]?, persistence: Persistence) { fatalError() }
     open var user: String? { nil }
     open var password: String? { nil }
     open var hasPassword: Bool { true }
 }
+public let NSURLAuthenticationMethodServerTrust = "", NSURLAuthenticationMethodClientCertificate = "",
+    NSURLAuthenticationMethodNTLM = "", NSURLAuthenticationMethodNegotiate = "", NSURLAuthenticationMethodHTTPBasic = ""
 @objc open class URLProtectionSpace: NSObject, @unchecked Sendable {
     open var authenticationMethod: String { "" }
+    public init(host: String, port: Int, protocol: String?, realm: String?, authenticationMethod: String?) {}
     open var realm: String? { nil }
+    open var serverTrust: SecTrust? { nil }
     open var port: Int { 0 }
     open var host: String { "" }
 }
-@objc public protocol URLAuthenticationChallengeSender: NSObjectProtocol, Sendable {}
+@objc public protocol URLAuthenticationChallengeSender: NSObjectProtocol, Sendable {
+    func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge)
+    func continueWithoutCredential(for challenge: URLAuthenticationChallenge)
+    func cancel(_ challenge: URLAuthenticationChallenge)
+}
 @objc open class URLAuthenticationChallenge: NSObject, @unchecked Sendable {
     public init(
         protectionSpace: URLProtectionSpace,
@@ -158,6 +170,7 @@ extension HTTPCookie { public typealias AcceptPolicy = HTTPCookieStorage.AcceptP
     open var waitsForConnectivity = false
     open var requestCachePolicy = URLRequest.CachePolicy.useProtocolCachePolicy
     open var allowsCellularAccess = true
+    open var tlsMinimumSupportedProtocolVersion = tls_protocol_version_t.TLSv12
 }
 @objc open class URLSessionTask: NSObject, @unchecked Sendable {
     public enum State: Int, Sendable { case running, suspended, canceling, completed }
@@ -193,7 +206,22 @@ extension HTTPCookie { public typealias AcceptPolicy = HTTPCookieStorage.AcceptP
 @objc open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {}
 @objc open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {}
 @objc open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {}
-@objc open class URLSessionTaskMetrics: NSObject, @unchecked Sendable {}
+@objc open class URLSessionTaskMetrics: NSObject, @unchecked Sendable {
+    open var transactionMetrics: [URLSessionTaskTransactionMetrics] { [] }
+    open var redirectCount: Int { 0 }
+}
+@objc open class URLSessionTaskTransactionMetrics: NSObject, @unchecked Sendable {
+    open var fetchStartDate: Date? { nil }
+    open var domainLookupEndDate: Date? { nil }
+    open var connectEndDate: Date? { nil }
+    open var secureConnectionEndDate: Date? { nil }
+    open var responseStartDate: Date? { nil }
+    open var responseEndDate: Date? { nil }
+    open var networkProtocolName: String? { nil }
+    open var isReusedConnection: Bool { false }
+    open var remoteAddress: String? { nil }
+    open var remotePort: Int? { nil }
+}
 @objc public class CachedURLResponse: NSObject, @unchecked Sendable {}
 @objc open class URLSession: NSObject, @unchecked Sendable {
     @objc(NSURLSessionAuthChallengeDisposition) public enum AuthChallengeDisposition: Int, Sendable {

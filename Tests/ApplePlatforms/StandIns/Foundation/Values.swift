@@ -1,11 +1,13 @@
 // Data, Date, UUID, URL, strings, calendars and coding.
 
+@_exported import CoreFoundation
 @_exported import Darwin
 @_exported import Dispatch
 @_exported import ObjectiveC
 
 public typealias TimeInterval = Double
-@objc public class NSData: NSObject {}
+extension NSData { public convenience init(data: Data) { fatalError() } }
+extension NSArray { public convenience init(array: [Any]) { fatalError() } }
 @objc public class NSURL: NSObject {}
 @objc public class NSURLRequest: NSObject {}
 @objc public class NSDate: NSObject {}
@@ -26,6 +28,7 @@ public struct Data: Hashable, Sendable, RandomAccessCollection, MutableCollectio
     public func _bridgeToObjectiveC() -> NSData { fatalError() }
     public init() {}
     public init(count: Int) {}
+    public init(referencing: NSData) {}
     public init(capacity: Int) {}
     public init(repeating: UInt8, count: Int) {}
     public init<S: Sequence>(_ s: S) where S.Element == UInt8 {}
@@ -76,6 +79,9 @@ public struct Date: Hashable, Sendable, Comparable, Codable, CustomStringConvert
     public func addingTimeInterval(_ t: TimeInterval) -> Date { self }
     public func timeIntervalSince(_ d: Date) -> TimeInterval { 0 }
     public static func < (a: Date, b: Date) -> Bool { false }
+    public init(timeIntervalSinceReferenceDate: TimeInterval) {}
+    public static func + (date: Date, interval: TimeInterval) -> Date { date }
+    public static func - (date: Date, interval: TimeInterval) -> Date { date }
     public static var distantFuture: Date { Date() }
     public static var now: Date { Date() }
     public var description: String { "" }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 static atomic_long blocks, bytes;
-// Whoever links this gets the allocator below. What only measures time must not pay for the counting.
+// Every program that links this gets the allocator below. A program that measures only time must not pay for counting.
 static atomic_bool is_counting;
 
 void count_heap_use(void) { atomic_store(&is_counting, true); }
@@ -18,7 +18,7 @@ HeapUse heap_use(void) {
 #include <errno.h>
 #include <malloc.h>
 
-// glibc lets a program define these names itself and keeps its own under others.
+// glibc lets a program define these functions, and keeps its own under other names.
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *block, size_t size);

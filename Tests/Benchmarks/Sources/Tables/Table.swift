@@ -1,18 +1,18 @@
 import Foundation
 
-/// Columns of text, the first flush left and the others flush right.
+/// A table of text, with the first column aligned left and the others aligned right.
 public struct Table {
     private var rows: [[String]]
 
-    /// A table without rows.
+    /// Creates a table without rows.
     public init(_ header: [String]) {
         rows = [header]
     }
 
-    /// Whether there is nothing but the header.
+    /// A Boolean value that indicates whether there is only the header.
     public var isEmpty: Bool { rows.count == 1 }
 
-    /// Adds a row of as many cells as the header has.
+    /// Adds a row with as many cells as the header.
     public mutating func add(_ row: [String]) {
         rows.append(row)
     }
@@ -36,7 +36,7 @@ public struct Table {
 }
 
 extension Double {
-    /// Three digits or so: enough for a time that varies by more.
+    /// The number with about three digits: enough for a time that varies by more.
     public var short: String {
         String(format: self < 10 ? "%.2f" : self < 100 ? "%.1f" : "%.0f", self)
     }

@@ -1,8 +1,9 @@
 import Foundation
 import Tables
 
-/// `benchmarks [--quick] [--only <text>]` prints the table; `benchmarks --instructions [--only <text>]` the same of instructions;
-/// `benchmarks --once <operation> <subject> [<times>]` does one operation for a profiler to watch.
+/// `benchmarks [--quick] [--only <text>]` prints the table of times; `benchmarks --instructions [--only <text>]` that
+/// of instructions; `benchmarks --once <operation> <subject> [<times>]` performs one operation for a profiler to
+/// observe.
 @main
 struct Benchmarks {
     static func main() throws {
@@ -18,7 +19,7 @@ struct Benchmarks {
         if arguments.contains("--instructions") {
             return print(tables(of: try Instructions.count(operations), in: "instructions", operations))
         }
-        // Peers recurse where the library does not.
+        // Other libraries recurse where this one does not.
         try withStack(of: 1 << 30) { [operations] in
             let medians = try measure(operations, rounds: isQuick ? 1 : 5, secondsEach: isQuick ? 0.005 : 0.025)
             try report(medians, operations)

@@ -1,4 +1,4 @@
-/// An actor that runs on the measuring thread, when told to, and with it the tasks that its code starts.
+/// An actor that runs, with the tasks that its code starts, on the measuring thread, when it is told to.
 @globalActor
 actor DrivenActor {
     static let shared = DrivenActor()
@@ -7,19 +7,19 @@ actor DrivenActor {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { queue.asUnownedSerialExecutor() }
 
-    /// Runs `operation`, and all tasks, to their ends.
+    /// Runs `operation`, and all tasks, until they have ended.
     static func run(_ operation: @escaping @Sendable @DrivenActor () async -> Void) {
-        // A preference as well: Swift's tasks come back from a wait by way of the global pool, or of that.
+        // The preference is needed, too: without it, Swift's tasks return from a suspension through the global pool.
         Task(executorPreference: shared.queue.pool, operation: operation)
         shared.queue.run()
     }
 
-    /// What the actor runs on.
+    /// The executor of the actor.
     ///
     /// SAFETY: used from one thread.
     private final class Queue: SerialExecutor, @unchecked Sendable {
         let pool = Pool()
-        /// The task that all others come from.
+        /// The task from which all others originate.
         @exclusivity(unchecked)
         private var main: UInt?
 
@@ -32,7 +32,8 @@ actor DrivenActor {
         func run() {
             while let job = pool.jobs.popFirst() {
                 switch job {
-                // A task that finds itself without what it prefers, or with what it doesn't, is enqueued again at each look.
+                // A task that runs without its preferred executor, or with another one, is enqueued again whenever it
+                // checks.
                 case .actor(let job) where Self.identity(of: job) == main:
                     job.runSynchronously(
                         isolatedTo: asUnownedSerialExecutor(),
@@ -45,11 +46,11 @@ actor DrivenActor {
             main = nil
         }
 
-        /// The address of the task that a job belongs to.
+        /// Returns the address of the task that a job belongs to.
         private static func identity(of job: UnownedJob) -> UInt { unsafeBitCast(job, to: UInt.self) }
     }
 
-    /// What tasks run on while they are on no actor.
+    /// The executor of tasks that are not on an actor.
     ///
     /// SAFETY: used from one thread.
     private final class Pool: TaskExecutor, @unchecked Sendable {

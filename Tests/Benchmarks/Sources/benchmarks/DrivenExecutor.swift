@@ -1,7 +1,7 @@
-/// Runs Swift tasks on the measuring thread, when told to.
+/// Runs Swift tasks on the measuring thread, when it is told to.
 ///
-/// The global pool would add the wake-up of another thread to every suspension: thousands of nanoseconds that have
-/// nothing to do with what is compared.
+/// The global pool would add the wake-up of another thread to every suspension: thousands of nanoseconds that are
+/// unrelated to the comparison.
 ///
 /// SAFETY: used from one thread.
 final class DrivenExecutor: TaskExecutor, @unchecked Sendable {
@@ -12,14 +12,14 @@ final class DrivenExecutor: TaskExecutor, @unchecked Sendable {
         jobs.append(UnownedJob(job))
     }
 
-    /// Runs jobs, first come first served, until all tasks are suspended or have ended.
+    /// Runs jobs, first in, first out, until all tasks are suspended or have ended.
     func run() {
         while let job = jobs.popFirst() {
             job.runSynchronously(on: asUnownedTaskExecutor())
         }
     }
 
-    /// Starts `operation` and runs it to its end, or to its first suspension.
+    /// Starts `operation` and runs it until it ends or is suspended for the first time.
     @discardableResult
     func start<Success: Sendable>(_ operation: @escaping @Sendable () async -> Success) -> Task<Success, Never> {
         let task = Task(executorPreference: self) { await operation() }

@@ -1,4 +1,4 @@
-/// Jobs that run when told to, first come first served.
+/// A first-in, first-out queue of jobs that run when told to.
 struct DrivenJobs<Job> {
     private var jobs: [Job] = []
     private var next = 0
@@ -7,7 +7,7 @@ struct DrivenJobs<Job> {
         jobs.append(job)
     }
 
-    /// The next job; `nil` when all have run.
+    /// Removes and returns the next job; returns `nil` when all have run.
     mutating func popFirst() -> Job? {
         guard next < jobs.count else {
             jobs.removeAll(keepingCapacity: true)

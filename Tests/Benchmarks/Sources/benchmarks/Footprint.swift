@@ -1,7 +1,7 @@
 import Foundation
 import Tables
 
-/// What pending futures take of memory, as the `footprint` executable finds it in a process of its own.
+/// The memory use of pending futures, as the `footprint` executable measures it in a separate process.
 struct Footprint: Decodable {
     var futureBlocks, futureBytes: Double
     var handledBlocks, handledBytes: Double
@@ -13,7 +13,7 @@ struct Footprint: Decodable {
 
     private static let subjects: [Subject] = [.ours, .eventLoopFuture, .openCombine]
 
-    /// Prints a table, and returns our own.
+    /// Prints a table, and returns the footprint of this library.
     static func report() throws -> Footprint? {
         var table = Table(["memory, bytes (allocations)", "Deferred", "EventLoopFuture", "OpenCombine"])
         let all = try subjects.map { try run($0, "heap", as: Footprint.self) }

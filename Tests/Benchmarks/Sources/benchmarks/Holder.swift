@@ -1,7 +1,7 @@
 import Dispatch
 import Synchronization
 
-/// What a closure leaves behind for the code around it.
+/// A variable that a closure can set for the code around it.
 ///
 /// SAFETY: used from one thread.
 final class Holder<Content>: @unchecked Sendable {
@@ -9,7 +9,7 @@ final class Holder<Content>: @unchecked Sendable {
     var content: Content?
 }
 
-/// Runs both at once, and returns when both have ended.
+/// Runs both closures at the same time, and returns when both have ended.
 func onTwoThreads(_ first: @Sendable () -> Void, and second: @Sendable () -> Void) {
     let arrivals = Atomic(0)
     DispatchQueue.concurrentPerform(iterations: 2) { index in
@@ -19,7 +19,7 @@ func onTwoThreads(_ first: @Sendable () -> Void, and second: @Sendable () -> Voi
     }
 }
 
-/// Two objects far enough from each other for two threads to share no cache line.
+/// Makes two objects far enough apart that two threads share no cache line.
 func apart<Object>(_ make: () -> Object) -> (Object, Object) {
     let objects = (0..<16).map { _ in make() }
     return (objects[0], objects[15])

@@ -1,11 +1,11 @@
 import Foundation
 
-/// Counts instructions, which repeat on any machine and under any load, unlike times.
+/// Counts instructions, which are the same on any machine and under any load, unlike times.
 ///
-/// This program runs itself under callgrind, with an operation done a few times and three times as often. The difference
-/// is free of start-up costs, but has in it what an operation takes to prepare.
+/// This program runs itself under callgrind, with an operation performed a few times and three times as often. The
+/// difference excludes start-up costs, but includes the preparation of an operation.
 enum Instructions {
-    /// Instructions for one operation.
+    /// Returns the number of instructions for one operation.
     static func count(_ operations: [Operation]) throws -> Medians {
         guard let valgrind = find("valgrind") else {
             print("valgrind is not installed: instructions cannot be counted")

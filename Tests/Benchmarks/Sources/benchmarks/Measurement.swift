@@ -3,7 +3,7 @@ import Benchmark
 /// Medians, in nanoseconds for one operation.
 typealias Medians = [Operation: [Subject: Double]]
 
-/// Measures all subjects of an operation right after one another, and all operations several times over, so that a busy
+/// Measures all subjects of an operation directly one after another, and all operations several times, so that a busy
 /// machine slows down both sides of a ratio.
 func measure(_ operations: [Operation], rounds: Int, secondsEach: Double) throws -> Medians {
     var samples: [Operation: [Subject: [Double]]] = [:]

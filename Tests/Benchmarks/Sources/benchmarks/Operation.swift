@@ -1,4 +1,4 @@
-/// What is measured: one row of the table.
+/// An operation to measure: one row of the table.
 enum Operation: String, CaseIterable {
     case createDrop = "create + drop"
     case createFillPeek = "create + fill + peek"
@@ -29,11 +29,11 @@ enum Operation: String, CaseIterable {
     static let futures = allCases.prefix { $0 != .taskCreateFill }
     static let tasks = allCases.drop { $0 != .taskCreateFill }
 
-    /// Whether threads wait for each other, so that no two runs are alike.
+    /// True if threads wait for each other, so that no two runs are alike.
     var isOnTwoThreads: Bool { [.contended, .tokenContended, .tokenSeparate].contains(self) }
 
-    /// How often the operation is repeated between two looks at the clock: so often that the look costs nothing, and so
-    /// rarely that most batches end before another process gets the processor.
+    /// The number of repetitions between two readings of the clock: high enough that the readings cost nothing, and low
+    /// enough that most batches end before another process gets the processor.
     var batch: Int {
         switch self {
         case .flatMapLoopFilled, .flatMapLoopPending, .allFilled, .firstFilled, .cancelWide: 1
@@ -45,21 +45,21 @@ enum Operation: String, CaseIterable {
     }
 }
 
-/// Who is measured: one column of the table.
+/// A library or technique to measure: one column of the table.
 enum Subject: String, CaseIterable {
     case ours = "Deferred"
     case eventLoopFuture = "EventLoopFuture"
     case openCombine = "OpenCombine"
     case concurrency = "_Concurrency"
     case floor = "floor"
-    /// The same with a `Deferred`, which knows neither cancelling nor progress.
+    /// A plain `Deferred` instead of a task, without cancellation or progress.
     case future = "a plain future"
     case mutexPerSource = "Mutex per source"
     case globalLock = "one global lock"
-    /// One `Mutex`, locked and unlocked: what a nanosecond is worth on this machine.
+    /// One `Mutex`, locked and unlocked: a unit of comparison for the speed of this machine.
     case bareMutex = "bare Mutex"
 
-    /// How this subject does `operation`; `nil` if it has nothing like it.
+    /// Returns this subject's implementation of `operation`; `nil` if it has no equivalent.
     func body(of operation: Operation) -> Body? {
         switch self {
         case .ours: oursBody(operation)
@@ -75,16 +75,16 @@ enum Subject: String, CaseIterable {
     }
 }
 
-/// One subject's way to do one operation.
+/// One subject's implementation of one operation.
 struct Body {
-    /// Makes what is not measured, and returns what is.
+    /// Performs the part that is not measured, and returns the part that is.
     let prepare: (_ count: Int) -> () -> Void
 
     init(prepare: @escaping (_ count: Int) -> () -> Void) {
         self.prepare = prepare
     }
 
-    /// Does `body` `count` times.
+    /// Creates a body that runs a closure `count` times.
     init(_ body: @escaping () -> Void) {
         prepare = { count in { for _ in 0..<count { body() } } }
     }

@@ -1,4 +1,4 @@
-/// Where the handlers of all subjects put their values, so that nothing can be optimised away.
+/// Collects the values of the handlers of all subjects, so that nothing can be optimised away.
 ///
 /// SAFETY: each is used from one thread at a time.
 final class Sink: @unchecked Sendable {
@@ -9,7 +9,7 @@ final class Sink: @unchecked Sendable {
     func add(_ value: Int) { sum &+= value }
 }
 
-/// Has some use for `value`, which the optimiser can't see through.
+/// Uses `value` in a way that the optimiser can't see through.
 @_optimize(none)
 @inline(never)
 func blackHole<Value>(_ value: Value) {}

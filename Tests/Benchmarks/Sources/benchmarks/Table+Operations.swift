@@ -1,7 +1,7 @@
 import Tables
 
 extension Table {
-    /// Our figures, those of peers and how many times ours they are, and what we are to the floor.
+    /// Creates a table of our figures, those of peers with their multiple of ours, and our multiple of the floor.
     init(_ operations: [Operation], unit: String, peers: [Subject], floor: Subject, _ medians: Medians) {
         self.init(
             ["operation, \(unit)", Subject.ours.rawValue] + peers.map(\.rawValue) + [

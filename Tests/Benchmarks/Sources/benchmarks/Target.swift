@@ -1,14 +1,14 @@
 import Tables
 
-/// What the library promises of an operation.
+/// A performance target of an operation.
 struct Target {
     let operation: Operation
     let bound: Bound
 
     enum Bound {
-        /// At least so many times faster than a peer.
+        /// At least this many times faster than a peer.
         case faster(than: Subject, times: Double)
-        /// At most so many times slower than a subject.
+        /// At most this many times slower than a subject.
         case slower(than: Subject, times: Double)
     }
 
@@ -31,7 +31,7 @@ struct Target {
         Target(operation: .tokenRegister, bound: .slower(than: .bareMutex, times: 5)),
     ]
 
-    /// What was promised, what was measured, and by how much it was missed.
+    /// Returns the operation, the target, the measured ratio, and by how much the target was missed.
     func row(_ medians: Medians) -> [String]? {
         guard let times = medians[operation], let ours = times[.ours] else { return nil }
         switch bound {

@@ -1,15 +1,15 @@
-/// Futures of one kind that nobody fills.
+/// Futures of one kind that are never filled.
 protocol Pending: AnyObject {
-    /// With room for so many, so that what is measured later is not the growth of an array.
+    /// Creates a list with room for `room` futures, so that later measurements don't include the growth of an array.
     init(room: Int)
 
     func add(futures: Int, handlers: Int)
 
-    /// To the first future.
+    /// Adds handlers to the first future.
     func addHandlers(_ count: Int)
 }
 
-/// What the handlers capture.
+/// The object that the handlers capture.
 final class Sink: @unchecked Sendable {
     @exclusivity(unchecked)
     var sum = 0

@@ -1,8 +1,8 @@
 import AllocationCounter
 import Foundation
 
-// `footprint <subject> heap` prints what futures take of the heap, `footprint <subject> peak` the peak resident memory of
-// a million of them. One line of JSON each; see `Footprint` of the benchmarks.
+// `footprint <subject> heap` prints the heap use of futures, `footprint <subject> peak` the peak resident memory of a
+// million of them. One line of JSON each; see `Footprint` in the benchmarks.
 
 nonisolated(unsafe) var kept: [Any] = []
 
@@ -53,7 +53,7 @@ func peak(of subject: any Pending.Type) -> Double {
     return after - before
 }
 
-/// In bytes.
+/// Returns the peak resident memory in bytes.
 func peakMemory() -> Double {
     var usage = rusage()
     #if canImport(Darwin)

@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import Deferred
+import DeferredAsyncHTTPClient
 import Foundation
 
 /// The library's chain over async-http-client.

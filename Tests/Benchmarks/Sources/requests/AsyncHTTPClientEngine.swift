@@ -2,7 +2,7 @@ import AsyncHTTPClient
 import Foundation
 import NIOCore
 
-/// async-http-client, for orientation: no URLSession at all.
+/// A client of async-http-client, for comparison: without URLSession.
 struct AsyncHTTPClientEngine: Engine {
     private let client: HTTPClient
 

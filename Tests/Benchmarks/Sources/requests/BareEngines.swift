@@ -41,7 +41,7 @@ struct AsyncEngine: Engine {
     }
 }
 
-/// A bare session, with a delegate that gathers what belongs to each task.
+/// A bare session, with a delegate that gathers the response of each task.
 struct DelegateEngine: Engine {
     private let session: URLSession
     private let delegate = Delegate()
@@ -83,7 +83,7 @@ struct DelegateEngine: Engine {
     private final class Delegate: NSObject, URLSessionDataDelegate, Sendable {
         struct Transfer {
             var data = Data()
-            /// Takes the pieces instead of `data`.
+            /// Receives the pieces, which are then not added to `data`.
             var receive: (@Sendable (Data) -> Void)?
             var end: @Sendable (Data?) -> Void
         }

@@ -2,13 +2,13 @@ import Foundation
 
 /// One way to make requests.
 protocol Engine: Sendable {
-    /// - Parameter connections: How many there may be to a host.
+    /// - Parameter connections: The maximum number of connections to a host.
     init(connections: Int)
 
-    /// Makes all of `requests`, as many at a time as they say.
+    /// Makes all of `requests`, with `inFlight` of them at a time.
     func run(_ requests: Requests) async
 
-    /// Reads a body piece by piece, and lets go of each piece; `nil` where the engine has no such way.
+    /// Reads a body piece by piece, and drops each piece; returns `nil` if the engine can't stream.
     func stream(_ url: URL) async throws -> Int?
 
     func stop() async

@@ -38,7 +38,7 @@ struct ClientEngine: Engine {
     }
 }
 
-/// The library's loaders, as a service would chain them.
+/// The library's loaders, in a chain that is typical of a service.
 struct ChainEngine: Engine {
     private let chain: any HTTPLoader
 

@@ -1,7 +1,7 @@
 import Foundation
 import Tables
 
-/// The tables.
+/// Prints the tables.
 struct Report {
     let server: String
     let isQuick: Bool
@@ -60,13 +60,14 @@ struct Report {
         targets.add([name, promise, measured.short, isMet ? "met" : "missed"])
     }
 
-    /// What is typical of each engine. One after another, several times over, so that a busy machine slows all.
+    /// Returns the medians of each engine. The engines take turns, several times, so that a busy machine slows all of
+    /// them.
     private func medians(_ engines: [EngineName], _ measure: (EngineName) throws -> Sample) rethrows -> [Sample] {
         let rounds = try (0..<(isQuick ? 1 : 3)).map { _ in try engines.map(measure) }
         return engines.indices.map { engine in Sample(medianOf: rounds.map { $0[engine] }) }
     }
 
-    /// One measurement in a process of its own.
+    /// Makes one measurement in a separate process.
     private func sample(
         _ engine: EngineName,
         _ kind: String,

@@ -1,9 +1,9 @@
 import Foundation
 
-/// `requests [--quick]` prints tables of how fast each engine is, and what it takes of memory and of the processor.
+/// `requests [--quick]` prints tables of each engine's speed, and of its use of memory and processor time.
 ///
-/// Runs against the server named by `DEFERRED_NGINX`, which `Tests/RealServers/run` sets and starts. Each measurement has
-/// a process of its own: `requests --measure <engine> requests|stream <count> <in flight> <url>`.
+/// Runs against the server named by `DEFERRED_NGINX`, which `Tests/RealServers/run` sets and starts. Each measurement
+/// has a separate process: `requests --measure <engine> requests|stream <count> <in flight> <url>`.
 @main
 struct RequestBenchmarks {
     static func main() async throws {
@@ -33,7 +33,7 @@ struct RequestBenchmarks {
             let bytes = try await engine.stream(url) ?? 0
             sample = Sample(Double(bytes) / 1_048_576, failures: bytes > 0 ? 0 : 1, since: start)
         } else {
-            // Opens the connections, and loads what is loaded once.
+            // Opens the connections, and performs one-time initialisation.
             await engine.run(Requests(inFlight * 4, to: url, inFlight: inFlight))
             let start = Usage()
             let requests = Requests(count, to: url, inFlight: inFlight)

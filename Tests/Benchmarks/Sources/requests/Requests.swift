@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Requests to be made, so many at a time.
+/// A number of requests to make, with a limit on those in flight.
 final class Requests: Sendable {
     let url: URL
     let inFlight: Int
@@ -16,7 +16,7 @@ final class Requests: Sendable {
 
     var failures: Int { failed.load(ordering: .relaxed) }
 
-    /// Whether there is another to be made.
+    /// Takes one of the requests that are left; returns false if there is none.
     private func next() -> Bool {
         left.wrappingSubtract(1, ordering: .relaxed).newValue >= 0
     }
@@ -25,7 +25,7 @@ final class Requests: Sendable {
         if !isSuccess { failed.wrappingAdd(1, ordering: .relaxed) }
     }
 
-    /// Makes them with callbacks: each one's end begins the next.
+    /// Makes the requests with callbacks: the end of each starts the next.
     func run(_ begin: @escaping @Sendable (URL, @escaping @Sendable (Bool) -> Void) -> Void) async {
         let running = Atomic(inFlight)
         await withUnsafeContinuation { (end: UnsafeContinuation<Void, Never>) in
@@ -43,7 +43,7 @@ final class Requests: Sendable {
         }
     }
 
-    /// Makes them with tasks, each of which makes one after another.
+    /// Makes the requests with tasks, each of which makes one after another.
     func run(_ make: @escaping @Sendable (URL) async -> Bool) async {
         await withTaskGroup { group in
             for _ in 0..<inFlight {

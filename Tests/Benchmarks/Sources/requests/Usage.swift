@@ -1,6 +1,6 @@
 import Foundation
 
-/// What this process has used so far.
+/// The current time, and the processor time that this process has used so far.
 struct Usage {
     let time = ContinuousClock.now
     let processorSeconds: Double
@@ -11,10 +11,10 @@ struct Usage {
         processorSeconds = Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
-    /// The most memory that was resident at a time, in MiB.
+    /// The peak resident memory, in MiB.
     static var peak: Double { status("VmHWM") }
 
-    /// The memory that is resident, in MiB.
+    /// The resident memory, in MiB.
     static var resident: Double { status("VmRSS") }
 
     private static func status(_ name: String) -> Double {
@@ -25,19 +25,19 @@ struct Usage {
     }
 }
 
-/// What came of a measurement, as a child process prints it.
+/// The result of a measurement, as a child process prints it.
 struct Sample: Codable {
-    /// Of requests: how many were made in a second. Of a stream: how many MiB came in a second.
+    /// Requests per second or, for a stream, MiB per second.
     var rate: Double
-    /// Of a request, or of a MiB.
+    /// The processor time for a request or, for a stream, for a MiB.
     var processorMicroseconds: Double
-    /// In MiB.
+    /// The peak resident memory, in MiB.
     var peak: Double
-    /// In MiB, at the end.
+    /// The resident memory at the end, in MiB.
     var resident: Double
     var failures: Int
 
-    /// The median of each figure.
+    /// Creates a sample of the medians of all figures.
     init(medianOf samples: [Sample]) {
         func median(_ figure: (Sample) -> Double) -> Double { samples.map(figure).sorted()[samples.count / 2] }
         rate = median(\.rate)

@@ -9,7 +9,7 @@ import Testing
 struct BearerAuthenticationTests {
     private enum Failure: Error { case refused }
 
-    /// Accepts `new` only.
+    /// Accepts only the token `new`.
     private let stub = StubLoader { request in
         request.headers["Authorization"] == "Bearer new" ? .response(200) : .response(401)
     }

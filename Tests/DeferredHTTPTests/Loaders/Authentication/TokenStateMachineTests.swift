@@ -3,7 +3,7 @@ import Testing
 
 @testable import DeferredHTTP
 
-/// Every state × every event.
+/// Tests every state with every event.
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct TokenStateMachineTests {
     private typealias Machine = TokenStateMachine<String>

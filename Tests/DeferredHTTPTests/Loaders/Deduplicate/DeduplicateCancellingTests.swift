@@ -10,7 +10,7 @@ struct DeduplicateCancellingTests {
         let stub = StubLoader()
         let chain = Deduplicate() --> stub
         let (one, two) = (chain.load(.example), chain.load(.example))
-        // The handler of the first runs before that of the second is told.
+        // The handler of the first request runs before the second request gets the result.
         one.addCompletionHandler { _ in two.cancel() }
         stub.tasksInFlight[0].succeed(.ok)
         #expect(one.statusNow == .ok && two.statusNow == .ok)

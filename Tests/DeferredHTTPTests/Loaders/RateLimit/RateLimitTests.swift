@@ -69,7 +69,7 @@ struct RateLimitTests {
                 now += Double.random(in: 0...0.5, using: &random)
                 tokens = min(Double(burst), tokens + (now - last) * rate)
                 last = now
-                // Where rounding decides, either is right.
+                // Where rounding decides, both outcomes are right.
                 let isClose = abs(tokens - 1) < 1e-6
                 guard machine.waitingCount == 0 else { break }
                 let passes = machine.arrived(at: .seconds(now)) == nil

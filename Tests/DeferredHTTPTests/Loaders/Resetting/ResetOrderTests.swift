@@ -28,7 +28,7 @@ struct ResetOrderTests {
         let (stub, throttle) = (StubLoader(.pending.ignoringCancellation()), Throttle(maximum: 1))
         let chain = Autocancel() --> throttle --> stub
         let (first, second) = (chain.load(.example), chain.load(.example))
-        // Cancelled before the second, as the last that came is cancelled first.
+        // Cancelled before the second request, since the newest is cancelled first.
         let third = chain.load(.example)
         third.addCancellationHandler { stub.tasksInFlight[0].succeed(.ok) }
         _ = chain.reset()

@@ -8,7 +8,7 @@ import Testing
 struct RetryTests {
     private let clock = ManualClock()
 
-    /// Retries with pauses that are not shortened at random: 1, 2, 4 … seconds.
+    /// Returns a loader whose pauses are not shortened at random: 1, 2, 4 … seconds.
     private func retry(attempts: Int = 3) -> Retry {
         Retry(.backoff(attempts: attempts, base: .seconds(1), random: { 1 }), clock: clock)
     }

@@ -8,7 +8,7 @@ struct ThrottleStateMachineTests {
     private enum Start: CaseIterable {
         case idle, partlyBusy, full, queued
 
-        /// A limit of two.
+        /// A machine in this state, with a limit of two.
         var machine: ThrottleStateMachine {
             var machine = ThrottleStateMachine(maximum: 2)
             for _ in 0..<[.idle: 0, .partlyBusy: 1, .full: 2, .queued: 4][self, default: 0] {

@@ -20,7 +20,7 @@ struct AdmissionStateMachineTests {
         #expect(machine.arrived(1, host: "a") == [.start(1)])
         #expect(machine.arrived(2, host: "a") == [])
         #expect(machine.arrived(3, host: "a") == [])
-        // One that waits leaves no room.
+        // A waiting request that leaves makes no room.
         #expect(machine.left(2) == [])
         #expect(machine.left(1) == [.start(3)])
         #expect(machine.left(3) == [])

@@ -11,7 +11,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// Something a server does, and how each kind of request is to end with it.
+/// A server's behaviour, and the expected ending of each kind of request.
 struct FaultRow: Sendable, CustomTestStringConvertible {
     enum Kind: CaseIterable {
         case begin, upload, download, stream
@@ -25,7 +25,7 @@ struct FaultRow: Sendable, CustomTestStringConvertible {
     var change: @Sendable (inout URLClient.Configuration) -> Void = { _ in }
     var url: (@Sendable (LoopbackServer) -> URL)?
 
-    /// - Parameter overLibcurl: how it ends over libcurl, where that isn't the same.
+    /// - Parameter overLibcurl: The ending over libcurl, if it is another one.
     init(
         _ description: String,
         _ script: LoopbackServer.Script,
@@ -68,7 +68,7 @@ struct FaultRow: Sendable, CustomTestStringConvertible {
 }
 
 extension FaultRow {
-    /// Runs the row's four cells at once, on one client each.
+    /// Tests the row with the four kinds of request at the same time, each on a separate client.
     func check() async throws {
         let server = try LoopbackServer(respond: respond)
         defer { server.stop() }
@@ -83,7 +83,7 @@ extension FaultRow {
     private func check(_ kind: Kind, on server: LoopbackServer) async throws {
         let finished = Log<Bool>()
         let client = URLClient.fresh {
-            // Short where it is what ends the request; otherwise longer than a busy machine may take.
+            // Short if the deadline ends the request; otherwise longer than a busy machine may take.
             $0.deadlines.idle = (others[kind] ?? self.ending) == .url(.timedOut) ? .milliseconds(400) : .seconds(5)
             $0.maximumBodySize = 500_000
             $0.monitor = { event in
@@ -114,7 +114,7 @@ extension FaultRow {
             let isWhole = received == body
             #expect(isWhole, "\(kind): \(received.count) bytes of \(body.count)")
         }
-        // A deadline ends the task at once, and what was begun for it is cleared away behind it.
+        // A deadline ends the task at once; the clean-up of the transfer follows.
         let files = leavesFile ? ["file"] : []
         try await eventually {
             client.core.requestCount == 0 && client.core.transferCount == 0 && finished.entries.count > 0
@@ -137,8 +137,8 @@ extension FaultRow {
 }
 
 extension URLClientTests {
-    /// Behaviours of servers, each against every kind of request: whatever comes, each request ends once, with the right
-    /// bytes or an error that says what happened, and leaves nothing behind.
+    /// Tests of server behaviours with every kind of request: each request ends once, with the right bytes or an error
+    /// that says what happened, and leaves nothing behind.
     @Suite("Faults")
     struct Faults {
         static let head: LoopbackServer.Payload = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n"

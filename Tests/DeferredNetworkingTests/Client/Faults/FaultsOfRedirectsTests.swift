@@ -23,7 +23,7 @@ extension URLClientTests.Faults {
         FaultRow("307", fine, respond: redirect(.redirect(to: "/next", status: 307))),
         FaultRow("308", fine, respond: redirect(.redirect(to: "/next", status: 308))),
         FaultRow("a redirect to a path above", fine, respond: redirect(.redirect(to: "../../next"))),
-        // The platform reports a redirect when its body has come.
+        // The platform reports a redirect only when its body has arrived.
         FaultRow(
             "a redirect with a body that never comes",
             late,

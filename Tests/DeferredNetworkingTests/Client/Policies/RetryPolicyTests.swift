@@ -65,7 +65,7 @@ struct RetryAfterTests {
             ("0", Duration.seconds(0)), ("120", .seconds(120)), (" 5 ", .seconds(5)), ("-1", nil), ("1.5", nil),
             ("", nil),
             ("soon", nil), ("9223372036854775807", .seconds(1 << 32)), ("99999999999999999999", .seconds(1 << 32)),
-            // That is 784111777 seconds after the epoch.
+            // 784111777 seconds after the epoch.
             ("Sun, 06 Nov 1994 08:49:37 GMT", .seconds(0)), ("Sun, 06 Nov 1994 08:50:37 GMT", .seconds(60)),
             ("Sun, 06 Nov 1994 08:00:00 GMT", .seconds(0)), ("Sun Nov  6 08:49:37 1994", nil),
         ] as [(String, Duration?)]

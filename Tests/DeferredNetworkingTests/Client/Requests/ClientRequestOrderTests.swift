@@ -8,7 +8,9 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// A client's machines, with threads that take steps in any order. A thread does what its steps lead to before its next one.
+/// A client's state machines, with threads that take steps in any order.
+///
+/// A thread takes the steps that follow from a step before its next one.
 private struct Simulation {
     enum Step {
         case begin(UInt64)
@@ -97,12 +99,12 @@ private struct Simulation {
         return event(&machine).map { .request(identifier, $0) }
     }
 
-    /// What `ClientRequest` and `ClientCore` do.
+    /// Performs an action as `ClientRequest` and `ClientCore` do.
     private mutating func perform(_ action: ClientRequestStateMachine<Int>.Action, of identifier: UInt64) -> [Step] {
         switch action {
         case .arrive:
             let actions = admission.arrived(identifier, host: "host")
-            // Under one lock.
+            // The client does both under one lock.
             if actions != [.refuse(identifier)] {
                 registered.insert(identifier)
             }

@@ -9,13 +9,13 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// What can happen to a request, as values: for tables and for random sequences.
+/// The events of a request, as values: for tables and for random sequences.
 private enum RequestEvent: String, CaseIterable, Sendable {
     case begin, admitted, succeeded, refused, busy, failed, delivered, found, notFound, notAnswered, paused, abort
     case staleEnd, staleAnswer, stalePause
 }
 
-/// A machine with a PUT that is tried twice, and asks for a credential.
+/// A machine for a PUT that is attempted twice, and answers a challenge.
 private struct RequestFixture {
     static let url = URL(string: "http://host/") ?? URL(filePath: "/")
 
@@ -96,7 +96,7 @@ extension ClientRequestStateMachine<Int>.Action {
 
 @Suite("Client request state machine", .ownThread, .timeLimit(.minutes(5)))
 struct ClientRequestStateMachineTests {
-    /// For each state, how to get there, and the events that do something there.
+    /// For each state, the events that lead to it, and the events that have an effect there.
     fileprivate static let table: [(way: [RequestEvent], effects: [RequestEvent: [String]])] = [
         ([], [.begin: ["arrive"], .abort: ["failure -999"]]),
         ([.begin], [.admitted: ["start 1"], .abort: ["failure -999", "leave"]]),
@@ -169,7 +169,8 @@ struct ClientRequestStateMachineTests {
             var lateActions = 0
             var history: [RequestEvent] = []
             for step in 0..<31 {
-                // The ends are rarer than the rest, so that sequences get past them. Whatever happened, an abortion ends it.
+                // Final events are rarer than the others, so that sequences get further. At the end of each, an
+                // abortion ends it.
                 let isAbortion = step == 30 || random.next() % 16 == 0
                 let event = isAbortion ? .abort : others[Int(random.next() % UInt64(others.count))]
                 history.append(event)
@@ -185,7 +186,7 @@ struct ClientRequestStateMachineTests {
                     }
                 }
             }
-            // Two by the policy, and five for credentials.
+            // Two starts by the retry policy, and five for credentials.
             guard ends == 1, leaves == 1, lateActions == 0, starts <= 7 else {
                 Issue.record("seed \(seed): \(ends) ends, \(leaves) leaves, \(starts) starts: \(history)")
                 return

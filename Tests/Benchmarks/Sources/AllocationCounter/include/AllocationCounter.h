@@ -4,8 +4,8 @@ typedef struct {
     long bytes;
 } HeapUse;
 
-/// Begins to count.
+/// Starts counting.
 void count_heap_use(void);
 
-/// Since `count_heap_use`. Zero everywhere but with glibc.
+/// Returns the change since `count_heap_use`. Always zero without glibc.
 HeapUse heap_use(void);

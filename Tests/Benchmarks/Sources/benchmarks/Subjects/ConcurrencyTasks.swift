@@ -1,4 +1,4 @@
-/// Swift's own tasks and continuations, in the shape that comes nearest to each operation.
+/// Returns the closest equivalent of each operation with Swift's own tasks and continuations.
 func concurrencyBody(_ operation: Operation) -> Body? {
     let sink = Sink()
     let executor = DrivenExecutor()
@@ -97,7 +97,7 @@ func concurrencyBody(_ operation: Operation) -> Body? {
             }
         }
     case .taskValue, .taskGet:
-        // One actor for both sides, since the library's tasks take no executor of their own choice.
+        // One actor for both sides, since the library's tasks can't choose an executor.
         return Body { count in
             {
                 DrivenActor.run {

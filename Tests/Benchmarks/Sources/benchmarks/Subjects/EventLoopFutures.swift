@@ -6,10 +6,10 @@ func eventLoopFutureBody(_ operation: Operation) -> Body? {
     let loop = EmbeddedEventLoop()
     switch operation {
     case .createDrop:
-        // A promise has to be kept: an incomplete one must not be dropped.
+        // A promise must be completed: an incomplete one must not be dropped.
         return Body { loop.makePromise(of: Int.self).succeed(1) }
     case .createFillPeek:
-        // It has no `peek`; its users ask a completed future with a callback, which is called at once.
+        // There is no `peek`; users query a completed future with a callback, which is called at once.
         return Body {
             let promise = loop.makePromise(of: Int.self)
             promise.succeed(1)
@@ -70,7 +70,7 @@ func eventLoopFutureBody(_ operation: Operation) -> Body? {
             blackHole(result)
         }
     case .firstFilled:
-        // There is no such operator; cascading every future into one promise is how it is done.
+        // There is no such operator; the usual way is to cascade every future into one promise.
         return Body {
             let promises = (0..<1_000).map { _ in loop.makePromise(of: Int.self) }
             let first = loop.makePromise(of: Int.self)
@@ -109,7 +109,7 @@ func eventLoopFutureBody(_ operation: Operation) -> Body? {
             }
         }
     default:
-        // A callback cannot be taken back; an embedded loop belongs to one thread.
+        // A callback cannot be cancelled; an embedded loop belongs to one thread.
         return nil
     }
 }

@@ -1,5 +1,5 @@
-/// What each operation cannot do without: as many allocations, of the same sizes, as many atomic operations and as many
-/// calls through a pointer, and nothing else.
+/// Returns the minimum for each operation: as many allocations, of the same sizes, as many atomic operations and as
+/// many calls through a pointer as it needs, and nothing else.
 func floorBody(_ operation: Operation) -> Body? {
     let sink = Sink()
     switch operation {
@@ -52,7 +52,7 @@ func floorBody(_ operation: Operation) -> Body? {
             sink.add(turn)
         }
     case .flatMapLoopPending:
-        // A turn makes the future it waits for and the stage that waits.
+        // A turn makes the future to wait for, and the stage that waits for it.
         return Body {
             for turn in 0..<10_000 {
                 let future = FloorFuture.make()
@@ -73,7 +73,8 @@ func floorBody(_ operation: Operation) -> Body? {
                 for _ in 0..<count {
                     let handler = FloorHandler { sink.add($0) }
                     future.push(handler)
-                    // Won from the handler's side, locked in the future, unlinked and unlocked in one.
+                    // Claims the handler, locks the future, then unlinks the handler and unlocks the future in one
+                    // operation.
                     guard handler.take() else { continue }
                     let old = future.word.bitwiseOr(4, ordering: .acquiring).oldValue
                     _ = future.word.compareExchange(expected: old | 4, desired: 0, ordering: .acquiringAndReleasing)
@@ -115,12 +116,12 @@ func floorBody(_ operation: Operation) -> Body? {
     }
 }
 
-/// Calls a closure that the optimiser doesn't know.
+/// Calls a closure that is opaque to the optimiser.
 @inline(never)
 @_optimize(none)
 private func indirect(_ value: Int) -> Int { value &+ 1 }
 
-/// `count` futures and a handler on each; the last to be filled fills the result.
+/// Makes `count` futures with a handler on each; the last to be filled fills the result.
 @inline(__always)
 private func joined(_ count: Int, _ sink: Sink) -> FloorFuture {
     let result = FloorFuture.make()

@@ -1,7 +1,9 @@
 import Synchronization
 
-/// Storage and handler of a hand-made future that can do no more than one benchmark needs: not generic, nothing to take
-/// back, no executor, no order to keep. The objects are as large as the library's.
+/// The base class of the storage and the handlers of a minimal future, which can do no more than one benchmark needs.
+///
+/// It is not generic, and has no cancellation, executor or order of handlers. The objects are as large as the
+/// library's.
 ///
 /// SAFETY: links and values belong to the winner of the atomic operations around them.
 class FloorNode: @unchecked Sendable {
@@ -11,13 +13,13 @@ class FloorNode: @unchecked Sendable {
     final var unused = 0
     final let membership = Atomic(UInt(0))
 
-    /// Wins the right to run.
+    /// Claims the right to run.
     @inline(__always)
     final func take() -> Bool {
         membership.compareExchange(expected: 0, desired: 3, ordering: .acquiring).exchanged
     }
 
-    /// Receives the value of the future it waited for.
+    /// Receives the value of the future that this waited for.
     func run(_ value: Int) {}
 }
 
@@ -27,7 +29,7 @@ class FloorFuture: FloorNode, @unchecked Sendable {
     final var value: Int?
     private let unusedWord = 0
 
-    /// Not to be seen through: the optimiser would put the object on the stack.
+    /// Makes a future out of the optimiser's sight, which would allocate it on the stack.
     @inline(never)
     static func make() -> FloorFuture { FloorFuture() }
 
@@ -36,7 +38,7 @@ class FloorFuture: FloorNode, @unchecked Sendable {
         word.bitwiseOr(2, ordering: .relaxed).oldValue & 2 == 0
     }
 
-    /// Adds a handler, together with the caller's reference.
+    /// Adds a handler, and consumes the caller's reference to it.
     @inline(__always)
     final func push(_ node: consuming FloorNode) {
         let node = Unmanaged.passRetained(node)
@@ -53,7 +55,7 @@ class FloorFuture: FloorNode, @unchecked Sendable {
         }
     }
 
-    /// Makes the value visible, and runs the handlers.
+    /// Publishes the value, and runs the handlers.
     @inline(__always)
     final func publish(_ value: Int) {
         self.value = value
@@ -91,7 +93,7 @@ final class FloorHandler: FloorNode, @unchecked Sendable {
     }
 }
 
-/// A future that is a handler too, as large as the library's.
+/// A future that is also a handler, as large as the library's.
 final class FloorStage: FloorFuture, @unchecked Sendable {
     private let transform: @Sendable (Int) -> Int
     private let unusedWords = (0, 0, 0, 0, 0, 0)

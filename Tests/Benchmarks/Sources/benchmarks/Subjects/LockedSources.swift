@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A cancellation token source as one would write it first: a dictionary of handlers under a lock.
+/// A straightforward cancellation token source: a dictionary of handlers under a lock.
 private final class LockedSource: Sendable {
     typealias Handler = @Sendable () -> Void
 
@@ -20,13 +20,13 @@ private final class LockedSource: Sendable {
     }
 
     func unregister(_ number: Int) {
-        // Freed outside of the lock.
+        // Released outside of the lock.
         let handler = state.withLock { $0.handlers.removeValue(forKey: number) }
         withExtendedLifetime(handler) {}
     }
 }
 
-/// The same with the handlers of all sources under one lock.
+/// A source with one lock for the handlers of all sources.
 private final class GloballyLockedSource: Sendable {
     typealias Handler = @Sendable () -> Void
 

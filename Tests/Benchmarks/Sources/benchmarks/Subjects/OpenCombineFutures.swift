@@ -74,14 +74,14 @@ func openCombineBody(_ operation: Operation) -> Body? {
             }
         }
     case .zip:
-        // 0.14.0 stops the program when a zip of zips ends: it reads an unowned parent that has gone.
+        // 0.14.0 crashes when a zip of zips ends: it reads an unowned parent that has been released.
         return nil
     default:
         return nil
     }
 }
 
-/// A future together with the promise that its initialiser hands out.
+/// A future with the promise that its initialiser provides.
 private struct Promised {
     let future: Future<Int, Never>
     private let promise: Future<Int, Never>.Promise?

@@ -66,7 +66,7 @@ func oursTaskBody(_ operation: Operation) -> Body? {
     case .tokenContended, .tokenSeparate:
         let (first, separate) = apart { CancellationTokenSource() }
         let second = operation == .tokenContended ? first : separate
-        // One for each thread: not the counting of references to a third is measured.
+        // One sink for each thread, since reference counting of a shared one is not to be measured.
         let (sink, other) = apart { Sink() }
         return Body { count in
             {
@@ -87,7 +87,7 @@ private func chain(_ task: Task<Int>) -> Task<Int> {
         .map(increment).map(increment).map(increment).map(increment)
 }
 
-/// What a task costs more than the future in it.
+/// Returns operations on plain futures, which show the additional cost of a task.
 func futureBody(_ operation: Operation) -> Body? {
     switch operation {
     case .taskCreateFill: oursBody(.createFillPeek)

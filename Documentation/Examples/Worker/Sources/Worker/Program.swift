@@ -1,0 +1,38 @@
+import Deferred
+import Foundation
+
+@main
+struct Program {
+    static func main() async throws {
+        switch CommandLine.arguments.dropFirst().first.map({ URL(string: $0) }) {
+        case nil:
+            exit(try await Demo.run() ? 0 : 1)
+        case .some(let url?) where url.host != nil:
+            exit(await serve(queueAt: url) ? 0 : 1)
+        default:
+            print("usage: Worker [URL of a queue]; without one, a demonstration")
+            exit(2)
+        }
+    }
+
+    /// Does the jobs of a queue until somebody sends `SIGTERM`.
+    ///
+    /// - Returns: Whether what had been begun has ended in time.
+    static func serve(queueAt url: URL) async -> Bool {
+        let termination = SignalListener(SIGTERM)
+        defer { termination.cancel() }
+
+        let metrics = Metrics()
+        let queue = JobQueue(at: url, metrics)
+        let stop = CancellationTokenSource()
+        let work = Worker(queue: queue, stop: stop.token).run()
+
+        await termination.received.value
+        stop.cancel()  // No more jobs are taken.
+        let result = await work.timeout(after: .seconds(10)).result  // Those that were taken are done.
+        await queue.shutdown().value
+
+        print("worker \(ProcessInfo.processInfo.processIdentifier): \((try? result.get()) ?? 0) jobs, \(metrics)")
+        return (try? result.get()) != nil
+    }
+}

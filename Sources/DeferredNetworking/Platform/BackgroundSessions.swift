@@ -1,0 +1,25 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Sessions whose transfers outlive the process.
+///
+/// Theirs are uploads and downloads of files only, and other tasks raise an exception, which nobody can catch. A future
+/// doesn't outlive its process. They exist on Apple's platforms only. Test: `BackgroundSessionsTests`.
+enum BackgroundSessions {
+    static func refuse(_ configuration: URLSessionConfiguration) throws(URLClientError) {
+        #if !canImport(FoundationNetworking)
+        if let identifier = configuration.identifier { throw refusal(of: identifier) }
+        #endif
+    }
+
+    static func refusal(of identifier: String) -> URLClientError {
+        .engineUnavailable(
+            reason:
+                "the session \(DisplayText.quoted(identifier)) is one for the background, whose transfers outlive the "
+                + "process and its tasks; use a session with another configuration, or that session's own methods"
+        )
+    }
+}

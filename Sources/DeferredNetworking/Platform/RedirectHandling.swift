@@ -1,0 +1,38 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The answer to a redirect, for tasks that can go on after one.
+///
+/// swift-corelibs-foundation traps on answers (see ``SessionDelegate``). On Apple's platforms the task follows, and keeps its
+/// connections, its metrics and its identity. CFNetwork also counts redirects, and may end a task before a limit of ours
+/// beyond its own, with the same code. Test: `URLSessionTests`, "a redirected task is still the same".
+enum RedirectHandling {
+    /// - Parameter proposal: the platform's own.
+    static func answer(
+        _ completionHandler: @escaping RedirectAnswer,
+        _ proposal: URLRequest
+    ) -> RedirectAnswer? {
+        #if canImport(FoundationNetworking)
+        nil
+        #else
+        { next in completionHandler(next.map { combine($0, with: proposal) }) }
+        #endif
+    }
+
+    /// The request to send, on top of what the platform alone knows: that a body is a file, in a request that says nothing
+    /// of it.
+    static func combine(_ next: URLRequest, with proposal: URLRequest) -> URLRequest {
+        guard next.httpBody == nil, next.httpBodyStream == nil, next.httpMethod == proposal.httpMethod,
+            ![nil, "GET", "HEAD"].contains(next.httpMethod)
+        else { return next }
+        var result = proposal
+        result.url = next.url
+        result.allHTTPHeaderFields = next.allHTTPHeaderFields
+        result.timeoutInterval = next.timeoutInterval
+        result.cachePolicy = next.cachePolicy
+        return result
+    }
+}

@@ -1,0 +1,51 @@
+import Foundation
+
+/// The public key of a certificate with its algorithm, which is what pins are digests of: RFC 5280, section 4.1.
+///
+/// No framework gives these bytes: Security has the key alone, in a form of each algorithm's own.
+enum SubjectPublicKeyInfo {
+    /// - Parameter certificate: in DER.
+    /// - Returns: in DER, or nil for what is no certificate.
+    static func of(certificate: Data) -> Data? {
+        var outer = DERReader(Array(certificate)[...])
+        guard let certificate = outer.next(0x30) else { return nil }
+        var certificateReader = DERReader(certificate.content)
+        guard let body = certificateReader.next(0x30) else { return nil }
+        var reader = DERReader(body.content)
+        // The version, which is left out for the first.
+        _ = reader.next(0xA0)
+        // Serial number, signature algorithm, issuer, validity, subject.
+        for tag: UInt8 in [0x02, 0x30, 0x30, 0x30, 0x30] {
+            guard reader.next(tag) != nil else { return nil }
+        }
+        return reader.next(0x30).map { Data($0.whole) }
+    }
+}
+
+/// Reads values in DER, one behind the other: ITU-T X.690, section 10.
+private struct DERReader {
+    private var rest: ArraySlice<UInt8>
+
+    init(_ bytes: ArraySlice<UInt8>) {
+        rest = bytes
+    }
+
+    /// The next value, if it has this tag; otherwise it stays the next one.
+    mutating func next(_ tag: UInt8) -> (whole: ArraySlice<UInt8>, content: ArraySlice<UInt8>)? {
+        var header = rest
+        guard header.popFirst() == tag, let first = header.popFirst() else { return nil }
+        var length = Int(first)
+        if first & 0x80 != 0 {
+            // Four bytes hold what any certificate has.
+            let count = Int(first & 0x7F)
+            guard (1...4).contains(count), header.count >= count else { return nil }
+            length = header.prefix(count).reduce(0) { $0 << 8 | Int($1) }
+            header = header.dropFirst(count)
+        }
+        guard header.count >= length else { return nil }
+        let content = header.prefix(length)
+        let whole = rest.prefix(upTo: content.endIndex)
+        rest = rest.suffix(from: content.endIndex)
+        return (whole, content)
+    }
+}

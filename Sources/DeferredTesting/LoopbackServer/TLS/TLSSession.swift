@@ -1,0 +1,126 @@
+import Foundation
+
+/// What all TLS sessions of a server share.
+///
+/// SAFETY: not changed once it is made; OpenSSL counts references to it by atomic operations.
+final class TLSContext: @unchecked Sendable {
+    fileprivate let library: OpenSSL
+    fileprivate let context: OpenSSL.Object
+
+    init(_ tls: LoopbackServer.TLS) throws(LoopbackServer.TLSError) {
+        guard let library = OpenSSL.shared, let context = library.newContext(library.serverMethod()) else {
+            throw .missing
+        }
+        self.library = library
+        self.context = context
+        // SSL_CTRL_SET_MIN_PROTO_VERSION and its twin, whatever the system's configuration says.
+        _ = library.control(context, 123, 0x0303, nil)
+        switch tls.maximumVersion {
+        case nil: break
+        case .v1_2: _ = library.control(context, 124, 0x0303, nil)
+        case .v1_3: _ = library.control(context, 124, 0x0304, nil)
+        }
+        guard let certificate = certificate(tls.certificate.certificate) else { throw Self.unreadable("certificate") }
+        defer { library.freeCertificate(certificate) }
+        guard let key = library.reading(tls.certificate.key, { library.readKey($0, nil, nil, nil) }) else {
+            throw Self.unreadable("private key")
+        }
+        defer { library.freeKey(key) }
+        guard library.useCertificate(context, certificate) == 1, library.useKey(context, key) == 1 else {
+            throw Self.unreadable("pair of certificate and key")
+        }
+        guard let pem = tls.clientAuthority else { return }
+        guard let authority = self.certificate(pem) else { throw Self.unreadable("authority of the clients") }
+        defer { library.freeCertificate(authority) }
+        _ = library.addToStore(library.certificateStore(context), authority)
+        // SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT.
+        library.setVerification(context, 3, nil)
+    }
+
+    deinit { library.freeContext(context) }
+
+    private func certificate(_ pem: Data) -> OpenSSL.Object? {
+        library.reading(pem) { library.readCertificate($0, nil, nil, nil) }
+    }
+
+    private static func unreadable(_ part: String) -> LoopbackServer.TLSError {
+        LoopbackServer.TLSError(description: "the \(part) is not one that OpenSSL can read in PEM format")
+    }
+}
+
+/// The server's side of TLS on one connection, which turns what arrives into plain bytes, and plain bytes into what is
+/// sent.
+///
+/// It sends and receives nothing itself. Used by the one thread that serves the connection.
+final class TLSSession {
+    /// The peer has broken the protocol, or has been refused.
+    struct Failure: Error {}
+
+    private let context: TLSContext
+    private let session: OpenSSL.Object
+    private let input: OpenSSL.Object
+    private let output: OpenSSL.Object
+
+    /// Whether the peer has said that it sends no more.
+    private(set) var isClosedByPeer = false
+
+    private var library: OpenSSL { context.library }
+
+    init(_ context: TLSContext) throws(Failure) {
+        let library = context.library
+        guard let session = library.newSession(context.context) else { throw Failure() }
+        guard let input = library.newBuffer(library.memory()), let output = library.newBuffer(library.memory()) else {
+            library.freeSession(session)
+            throw Failure()
+        }
+        // The session owns the buffers from here on.
+        library.setBuffers(session, input, output)
+        library.acceptState(session)
+        (self.context, self.session, self.input, self.output) = (context, session, input, output)
+    }
+
+    deinit { library.freeSession(session) }
+
+    /// The plain bytes in what arrived. Whatever comes of it, ``takeOutput()`` may have something to send.
+    func open(_ bytes: [UInt8]) throws(Failure) -> [UInt8] {
+        library.append(bytes, to: input)
+        var result: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 16_384)
+        while true {
+            library.clearErrors()
+            let count = library.read(session, &piece, Int32(piece.count))
+            if count > 0 {
+                result += piece[..<Int(count)]
+                continue
+            }
+            switch library.sessionError(session, count) {
+            case 2: return result  // SSL_ERROR_WANT_READ
+            case 6:  // SSL_ERROR_ZERO_RETURN
+                isClosedByPeer = true
+                return result
+            default:
+                library.clearErrors()
+                throw Failure()
+            }
+        }
+    }
+
+    /// What is to be sent for plain bytes.
+    func seal(_ bytes: Data) throws(Failure) -> Data {
+        guard !bytes.isEmpty else { return Data() }
+        library.clearErrors()
+        let count = bytes.withUnsafeBytes { library.write(session, $0.baseAddress, Int32($0.count)) }
+        guard Int(count) == bytes.count else { throw Failure() }
+        return takeOutput()
+    }
+
+    /// What is to be sent of the protocol's own.
+    func takeOutput() -> Data { library.contents(of: output) }
+
+    /// What tells the peer that nothing more comes.
+    func close() -> Data {
+        library.clearErrors()
+        _ = library.shutDown(session)
+        return takeOutput()
+    }
+}

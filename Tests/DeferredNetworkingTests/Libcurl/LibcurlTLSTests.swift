@@ -1,0 +1,243 @@
+#if os(Linux)
+import DeferredCore
+import DeferredTask
+import DeferredTesting
+import Foundation
+import FoundationNetworking
+import TestSupport
+import Testing
+
+@testable import DeferredNetworking
+
+/// `Configuration.tls` and `unixSocketPath` against a server on this machine, which has certificates for it.
+@Suite("TLS over libcurl", .serialized, .ownThread, .timeLimit(.minutes(2)), .enabled(if: LoopbackServer.canDoTLS))
+struct LibcurlTLSTests {
+    private let authority: LoopbackServer.Authority
+    private let certificate: LoopbackServer.Certificate
+    private let folder: TemporaryDirectory
+
+    init() throws {
+        authority = try LoopbackServer.Authority(name: "The authority")
+        certificate = try authority.issue()
+        folder = try TemporaryDirectory()
+    }
+
+    private func server(_ change: (inout LoopbackServer.TLS) -> Void = { _ in }) throws -> LoopbackServer {
+        var tls = LoopbackServer.TLS(certificate)
+        change(&tls)
+        return try LoopbackServer(tls: tls) { .response(body: .text("\($0.method) \($0.body.count)")) }
+    }
+
+    /// How a request ends, over a client that trusts the authority.
+    private func ending(
+        at server: LoopbackServer,
+        _ change: (inout URLClient.TLS) -> Void = { _ in }
+    ) async -> Ending {
+        var tls = URLClient.TLS()
+        tls.authorities = .data(authority.certificate)
+        change(&tls)
+        let client = URLClient.fresh { [tls] in
+            $0.engine = .libcurl
+            $0.tls = tls
+        }
+        let ending = await client.begin(server.url("/")).ending()
+        await client.shutdown().value
+        return ending
+    }
+
+    private func write(_ data: Data, _ name: String) throws -> URL {
+        let file = folder.url.appending(path: name)
+        try data.write(to: file)
+        return file
+    }
+
+    // MARK: Whom a client trusts
+
+    @Test func `a server is trusted if its certificate comes from one of the authorities`() async throws {
+        let server = try server()
+        defer { server.stop() }
+        let other = try LoopbackServer.Authority(name: "Another authority")
+        let file = try write(authority.certificate, "authority.pem")
+        let both = try write(other.certificate + authority.certificate, "both.pem")
+        #expect(await ending(at: server) == .status(200))
+        #expect(await ending(at: server) { $0.authorities = .file(file) } == .status(200))
+        #expect(await ending(at: server) { $0.authorities = .file(both) } == .status(200))
+        #expect(await ending(at: server) { $0.authorities = .system } == .url(.serverCertificateUntrusted))
+        #expect(
+            await ending(at: server) { $0.authorities = .data(other.certificate) } == .url(.serverCertificateUntrusted)
+        )
+        #expect(server.requestCount == 3)
+    }
+
+    @Test func `authorities that can't be read fail the request`() async throws {
+        let server = try server()
+        defer { server.stop() }
+        let missing = folder.url.appending(path: "missing.pem")
+        let nonsense = try write(Data("nonsense".utf8), "nonsense.pem")
+        for authorities in [URLClient.TLS.Authorities.file(missing), .file(nonsense), .data(Data("nonsense".utf8))] {
+            let ending = await ending(at: server) { $0.authorities = authorities }
+            #expect(ending == .url(.secureConnectionFailed) || ending == .url(.serverCertificateUntrusted))
+        }
+        #expect(server.requestCount == 0)
+    }
+
+    @Test func `a certificate that has expired, or is another host's, is not trusted`() async throws {
+        let expired = try authority.issue(lifetime: .seconds(-60))
+        let stranger = try authority.issue(to: ["example.com"])
+        let old = try server { $0.certificate = expired }
+        let other = try server { $0.certificate = stranger }
+        defer {
+            old.stop()
+            other.stop()
+        }
+        #expect(await ending(at: old) == .url(.serverCertificateHasBadDate))
+        #expect(await ending(at: other) == .url(.serverCertificateUntrusted))
+        #expect(old.requestCount + other.requestCount == 0)
+    }
+
+    @Test func `of pinned keys, one has to be the server's`() async throws {
+        let server = try server()
+        defer { server.stop() }
+        let stranger = try authority.issue().publicKeyDigest
+        #expect(await ending(at: server) { $0.pinnedPublicKeys = [certificate.publicKeyDigest] } == .status(200))
+        #expect(
+            await ending(at: server) { $0.pinnedPublicKeys = [stranger, certificate.publicKeyDigest] } == .status(200)
+        )
+        #expect(await ending(at: server) { $0.pinnedPublicKeys = [stranger] } == .url(.serverCertificateUntrusted))
+        // A pin doesn't make up for an authority.
+        #expect(
+            await ending(at: server) {
+                $0.pinnedPublicKeys = [certificate.publicKeyDigest]
+                $0.authorities = .system
+            } == .url(.serverCertificateUntrusted)
+        )
+    }
+
+    @Test func `a server that speaks no version that is new enough is refused`() async throws {
+        let old = try server { $0.maximumVersion = .v1_2 }
+        let new = try server { $0.maximumVersion = .v1_3 }
+        defer {
+            old.stop()
+            new.stop()
+        }
+        for server in [old, new] {
+            #expect(await ending(at: server) { $0.minimumVersion = .v1_2 } == .status(200))
+        }
+        #expect(await ending(at: new) { $0.minimumVersion = .v1_3 } == .status(200))
+        #expect(await ending(at: old) { $0.minimumVersion = .v1_3 } == .url(.secureConnectionFailed))
+    }
+
+    // MARK: Who a client is
+
+    @Test(arguments: [LoopbackServer.TLS.Version.v1_2, .v1_3])
+    func `a server that asks for a certificate lets in those that have one`(
+        version: LoopbackServer.TLS.Version
+    ) async throws {
+        let clients = try LoopbackServer.Authority(name: "The authority of clients")
+        let server = try server {
+            $0.clientAuthority = clients.certificate
+            $0.maximumVersion = version
+        }
+        defer { server.stop() }
+        func identity(_ issuer: LoopbackServer.Authority, _ name: String) throws -> URLClient.TLS.ClientCertificate {
+            let identity = try issuer.issue(to: [name])
+            return try .init(
+                certificate: write(identity.certificate, name + ".pem"),
+                key: write(identity.key, name + ".key")
+            )
+        }
+        let friend = try identity(clients, "friend")
+        let stranger = try identity(authority, "stranger")
+        #expect(await ending(at: server) { $0.clientCertificate = friend } == .status(200))
+        // Before TLS 1.3, a server doesn't say what it misses.
+        let missed = version == .v1_2 ? URLError.secureConnectionFailed : .clientCertificateRequired
+        #expect(await ending(at: server) == .url(missed))
+        #expect(await ending(at: server) { $0.clientCertificate = stranger } == .url(.clientCertificateRejected))
+        let mixed = URLClient.TLS.ClientCertificate(certificate: friend.certificate, key: stranger.key)
+        let missing = URLClient.TLS.ClientCertificate(certificate: friend.certificate, key: folder.file)
+        for identity in [mixed, missing] {
+            #expect(await ending(at: server) { $0.clientCertificate = identity } == .url(.clientCertificateRejected))
+        }
+        #expect(server.requestCount == 1)
+    }
+
+    // MARK: What goes through
+
+    @Test func `a client over a session refuses a certificate that the system doesn't know`() async throws {
+        let server = try server()
+        defer { server.stop() }
+        let client = URLClient.fresh { $0.engine = .urlSession }
+        let ending = await client.begin(server.url("/")).ending()
+        #expect(ending == .url(.serverCertificateUntrusted) && server.requestCount == 0)
+        await client.shutdown().value
+    }
+
+    @Test func `large bodies go both ways on connections that are kept`() async throws {
+        let size = 3 << 20
+        let server = try LoopbackServer(tls: .init(certificate)) { request in
+            .response(body: .bytes(request.body))
+        }
+        defer { server.stop() }
+        let metrics = Log<URLClient.Metrics>()
+        let client = URLClient.fresh {
+            $0.engine = .libcurl
+            $0.tls.authorities = .data(authority.certificate)
+            $0.monitor = { event in event.metrics.map { metrics.add($0) } }
+        }
+        let body = Data((0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+        for _ in 0..<3 {
+            let (echo, _) = try await client.upload(server.url("/"), from: .data(body)).get()
+            #expect(echo == body)
+        }
+        #expect(server.connectionCount == 1 && metrics.entries.map(\.isReused) == [false, true, true])
+        #expect(metrics.entries[0].tlsHandshake > .zero)
+        await client.shutdown().value
+    }
+
+    @Test func `a body without a length is whole with the farewell, and cut short with a reset`() async throws {
+        let server = try LoopbackServer(tls: .init(certificate)) { request in
+            let head = Script.Step.send(.text("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nhello"))
+            return request.path == "/whole" ? [head, .close] : [head, .reset]
+        }
+        defer { server.stop() }
+        let client = URLClient.fresh {
+            $0.engine = .libcurl
+            $0.tls.authorities = .data(authority.certificate)
+        }
+        #expect(try await client.begin(server.url("/whole")).text() == "hello")
+        #expect(await client.begin(server.url("/cut")).ending() == .url(.networkConnectionLost))
+        await client.shutdown().value
+    }
+
+    // MARK: Sockets with a path
+
+    @Test(arguments: [false, true])
+    func `requests go through a socket with a path, whatever host they name`(isSecure: Bool) async throws {
+        let path = folder.url.appending(path: "socket").path
+        let server = try LoopbackServer(tls: isSecure ? .init(certificate) : nil, unixSocketPath: path) { request in
+            .response(body: .text("\(request.headers["Host"] ?? "") \(request.target)"))
+        }
+        let client = URLClient.fresh {
+            $0.engine = .libcurl
+            $0.unixSocketPath = path
+            $0.tls.authorities = .data(authority.certificate)
+        }
+        #expect(try await client.begin(server.url("/a?b=c")).text() == "localhost /a?b=c")
+        if !isSecure {
+            let url = try #require(URL(string: "http://nowhere.invalid:81/x"))
+            #expect(try await client.begin(url).text() == "nowhere.invalid:81 /x")
+        }
+        await client.shutdown().value
+        server.stop()
+        #expect(!FileManager.default.fileExists(atPath: path))
+        let late = URLClient.fresh {
+            $0.engine = .libcurl
+            $0.unixSocketPath = path
+        }
+        #expect(await late.begin(server.url("/")).ending() == .url(.cannotConnectToHost))
+        await late.shutdown().value
+    }
+}
+
+private typealias Script = LoopbackServer.Script
+#endif

@@ -1,0 +1,241 @@
+import DeferredCore
+import DeferredTask
+import Foundation
+import TestSupport
+import Testing
+
+@testable import DeferredNetworking
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Transfers over tasks that wait for answers, as those of Apple's platforms do.
+@Suite("Transfers that answer their tasks", .ownThread, .timeLimit(.minutes(1)))
+struct TransferAnswersTests {
+    private typealias Outcome = Result<(Data, URLResponse), any Error>
+
+    private let task = ScriptedTask()
+    private let outcome = Deferred<Ending>()
+    private let url: URL
+
+    init() throws {
+        url = try #require(URL(string: "http://host/first"))
+    }
+
+    private func begin(
+        _ request: URLRequest? = nil,
+        body: CheckedRequest.Body = .inRequest,
+        decider: (any TransferDecider)? = nil
+    ) -> Transfer {
+        Transfer(
+            .checked(request ?? URLRequest(url: url), body: body),
+            on: EngineLease(ScriptedEngine(task)),
+            decider: decider,
+            sink: DataSink { [outcome] in outcome.fill(with: Ending($0)) }
+        )
+    }
+
+    private func redirect(to location: String, status: Int = 302) throws -> HTTPURLResponse {
+        try #require(
+            HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: ["Location": location])
+        )
+    }
+
+    @Test func `a redirect is answered with the checked proposal, and the same task goes on`() throws {
+        var request = URLRequest(url: url)
+        request.setValue("Bearer secret", forHTTPHeaderField: "Authorization")
+        let transfer = begin(request)
+        let answers = Log<URLRequest?>()
+        transfer.receive(.redirect(try redirect(to: "http://other/next"), answer: { answers.add($0) }), of: 1)
+        #expect(answers.entries.map { $0?.url?.absoluteString } == ["http://other/next"])
+        #expect(answers.entries.first??.value(forHTTPHeaderField: "Authorization") == nil)
+        let response = try #require(HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil))
+        transfer.receive(.head(response), of: 1)
+        transfer.receive(.ended(response, error: nil), of: 1)
+        #expect(outcome.peek() == .status(200))
+        #expect(task.log.entries == ["resume"])
+    }
+
+    @Test func `a redirect that is not one to follow is the response, and one too many fails`() throws {
+        let answers = Log<URLRequest?>()
+        let transfer = begin()
+        transfer.receive(.redirect(try redirect(to: "ftp://host/"), answer: { answers.add($0) }), of: 1)
+        #expect(answers.entries == [nil] && !outcome.isFilled)
+        for _ in 0..<21 {
+            transfer.receive(.redirect(try redirect(to: "/next"), answer: { answers.add($0) }), of: 1)
+        }
+        #expect(answers.entries.compactMap { $0 }.count == 20 && answers.entries.count == 22)
+        #expect(outcome.peek() == .url(.httpTooManyRedirects))
+        #expect(task.log.entries == ["resume", "cancel"])
+    }
+
+    @Test func `a cancelled transfer answers the redirect that it was asked about, once`() throws {
+        let answers = Log<URLRequest?>()
+        let transfer = begin(decider: SilentDecider())
+        transfer.receive(.redirect(try redirect(to: "/next"), answer: { answers.add($0) }), of: 1)
+        #expect(answers.entries.isEmpty)
+        transfer.cancel()
+        transfer.cancel()
+        #expect(answers.entries == [nil])
+        // The platform may still have one.
+        transfer.receive(.redirect(try redirect(to: "/next"), answer: { answers.add($0) }), of: 1)
+        #expect(answers.entries == [nil, nil])
+        #expect(outcome.peek() == .url(.cancelled))
+    }
+
+    @Test func `a stream that is asked for once more is made once more`() {
+        let bodies = Log<Data?>()
+        let transfer = begin(.post(url, Data()), body: .stream { InputStream(data: Data("body".utf8)) })
+        for _ in 0..<2 {
+            transfer.receive(.bodyBegan(stream: { bodies.add($0.map(Self.read)) }), of: 1)
+        }
+        #expect(bodies.entries == [Data("body".utf8), Data("body".utf8)])
+    }
+
+    @Test func `there is no second stream of a body that can be sent once`() {
+        let answers = Log<Bool>()
+        var request = URLRequest.post(url, Data())
+        request.httpBodyStream = InputStream(data: Data("body".utf8))
+        begin(request).receive(.bodyBegan(stream: { answers.add($0 == nil) }), of: 1)
+        #expect(answers.entries == [true])
+    }
+
+    @Test func `a stream that was read before ends the transfer`() {
+        let answers = Log<Bool>()
+        let transfer = begin(
+            .post(url, Data()),
+            body: .stream {
+                let stream = InputStream(data: Data("body".utf8))
+                stream.open()
+                stream.close()
+                return stream
+            }
+        )
+        transfer.receive(.bodyBegan(stream: { answers.add($0 == nil) }), of: 1)
+        #expect(answers.entries == [true])
+        #expect(outcome.peek() == .client(BodyStreams.spent))
+    }
+
+    @Test func `a credential that has failed is not given again, and a refusal is no cancellation`() {
+        let answers = Log<String>()
+        let answer: ChallengeAnswer = { answers.add("\($0.rawValue) \($1?.user ?? "")") }
+        let dispositions: [URLSession.AuthChallengeDisposition] = [
+            .useCredential, .performDefaultHandling, .cancelAuthenticationChallenge,
+        ]
+        let transfer = begin(decider: CredentialDecider(.useCredential))
+        for _ in 0..<2 {
+            transfer.receive(.challenge(.basic(), answer: answer), of: 1)
+        }
+        #expect(answers.entries == ["\(dispositions[0].rawValue) me", "\(dispositions[1].rawValue) "])
+        #expect(!outcome.isFilled)
+        let other = Deferred<Ending>()
+        let refusing = Transfer(
+            .checked(URLRequest(url: url)),
+            on: EngineLease(ScriptedEngine(task)),
+            decider: CredentialDecider(.cancelAuthenticationChallenge),
+            sink: DataSink { other.fill(with: Ending($0)) }
+        )
+        refusing.receive(.challenge(.basic(), answer: answer), of: 1)
+        #expect(answers.entries.last == "\(dispositions[2].rawValue) me")
+        #expect(other.peek() == .url(.userCancelledAuthentication))
+    }
+
+    private static func read(_ stream: InputStream) -> Data {
+        var bytes = [UInt8](repeating: 0, count: 16)
+        stream.open()
+        defer { stream.close() }
+        let count = stream.read(&bytes, maxLength: bytes.count)
+        return Data(bytes.prefix(count))
+    }
+}
+
+/// Makes the one task that it was made with.
+private final class ScriptedEngine: Engine {
+    let defaultHeaders: [String: String] = [:]
+    let invalidated = Future<Void>.never
+    let taskCount = 0
+    let hasTimeouts = false
+    private let task: ScriptedTask
+
+    init(_ task: ScriptedTask) {
+        self.task = task
+    }
+
+    func makeTask(for request: CheckedRequest, of transfer: Transfer, configure: EngineTaskConfiguration?) {
+        transfer.receive(.made(task), of: task.identifier)
+    }
+
+    func invalidate() {}
+}
+
+private final class ScriptedTask: EngineTask {
+    let identifier = 1
+    let log = Log<String>()
+
+    func resume() { log.add("resume") }
+    func cancel() { log.add("cancel") }
+    func hold(while isHeld: @escaping @Sendable () -> Bool) {}
+    func took(_ count: Int) {}
+}
+
+/// Never answers.
+private struct SilentDecider: TransferDecider {
+    func decide(
+        redirect response: HTTPURLResponse,
+        of task: any EngineTask,
+        proposal: URLRequest,
+        answer: @escaping @Sendable (URLRequest?) -> Void
+    ) {}
+
+    func decide(challenge: URLAuthenticationChallenge, of task: any EngineTask, answer: @escaping ChallengeAnswer) {}
+}
+
+/// Answers each challenge the same way.
+private struct CredentialDecider: TransferDecider {
+    private let disposition: URLSession.AuthChallengeDisposition
+
+    init(_ disposition: URLSession.AuthChallengeDisposition) {
+        self.disposition = disposition
+    }
+
+    func decide(
+        redirect response: HTTPURLResponse,
+        of task: any EngineTask,
+        proposal: URLRequest,
+        answer: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        answer(proposal)
+    }
+
+    func decide(challenge: URLAuthenticationChallenge, of task: any EngineTask, answer: @escaping ChallengeAnswer) {
+        answer(disposition, URLCredential(user: "me", password: "secret", persistence: .none))
+    }
+}
+
+extension URLAuthenticationChallenge {
+    fileprivate static func basic() -> URLAuthenticationChallenge {
+        URLAuthenticationChallenge(
+            protectionSpace: URLProtectionSpace(
+                host: "host",
+                port: 80,
+                protocol: "http",
+                realm: "r",
+                authenticationMethod: NSURLAuthenticationMethodHTTPBasic
+            ),
+            proposedCredential: nil,
+            previousFailureCount: 0,
+            failureResponse: nil,
+            error: nil,
+            sender: NobodySender()
+        )
+    }
+}
+
+private final class NobodySender: NSObject, URLAuthenticationChallengeSender {
+    func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge) {}
+    func continueWithoutCredential(for challenge: URLAuthenticationChallenge) {}
+    func cancel(_ challenge: URLAuthenticationChallenge) {}
+    func performDefaultHandling(for challenge: URLAuthenticationChallenge) {}
+    func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge) {}
+}

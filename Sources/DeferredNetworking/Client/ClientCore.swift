@@ -155,7 +155,10 @@ final class ClientCore: Sendable {
         }
         for (action, request) in steps {
             switch action {
-            case .start: request?.admitted()
+            case .start:
+                guard let request else { continue }
+                // One that fails at once makes room for the next, and so on.
+                if Trampoline.nest(request.admitted) == nil { Trampoline.putOff(request.admitted) }
             case .refuse: request?.abort(with: URLClientError.shutDown)
             case .invalidate: state.withLock { $0.engine.take() }?.invalidate()
             }

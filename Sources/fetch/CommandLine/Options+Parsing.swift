@@ -2,8 +2,8 @@ import Deferred
 import Foundation
 
 extension Options {
-    /// Reads the arguments after the program's name, as GNU's programs do: `--name=value` and `--name value`, `-n4`,
-    /// `-n 4` and `-qn4`, options also after URLs, and only URLs after `--`.
+    /// Reads the arguments after the program's name, as GNU's programs do: `--max=4` and `--max 4`, `-n4` and `-n 4`,
+    /// several letters in one argument, options also after URLs, and only URLs after `--`.
     init(_ arguments: [String]) throws(ProgramExit) {
         var rest = arguments[...]
         while let argument = rest.popFirst() {
@@ -41,7 +41,7 @@ extension Options {
         }
     }
 
-    /// Takes `--name=value` and `-nvalue` apart. Equals signs in URLs mean nothing.
+    /// Takes `--max=4` and `-n4` apart. Equals signs in URLs mean nothing.
     private static func split(_ argument: String) -> (name: String, value: String?) {
         if argument.hasPrefix("--") {
             guard let equals = argument.firstIndex(of: "=") else { return (argument, nil) }

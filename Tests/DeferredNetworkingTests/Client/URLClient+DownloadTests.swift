@@ -124,6 +124,18 @@ extension URLClientTests {
             #expect(isSame)
         }
 
+        @Test func `any number that waits for a place and fails at once needs no deep stack`() async throws {
+            let server = try LoopbackServer { _ in [.stall] }
+            defer { server.stop() }
+            let folder = try TemporaryDirectory()
+            let client = URLClient.fresh { $0.maximumRequestsInFlight = 1 }
+            let first = client.begin(server.url("/"))
+            let missing = folder.url.appending(path: "missing/file")
+            let downloads = (0..<5_000).map { _ in client.download(server.url("/"), to: missing) }
+            await onThread(stackSize: 512 << 10) { first.cancel() }
+            #expect(downloads.allSatisfy { $0.peek() != nil })
+        }
+
         @Test func `a part of one URL is not continued with another`() async throws {
             let server = try LoopbackServer { request in
                 let body = LoopbackServer.Payload.bytes(Data(repeating: request.path == "/a" ? 1 : 2, count: 50_000))

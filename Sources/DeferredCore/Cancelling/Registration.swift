@@ -1,15 +1,15 @@
-/// Undoes one registered handler.
+/// A registered handler, which can be cancelled.
 ///
-/// Every call that registers a handler returns one. Keep it when the handler may become pointless before the future is
-/// filled; otherwise ignore it. Dropping a registration does nothing.
+/// Every call that registers a handler returns a registration. Keep it if the handler may become pointless before the
+/// future is filled; otherwise ignore it. Dropping a registration does nothing.
 ///
 /// ```swift
 /// let registration = answer.upon(.main) { label.show($0) }
 /// registration.cancel()  // the label is released now, not when the answer comes
 /// ```
 ///
-/// A registration keeps the place of its handler in memory (some 60 bytes), but neither the future nor, once it was
-/// cancelled or has run, the handler.
+/// A registration retains a small node (some 60 bytes), but neither the future nor, once the handler was cancelled or
+/// has run, the handler's captures.
 public struct Registration: Cancellable {
     /// `nil` for a handler that ran while it was registered.
     @usableFromInline let node: FutureNode?
@@ -19,9 +19,9 @@ public struct Registration: Cancellable {
         self.node = node
     }
 
-    /// Creates a registration for handlers that something other than this library keeps.
+    /// Creates a registration for a handler that is stored outside of this library.
     ///
-    /// For a type of your own that is a ``FutureProtocol``, or that lets others register closures in another way.
+    /// Use it in your own types that conform to ``FutureProtocol``, or that accept handlers in another way.
     ///
     /// ```swift
     /// func onChange(_ handler: @escaping @Sendable () -> Void) -> Registration {
@@ -30,34 +30,34 @@ public struct Registration: Cancellable {
     /// }
     /// ```
     ///
-    /// - Parameter onCancel: Takes the handler back. Called by the first ``cancel()``, on its thread, and freed before that
-    ///   returns; freed without being called if the registration and its copies go before. From that call on,
-    ///   ``isCancelled`` is true, whether or not the handler had run.
+    /// - Parameter onCancel: Removes the handler. Called by the first ``cancel()``, on its thread, and released before
+    ///   that returns; released without being called if the registration and its copies are dropped first. From the
+    ///   first ``cancel()`` on, ``isCancelled`` is true, whether or not the handler had run.
     public init(onCancel: @escaping @Sendable () -> Void) {
         self.init(Undoing(onCancel))
     }
 
-    /// Takes the handler back: it never starts afterwards, and what it captured is released at once.
+    /// Cancels the handler: it never starts afterwards, and its captures are released at once.
     ///
-    /// Does nothing when the handler has begun, has run, or was taken back before. A handler that has begun is not
-    /// waited for.
+    /// Does nothing if the handler has begun, has run, or was cancelled before. Does not wait for a handler that has
+    /// begun.
     ///
-    /// - Complexity: amortised constant. Takes no lock; two handlers of one future that are taken back at the same
-    ///   moment wait for each other for a few instructions.
+    /// - Complexity: Amortised O(1). Takes no lock; two handlers of one future that are cancelled at the same moment
+    ///   wait for each other for a few instructions.
     public func cancel() {
         node?.cancel()
     }
 
-    /// Whether the handler may still be run or taken back.
+    /// True while the handler can still run or be cancelled.
     package var isPending: Bool { node?.membership.isPending ?? false }
 
-    /// Whether the handler was taken back in time: it has not run and never will.
+    /// A Boolean value that indicates whether the handler was cancelled in time: it has not run and never will.
     public var isCancelled: Bool {
         node?.isCancelled ?? false
     }
 }
 
-/// A closure that runs when it is taken back.
+/// The node of a registration outside of this library: calls its closure when it is cancelled.
 ///
 /// SAFETY: `body` belongs to the winner of `membership`.
 private final class Undoing: FutureNode, @unchecked Sendable {

@@ -1,24 +1,25 @@
-/// Reports futures that nobody filled.
+/// Reports futures that were dropped unfilled while handlers waited for them.
 ///
-/// In debug builds, a ``Deferred`` whose last reference goes while handlers wait for its value is almost always a bug:
-/// the handlers are freed, and will never run. In release builds nothing is recorded or reported.
+/// A ``Deferred`` whose last reference is released while handlers wait for its value is almost always a bug: the
+/// handlers are freed, and never run. Debug builds report it. Release builds neither record nor report anything.
 public enum DeferredDiagnostics {
-    /// A future that went unfilled while handlers waited.
+    /// A report of a future that was dropped unfilled while handlers waited.
     public struct Unfilled: Sendable, CustomStringConvertible {
-        /// The file of its `init`, as `Module/File.swift`.
+        /// The file that created the future, as `Module/File.swift`.
         public let file: StaticString
-        /// The line of its `init`.
+        /// The line that created the future.
         public let line: UInt
 
-        /// One line for a log.
+        /// A line of text for a log.
         public var description: String {
             "\(file):\(line): a Deferred was dropped unfilled while handlers waited for it; they will never run"
         }
     }
 
-    /// Called with each report, on the thread that dropped the last reference. By default, prints to standard error.
+    /// The closure that is called with each report, on the thread that dropped the last reference.
     ///
-    /// May be set at any time, from any thread. It must not trap, for that thread has done nothing wrong.
+    /// By default, it prints to standard error. It may be set at any time, from any thread. It must not trap, since the
+    /// thread that calls it has done nothing wrong.
     public static var unfilledHandler: @Sendable (Unfilled) -> Void {
         get { handler.withLock { $0.call } }
         set {
@@ -27,13 +28,15 @@ public enum DeferredDiagnostics {
                 handler = Handler(call: newValue)
                 return old
             }
-            // Let go outside of the lock: what it captured may ask for the handler while it goes.
+            // Released outside of the lock: a deinitialiser of its captures may read this property.
             withExtendedLifetime(old) {}
         }
     }
 
-    /// A bare closure would be wrapped in another each time that it passes through a generic function, so that a lock
-    /// would keep one more for each look.
+    /// A box for the closure.
+    ///
+    /// A bare closure is wrapped in another one each time it passes through a generic function, so that each access
+    /// through the lock would add a layer.
     private struct Handler: Sendable {
         let call: @Sendable (Unfilled) -> Void
     }
@@ -45,7 +48,7 @@ public enum DeferredDiagnostics {
         }
     )
 
-    /// Where a user made a `Deferred`.
+    /// The source location at which a `Deferred` was created.
     @usableFromInline
     struct Origin: Sendable {
         @usableFromInline let file: StaticString

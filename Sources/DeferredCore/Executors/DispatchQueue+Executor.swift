@@ -1,6 +1,6 @@
 public import Dispatch
 
-/// A queue runs each closure as a block of its own; a serial queue keeps their order.
+/// A queue runs each closure as a separate block; a serial queue keeps their order.
 extension DispatchQueue: Executor {
     /// Enqueues `body` with `async`.
     public func submit(_ body: @escaping @Sendable () -> Void) {
@@ -12,10 +12,10 @@ extension Executor where Self == DispatchQueue {
     /// The main queue. For closures that touch `@MainActor` state, use `.mainActor` instead.
     public static var main: DispatchQueue { DispatchQueue.main }
 
-    /// Some background queue: for closures that merely have to be off the thread that fills.
+    /// A background queue, for closures that merely have to run off the thread that fills the future.
     public static func any() -> DispatchQueue { DispatchQueue.global() }
 
-    /// The global concurrent queue of a quality of service.
+    /// Returns the global concurrent queue for a quality of service.
     public static func global(qos: DispatchQoS.QoSClass = .default) -> DispatchQueue {
         DispatchQueue.global(qos: qos)
     }

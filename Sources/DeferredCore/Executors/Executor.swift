@@ -1,8 +1,8 @@
 /// Decides where and when a closure runs.
 ///
-/// ``FutureProtocol/upon(_:execute:)`` and the `on:` argument of every operator take one. Use the ready-made ones:
-/// `.immediate`, `.main`, `.any()`, `.global(qos:)` and any `DispatchQueue`; conform a type of your own to reach an
-/// event loop or a thread pool.
+/// ``FutureProtocol/upon(_:execute:)`` and the `on:` argument of every operator take an executor. Use the predefined
+/// ones: `.immediate`, `.main`, `.any()`, `.global(qos:)` and any `DispatchQueue`; conform your own type to run
+/// closures on an event loop or a thread pool.
 ///
 /// ```swift
 /// struct Inline: Executor {
@@ -12,6 +12,6 @@
 public protocol Executor: Sendable {
     /// Runs `body` once, now or later, on a thread of the executor's choice.
     ///
-    /// An executor that drops `body` unrun also drops the handler or the result that waits for it.
+    /// An executor that drops `body` without running it also drops the handler or the result that depends on it.
     func submit(_ body: @escaping @Sendable () -> Void)
 }

@@ -1,9 +1,9 @@
-/// Runs closures inline, on the thread that fills the future or, when it is filled already, that registers.
+/// Runs closures inline: on the thread that fills the future or, if it is already filled, on the one that registers.
 ///
-/// The cheapest executor, and the default of the operators. Keep its closures short: they hold up the thread that
-/// fills.
+/// This is the cheapest executor, and the default of the operators. Keep its closures short: they hold up the thread
+/// that fills.
 public struct ImmediateExecutor: Executor {
-    /// Creates the executor; all of them are alike.
+    /// Creates an immediate executor; all of them are equivalent.
     @inlinable
     public init() {}
 
@@ -15,7 +15,7 @@ public struct ImmediateExecutor: Executor {
 }
 
 extension Executor where Self == ImmediateExecutor {
-    /// Runs closures inline, on the thread that fills the future.
+    /// An executor that runs closures inline, on the thread that fills the future.
     @inlinable
     public static var immediate: ImmediateExecutor { ImmediateExecutor() }
 }

@@ -1,14 +1,14 @@
-/// Runs closures on the main actor, and lets the compiler know.
+/// Runs closures on the main actor, as the compiler can verify.
 ///
-/// Deliberately not an ``Executor``: overloads of `upon`, `map` and `flatMap` of its own take `@MainActor` closures, so
-/// that these may touch main-actor state without `await`. They go by way of the main queue, which serves the main actor,
-/// and so keep their order.
+/// Deliberately not an ``Executor``: separate overloads of `upon`, `map` and `flatMap` take `@MainActor` closures,
+/// which may touch main-actor state without `await`. The closures are submitted to the main queue, which serves the
+/// main actor, so they keep their order.
 ///
 /// ```swift
 /// answer.upon(.mainActor) { label.text = $0 }
 /// ```
 public struct MainActorExecutor: Sendable {
-    /// The main actor.
+    /// An executor that runs closures on the main actor.
     public static var mainActor: MainActorExecutor { MainActorExecutor() }
 
     private init() {}

@@ -1,20 +1,20 @@
 extension Collection where Element: FutureProtocol {
-    /// A future of all the values, in the order of the collection, filled when the last of them is there.
+    /// Returns a future of all the values, in the order of the collection, filled when the last of them is available.
     ///
-    /// For work that was fanned out and has to be complete before it goes on. For a fixed number of futures of different
-    /// types, use ``zip(_:)``.
+    /// Use it to wait for all parts of work that was fanned out. For a fixed number of futures of different types, use
+    /// ``zip(_:)``.
     ///
     /// ```swift
     /// let pages = urls.map { fetch($0) }.allFilled()  // Future<[Page]>
     /// ```
     ///
     /// - Returns: A future that is filled at once if the collection is empty, or all its futures are filled. If one of
-    ///   them goes unfilled, so does the result.
-    /// - Complexity: O(*n*) in the number of futures, with one allocation for each that is not filled yet. The last
-    ///   future to be filled pays another O(*n*) to make the array.
+    ///   them is dropped unfilled, the result is never filled.
+    /// - Complexity: O(*n*) in the number of futures, with one allocation for each that is not filled yet. Filling the
+    ///   last future takes another O(*n*) to create the array.
     ///
-    /// The result is filled on the thread that fills the last of the futures. Until then, each of them keeps the
-    /// result, and the result keeps those that are filled, but not the others.
+    /// The result is filled on the thread that fills the last of the futures. Until then, each future retains the
+    /// result, and the result retains the futures that are filled, but not the others.
     @inlinable
     public func allFilled() -> Future<[Element.Value]> {
         let count = count

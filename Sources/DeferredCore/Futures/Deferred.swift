@@ -1,7 +1,7 @@
 /// A future that you fill.
 ///
-/// Make one where a value will be produced, hand out its ``future``, and ``fill(with:)`` it when the value is there:
-/// from any thread, as often as you like; the first wins.
+/// Create one where a value will be produced, hand out its ``future``, and call ``fill(with:)`` when the value is
+/// available: from any thread, as often as you like; the first call wins.
 ///
 /// ```swift
 /// let answer = Deferred<Int>()
@@ -9,18 +9,18 @@
 /// answer.fill(with: 42)  // prints 42
 /// ```
 ///
-/// A `Deferred` is a reference: copies share one value. When the last copy goes unfilled, the waiting handlers are freed
-/// without being run (see ``DeferredDiagnostics``).
+/// A `Deferred` is a reference: copies share one value. When the last copy is dropped unfilled, the waiting handlers
+/// are freed without being run (see ``DeferredDiagnostics``).
 ///
-/// Filling, registering and reading take no lock: one atomic word decides.
+/// Filling, registering and reading take no lock: the state is one atomic word.
 public struct Deferred<Value: Sendable>: FutureProtocol {
     @usableFromInline let storage: FutureStorage<Value>
 
     /// Creates an unfilled future.
     ///
     /// - Parameters:
-    ///   - file: Named by ``DeferredDiagnostics`` if this goes unfilled; debug builds only.
-    ///   - line: As `file`.
+    ///   - file: The file that ``DeferredDiagnostics`` reports if the future is dropped unfilled; debug builds only.
+    ///   - line: The line that is reported with `file`.
     @inlinable
     public init(file: StaticString = #fileID, line: UInt = #line) {
         storage = FutureStorage()
@@ -29,23 +29,24 @@ public struct Deferred<Value: Sendable>: FutureProtocol {
         #endif
     }
 
-    /// Creates a future that is filled already.
+    /// Creates a future that is already filled.
     @inlinable
     public init(filledWith value: Value) {
         storage = FutureStorage(filledWith: value)
     }
 
-    /// The read-only view to hand out. It shares the value, and keeps it alive.
+    /// A read-only view to hand out. It shares the value, and keeps it alive.
     @inlinable
     public var future: Future<Value> { Future(storage) }
 
     /// Fills the future, unless it is filled, and submits its handlers.
     ///
-    /// Handlers with the `.immediate` executor have run when this returns true, as have the operators behind them. Where
-    /// handlers fill futures whose handlers fill futures, those more than 32 levels deep run before the outermost call
-    /// returns, or when somebody on this thread looks at an unfilled future.
-    /// Whatever it returns, the future is filled then: a call that loses against one that is under way waits the few
-    /// instructions that take the value in.
+    /// When this returns true, handlers with the `.immediate` executor have run, and so have the operators that depend
+    /// on them. If handlers fill futures whose handlers fill futures, those more than 32 levels deep run before the
+    /// outermost call returns, or when code on this thread reads an unfilled future.
+    ///
+    /// The future is filled when this returns, whatever the result: a call that loses the race waits the few
+    /// instructions until the winner has stored the value.
     ///
     /// - Returns: True for exactly one caller, ever.
     /// - Complexity: O(*n*) in the number of handlers. Takes no lock.
@@ -57,7 +58,7 @@ public struct Deferred<Value: Sendable>: FutureProtocol {
 
     /// Fills the future, and stops the program if it was filled before.
     ///
-    /// For producers that can prove they are the only one.
+    /// Use it where the code guarantees a single producer.
     @inlinable
     public func mustFill(with value: Value, file: StaticString = #fileID, line: UInt = #line) {
         if !storage.fill(with: value) {
@@ -65,20 +66,20 @@ public struct Deferred<Value: Sendable>: FutureProtocol {
         }
     }
 
-    /// Calls `body` with the value, once. See ``FutureProtocol/upon(_:execute:)``.
+    /// Calls `body` once with the value. See ``FutureProtocol/upon(_:execute:)``.
     @inlinable
     @discardableResult
     public func upon(_ executor: some Executor, execute body: @escaping @Sendable (Value) -> Void) -> Registration {
         storage.upon(executor, body)
     }
 
-    /// The value, or `nil` if it is not there yet.
+    /// Returns the value, or `nil` if the future is not filled yet.
     ///
     /// - Complexity: O(1): one acquiring load.
     @inlinable
     public func peek() -> Value? { storage.look() }
 
-    /// Whether the value is there.
+    /// A Boolean value that indicates whether the future is filled.
     ///
     /// - Complexity: O(1): one load.
     @inlinable

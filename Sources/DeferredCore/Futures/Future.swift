@@ -1,4 +1,4 @@
-/// A future that somebody else fills: the read-only end of a ``Deferred``, or the result of an operator.
+/// A read-only future: the view of a ``Deferred``, or the result of an operator.
 ///
 /// ```swift
 /// func length(of text: Future<String>) -> Future<Int> {
@@ -15,19 +15,19 @@ public struct Future<Value: Sendable>: FutureProtocol {
         self.storage = storage
     }
 
-    /// Creates a future that is filled already.
+    /// Creates a future that is already filled.
     @inlinable
     public init(value: Value) {
         storage = FutureStorage(filledWith: value)
     }
 
-    /// Creates the read-only view of any future.
+    /// Creates a read-only view of any future.
     @inlinable
     public init(_ other: some FutureProtocol<Value>) {
         self = other.future
     }
 
-    /// A future that is never filled. Its handlers are freed when its last copy goes.
+    /// A future that is never filled. Its handlers are freed when its last copy is dropped.
     @inlinable
     public static var never: Future { Future(FutureStorage()) }
 
@@ -35,20 +35,20 @@ public struct Future<Value: Sendable>: FutureProtocol {
     @inlinable
     public var future: Future { self }
 
-    /// Calls `body` with the value, once. See ``FutureProtocol/upon(_:execute:)``.
+    /// Calls `body` once with the value. See ``FutureProtocol/upon(_:execute:)``.
     @inlinable
     @discardableResult
     public func upon(_ executor: some Executor, execute body: @escaping @Sendable (Value) -> Void) -> Registration {
         storage.upon(executor, body)
     }
 
-    /// The value, or `nil` if it is not there yet.
+    /// Returns the value, or `nil` if the future is not filled yet.
     ///
     /// - Complexity: O(1): one acquiring load.
     @inlinable
     public func peek() -> Value? { storage.look() }
 
-    /// Whether the value is there.
+    /// A Boolean value that indicates whether the future is filled.
     ///
     /// - Complexity: O(1): one load.
     @inlinable

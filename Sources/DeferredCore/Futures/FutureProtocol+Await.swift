@@ -1,8 +1,8 @@
 extension FutureProtocol {
-    /// The value, as soon as it is there.
+    /// The value, awaited if the future is not filled yet.
     ///
-    /// Waits even if the awaiting task is cancelled; use ``get()`` to stop waiting then. The future is kept alive while
-    /// this waits.
+    /// The wait continues even if the awaiting task is cancelled; use ``get()`` to stop waiting then. The future is
+    /// kept alive during the wait.
     @inlinable
     public var value: Value {
         get async {
@@ -15,10 +15,10 @@ extension FutureProtocol {
         }
     }
 
-    /// The value, as soon as it is there, or until the awaiting task is cancelled.
+    /// Waits for the value, until the awaiting task is cancelled.
     ///
-    /// - Throws: `CancellationError` if the awaiting task is cancelled before the value is there. The future is not
-    ///   affected, and nothing stays registered with it.
+    /// - Throws: `CancellationError` if the awaiting task is cancelled before the future is filled. The future is not
+    ///   affected, and no handler stays registered with it.
     public func get() async throws(CancellationError) -> Value {
         if let value = peek() { return value }
         guard let value = await valueUnlessCancelled(on: #isolation) else { throw CancellationError() }
@@ -28,7 +28,7 @@ extension FutureProtocol {
     private func valueUnlessCancelled(on actor: isolated (any Actor)?) async -> Value? {
         let waiter = Waiter<Value>()
         let value = await withTaskCancellationHandler {
-            // Being captured keeps the closure on the caller's actor, which spares two hops.
+            // Capturing `actor` keeps the closure on the caller's actor, which saves two hops.
             _ = actor
             return await withUnsafeContinuation { continuation in
                 waiter.suspend(continuation)

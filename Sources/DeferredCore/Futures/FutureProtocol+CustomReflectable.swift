@@ -1,5 +1,5 @@
 extension Deferred: CustomDebugStringConvertible, CustomReflectable {
-    /// The type, and whether it is filled, with the value if it is: what a debugger, a log or a failed expectation shows.
+    /// A description for debuggers, logs and failed expectations: the type, and the value if the future is filled.
     ///
     /// ```swift
     /// let answer = Deferred<Int>()
@@ -8,22 +8,23 @@ extension Deferred: CustomDebugStringConvertible, CustomReflectable {
     /// print(answer.future)     // Future<Int>(filled: 42)
     /// ```
     ///
-    /// Looking at a future does not disturb it. It is one acquiring load, as ``peek()`` is: it registers nothing, keeps
-    /// nothing and takes no lock, so that it can neither delay a fill nor hide a race that is being hunted. The text is
-    /// true of one moment: an unfilled future may be filled before it is printed; a filled one never changes again.
+    /// Like ``peek()``, it is one acquiring load: it registers no handler, retains nothing and takes no lock, so it can
+    /// neither delay a fill nor hide a race you are debugging. The text is a snapshot: an unfilled future may be filled
+    /// before the text is printed; a filled one never changes again.
     ///
-    /// It shows the value by its own `debugDescription`, and never the storage. The format is for people, and may change.
+    /// The value is shown with its `debugDescription`; the storage is never shown. The format is for people, and may
+    /// change.
     public var debugDescription: String { describe(self) }
 
-    /// Two children, `isFilled` and `value`, or only the first while there is no value. See ``debugDescription``.
+    /// A mirror with the children `isFilled` and, once the future is filled, `value`. See ``debugDescription``.
     public var customMirror: Mirror { reflect(self) }
 }
 
 extension Future: CustomDebugStringConvertible, CustomReflectable {
-    /// The type, and whether it is filled, with the value if it is. See ``Deferred/debugDescription``.
+    /// A description of the type, and the value if the future is filled. See ``Deferred/debugDescription``.
     public var debugDescription: String { describe(self) }
 
-    /// Two children, `isFilled` and `value`, or only the first while there is no value.
+    /// A mirror with the children `isFilled` and, once the future is filled, `value`.
     public var customMirror: Mirror { reflect(self) }
 }
 

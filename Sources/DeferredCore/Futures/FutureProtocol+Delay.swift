@@ -1,20 +1,20 @@
 extension FutureProtocol {
-    /// A future of the same value, that long after it is there.
+    /// Returns a future of the same value that is filled with a delay.
     ///
-    /// For pauses between attempts, for time limits (`[answer, fallback.delay(for: .seconds(3))].firstFilled()`), and for
-    /// tests of what has to cope with slowness.
+    /// Use it for pauses between attempts, for time limits (`[answer, fallback.delay(for:
+    /// .seconds(3))].firstFilled()`), and for testing code that has to cope with slowness.
     ///
     /// - Parameters:
-    ///   - duration: From the moment this future is filled, or from now if it is. Zero or less still leaves the thread;
-    ///     2³² seconds (136 years) or more never end.
-    ///   - clock: What measures it. By default, one that also runs while the machine is asleep. A clock that refuses to
-    ///     sleep ends the delay at once.
+    ///   - duration: The time from the moment this future is filled, or from now if it is already filled. Even with
+    ///     zero or less, the result is filled on another thread; 2³² seconds (136 years) or more never end.
+    ///   - clock: The clock that measures the delay. By default, one that also runs while the machine is asleep. If the
+    ///     clock's `sleep` throws, the delay ends at once.
     /// - Returns: A future that is filled on a background thread.
-    /// - Complexity: O(log n) for n timers that run at the time, and no thread is blocked. On a clock other than
-    ///   `ContinuousClock`, the pause is a suspended task.
+    /// - Complexity: O(log n) for n running timers, and no thread is blocked. On a clock other than `ContinuousClock`,
+    ///   the delay is a suspended task.
     ///
-    /// Until this future is filled, it keeps the result; during the pause, the clock keeps the value and the result.
-    /// Dropping the result does not cut the pause short.
+    /// Until this future is filled, it retains the result; during the delay, the clock retains the value and the
+    /// result. Dropping the result does not shorten the delay.
     public func delay(for duration: Duration, clock: some Clock<Duration> = ContinuousClock()) -> Future<Value> {
         let result = FutureStorage<Value>()
         upon(.immediate) { value in

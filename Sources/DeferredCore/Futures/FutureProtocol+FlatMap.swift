@@ -1,12 +1,12 @@
 extension FutureProtocol {
-    // Disfavoured, so that the closure of a task's `flatMap` that returns a future finds that of `Task`.
-    /// A future of the value of the future that `transform` starts.
+    // Disfavoured, so that on a `Task`, a closure that returns a future selects the overload of `Task`.
+    /// Returns a future of the value of the future that `transform` returns.
     ///
-    /// A function that calls itself through `flatMap` may do so for ever: it runs in constant memory and stack.
+    /// A function may call itself through `flatMap` any number of times: the recursion takes constant memory and stack.
     ///
     /// - Parameters:
-    ///   - executor: Where `transform` runs; by default on the thread that fills this future.
-    ///   - transform: Kept until it has run or this future goes unfilled.
+    ///   - executor: The executor that runs `transform`; by default, it runs on the thread that fills this future.
+    ///   - transform: A closure, retained until it has run or this future is dropped unfilled.
     /// - Complexity: O(1).
     @inlinable
     @_disfavoredOverload

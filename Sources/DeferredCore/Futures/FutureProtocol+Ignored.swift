@@ -1,9 +1,9 @@
 extension FutureProtocol {
-    /// A future that says only that the value is there.
+    /// Returns a future that is filled when this one is, without the value.
     ///
-    /// For waiting on futures of different types as if they were of one: `[saved.ignored(), sent.ignored()].allFilled()`.
+    /// Use it to combine futures of different types: `[saved.ignored(), sent.ignored()].allFilled()`.
     ///
-    /// - Returns: A future that is filled when this one is, on the same thread. It does not keep the value.
+    /// - Returns: A future that is filled on the same thread as this one. It does not retain the value.
     /// - Complexity: O(1).
     @inlinable
     public func ignored() -> Future<Void> {

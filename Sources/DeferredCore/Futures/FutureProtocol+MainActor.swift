@@ -1,5 +1,5 @@
 extension FutureProtocol {
-    /// Calls `body` with the value, once, on the main actor. See ``upon(_:execute:)-(Executor,_)``.
+    /// Calls `body` once with the value, on the main actor. See ``upon(_:execute:)-(Executor,_)``.
     @discardableResult
     public func upon(
         _ executor: MainActorExecutor,
@@ -8,7 +8,7 @@ extension FutureProtocol {
         upon(.main) { value in MainActor.assumeIsolated { body(value) } }
     }
 
-    /// A future of what `transform`, on the main actor, makes of the value. See ``map(on:_:)-(Executor,_)``.
+    /// Returns a future of the result of `transform`, which runs on the main actor. See ``map(on:_:)-(Executor,_)``.
     public func map<NewValue: Sendable>(
         on executor: MainActorExecutor,
         _ transform: @escaping @MainActor @Sendable (Value) -> NewValue
@@ -16,7 +16,7 @@ extension FutureProtocol {
         map(on: .main) { value in MainActor.assumeIsolated { transform(value) } }
     }
 
-    /// A future of the value of the future that `transform` starts on the main actor. See
+    /// Returns a future of the value of the future that `transform` returns. `transform` runs on the main actor. See
     /// ``flatMap(on:_:)-(Executor,_)``.
     @_disfavoredOverload
     public func flatMap<NewFuture: FutureProtocol>(

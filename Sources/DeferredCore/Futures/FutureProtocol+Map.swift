@@ -1,9 +1,9 @@
 extension FutureProtocol {
-    /// A future of what `transform` makes of the value.
+    /// Returns a future of the result of applying `transform` to the value.
     ///
     /// - Parameters:
-    ///   - executor: Where `transform` runs; by default on the thread that fills this future.
-    ///   - transform: Kept until it has run or this future goes unfilled.
+    ///   - executor: The executor that runs `transform`; by default, it runs on the thread that fills this future.
+    ///   - transform: A closure, retained until it has run or this future is dropped unfilled.
     /// - Complexity: O(1). A chain of any length is filled, and dropped, without recursion.
     @inlinable
     public func map<NewValue: Sendable>(

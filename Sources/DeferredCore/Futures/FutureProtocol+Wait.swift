@@ -1,17 +1,17 @@
 public import Dispatch
 
 extension FutureProtocol {
-    /// Blocks this thread until the value is there, or until `deadline`.
+    /// Blocks this thread until the future is filled, or until `deadline`.
     ///
-    /// For command-line tools and tests. In asynchronous code, use ``value`` or ``get()``. Never call it on the thread
-    /// that has to fill the future.
+    /// Use it in command-line tools and tests. In asynchronous code, use ``value`` or ``get()``. Never call it on the
+    /// thread that has to fill the future.
     ///
-    /// - Parameter deadline: The latest time to return; by default it waits for ever.
-    /// - Returns: The value, or `nil` if `deadline` came first. Nothing stays registered then.
+    /// - Parameter deadline: The latest time to return; by default, it waits for ever.
+    /// - Returns: The value, or `nil` if `deadline` passed first. In that case, no handler stays registered.
     @available(*, noasync, message: "blocks the thread; use 'await value' or 'try await get()'")
     public func wait(until deadline: DispatchTime = .distantFuture) -> Value? {
         if let value = peek() { return value }
-        // Nobody else could run what this thread has put off while it sleeps.
+        // No other thread can run this thread's postponed work while it is blocked.
         Trampoline.catchUp()
         let isFilled = DispatchSemaphore(value: 0)
         let registration = upon(.immediate) { _ in isFilled.signal() }

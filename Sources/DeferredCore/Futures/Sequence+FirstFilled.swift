@@ -1,22 +1,23 @@
 extension Sequence where Element: FutureProtocol {
-    /// A future of the value that is there first.
+    /// Returns a future of the value of the first future to be filled.
     ///
-    /// For the fastest of several answers, or for an answer and what should end the wait for it.
+    /// Use it for the fastest of several answers, or to race an answer against a future that ends the wait.
     ///
     /// ```swift
     /// let answer = [primary, mirror].firstFilled()
     /// ```
     ///
-    /// - Returns: A future that is filled once any of the futures is; at once if one is filled already, and then with the
-    ///   first such. The result of an empty sequence is never filled. Nor is the result if all the futures go unfilled.
-    /// - Complexity: O(*n*) in the number of futures, up to the first that is filled already: what comes after it is not
-    ///   looked at. Being filled costs another O(*n*), for taking back the handlers of the others.
+    /// - Returns: A future that is filled once any of the futures is; at once if some are already filled, with the
+    ///   value of the first of them in the sequence. It is never filled if the sequence is empty, or if all the futures
+    ///   are dropped unfilled.
+    /// - Complexity: O(*n*) in the number of futures up to the first that is already filled; later ones are not
+    ///   examined. Filling the result takes another O(*n*), to cancel the handlers of the other futures.
     ///
-    /// The losers' handlers are taken back, and what they hold is freed, when the first future is filled, not when the
-    /// losers are: a long-lived future may take part in any number of these. The result is filled on the thread that
-    /// fills the winner, after that.
+    /// The losers' handlers are cancelled, and their captures released, when the first future is filled, not when the
+    /// losers are: a long-lived future may take part in any number of races. After that, the result is filled on the
+    /// thread that fills the winner.
     ///
-    /// Until one is filled, the futures keep the result. Dropping the result takes nothing back.
+    /// Until one is filled, the futures retain the result. Dropping the result cancels no handlers.
     @inlinable
     public func firstFilled() -> Future<Element.Value> {
         let result = FirstFilledStorage<Element.Value>()

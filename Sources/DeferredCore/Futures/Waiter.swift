@@ -1,18 +1,18 @@
-/// One call of `get()`: a continuation, resumed once, by the value or by a cancellation.
+/// The state of one call of `get()`: a continuation that is resumed once, by the value or by a cancellation.
 final class Waiter<Value: Sendable>: Sendable {
     private let state = Lock(WaiterStateMachine<Value>())
 
-    /// Waits with `continuation`, or resumes it if the cancellation came before.
+    /// Stores `continuation`, or resumes it if the cancellation came first.
     func suspend(_ continuation: UnsafeContinuation<Value?, Never>) {
         perform(state.withLock { $0.suspend(continuation) })
     }
 
-    /// Resumes with the value, or with `nil` for a cancellation. The first wins.
+    /// Resumes with the value, or with `nil` for a cancellation. The first call wins.
     func resume(with value: Value?) {
         perform(state.withLock { $0.resume(with: value) })
     }
 
-    /// Remembers what has to be taken back if the cancellation wins.
+    /// Stores the registration of the handler, to be cancelled if the cancellation wins.
     func register(_ registration: Registration) {
         perform(state.withLock { $0.register(registration) })
     }
@@ -23,7 +23,7 @@ final class Waiter<Value: Sendable>: Sendable {
     }
 }
 
-/// The states of a `Waiter`, and what each event comes to.
+/// The state machine of a `Waiter`: returns the action for each event.
 struct WaiterStateMachine<Value: Sendable>: Sendable {
     typealias Continuation = UnsafeContinuation<Value?, Never>
 

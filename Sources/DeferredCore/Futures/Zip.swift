@@ -1,7 +1,7 @@
-/// A future of the values of several futures, as a tuple, filled when the last of them is there.
+/// Returns a future of the values of several futures, as a tuple, filled when the last of them is available.
 ///
-/// For values of different types that are needed together; there may be any number of them. For a collection of futures
-/// of one type, use ``Swift/Collection/allFilled()``.
+/// Use it for any number of values of different types that are needed together. For a collection of futures of one
+/// type, use ``Swift/Collection/allFilled()``.
 ///
 /// ```swift
 /// zip(user, avatar, settings).upon(.mainActor) { user, avatar, settings in
@@ -9,12 +9,13 @@
 /// }
 /// ```
 ///
-/// - Parameter futures: The futures to wait for. The result of none is filled at once.
-/// - Returns: A future that is filled at once if all of them are. If one of them goes unfilled, so does the result.
+/// - Parameter futures: The futures to wait for. Without any, the result is filled at once.
+/// - Returns: A future that is filled at once if all of them are. If one of them is dropped unfilled, the result is
+///   never filled.
 /// - Complexity: O(*n*) in the number of futures.
 ///
-/// The result is filled on the thread that fills the last of the futures. Until then, each of them keeps the result,
-/// and the result keeps those that are filled, but not the others.
+/// The result is filled on the thread that fills the last of the futures. Until then, each future retains the result,
+/// and the result retains the futures that are filled, but not the others.
 @inlinable
 public func zip<each Input: FutureProtocol>(_ futures: repeat each Input) -> Future<(repeat (each Input).Value)> {
     var (count, index, filled) = (0, 0, 0)

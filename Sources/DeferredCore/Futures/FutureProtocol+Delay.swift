@@ -1,8 +1,8 @@
 extension FutureProtocol {
     /// Returns a future of the same value that is filled with a delay.
     ///
-    /// Use it for pauses between attempts, for time limits (`[answer, fallback.delay(for:
-    /// .seconds(3))].firstFilled()`), and for testing code that has to cope with slowness.
+    /// Use it for pauses between attempts, for testing code that has to cope with slowness, and for time limits:
+    /// `[answer, fallback.delay(for: .seconds(3))].firstFilled()`.
     ///
     /// - Parameters:
     ///   - duration: The time from the moment this future is filled, or from now if it is already filled. Even with

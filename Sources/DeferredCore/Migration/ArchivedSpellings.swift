@@ -1,12 +1,13 @@
 public import Dispatch
 
-// The names of the archived Deferred library, where they differ from ours, so that its users' code compiles, and says what
-// to write instead.
+// The names of the archived Deferred library that differ from ours, deprecated, so that code written for that library
+// compiles, with warnings that name the replacement.
 //
-// The label `upon:` of old is without a default argument and disfavoured, so that it is found by those who write it only.
+// The overloads with the old label `upon:` have no default argument and are disfavoured, so that only code that spells
+// the label selects them.
 
 extension FutureProtocol {
-    /// See ``flatMap(on:_:)-(Executor,_)``, which this is.
+    /// The old name of ``flatMap(on:_:)-(Executor,_)``.
     @available(*, deprecated, renamed: "flatMap(on:_:)")
     public func andThen<NewFuture: FutureProtocol>(
         upon executor: some Executor,
@@ -15,7 +16,7 @@ extension FutureProtocol {
         flatMap(on: executor, startNextFuture)
     }
 
-    /// See ``map(on:_:)-(Executor,_)``, which this is: the closure runs once, and not at each use.
+    /// The old name of ``map(on:_:)-(Executor,_)``. The closure runs once, not at each use.
     @available(*, deprecated, renamed: "map(_:)")
     public func every<NewValue: Sendable>(
         per eachUseTransform: @escaping @Sendable (Value) -> NewValue
@@ -31,7 +32,7 @@ extension FutureProtocol {
         zip(self, repeat each others)
     }
 
-    /// See ``upon(_:execute:)``. Runs on a background queue.
+    /// Calls `body` on a background queue. See ``upon(_:execute:)``.
     @available(*, deprecated, message: "use 'upon(_:execute:)', and name the executor; it was '.any()'")
     @discardableResult
     public func upon(execute body: @escaping @Sendable (Value) -> Void) -> Registration {
@@ -92,7 +93,7 @@ extension FutureProtocol {
 }
 
 extension Future {
-    /// See ``async(on:execute:)-(Executor,_)``, which submits without flags.
+    /// See ``async(on:execute:)-(Executor,_)``, which has no flags.
     @_disfavoredOverload
     @available(*, deprecated, message: "use 'async(on:execute:)', and name the executor; it was '.any()'")
     public static func async(
@@ -122,6 +123,6 @@ extension Future {
     }
 }
 
-/// Any ``Executor`` will do where one is asked for.
+/// The old name of the default executor's type. Every operator now accepts any ``Executor``.
 @available(*, deprecated, renamed: "DispatchQueue")
 public typealias PreferredExecutor = DispatchQueue

@@ -2,26 +2,27 @@
 public import Combine
 
 extension Future {
-    /// The future as a publisher of Combine's, which publishes the value and finishes.
+    /// A Combine publisher that publishes the value and finishes.
     ///
     /// ```swift
     /// subscription = name.publisher.sink { print("Hello, \($0)") }
     /// ```
     ///
-    /// It is cold: a handler is added to the future when a subscriber asks for a value, and removed when that subscription is
-    /// cancelled. The value comes on the thread that fills the future, or at once; put `receive(on:)` behind it for another.
+    /// The publisher is cold: a handler is registered with the future when a subscriber requests a value, and cancelled
+    /// with the subscription. The value is delivered on the thread that fills the future, or at once if it is already
+    /// filled; use `receive(on:)` to change that.
     public var publisher: AnyPublisher<Value, Never> {
         FuturePublisher(self, result: { .success($0) }).eraseToAnyPublisher()
     }
 }
 
-/// Publishes what a future is filled with.
+/// A publisher of a future's value, or of a result made from it.
 package struct FuturePublisher<Source: FutureProtocol, Output, Failure: Error>: Publisher {
     fileprivate let source: Source
     fileprivate let result: @Sendable (Source.Value) -> Result<Output, Failure>
     fileprivate let onCancel: @Sendable () -> Void
 
-    /// - Parameter onCancel: Called for each subscription that is cancelled before its end.
+    /// - Parameter onCancel: Called for each subscription that is cancelled before it has ended.
     package init(
         _ source: Source,
         result: @escaping @Sendable (Source.Value) -> Result<Output, Failure>,
@@ -46,8 +47,8 @@ package struct FuturePublisher<Source: FutureProtocol, Output, Failure: Error>: 
     }
 }
 
-/// One subscriber's handler of a future.
-// SAFETY: the lock guards the state. The subscriber is called once, by the thread that found it there.
+/// A subscription of one subscriber to a future.
+// SAFETY: the lock guards `state`. `receive` belongs to the thread that ends the subscription.
 private final class FutureSubscription<Source: FutureProtocol, Output, Failure: Error>: Subscription,
     @unchecked Sendable
 {
@@ -60,7 +61,7 @@ private final class FutureSubscription<Source: FutureProtocol, Output, Failure: 
     private let publisher: FuturePublisher<Source, Output, Failure>
     private let state = Lock(State.new)
 
-    /// Let go of with the end, since it has the subscriber.
+    /// Delivers the result. Retains the subscriber, so it is released at the end.
     private var receive: ((Result<Output, Failure>) -> Void)?
 
     init(
@@ -104,7 +105,7 @@ private final class FutureSubscription<Source: FutureProtocol, Output, Failure: 
         receive?(publisher.result(value))
     }
 
-    /// Ends the subscription, for the one that finds it not over.
+    /// Ends the subscription, and returns the previous state: `over` for all callers but the first.
     private func end() -> State {
         state.withLock { state in
             defer { state = .over }

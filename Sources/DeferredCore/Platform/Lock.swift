@@ -2,9 +2,9 @@ public import Synchronization
 
 /// A `Mutex` that ThreadSanitizer understands on Linux.
 ///
-/// There, a contended `Mutex` changes hands inside the kernel, where the sanitizer sees nothing, so that it reports races
-/// between two holders that never were. A release by the one and an acquisition by the other, in instrumented code, tell
-/// it what happened; they cost two plain moves.
+/// There, a contended `Mutex` is handed over inside the kernel, which the sanitizer can't observe, so it reports false
+/// races between two holders. A releasing store by one holder and an acquiring load by the next, in instrumented code,
+/// show it the ordering; they cost two plain moves.
 @frozen
 @usableFromInline
 package struct Lock<Value: ~Copyable>: ~Copyable, Sendable {

@@ -1,4 +1,4 @@
-// What Swift has no portable spelling for: a slot of the current thread's own, and giving up its time slice.
+// POSIX functions without a portable Swift spelling: thread-local storage, yielding the processor, standard error.
 #if canImport(Darwin)
 internal import Darwin
 #elseif canImport(Glibc)
@@ -9,7 +9,7 @@ internal import Musl
 internal import Android
 #endif
 
-/// One value of `Content` for each thread, made when first asked for and freed when the thread ends.
+/// A thread-local value, created on first use and freed when the thread ends.
 package struct ThreadLocal<Content: AnyObject>: Sendable {
     private let key: pthread_key_t
     private let make: @Sendable () -> Content
@@ -32,7 +32,7 @@ package struct ThreadLocal<Content: AnyObject>: Sendable {
 
     package var value: Content { unretained.takeUnretainedValue() }
 
-    /// The value without a reference to be counted: it stays as long as this thread.
+    /// The value without reference counting: it lives as long as this thread.
     package var unretained: Unmanaged<Content> {
         if let content = pthread_getspecific(key) { return Unmanaged.fromOpaque(content) }
         return made
@@ -46,8 +46,7 @@ package struct ThreadLocal<Content: AnyObject>: Sendable {
     }
 }
 
-/// Waits for another thread's next few instructions: spins, then lets others run, should that thread have lost the
-/// processor.
+/// Waits for another thread's next few instructions: spins, then yields, in case that thread has lost the processor.
 @usableFromInline
 struct Backoff {
     private var rounds = 0
@@ -55,7 +54,7 @@ struct Backoff {
     @usableFromInline
     init() {}
 
-    /// - Parameter word: What that thread is going to change.
+    /// - Parameter word: The word that the other thread is about to change.
     @usableFromInline
     mutating func wait(for word: borrowing AtomicWord) {
         #if DEBUG
@@ -68,7 +67,7 @@ struct Backoff {
 
 private let posixWrite = write
 
-/// The standard error stream, one write a text.
+/// The standard error stream, with one `write` for each text.
 struct StandardError: TextOutputStream {
     func write(_ text: String) {
         var text = text

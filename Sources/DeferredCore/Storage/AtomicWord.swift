@@ -1,9 +1,9 @@
 public import Synchronization
 
 #if DEBUG
-/// An `Atomic<UInt>` whose every operation is a step that a test can hold up; see ``Interleaving``.
+/// An `Atomic<UInt>` whose operations are steps that a test can hold up; see ``Interleaving``.
 ///
-/// In release builds it is `Atomic<UInt>` itself, and nothing of this is left.
+/// In release builds it is a type alias for `Atomic<UInt>`, at no cost.
 @usableFromInline
 struct AtomicWord: ~Copyable, Sendable {
     private let atomic: Atomic<UInt>
@@ -17,12 +17,12 @@ struct AtomicWord: ~Copyable, Sendable {
         Interleaving.step(.end, address)
     }
 
-    /// The same as long as it exists.
+    /// The address of the word, which is constant during its lifetime.
     var address: UInt {
         withUnsafePointer(to: atomic) { UInt(bitPattern: $0) }
     }
 
-    // Orderings have to be literals where an atomic is used.
+    // An atomic operation takes only literals as orderings.
 
     @usableFromInline
     func load(ordering: AtomicLoadOrdering) -> UInt {
@@ -109,7 +109,7 @@ struct AtomicWord: ~Copyable, Sendable {
         }
     }
 
-    /// The strong exchange, so that a schedule can be repeated on every processor.
+    /// Performs the strong exchange, so that a schedule is repeatable on every processor.
     @usableFromInline
     func weakCompareExchange(
         expected: UInt,
@@ -125,13 +125,13 @@ struct AtomicWord: ~Copyable, Sendable {
         )
     }
 
-    /// A step of its own for plain accesses that this word guards.
+    /// Adds a step for plain accesses that this word guards.
     @usableFromInline
     func touch() {
         Interleaving.step(.update, address)
     }
 
-    /// Holds this thread up until another has changed the word; false if no test steps it.
+    /// Holds this thread up until another thread has changed the word; false if no test steps this thread.
     func block() -> Bool {
         Interleaving.step(.block, address)
     }
@@ -141,7 +141,7 @@ struct AtomicWord: ~Copyable, Sendable {
 typealias AtomicWord = Atomic<UInt>
 
 extension Atomic<UInt> {
-    /// Where a test in a debug build may hold up plain accesses that this word guards.
+    /// Does nothing; in debug builds, a step for plain accesses that this word guards.
     @inlinable
     @inline(__always)
     func touch() {}

@@ -1,6 +1,6 @@
 public import Synchronization
 
-/// Room for an object that is told of the end of what it is attached to.
+/// Storage for an object that is notified when the future it is attached to ends.
 ///
 /// ```
 ///   empty ──attach──▶ attached
@@ -9,7 +9,8 @@ public import Synchronization
 ///   ended              attached and ended
 /// ```
 ///
-/// One word, so that most never pay for more. The object stays until this goes.
+/// It is a single word, so that it costs little where no object is attached. The object is retained until the
+/// attachment is freed.
 @usableFromInline
 package struct Attachment: ~Copyable {
     /// The address of the object, and the flags.
@@ -18,7 +19,7 @@ package struct Attachment: ~Copyable {
     @usableFromInline static var ended: UInt { 0b1 }
     @usableFromInline static var failed: UInt { 0b10 }
     @usableFromInline static var reserved: UInt { 0b100 }
-    /// Objects are aligned to 16 bytes, so that their addresses leave these bits free.
+    /// Objects are aligned to 16 bytes, so these bits of their addresses are free.
     @usableFromInline static var flags: UInt { 0b111 }
 
     @inlinable
@@ -37,16 +38,16 @@ package struct Attachment: ~Copyable {
     /// The object, if there is one.
     @inlinable
     package var object: AnyObject? {
-        // Acquires what `attach` released.
+        // Acquires the object; pairs with the release in `attach`.
         Self.object(of: bits.load(ordering: .acquiring))?.takeUnretainedValue()
     }
 
-    /// Attaches an object; false if there is one, or if the end has come.
+    /// Attaches an object; false if there already is one, or if the future has ended.
     package func attach(_ object: AnyObject) -> Bool {
         let reference = Unmanaged.passRetained(object)
         var old = bits.load(ordering: .acquiring)
         while old & ~(Self.failed | Self.reserved) == 0 {
-            // Releases the object to `object` and `end`. Acquires the end, for one who comes too late.
+            // Releases the object to `object` and `end`. On failure, acquires what precedes the end.
             let (exchanged, current) = bits.compareExchange(
                 expected: old,
                 desired: UInt(bitPattern: reference.toOpaque()) | old,
@@ -60,25 +61,25 @@ package struct Attachment: ~Copyable {
         return false
     }
 
-    /// Notes the end. Returns the object that is to be told.
+    /// Records the end. Returns the object to notify.
     @inlinable
     func end() -> AnyObject? {
-        // One update, so that either this finds the object, or `attach` finds the end.
+        // A single update, so that either this finds the object, or `attach` finds the end.
         let old = bits.bitwiseOr(Self.ended, ordering: .acquiringAndReleasing).oldValue
         return Self.object(of: old)?.takeUnretainedValue()
     }
 
-    /// Notes that the end is going to be a failure.
+    /// Records that the future is about to end with a failure.
     @inlinable
     func fail() {
-        // Relaxed: the value that is published afterwards releases it.
+        // Relaxed: publishing the value afterwards releases it.
         _ = bits.bitwiseOr(Self.failed, ordering: .relaxed)
     }
 
-    /// Whether the end has come, and is no failure.
+    /// True if the future has ended, and not with a failure.
     var hasSucceeded: Bool { bits.load(ordering: .relaxed) & (Self.ended | Self.failed) == Self.ended }
 
-    /// Wins the room for the caller, where several may want to attach an object. True for one of them, ever.
+    /// Reserves the attachment for the caller, if several may want to attach an object. True for exactly one, ever.
     @inlinable
     package func reserve() -> Bool {
         bits.bitwiseOr(Self.reserved, ordering: .relaxed).oldValue & Self.reserved == 0

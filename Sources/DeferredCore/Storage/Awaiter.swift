@@ -1,6 +1,6 @@
-/// A continuation that waits for a future: a handler that nobody takes back, without the closure.
+/// A continuation that waits for a future: a handler without a closure, which can't be cancelled.
 ///
-/// SAFETY: what it adds to `Receiver` never changes.
+/// SAFETY: the property it adds to `Receiver` never changes.
 @usableFromInline
 final class Awaiter<Value: Sendable>: Receiver, @unchecked Sendable {
     @usableFromInline let continuation: UnsafeContinuation<Value, Never>
@@ -17,7 +17,7 @@ final class Awaiter<Value: Sendable>: Receiver, @unchecked Sendable {
 }
 
 extension FutureStorage {
-    /// Resumes `continuation` with the value, as soon as it is there.
+    /// Resumes `continuation` with the value, as soon as the future is filled.
     @inlinable
     final func resume(_ continuation: UnsafeContinuation<Value, Never>) {
         if word.isFilled || !give(.passRetained(Awaiter(continuation))) { continuation.resume(returning: value) }

@@ -1,11 +1,11 @@
-/// Runs the handlers of a future that was just filled, and then those of the futures that were filled by doing so.
+/// A queue of filled futures whose handlers are to run.
 ///
-/// A queue instead of recursion: a chain of a million `map`s takes no more stack than one. Handlers of a future run
-/// before those of the futures derived from it.
+/// Running a handler may fill other futures, which are appended instead of handled recursively: a chain of a million
+/// `map`s takes no more stack than one. Handlers of a future run before those of the futures derived from it.
 @usableFromInline
 struct Drain {
-    /// Filled futures whose handlers wait, linked by `next`; each keeps its handlers in `previous`. Both links are free,
-    /// since a future that gets here has left the list it was in.
+    /// The first of the filled futures, linked by `next`; each keeps its handlers in `previous`. Both links are free,
+    /// since a future in a drain has left the list it was in.
     @usableFromInline var first: Unmanaged<FutureNode>?
     @usableFromInline var last: Unmanaged<FutureNode>?
 
@@ -29,7 +29,7 @@ struct Drain {
         complete(handler, handler._withUnsafeGuaranteedRef { $0.run(future, &self) })
     }
 
-    /// Does what is left to do for a handler that was run, and takes over the caller's reference to it.
+    /// Acts on the outcome of a handler that was run, and takes over the caller's reference to the handler.
     @inlinable
     mutating func complete(_ handler: Unmanaged<FutureNode>, _ delivered: FutureNode.Delivered) {
         switch delivered {
@@ -39,24 +39,25 @@ struct Drain {
         }
     }
 
-    /// Lets `stage` wait for `inner`.
+    /// Makes `stage` wait for `inner`.
     ///
-    /// Where nobody else can reach the stage, whoever waits for it is made to wait for `inner` itself. So of a recursive
-    /// `flatMap`, whose futures wait for one another, only the two ends are left.
+    /// If nothing else references the stage, its handlers are moved to `inner`, and the stage is freed. So of a
+    /// recursive `flatMap`, whose futures wait for one another, only the two ends remain.
     @usableFromInline
     mutating func wait(_ stage: Unmanaged<FutureNode>, for inner: FutureNode) {
-        // Newest first, as they are to be in the list of `inner`; `oldest` is set with the first of them.
+        // Newest first, the order in the list of `inner`; `oldest` is set with the first of them.
         var (moving, oldest) = (FutureNode.List(), stage)
         if let handlers = takeHandlers(stage) {
             move(handlers, to: &moving, &oldest)
         } else {
             moving.prepend(stage)
         }
-        // All at once: if `inner` is filled meanwhile, they run on one thread, in their order.
+        // All at once: if `inner` is filled meanwhile, they run on one thread, in order of registration.
         if let newest = moving.head, !inner.enlist(newest, from: oldest) { run(moving.reversed(), of: inner) }
     }
 
-    /// Puts `handlers` before what moves already, and instead of a stage that only forwards, what waits for that.
+    /// Prepends `handlers` to the moving ones, with each stage that only forwards replaced by the handlers of that
+    /// stage.
     private func move(
         _ handlers: FutureNode.List,
         to moving: inout FutureNode.List,
@@ -64,7 +65,7 @@ struct Drain {
     ) {
         var handlers = handlers
         while let handler = handlers.pop() {
-            // One that somebody could still reach at its turn may be passed over now. Asked first what costs less.
+            // A stage that was still referenced when it began to wait may no longer be. The cheap check comes first.
             if handler.isSole, handler._withUnsafeGuaranteedRef({ $0.isForwarding }),
                 var others = takeHandlers(handler)
             {
@@ -77,9 +78,9 @@ struct Drain {
         }
     }
 
-    /// Takes what waits for `stage`, oldest first, and frees that, if nobody but the caller can reach it.
+    /// Takes the handlers of `stage`, oldest first, and frees the stage, if only the caller references it.
     private func takeHandlers(_ stage: Unmanaged<FutureNode>) -> FutureNode.List? {
-        // Asked here, since a method of the stage may itself hold a reference.
+        // Checked here, since a call of a method may retain the stage.
         guard stage.isSole, let handlers = stage._withUnsafeGuaranteedRef({ $0.takeHandlers() }) else { return nil }
         stage.release()
         return handlers
@@ -105,7 +106,7 @@ struct Drain {
         }
     }
 
-    /// Runs `handlers`, oldest first, with the value of `future`, and everything that comes of it.
+    /// Runs `handlers`, oldest first, with the value of `future`, and then the handlers of all futures they fill.
     @inline(__always)
     static func run(_ handlers: FutureNode.List, of future: FutureNode) {
         var drain = Drain()

@@ -1,11 +1,11 @@
 internal import Synchronization
 
-/// The future of whichever of several inputs is filled first.
+/// The result of `firstFilled`: filled by the first of several inputs.
 ///
-/// Two come to the end of it: the input that wins, and the call that registers with the inputs. Whichever comes second
-/// takes the losers' handlers back, so that none is left by an input that wins while others are still being added.
+/// Two parties finish: the input that wins, and the call that registers with the inputs. The second of them cancels the
+/// losers' handlers, so that none is left behind if an input wins while others are still being added.
 ///
-/// SAFETY: `registrations` belongs to the registering call until the second of the two has come, and then to that.
+/// SAFETY: `registrations` belongs to the registering call until both parties have finished, and then to the second.
 @usableFromInline
 final class FirstFilledStorage<Value: Sendable>: FutureStorage<Value>, @unchecked Sendable {
     @exclusivity(unchecked)
@@ -17,7 +17,7 @@ final class FirstFilledStorage<Value: Sendable>: FutureStorage<Value>, @unchecke
         super.init(.permanent())
     }
 
-    /// Waits for `future` too, unless there is a winner; false if nothing is left to wait for.
+    /// Adds `future` to the inputs, unless there is a winner; false if no more inputs are needed.
     @inlinable
     func add<Input: FutureProtocol<Value>>(_ future: Input) -> Bool {
         if word.isFilled { return false }
@@ -28,7 +28,7 @@ final class FirstFilledStorage<Value: Sendable>: FutureStorage<Value>, @unchecke
             win(with: value)
             return false
         }
-        // Only its own `upon` can take the handler back again.
+        // Only its `upon` returns a registration that can cancel the handler.
         registrations.append(future.upon(.immediate) { self.win(with: $0) })
         return true
     }
@@ -59,8 +59,8 @@ final class FirstFilledStorage<Value: Sendable>: FutureStorage<Value>, @unchecke
         drain.runNested()
     }
 
-    /// Fills with `value`, unless another came first. No loser's handler is left by the time the value can be seen,
-    /// unless inputs are still being added.
+    /// Fills with `value`, unless another input came first. The losers' handlers are cancelled before the value is
+    /// visible, unless inputs are still being added.
     @inlinable
     func win(with value: Value, _ drain: inout Drain) {
         guard word.claim() else { return }
@@ -78,7 +78,7 @@ final class FirstFilledStorage<Value: Sendable>: FutureStorage<Value>, @unchecke
     }
 }
 
-/// Waits for one input of a ``FirstFilledStorage``.
+/// The handler that waits for one input of a ``FirstFilledStorage``.
 ///
 /// SAFETY: `contest` belongs to the winner of `membership`.
 @usableFromInline

@@ -1,13 +1,14 @@
-/// A closure that a clock calls, unless it is taken back before. Dropping it does nothing.
+/// A timer that calls a closure once, unless it is cancelled first. Dropping the timer does nothing.
 ///
-/// Everything in the package that waits for a time does so through this. A `ContinuousClock` costs an entry in the heap of
-/// ``TimerQueue``; on any other clock, a Swift task sleeps. A duration of zero or less still leaves the thread. One that means
-/// "never" (see ``Swift/Duration/forever``) is not waited for at all, and its closure is let go at once.
+/// All waiting for a time in the package goes through this type. A timer on a `ContinuousClock` is an entry in the heap
+/// of ``TimerQueue``; on any other clock, a Swift task sleeps. Even with a duration of zero or less, the closure runs
+/// on another thread. With one that means "never" (see ``Swift/Duration/forever``), no timer is started, and the
+/// closure is released at once.
 ///
-/// The closure runs on a background queue, or, with other clocks, on Swift's global concurrent executor. Taken back, it
-/// never starts afterwards, and is freed before ``cancel()`` returns.
+/// The closure runs on a background queue, or, with other clocks, on Swift's global concurrent executor. Once
+/// cancelled, it never starts, and it is freed before ``cancel()`` returns.
 package struct ClockTimer: Cancellable {
-    /// Takes the closure back, and knows whether that was in time.
+    /// The registration that cancels the closure, and tells whether that was in time.
     package let registration: Registration
 
     /// Calls `body` after `duration`.
@@ -21,9 +22,9 @@ package struct ClockTimer: Cancellable {
         registration = Registration(Self.start(.submitted(), at: deadline, on: ContinuousClock(), body))
     }
 
-    /// Calls `body` after `duration`, unless `future` is filled or goes before, which lets the closure go at once.
+    /// Calls `body` after `duration`, unless `future` is filled or freed first, which releases the closure at once.
     ///
-    /// - Parameter body: Has to fill the future, for it is only then that the future lets go of the timer.
+    /// - Parameter body: A closure that has to fill the future, since only then does the future release the timer.
     package init<C: Clock, Value>(
         after duration: C.Duration,
         clock: C,
@@ -47,7 +48,7 @@ package struct ClockTimer: Cancellable {
         on clock: C,
         _ body: @escaping @Sendable () -> Void
     ) -> FutureNode {
-        // Of instants of this kind there may be other clocks.
+        // Other clocks may have instants of this type, too.
         if clock is ContinuousClock, let deadline = deadline as? ContinuousClock.Instant {
             let notice = QueuedNotice(membership, in: .shared, at: deadline, body)
             TimerQueue.shared.add(notice)
@@ -60,6 +61,6 @@ package struct ClockTimer: Cancellable {
 }
 
 extension FutureNode {
-    /// What can be taken back, and never does anything.
+    /// A node without effect, for timers that never fire.
     fileprivate static var pointless: FutureNode { Notice(.submitted(), {}) }
 }

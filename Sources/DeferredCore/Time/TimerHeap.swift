@@ -1,21 +1,21 @@
 /// An element of a ``TimerHeap``.
 protocol TimerHeapElement: AnyObject {
-    /// When it is due. Never changes.
+    /// The instant at which the element is due. Never changes.
     var deadline: ContinuousClock.Instant { get }
-    /// Its index in the heap; `nil` while it is in none. Belongs to the heap.
+    /// The element's index in the heap; `nil` while it is in no heap. Only the heap may change it.
     var position: Int? { get set }
 }
 
-/// A binary heap whose elements know where they are, so that any of them can be taken out.
+/// A binary heap whose elements know their positions, so that any of them can be removed.
 ///
-/// What was taken out leaves nothing behind. See Cormen et al., *Introduction to Algorithms*, chapter 6.
+/// Removed elements leave no tombstones. See Cormen et al., *Introduction to Algorithms*, chapter 6.
 struct TimerHeap<Element: TimerHeapElement> {
-    /// No element is due before its parent, which is at half of its index.
+    /// The elements in heap order: none is due before its parent, which is at `(index - 1) / 2`.
     private var elements: [Element] = []
 
     var count: Int { elements.count }
 
-    /// When the first of the elements is due.
+    /// The deadline of the element that is due first.
     var earliest: ContinuousClock.Instant? { elements.first?.deadline }
 
     /// - Complexity: O(log n).
@@ -28,7 +28,7 @@ struct TimerHeap<Element: TimerHeapElement> {
         settle(element, at: elements.count - 1)
     }
 
-    /// Takes the element out; false if it is not in the heap.
+    /// Removes an element; false if it is not in the heap.
     ///
     /// - Complexity: O(log n).
     mutating func remove(_ element: Element) -> Bool {
@@ -39,16 +39,16 @@ struct TimerHeap<Element: TimerHeapElement> {
         return true
     }
 
-    /// Takes out all that is due, the earliest first.
+    /// Removes all elements that are due, and returns them, the earliest first.
     ///
-    /// - Complexity: O(log n) for each.
+    /// - Complexity: O(log n) for each element.
     mutating func removeDue(at now: ContinuousClock.Instant) -> [Element] {
         var due: [Element] = []
         while let first = elements.first, first.deadline <= now, remove(first) { due.append(first) }
         return due
     }
 
-    /// Puts `element` into the hole at `position`, or where it belongs above or below.
+    /// Puts `element` into the hole at `position`, and sifts it up or down to restore the order.
     private mutating func settle(_ element: Element, at position: Int) {
         var hole = position
         while hole > 0, element.deadline < elements[(hole - 1) / 2].deadline {

@@ -1,10 +1,9 @@
-/// A closure that waits for its time, and possibly for a future beside it, whose filling makes it pointless.
+/// A closure that waits for its deadline, unless it is cancelled by its registration, or by a future that is filled
+/// first.
 ///
-/// It is taken back as every other waiting handler is: by its registration, or by the future.
-///
-/// SAFETY: it adds nothing to `Notice` but methods.
+/// SAFETY: this class adds only methods to `Notice`.
 class TimerNotice: Notice, @unchecked Sendable {
-    /// Stops waiting for the time.
+    /// Stops waiting for the deadline.
     func stop() {}
 
     override func run(_ upstream: FutureNode, _ drain: inout Drain) -> Delivered {
@@ -19,9 +18,9 @@ class TimerNotice: Notice, @unchecked Sendable {
     }
 }
 
-/// One that a ``TimerQueue`` calls.
+/// A notice that a ``TimerQueue`` calls.
 ///
-/// SAFETY: what it adds never changes, but for `position`, which the lock of its queue guards.
+/// SAFETY: its properties never change, except `position`, which the lock of the queue guards.
 final class QueuedNotice: TimerNotice, TimerHeapElement, @unchecked Sendable {
     let deadline: ContinuousClock.Instant
     var position: Int?
@@ -41,15 +40,15 @@ final class QueuedNotice: TimerNotice, TimerHeapElement, @unchecked Sendable {
     override func stop() { queue.remove(self) }
 }
 
-/// One that a Swift task calls, after it has slept on some clock.
+/// A notice that a Swift task calls after sleeping on a clock.
 ///
-/// SAFETY: `sleeping` is set once, before anybody can take this back.
+/// SAFETY: `sleeping` is set once, before the notice can be cancelled.
 final class SleepingNotice: TimerNotice, @unchecked Sendable {
     private var sleeping: Task<Void, Never>?
 
-    /// Goes to sleep.
+    /// Starts the task that sleeps.
     ///
-    /// A clock that refuses to sleep ends the pause at once. Where that is because this was cancelled, the call does nothing.
+    /// If the clock's `sleep` throws, the closure is called at once, unless it has been cancelled.
     func sleep<C: Clock>(until deadline: C.Instant, on clock: C) {
         sleeping = Task.detached { [self] in
             try? await clock.sleep(until: deadline, tolerance: nil)

@@ -1,24 +1,24 @@
 internal import Dispatch
 
-/// Calls closures when a continuous clock says so: one heap, and one pair of Dispatch timers, for all timers of the process.
+/// The timers on the continuous clock: one heap, and one pair of Dispatch timers, for all timers of the process.
 ///
-/// Most timers are taken back long before their time. Here that costs no system call, and leaves nothing behind; a Swift
-/// task that sleeps would stay with the runtime until its deadline, though cancelled.
+/// Most timers are cancelled long before their deadline. Here, cancelling costs no system call and frees all memory; a
+/// sleeping Swift task would stay in the runtime until its deadline, even if cancelled.
 ///
-/// A continuous clock goes on while the machine is asleep, which no timer of Dispatch does. So there are two: one that
-/// counts the time awake, and one that looks at the wall clock, which is right after the machine has slept, but may be set.
-/// Either may come too early; whichever comes first, the continuous clock decides what is due.
+/// The continuous clock advances while the machine is asleep, unlike any Dispatch timer. So there are two alarms: one
+/// counts the time awake, and the other follows the wall clock, which is right after the machine has slept, but may be
+/// set. Either may go off too early; whichever does so first, the continuous clock decides which closures are due.
 ///
 /// A queue lives as long as closures wait in it.
 final class TimerQueue: Sendable {
-    /// What can wake a queue.
+    /// A source of wake-ups.
     enum Alarm: CaseIterable {
         case uptime
         case wallClock
     }
 
-    /// A timer of Dispatch.
-    // SAFETY: sources may be used from any thread; not every SDK says so.
+    /// A Dispatch timer.
+    // SAFETY: Dispatch sources are thread-safe; not every SDK declares it.
     private struct AlarmTimer: @unchecked Sendable {
         let kind: Alarm
         let source: any DispatchSourceTimer
@@ -26,7 +26,7 @@ final class TimerQueue: Sendable {
 
     private struct State {
         var heap = TimerHeap<QueuedNotice>()
-        /// What the alarms are set to, unless they have gone off.
+        /// The deadline that the alarms are set to; `nil` if they have gone off.
         var armed: ContinuousClock.Instant?
     }
 
@@ -36,7 +36,7 @@ final class TimerQueue: Sendable {
     private let now: @Sendable () -> ContinuousClock.Instant
     private let alarms: [AlarmTimer]
 
-    /// Creates a queue. In tests, its clock may be one that jumps, and it may have to do with one of the alarms.
+    /// Creates a queue. Tests may pass a clock that jumps, and a single alarm.
     init(_ kinds: [Alarm] = Alarm.allCases, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
         self.now = now
         let queue = DispatchQueue(label: "Deferred.timers", qos: .userInitiated)
@@ -47,10 +47,10 @@ final class TimerQueue: Sendable {
         }
     }
 
-    /// How many closures wait.
+    /// The number of waiting closures.
     var count: Int { state.withLock { $0.heap.count } }
 
-    /// Calls `notice` at its time, on a background queue; from there right away, if that has come.
+    /// Calls `notice` at its deadline, on a background queue; at once if the deadline has passed.
     func add(_ notice: QueuedNotice) {
         let now = now()
         guard notice.deadline > now else { return Self.submit(notice) }
@@ -60,13 +60,13 @@ final class TimerQueue: Sendable {
         }
     }
 
-    /// Takes `notice` out, if it waits here.
+    /// Removes `notice`, if it waits in this queue.
     func remove(_ notice: QueuedNotice) {
-        // The caller has a reference, so that nothing goes under the lock.
+        // The caller holds a reference, so nothing is freed under the lock.
         _ = state.withLock { $0.heap.remove(notice) }
     }
 
-    /// Calls what is due.
+    /// Calls the closures that are due.
     func wake() {
         let due = state.withLock { state in
             let now = now()
@@ -78,11 +78,11 @@ final class TimerQueue: Sendable {
         for notice in due { Self.submit(notice) }
     }
 
-    /// Under the lock, so that of two deadlines the earlier one stays.
+    /// Sets the alarms, under the lock, so that the earlier one of two deadlines wins.
     private func arm(_ deadline: ContinuousClock.Instant, _ now: ContinuousClock.Instant, _ state: inout State) {
         if let armed = state.armed, armed <= deadline { return }
         state.armed = deadline
-        // If the alarm comes too early, because the pause does not fit into it, it is set again.
+        // If the time is longer than an alarm can hold, the alarm goes off too early, and is set again.
         let (seconds, attoseconds) = min(now.duration(to: deadline), .seconds(Int32.max)).components
         let (whole, rest) = (Int(seconds), Int(attoseconds / 1_000_000_000) + 1)
         for alarm in alarms {
@@ -98,7 +98,7 @@ final class TimerQueue: Sendable {
         }
     }
 
-    /// Calls a closure off the queue of the alarms, which it might hold up. Until it starts, it can still be taken back.
+    /// Calls a closure off the queue of the alarms, which it might hold up. It can be cancelled until it starts.
     private static func submit(_ notice: QueuedNotice) {
         DispatchQueue.global(qos: .userInitiated).async { notice.call() }
     }

@@ -1,5 +1,5 @@
 extension FutureNode {
-    /// Nodes linked by `next`, with a reference to each.
+    /// A list of nodes linked by `next`, which holds a reference to each.
     @usableFromInline
     struct List {
         @usableFromInline var head: Unmanaged<FutureNode>?
@@ -20,7 +20,7 @@ extension FutureNode {
         @inlinable
         var isEmpty: Bool { head == nil }
 
-        /// From newest first to oldest first: the order of registration.
+        /// Reverses a list from newest first to oldest first, the order of registration.
         @inlinable
         consuming func reversed() -> List {
             guard let first = head, var rest = first._withUnsafeGuaranteedRef({ $0.next }) else { return self }
@@ -42,7 +42,7 @@ extension FutureNode {
             return first
         }
 
-        /// Adds a node that has left the list it was in.
+        /// Adds a node at the front. It must have left its previous list.
         mutating func prepend(_ node: Unmanaged<FutureNode>) {
             node._withUnsafeGuaranteedRef {
                 $0.next = head
@@ -51,17 +51,17 @@ extension FutureNode {
             head = node
         }
 
-        /// Adds other nodes at the end, which is looked for from the head.
+        /// Adds other nodes at the end. O(n) in the nodes of this list.
         mutating func append(_ others: List) {
             guard var last = head else { return self = others }
             while let next = last._withUnsafeGuaranteedRef({ $0.next }) { last = next }
             last._withUnsafeGuaranteedRef { $0.next = others.head }
         }
 
-        /// Links the neighbours of `node`, which is in the list but not its head.
+        /// Unlinks `node`, which is in the list but not its head.
         ///
-        /// Pushing leaves `previous` unset, as it must not look into the head. So the newest nodes are given theirs
-        /// here, down to the first that has it already: once for each node, which makes removal amortised constant.
+        /// Pushing leaves `previous` unset, since it must not dereference the head. So it is set here for the newest
+        /// nodes, down to the first that has it already: once for each node, which makes removal amortised O(1).
         func unlinkInner(_ node: Unmanaged<FutureNode>) {
             var newer = head
             while let current = newer, let older = current._withUnsafeGuaranteedRef({ $0.next }),
@@ -76,13 +76,13 @@ extension FutureNode {
             next?._withUnsafeGuaranteedRef { $0.previous = previous }
         }
 
-        /// Frees the nodes without running them, however deep the futures behind them are nested.
+        /// Frees the nodes without running them, without recursion into the futures derived from them.
         ///
-        /// When this returns, nobody looks at the future they waited for any longer, so that it may go.
+        /// When this returns, no node accesses the future it waited for any more, so the future may be freed.
         consuming func drop() {
             var (taken, others) = (List(), List())
             while let node = pop() {
-                // Waits for a cancellation that is under way: that still needs the future.
+                // Waits for a cancellation in progress, which still needs the future.
                 if node._withUnsafeGuaranteedRef({ $0.membership.take() }) {
                     taken.prepend(node)
                 } else {
@@ -93,8 +93,8 @@ extension FutureNode {
             Trampoline.free(others, isDismissing: false)
         }
 
-        /// Whether none of them can be taken back, or is just being: each is permanent, or a stage that waits for its inner
-        /// future.
+        /// True if no node can be cancelled or is being cancelled: each is permanent, or a stage that waits for its
+        /// inner future.
         var canMove: Bool {
             var node = head
             while let current = node {

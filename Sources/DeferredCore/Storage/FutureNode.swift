@@ -1,17 +1,17 @@
-/// A waiting handler: one place in the list of a future.
+/// A waiting handler: a node in the list of a future.
 ///
-/// Futures made by operators are nodes themselves, so that a `map` costs a single allocation. The list holds one
+/// Futures created by operators are nodes themselves, so that a `map` costs a single allocation. The list holds one
 /// reference to each of its nodes.
 ///
-/// SAFETY: `next` and `previous` belong to whoever owns the list at the time (the pusher before its compare-and-swap, the
-/// holder of the `removing` bit, the taker afterwards); everything else shared is atomic. Subclasses hand what they
-/// capture to the winner of `membership`.
+/// SAFETY: `next` and `previous` belong to the current owner of the list (the pusher before its compare-and-swap, the
+/// holder of the `removing` bit, the taker afterwards); all other shared state is atomic. The captures of subclasses
+/// belong to the winner of `membership`.
 @usableFromInline
 package class FutureNode: @unchecked Sendable {
     /// The next older node.
     @exclusivity(unchecked)
     @usableFromInline final var next: Unmanaged<FutureNode>?
-    /// The next newer node, once somebody removed from the list; see `List.unlinkInner`.
+    /// The next newer node, set once a node has been removed from the list; see `List.unlinkInner`.
     @exclusivity(unchecked)
     @usableFromInline final var previous: Unmanaged<FutureNode>?
     @usableFromInline final let membership: Membership
@@ -24,11 +24,11 @@ package class FutureNode: @unchecked Sendable {
     /// The outcome of `run`.
     @usableFromInline
     enum Delivered {
-        /// The node has done its part.
+        /// The node is done.
         case done
-        /// The node was filled, and is in the drain with the caller's reference to it.
+        /// The node was filled, and is in the drain, which now owns the caller's reference to it.
         case queued
-        /// The node now has to wait for this future.
+        /// The node now has to wait for another future.
         case waits(FutureNode)
     }
 
@@ -38,40 +38,41 @@ package class FutureNode: @unchecked Sendable {
         preconditionFailure("\(type(of: self)) takes no value")
     }
 
-    /// Lets go of all that the handler captured. Called at most once, and never together with `run`.
+    /// Releases the handler's captures. Called at most once, and never if the handler runs.
     @usableFromInline
     func dismiss() {}
 
-    /// Notes that the future it waited for goes unfilled.
+    /// Handles the end of the future it waited for, which was dropped unfilled.
     ///
-    /// - Parameter isDismissing: Whether the caller has taken the handler.
+    /// - Parameter isDismissing: True if the caller has taken the handler.
     @usableFromInline
     func goUnfilled(isDismissing: Bool) {
         if isDismissing { dismiss() }
     }
 
-    /// In its role as a future: ends at once, if it is an operator's result whose closure has not begun.
+    /// As a future: ends at once, if it is an operator's result whose closure has not begun.
     @usableFromInline
     func abandon() {}
 
-    /// In its role as a future: whether a handler waits for it.
+    /// As a future: true while a handler waits for it.
     @usableFromInline
     package var hasWaiting: Bool { false }
 
-    /// In its role as a future: whether it is filled.
+    /// As a future: true if it is filled.
     @usableFromInline
     package var isFinished: Bool { false }
 
-    /// Forgets the handler, and its captures at once, unless it was taken before.
+    /// Cancels the handler, and releases its captures at once, unless it was taken before.
     @usableFromInline
     final func cancel() {
         guard let wasListed = takeBack() else { return }
-        // From here on nothing is held, for what is released may run any code.
+        // Nothing is held from here on, since releasing the captures may run any code.
         dismiss()
         if wasListed { Unmanaged.passUnretained(self).release() }
     }
 
-    /// Wins the handler for dismissing it; `nil` if it is too late. Inside: whether the list's reference is the caller's now.
+    /// Wins the handler for dismissing it; `nil` if it is too late. The result is true if the caller now owns the
+    /// list's reference.
     @usableFromInline
     final func takeBack() -> Bool? {
         guard let owner = membership.beginRemoval() else { return nil }
@@ -80,37 +81,37 @@ package class FutureNode: @unchecked Sendable {
         return wasListed
     }
 
-    /// Whether `cancel` came in time.
+    /// True if `cancel` came in time.
     final var isCancelled: Bool { membership.isCancelled }
 
-    /// In its role as a future: adds handlers that are linked from `newest` to `oldest`, with the caller's references; false
-    /// if it is filled.
+    /// As a future: adds handlers that are linked from `newest` to `oldest`, with the caller's references; false if it
+    /// is filled.
     @usableFromInline
     func enlist(_ newest: Unmanaged<FutureNode>, from oldest: Unmanaged<FutureNode>) -> Bool {
         preconditionFailure("\(type(of: self)) has no handlers")
     }
 
-    /// In its role as a future: takes `node` out of the list; false when the list was taken.
+    /// As a future: removes `node` from the list; false if the list was taken.
     @usableFromInline
     func unlist(_ node: Unmanaged<FutureNode>) -> Bool { false }
 
-    /// In its role as a future that nobody but the caller can reach: gives away those that wait for it, oldest first,
-    /// unless one of them can be taken back.
+    /// As a future that only the caller references: gives up its handlers, oldest first, unless one of them can be
+    /// cancelled.
     @usableFromInline
     func takeHandlers() -> List? { nil }
 
-    /// Whether it only waits to pass the value of another future on.
+    /// True while the node only waits to forward the value of another future.
     @usableFromInline
     var isForwarding: Bool { false }
 }
 
 extension Unmanaged {
-    /// Whether the caller's is the only reference to the object.
+    /// True if the caller's reference to the object is the only one.
     @inlinable
     package var isSole: Bool {
         var reference = self
         return withUnsafeMutablePointer(to: &reference) {
-            // The same bits seen as a strong reference, without the retain that would falsify the answer.
+            // The same bits as a strong reference, without the retain that would falsify the result.
             $0.withMemoryRebound(to: Instance.self, capacity: 1) { isKnownUniquelyReferenced(&$0.pointee) }
         }
     }

@@ -1,14 +1,14 @@
 /// A future's value and its waiting handlers.
 ///
-/// SAFETY: `slot` is written once, by the winner of `word.claim()` or by the only writer, before `word.publish()` releases
-/// it; it is read only after `word.isFilled` acquired it.
+/// SAFETY: `slot` is written once, by the winner of `word.claim()` or by the only writer, before `word.publish()`
+/// releases it; it is read only after `word.isFilled` acquired it.
 @usableFromInline
 package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
     @usableFromInline final let word: StateWord
     @exclusivity(unchecked)
     @usableFromInline final var slot = Slot()
     #if DEBUG
-    /// Where the user made it; `nil` for an operator's result, which nobody has promised to fill.
+    /// The source location that created the future; `nil` for an operator's result, which is never reported.
     @usableFromInline final var origin: DeferredDiagnostics.Origin?
     #endif
 
@@ -17,7 +17,7 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
         self.init(.permanent())
     }
 
-    /// - Parameter membership: For storage that waits for another future.
+    /// - Parameter membership: The membership of storage that waits for another future.
     @inlinable
     override init(_ membership: consuming Membership) {
         word = StateWord(filled: false)
@@ -36,17 +36,18 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
         if word.isFilled { slot.drop(Value.self) } else if hasHandlers { dropHandlers() }
     }
 
-    /// Whether a handler waits. Exact only while nobody registers or cancels.
+    /// True while a handler waits. Exact only while no other thread registers or cancels.
     @inlinable
     package final var hasHandlers: Bool { word.hasHandlers }
 
-    /// The value, once filled.
+    /// Returns the value; `nil` if unfilled.
     @inlinable
     package final func peek() -> Value? {
         word.isFilled ? value : nil
     }
 
-    /// Whether the value is there, for a caller outside of the package: none shall see that something was put off.
+    /// True if the future is filled, for callers outside of the package: runs work that this thread has put off first,
+    /// so that they can't observe the delay.
     @inlinable
     package final var isFilledForAll: Bool {
         if word.isFilled { return true }
@@ -59,7 +60,7 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
         return word.isFilled
     }
 
-    /// The value, once filled, for a caller outside of the package.
+    /// Returns the value, for callers outside of the package; `nil` if unfilled.
     @inlinable
     package final func look() -> Value? {
         isFilledForAll ? value : nil
@@ -71,7 +72,7 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
         slot.pointer(to: Value.self).pointee
     }
 
-    /// Fills unless somebody did, and runs the handlers.
+    /// Fills the future, unless it is filled, and runs the handlers.
     @inlinable
     package final func fill(with value: consuming Value) -> Bool {
         guard word.claim() else {
@@ -86,20 +87,20 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
     @inlinable
     package final func claim() -> Bool { word.claim() }
 
-    /// Fills and runs the handlers. For the winner of `claim`, or the only writer.
+    /// Fills the future, and runs the handlers. For the winner of `claim`, or the only writer.
     @inlinable
     package final func fulfil(with value: consuming Value) {
         slot.put(value)
         runHandlers(word.publish().reversed())
     }
 
-    /// Runs what `publish` took, and all that comes of it.
+    /// Runs the handlers that `publish` returned, and those of all futures they fill.
     @inlinable
     final func runHandlers(_ handlers: consuming FutureNode.List) {
         if !handlers.isEmpty { Trampoline.run(handlers, of: self) }
     }
 
-    /// Fills unless somebody did, and runs the handlers in reverse order of registration.
+    /// Fills the future, unless it is filled, and runs the handlers in reverse order of registration.
     package final func fillNewestFirst(with value: consuming Value) -> Bool {
         guard word.claim() else {
             word.waitUntilFilled()
@@ -110,7 +111,7 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
         return true
     }
 
-    /// Fills within a drain; true if it now waits there, and the caller's reference with it.
+    /// Fills the future within a drain; true if the drain took over the caller's reference, to run the handlers.
     @inlinable
     final func fulfil(with value: consuming Value, _ drain: inout Drain) -> Bool {
         slot.put(value)
@@ -120,7 +121,7 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
         return true
     }
 
-    /// Fills within a drain, which takes a reference of its own if there are handlers to run.
+    /// Fills the future within a drain, which retains the future if there are handlers to run.
     @inlinable
     final func pass(_ value: consuming Value, to drain: inout Drain) {
         let reference = Unmanaged.passRetained(self)
@@ -157,9 +158,9 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
     @usableFromInline
     final override func takeHandlers() -> List? {
         let (handlers, flags) = word.close()
-        // A registration knows this future as its handler's owner.
+        // A handler that can be cancelled refers to this future as its owner, and can't move.
         let canMove = handlers.canMove
-        // There is no value for the deinitialiser to drop.
+        // Not left filled, since there is no value for the deinitialiser to destroy.
         word.reopen(with: canMove ? List() : handlers, flags)
         return canMove ? handlers.reversed() : nil
     }
@@ -175,11 +176,11 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
         #if DEBUG
         if let origin { DeferredDiagnostics.report(origin) }
         #endif
-        // Not filled: somebody may look at the word even now, as `UnownedFuture`.
+        // Orphaned, not filled: an `UnownedFuture` may still read the word.
         word.orphan().drop()
     }
 
-    /// Frees the handlers, and those to come, since there will be no value.
+    /// Frees the handlers, present and future, since there will be no value.
     @usableFromInline
     final func dropHandlersForEver() {
         word.orphan().drop()

@@ -1,18 +1,19 @@
 public import Synchronization
 
-/// The future of many values: filled by whichever of its inputs comes last.
+/// The result of `zip` and `allFilled`: filled when the last of its inputs is.
 ///
-/// Each input has a ``GatheredInput`` in its list, which knows no type; only the last to come takes the values together.
+/// Each input has a ``GatheredInput`` in its list, which isn't generic; only the last input to be filled collects the
+/// values.
 ///
-/// SAFETY: each place in `inputs` is written by one input before that counts itself out, and read by the last one to do
-/// so, or when this goes.
+/// SAFETY: each place in `inputs` is written by one input before it counts itself out, and read by the last input to do
+/// so, or by the deinitialiser.
 @usableFromInline
 final class Gathering<Values: Sendable>: FutureStorage<Values>, @unchecked Sendable {
-    /// Inputs that are filled, each with a reference.
+    /// The inputs that are filled, each with a reference.
     @usableFromInline let inputs: UnsafeMutableBufferPointer<Unmanaged<FutureNode>?>
-    /// Makes one value of theirs, all of which are filled.
+    /// Combines the values of the inputs, all of which are filled.
     @usableFromInline let collect: @Sendable (_ inputs: Inputs) -> Values
-    /// The inputs that have not come yet, and one more while inputs are being added.
+    /// The number of unfilled inputs, plus one while inputs are being added.
     @usableFromInline let missing: AtomicWord
 
     @inlinable
@@ -30,7 +31,7 @@ final class Gathering<Values: Sendable>: FutureStorage<Values>, @unchecked Senda
         inputs.deallocate()
     }
 
-    /// Waits for `input` too, the one with this index; true if it is filled already, and not counted out yet.
+    /// Adds the input with this index; true if it is already filled, and still has to be counted out.
     @inlinable
     func add<Value: Sendable>(_ input: FutureStorage<Value>, at index: Int) -> Bool {
         let place = inputs.baseAddress.unsafelyUnwrapped + index
@@ -45,7 +46,8 @@ final class Gathering<Values: Sendable>: FutureStorage<Values>, @unchecked Senda
         if countOut(count + 1) { fulfil(with: values()) }
     }
 
-    /// True for the last. Releases the inputs to the last one, which acquires them all.
+    /// Subtracts from the missing inputs; true for the last. Releases this input to the last one, which acquires them
+    /// all.
     @inlinable
     func countOut(_ count: Int) -> Bool {
         missing.subtract(UInt(count), ordering: .acquiringAndReleasing).newValue == 0
@@ -62,14 +64,14 @@ final class Gathering<Values: Sendable>: FutureStorage<Values>, @unchecked Senda
         for index in inputs.indices { inputs[index].take()?.release() }
     }
 
-    /// One of the inputs is filled, and in its place.
+    /// Counts out an input that is filled and in its place.
     @usableFromInline
     override func run(_ upstream: FutureNode, _ drain: inout Drain) -> Delivered {
         if countOut(1) { pass(values(), to: &drain) }
         return .done
     }
 
-    /// Without the value of one of the inputs there will be no tuple or array, whoever holds its future.
+    /// Drops the handlers: without the value of one input, this is never filled, even if it is still referenced.
     @usableFromInline
     override func goUnfilled(isDismissing: Bool) {
         dropHandlersForEver()
@@ -86,7 +88,7 @@ struct Inputs {
         self.next = next
     }
 
-    /// The value of the next one.
+    /// Returns the value of the next input.
     @inlinable
     mutating func value<Value: Sendable>(_: Value.Type = Value.self) -> Value {
         let place = next.unsafelyUnwrapped
@@ -97,9 +99,9 @@ struct Inputs {
     }
 }
 
-/// Waits for one input of a ``Gathering``.
+/// The handler that waits for one input of a ``Gathering``.
 ///
-/// SAFETY: `gathering` belongs to whoever runs or dismisses this node, as a permanent one does not fall to two.
+/// SAFETY: `gathering` belongs to the caller of `run` or `dismiss`; a permanent node gets only one such call.
 @usableFromInline
 final class GatheredInput: FutureNode, @unchecked Sendable {
     private let place: UnsafeMutablePointer<Unmanaged<FutureNode>?>

@@ -27,7 +27,7 @@ final class Handler<Value: Sendable, E: Executor>: Receiver, @unchecked Sendable
         }
     }
 
-    /// Hands the closure to the executor. It can still be taken back until it starts.
+    /// Submits the closure to the executor. It can be cancelled until it starts.
     @inlinable
     func submit(_ value: Value) {
         executor.submit { [self] in
@@ -35,7 +35,7 @@ final class Handler<Value: Sendable, E: Executor>: Receiver, @unchecked Sendable
         }
     }
 
-    /// Frees the closure before returning, since a registration may keep this object.
+    /// Calls the closure, and frees it before returning, since a registration may retain this object.
     @inlinable
     func call(with value: Value) {
         body.take().unsafelyUnwrapped.call(value)
@@ -46,7 +46,8 @@ final class Handler<Value: Sendable, E: Executor>: Receiver, @unchecked Sendable
         body = nil
     }
 
-    /// A bare closure would be wrapped in another, with an allocation, each time it passes through a generic function.
+    /// A box for the closure, since a bare one is wrapped in another one, with an allocation, each time it passes
+    /// through a generic function.
     @usableFromInline
     struct Body: Sendable {
         @usableFromInline let call: @Sendable (Value) -> Void
@@ -59,7 +60,7 @@ final class Handler<Value: Sendable, E: Executor>: Receiver, @unchecked Sendable
 }
 
 extension FutureStorage {
-    /// Registers a closure, or hands it on if the future is filled.
+    /// Registers a closure, or submits it to its executor if the future is filled.
     @inlinable
     @discardableResult
     package final func upon<E: Executor>(
@@ -70,14 +71,14 @@ extension FutureStorage {
             if E.self == ImmediateExecutor.self, call(body) { return Registration(nil) }
             return handOn(executor, body)
         }
-        // Not by `add`, which would have the handler's first reference counted down after the push.
+        // Not with `add`, which would release the handler's first reference after the push.
         let handler = Unmanaged.passRetained(Handler(.waiting(for: self), executor, body))
         let registration = Registration(handler.takeUnretainedValue())
         if !word.push(Unmanaged.fromOpaque(handler.toOpaque())) { handOn(handler.takeRetainedValue()) }
         return registration
     }
 
-    /// Hands a closure that comes after the fill to its executor.
+    /// Submits a closure that is registered after the fill to its executor.
     @inlinable
     @inline(never)
     final func handOn<E: Executor>(
@@ -98,14 +99,14 @@ extension FutureStorage {
         return true
     }
 
-    /// Hands a handler that came too late for the list to its executor.
+    /// Submits a handler that came too late for the list to its executor.
     @inlinable
     @inline(never)
     final func handOn<E: Executor>(_ handler: Handler<Value, E>) {
-        // From here on, it knows this future no longer.
+        // From here on, the handler no longer refers to this future.
         guard handler.membership.submit() else { return }
         let value = value
-        // What this thread has put off may be older handlers of this future, which are not to be overtaken.
+        // Older handlers of this future may be among the work that this thread has put off; they have to run first.
         if Trampoline.hasPutOff {
             Trampoline.putOff { handler.submit(value) }
         } else {

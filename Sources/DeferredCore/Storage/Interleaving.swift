@@ -3,14 +3,14 @@ internal import Synchronization
 
 /// Lets a test decide which of its threads takes the next atomic step. Debug builds only.
 package enum Interleaving {
-    /// What a thread is about to do to a word.
+    /// The operation that a thread is about to perform on a word.
     package enum Operation: Sendable {
         case load
-        /// Any operation that may change it, or what it guards.
+        /// Any operation that may change the word, or the memory it guards.
         case update
-        /// Nothing, until another thread has changed it.
+        /// A wait until another thread has changed the word.
         case block
-        /// It goes out of existence.
+        /// The end of the word's lifetime.
         case end
     }
 
@@ -28,7 +28,7 @@ package enum Interleaving {
         count.subtract(1, ordering: .relaxed)
     }
 
-    /// Calls `body` as if nobody stepped this thread.
+    /// Calls `body` without stepping this thread.
     package static func notStepping<Result>(_ body: () -> Result) -> Result {
         let hook = slot.value.hook
         slot.value.hook = nil
@@ -36,7 +36,7 @@ package enum Interleaving {
         return body()
     }
 
-    /// False if nobody steps this thread.
+    /// Calls this thread's hook; false if no test steps this thread.
     @discardableResult
     static func step(_ operation: Operation, _ address: UInt) -> Bool {
         guard count.load(ordering: .relaxed) > 0, let hook = slot.value.hook else { return false }

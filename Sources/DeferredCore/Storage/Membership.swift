@@ -1,6 +1,6 @@
 public import Synchronization
 
-/// Who may run a handler, or take it back: decided once, by one compare-and-swap.
+/// The ownership of a handler: one compare-and-swap decides whether it is run or cancelled.
 ///
 /// ```
 ///   waiting(owner) ──take──▶ taken            permanent: always the list's
@@ -9,8 +9,8 @@ public import Synchronization
 ///        └──beginRemoval──▶ removing ──endRemoval──▶ cancelled ◀──giveUp── taken
 /// ```
 ///
-/// While `removing`, the owner can neither finish running its handlers nor be freed: both pass every node and wait
-/// here. That is why a registration needs no reference to the future.
+/// While the state is `removing`, the owner can neither finish running its handlers nor be freed: both visit every
+/// node, and wait here. That is why a registration needs no reference to the future.
 @usableFromInline
 struct Membership: ~Copyable {
     @usableFromInline let state: AtomicWord
@@ -26,32 +26,32 @@ struct Membership: ~Copyable {
         self.state = AtomicWord(state)
     }
 
-    /// A node that nobody can take back.
+    /// Creates the membership of a node that can't be cancelled.
     @inlinable
     static func permanent() -> Membership { Membership(state: permanentState) }
 
-    /// A node that waits for `owner`, without a reference to it.
+    /// Creates the membership of a node that waits for `owner`, without a reference to it.
     @inlinable
     static func waiting(for owner: __shared FutureNode) -> Membership {
-        // Unlike `Unmanaged`, this makes no reference that would have to be counted.
+        // Unlike `Unmanaged`, `ObjectIdentifier` causes no reference counting.
         Membership(state: UInt(bitPattern: ObjectIdentifier(owner)))
     }
 
-    /// A node that waits for an executor.
+    /// Creates the membership of a node that waits for an executor.
     @inlinable
     static func submitted() -> Membership { Membership(state: submittedState) }
 
     @inlinable
     var isPermanent: Bool { state.load(ordering: .relaxed) == Self.permanentState }
 
-    /// Whether the handler is its list's, or has been taken: nobody can take it back, now or later.
+    /// True if the handler is permanent or taken, so that it can't be cancelled, now or later.
     @inlinable
     var isDecided: Bool {
         let state = state.load(ordering: .relaxed)
         return state == Self.permanentState || state == Self.takenState
     }
 
-    /// Whether the handler may still be run or taken back.
+    /// True while the handler can still run or be cancelled.
     var isPending: Bool {
         let state = state.load(ordering: .relaxed)
         return state > Self.removingState || state == Self.submittedState
@@ -60,11 +60,11 @@ struct Membership: ~Copyable {
     @inlinable
     var isTaken: Bool { state.load(ordering: .relaxed) == Self.takenState }
 
-    /// Wins the handler for running or dropping it. Otherwise waits until the one who took it back has left the owner.
+    /// Wins the handler for running or dropping it. Otherwise waits until the cancelling thread is done with the owner.
     @inlinable
     func take() -> Bool { leave(for: Self.takenState) }
 
-    /// Wins the handler for an executor, where it can still be taken back.
+    /// Wins the handler for submitting it to an executor, where it can still be cancelled.
     @inlinable
     func submit() -> Bool { leave(for: Self.submittedState) }
 
@@ -73,7 +73,7 @@ struct Membership: ~Copyable {
         let old = state.load(ordering: .relaxed)
         if old == Self.permanentState { return true }
         guard old > Self.removingState || old == Self.submittedState else { return lose() }
-        // Acquires nothing but the right to the captures; those came with the list.
+        // Acquires only the right to the captures; their memory was acquired with the list.
         let (exchanged, _) = state.compareExchange(
             expected: old,
             desired: next,
@@ -86,12 +86,12 @@ struct Membership: ~Copyable {
     @usableFromInline
     func lose() -> Bool {
         var backoff = Backoff()
-        // Pairs with the release in `endRemoval`: all that the canceller did to the owner's list is done.
+        // Pairs with the release in `endRemoval`: the cancelling thread no longer changes the owner's list.
         while state.load(ordering: .acquiring) == Self.removingState { backoff.wait(for: state) }
         return false
     }
 
-    /// Wins the handler for taking it back; `nil` if it is too late. Inside: the owner to be removed from, if any.
+    /// Wins the handler for cancelling it; `nil` if it is too late. The result is the owner to remove it from, if any.
     func beginRemoval() -> Unmanaged<FutureNode>?? {
         let old = state.load(ordering: .relaxed)
         guard old > Self.removingState || old == Self.submittedState else { return nil }
@@ -105,12 +105,12 @@ struct Membership: ~Copyable {
         return .some(old == Self.submittedState ? nil : UnsafeRawPointer(bitPattern: old).map(Unmanaged.fromOpaque))
     }
 
-    /// Lets the owner go.
+    /// Ends the removal, after which the owner may be freed.
     func endRemoval() {
         state.store(Self.cancelledState, ordering: .releasing)
     }
 
-    /// Notes that whoever took the handler will not run it. A permanent node stays one.
+    /// Records that a taken handler is not going to run. A permanent node stays permanent.
     @usableFromInline
     func giveUp() {
         if state.load(ordering: .relaxed) == Self.takenState { state.store(Self.cancelledState, ordering: .releasing) }

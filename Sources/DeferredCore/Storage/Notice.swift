@@ -1,6 +1,6 @@
-/// A closure that waits for a future, whatever its value is, and runs inline.
+/// A closure that waits for a future, ignores its value, and runs inline.
 ///
-/// Leaner than a `Handler`, since nothing of it is generic.
+/// It is leaner than a `Handler`, since it isn't generic.
 ///
 /// SAFETY: `body` belongs to the winner of `membership`.
 @usableFromInline
@@ -20,7 +20,7 @@ package class Notice: FutureNode, @unchecked Sendable {
         return .done
     }
 
-    /// Runs the closure, unless it has run or was taken back.
+    /// Calls the closure, unless it has run or was cancelled.
     @usableFromInline
     package final func call() {
         if membership.take() { body.take().unsafelyUnwrapped.call() }
@@ -31,7 +31,8 @@ package class Notice: FutureNode, @unchecked Sendable {
         body = nil
     }
 
-    /// A bare closure would be wrapped in another, with an allocation, when it is taken out of the optional.
+    /// A box for the closure, since a bare one is wrapped in another one, with an allocation, when it is taken out of
+    /// the optional.
     @usableFromInline
     struct Body: Sendable {
         @usableFromInline let call: @Sendable () -> Void
@@ -43,10 +44,10 @@ package class Notice: FutureNode, @unchecked Sendable {
     }
 }
 
-/// The attachment of a future that has no room for one: a handler that tells of the end.
+/// A handler that notifies an attached object of the end of a future, for futures that have no attachment.
 @usableFromInline
 package final class EndNotice: FutureNode, @unchecked Sendable {
-    /// Called with this and the future at its end. Costs nothing if it captures nothing.
+    /// A closure that is called with the notice and the future at its end. Without captures, it costs nothing.
     @usableFromInline
     package typealias Tell = @Sendable (_ notice: EndNotice, _ future: FutureNode) -> Void
 
@@ -65,7 +66,7 @@ package final class EndNotice: FutureNode, @unchecked Sendable {
         return .done
     }
 
-    /// Notes the end. Returns the object that is to be told.
+    /// Records the end. Returns the object to notify.
     @inlinable
     package func end(hasFailed: Bool) -> AnyObject? {
         if hasFailed { attachment.fail() }
@@ -74,24 +75,25 @@ package final class EndNotice: FutureNode, @unchecked Sendable {
 }
 
 extension FutureStorage {
-    /// What is told of the end before handlers that come later; at once if the end has come.
+    /// Registers a notice of the end, which is called before handlers that are registered later; at once if the future
+    /// has ended.
     @inlinable
     package final func notice(_ tell: @escaping EndNotice.Tell) -> EndNotice {
         let notice = EndNotice(.waiting(for: self), tell)
         if word.isFilled || !add(notice) {
-            // From here on, it knows the future no longer.
+            // From here on, the notice no longer refers to the future.
             if notice.membership.take() { tell(notice, self) }
         }
         return notice
     }
 
-    /// A closure that can be added to this future.
+    /// Creates a notice that can be added to this future.
     @inlinable
     package final func makeNotice(_ body: @escaping @Sendable () -> Void) -> Notice {
         Notice(.waiting(for: self), body)
     }
 
-    /// Fills unless somebody did, and frees the handlers without running them.
+    /// Fills the future, unless it is filled, and frees the handlers without running them.
     package final func fillDroppingHandlers(with value: consuming Value) {
         guard word.claim() else { return }
         slot.put(value)

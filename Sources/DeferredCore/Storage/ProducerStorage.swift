@@ -1,6 +1,6 @@
-/// A future of a producer that tells of the end, with room for an object that is told.
+/// The storage of a future that is filled by a producer, with an attachment that the producer notifies of the end.
 ///
-/// SAFETY: what it adds to `FutureStorage` is atomic.
+/// SAFETY: the property it adds to `FutureStorage` is atomic.
 @usableFromInline
 package final class ProducerStorage<Value: Sendable>: FutureStorage<Value>, @unchecked Sendable {
     @usableFromInline package let attachment = Attachment()
@@ -10,11 +10,11 @@ package final class ProducerStorage<Value: Sendable>: FutureStorage<Value>, @unc
         super.init(.permanent())
     }
 
-    /// Fills unless somebody did, and runs the handlers.
+    /// Fills the future, unless it is filled, and runs the handlers.
     ///
     /// - Parameters:
-    ///   - hasFailed: Whether the value is a failure.
-    ///   - tell: As for `end`.
+    ///   - hasFailed: True if the value is a failure.
+    ///   - tell: Notifies the attached object; see `end`.
     @inlinable
     package func fill(
         with value: consuming Value,
@@ -29,12 +29,12 @@ package final class ProducerStorage<Value: Sendable>: FutureStorage<Value>, @unc
         return true
     }
 
-    /// Fills, and runs the handlers. For a producer that is the only one, or the winner of `claim`.
+    /// Fills the future, and runs the handlers. For the only producer, or the winner of `claim`.
     ///
     /// - Parameters:
-    ///   - hasFailed: Whether the value is a failure.
-    ///   - tell: Called before them with what is attached. Unless this nests too deeply: what it lets go of may end other
-    ///     futures.
+    ///   - hasFailed: True if the value is a failure.
+    ///   - tell: Notifies the attached object. It is called before the handlers, unless calls nest too deeply; the
+    ///     objects it releases may end other futures.
     @inlinable
     package func end(
         with value: consuming Value,

@@ -1,16 +1,17 @@
-/// How a node delivers the value of the future it waited for; see `FutureNode.run`.
+/// A function that delivers the value of a future to a node that waited for it; see `FutureNode.run`.
 @usableFromInline
 typealias Delivery =
     @Sendable (
         _ node: FutureNode, _ upstream: FutureNode, _ drain: inout Drain
     ) -> FutureNode.Delivered
 
-/// A node that is no future, and delivers by a function made where its type parameters are known.
+/// A node that is not a future, and delivers the value with a function that is created where the type parameters are
+/// known.
 ///
-/// The methods of a generic class that are called by way of the class are never specialised: they look up metadata and
-/// copy values through witnesses. A closure that captures nothing is, and costs no allocation.
+/// Methods of a generic class that are dispatched dynamically are never specialised: they look up metadata and copy
+/// values through witnesses. A closure without captures is specialised, and costs no allocation.
 ///
-/// SAFETY: what it adds to `FutureNode` never changes.
+/// SAFETY: the property it adds to `FutureNode` never changes.
 @usableFromInline
 class Receiver: FutureNode, @unchecked Sendable {
     @usableFromInline final let deliver: Delivery

@@ -1,15 +1,15 @@
 public import Synchronization
 
-/// Room inside an object for a value that is not there all the time.
+/// Inline storage for a value that is not always present.
 ///
-/// An optional would do, but for its price in a generic class: deinitialisers of these are never specialised, and one
-/// that has to destroy an optional of a type parameter looks up the optional's metadata in a hash table of the runtime,
-/// each time. That took longer than all else a future does. A slot is plain memory; its owner remembers whether it is
-/// full, and empties it.
+/// It replaces an optional, which is expensive in a generic class: deinitialisers of generic classes are never
+/// specialised, and one that destroys an optional of a type parameter looks up the optional's metadata in a hash table
+/// of the runtime, each time. That took longer than everything else a future does. A slot is plain memory; its owner
+/// tracks whether it is full, and empties it.
 @usableFromInline
 struct Slot: ~Copyable {
-    // Three words, which hold most results without an allocation. Atomics, though never used as such: they stay in
-    // place, so that the memory has an address.
+    // Three words hold most results without an allocation. They are atomics, though never accessed atomically, because
+    // atomics don't move, so that the memory has a stable address.
     @usableFromInline let first = Atomic<UInt>(0)
     @usableFromInline let second = Atomic<UInt>(0)
     @usableFromInline let third = Atomic<UInt>(0)
@@ -17,7 +17,7 @@ struct Slot: ~Copyable {
     @inlinable
     init() {}
 
-    /// Whether values of this type are kept in the slot itself, or else in memory of their own.
+    /// Returns true if values of this type are stored in the slot itself, and false if they are allocated separately.
     @inlinable
     @inline(__always)
     static func fits<Value>(_: Value.Type) -> Bool {
@@ -30,7 +30,7 @@ struct Slot: ~Copyable {
         withUnsafePointer(to: self) { UnsafeMutableRawPointer(mutating: $0) }
     }
 
-    /// Where the value is, in a full slot.
+    /// Returns a pointer to the value in a full slot.
     @inlinable
     func pointer<Value>(to: Value.Type) -> UnsafeMutablePointer<Value> {
         if Self.fits(Value.self) { return address.assumingMemoryBound(to: Value.self) }
@@ -49,7 +49,7 @@ struct Slot: ~Copyable {
         }
     }
 
-    /// Empties the full slot.
+    /// Empties the full slot, and returns the value.
     @inlinable
     func take<Value>(_: Value.Type) -> Value {
         let pointer = pointer(to: Value.self)
@@ -57,11 +57,11 @@ struct Slot: ~Copyable {
         return pointer.move()
     }
 
-    /// Empties the full slot, and lets go of what was in it.
+    /// Empties the full slot, and destroys the value.
     @inlinable
     @inline(__always)
     func drop<Value>(_: Value.Type) {
-        // The one question to a type that even unspecialised code gets answered for nothing.
+        // The only property of a type that even unspecialised code can check at no cost.
         if _isPOD(Value.self) && Self.fits(Value.self) { return }
         let pointer = pointer(to: Value.self)
         pointer.deinitialize(count: 1)

@@ -1,4 +1,4 @@
-/// The future that an operator returns: the storage of its result, and the handler that waits for its input, in one.
+/// The future that an operator returns: both the storage of its result and the handler that waits for its input.
 ///
 /// ```
 ///   waiting ──input──▶ applying ──value──▶ filled
@@ -6,20 +6,20 @@
 ///      └──abandon──▶ filled
 /// ```
 ///
-/// Where the transform can be cancelled, the claim of the word decides between applying and `abandon`; otherwise, and
-/// afterwards, there is one writer.
+/// If the transform can be cancelled, the claim of the word decides between applying and `abandon`; otherwise, and
+/// afterwards, there is a single writer.
 ///
-/// SAFETY: `transform` and `hasTransform` belong to the winner of `membership`, who leaves them by the list of the adopted
-/// future.
+/// SAFETY: `transform` and `hasTransform` belong to the winner of `membership`, which passes them on through the list
+/// of the adopted future.
 @usableFromInline
 package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @unchecked Sendable {
-    /// Delivers to this as a `Receiver` does.
+    /// Delivers the input; see `Receiver`.
     @usableFromInline let deliver: Delivery
     @exclusivity(unchecked)
     @usableFromInline var transform = Slot()
     @exclusivity(unchecked)
     @usableFromInline var hasTransform = true
-    /// What is told of the end.
+    /// The attachment for the object that is notified of the end.
     @usableFromInline let attachment = Attachment()
     @usableFromInline let executor: E
 
@@ -43,10 +43,10 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
         deliver(self, upstream, &drain)
     }
 
-    /// Whether this waits for the future that its transform gave.
+    /// True while the stage waits for the future that its transform returned.
     ///
-    /// Where others may take the transform away, `hasTransform` is not for everybody to read; but then, having taken the
-    /// membership once says the same.
+    /// In a cancellable stage, another thread may take the transform, so that reading `hasTransform` would be a race;
+    /// there, a taken membership means the same.
     @inlinable
     var isAdopting: Bool { T.isCancellable ? membership.isTaken : !hasTransform }
 
@@ -82,7 +82,7 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
         }
     }
 
-    /// Runs the transform, unless cancelled.
+    /// Runs the transform, unless the stage was cancelled.
     @inlinable
     func apply(_ input: T.Input, _ drain: inout Drain) -> Delivered {
         guard membership.take() else { return .done }
@@ -99,7 +99,7 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
         }
     }
 
-    /// Ends what would wait for itself, or has it go unfilled.
+    /// Ends a stage that would wait for itself, or orphans it.
     @usableFromInline
     func finishCircle(_ drain: inout Drain) -> Delivered {
         if let output = T.circular() { return finish(with: output, &drain) }
@@ -110,7 +110,7 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
         return .done
     }
 
-    /// Wins the right to fill, where somebody else might.
+    /// Wins the right to fill, if there may be competing writers.
     @inlinable
     func begin() -> Bool {
         T.isCancellable ? word.claim() : true
@@ -127,16 +127,16 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
 
     @usableFromInline
     override func goUnfilled(isDismissing: Bool) {
-        // Only a stage in the list of its inner future was taken by itself, or is permanent and has no transform.
+        // Only a stage in the list of its inner future took its own membership, or is permanent and has no transform.
         let isAdopting = isAdopting && !(T.isCancellable && isDismissing)
-        // First, for what is freed may cancel.
+        // First, since freeing the captures may cancel.
         if isDismissing, !isAdopting, !T.endsWhenCancelled { membership.giveUp() }
         if isDismissing, !isAdopting { dismiss() }
-        // One that has not begun can still be cancelled.
+        // A cancellable stage that has not begun can still be cancelled.
         if isAdopting || !T.isCancellable { word.orphan().drop() }
     }
 
-    /// Fills, and tells what is attached.
+    /// Fills the future, and notifies the attached object.
     @inlinable
     func finish(with output: consuming T.Output, _ drain: inout Drain) -> Delivered {
         if T.isCancellable, T.isFailure(output) { attachment.fail() }
@@ -145,8 +145,8 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
         return isQueued ? .queued : .done
     }
 
-    /// Ends with `T.cancelled()`, unless the closure has begun, or is to begin in spite of a cancellation; otherwise it
-    /// never will, and what it captured is freed.
+    /// Ends the stage with `T.cancelled()`, unless the closure has begun, or is to run in spite of a cancellation.
+    /// After that, the closure never runs, and its captures are freed.
     @usableFromInline
     override func abandon() {
         guard T.isCancellable, T.endsWhenCancelled || membership.isCancelled, word.claim() else { return }
@@ -161,23 +161,23 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
         attachment.fail()
         slot.put(T.cancelled())
         let handlers = word.publish()
-        // From here on nothing is held, for what is released may run any code.
+        // Nothing is held from here on, since releasing the captures may run any code.
         _ = consume transform
         if wasListed == true { Unmanaged.passUnretained(self).release() }
         if let object = attachment.end() { T.ended(object) }
-        // Not by appending this to a drain: it may still be linked in the list of an upstream that was just filled.
+        // Not by appending this to a drain: it may still be linked in the list of a future that was just filled.
         runHandlers(handlers.reversed())
     }
 }
 
 extension FutureStorage {
-    /// Lets `stage` wait for this future.
+    /// Makes `stage` wait for this future.
     @inlinable
     package final func start<T: Transform, E: Executor>(_ stage: Stage<T, E>) where T.Input == Value {
         if word.isFilled || !add(stage) { Trampoline.run(stage, with: self) }
     }
 
-    /// Makes a stage that waits for this future.
+    /// Creates a stage that waits for this future.
     @inlinable
     package final func derive<T: Transform, E: Executor>(_ executor: E, _ transform: T) -> Stage<T, E>
     where T.Input == Value {

@@ -1,6 +1,6 @@
 public import Synchronization
 
-/// The one atomic word that decides everything about a future.
+/// The state of a future, in one atomic word.
 ///
 /// ```
 ///             claim               publish
@@ -10,11 +10,11 @@ public import Synchronization
 ///      └─orphan─▶ orphaned                        (for ever)
 /// ```
 ///
-/// An orphaned future has lost what it waited for, and nobody else can fill it: it keeps no handlers any more.
+/// An orphaned future can never be filled, since the future it waited for is gone: it drops all handlers.
 ///
-/// The bits above the flags are the address of the newest waiting handler, the head of a list that runs from the newest
-/// to the oldest. Handlers come by compare-and-swap; whoever publishes takes them all. Only taking a single handler out
-/// of the middle needs exclusion: the `removing` bit, held for a few instructions while nothing is called.
+/// The bits above the flags are the address of the newest waiting handler, the head of a list from the newest to the
+/// oldest. Handlers are pushed by compare-and-swap; `publish` takes all of them. Only removing a single handler needs
+/// exclusion: the `removing` bit, held for a few instructions, during which no other code is called.
 @usableFromInline
 struct StateWord: ~Copyable {
     @usableFromInline let bits: AtomicWord
@@ -23,7 +23,7 @@ struct StateWord: ~Copyable {
     @usableFromInline static var claimed: UInt { 0b010 }
     @usableFromInline static var removing: UInt { 0b100 }
     @usableFromInline static var orphaned: UInt { 0b1000 }
-    /// Objects are aligned to 16 bytes, so that their addresses leave these bits free.
+    /// Objects are aligned to 16 bytes, so these bits of their addresses are free.
     @usableFromInline static var flags: UInt { 0b1111 }
 
     @inlinable
@@ -31,13 +31,13 @@ struct StateWord: ~Copyable {
         bits = AtomicWord(filled ? Self.filled | Self.claimed : 0)
     }
 
-    /// Whether the value may be read. Acquires: pairs with the release in `publish`.
+    /// True if the value may be read. Acquires the value; pairs with the release in `publish`.
     @inlinable
     var isFilled: Bool {
         bits.load(ordering: .acquiring) & Self.filled != 0
     }
 
-    /// Whether a handler waits. Exact only for the owner of the last reference.
+    /// True while a handler waits. Exact only for the owner of the last reference.
     @inlinable
     var hasHandlers: Bool {
         bits.load(ordering: .relaxed) & ~Self.flags != 0
@@ -45,7 +45,7 @@ struct StateWord: ~Copyable {
 
     /// Wins the right to publish. True for one caller, ever.
     ///
-    /// Relaxed, for it guards nothing that another thread wrote: the winner's value becomes visible by `publish`.
+    /// Relaxed, since it guards no memory that another thread wrote: `publish` makes the winner's value visible.
     @inlinable
     func claim() -> Bool {
         bits.bitwiseOr(Self.claimed, ordering: .relaxed).oldValue & Self.claimed == 0
@@ -60,24 +60,24 @@ struct StateWord: ~Copyable {
         FutureNode.List(bits: replace(with: Self.filled | Self.claimed) & ~Self.flags)
     }
 
-    /// Takes the handlers, for a future that nobody else can reach. Until it is reopened, it looks filled to registrations,
-    /// so that they leave their nodes to the taker.
+    /// Takes the handlers of a future that nothing else references. Until `reopen`, the word looks filled to
+    /// registrations, so that they leave their nodes to the taker.
     func close() -> (handlers: FutureNode.List, flags: UInt) {
         let old = replace(with: Self.filled | Self.claimed)
         return (FutureNode.List(bits: old & ~Self.flags), old & (Self.claimed | Self.orphaned))
     }
 
-    /// Puts `close` back.
+    /// Undoes `close`, with the handlers that stay.
     func reopen(with handlers: FutureNode.List, _ flags: UInt) {
         bits.store(handlers.bits | flags, ordering: .releasing)
     }
 
-    /// Notes that there will be no value, and takes the handlers. For the only writer.
+    /// Records that there will be no value, and takes the handlers. For the only writer.
     func orphan() -> FutureNode.List {
         FutureNode.List(bits: replace(with: Self.orphaned, keeping: Self.claimed) & ~Self.flags)
     }
 
-    /// Puts flags in place of the handlers, once none of them is being removed. Returns the word as it was.
+    /// Replaces the handlers by flags, once no handler is being removed. Returns the previous word.
     @inlinable
     @inline(__always)
     func replace(with flags: UInt, keeping kept: UInt = 0) -> UInt {
@@ -104,21 +104,21 @@ struct StateWord: ~Copyable {
     @inlinable
     @inline(__always)
     func push(_ node: Unmanaged<FutureNode>) -> Bool {
-        // Of the list that the node may have been in before.
+        // It may still be set from the list that the node was in before.
         node._withUnsafeGuaranteedRef { $0.previous = nil }
         return push(node, from: node)
     }
 
-    /// Adds handlers that are linked from `newest` to `oldest`, all of them or none, so that nobody runs one of them before
-    /// another that is older.
+    /// Adds handlers that are linked from `newest` to `oldest`, all of them or none, so that none runs before an older
+    /// one.
     @inlinable
     @inline(__always)
     func push(_ newest: Unmanaged<FutureNode>, from oldest: Unmanaged<FutureNode>) -> Bool {
         let address = UInt(bitPattern: newest.toOpaque())
         var old = bits.load(ordering: .acquiring)
         while old & (Self.filled | Self.orphaned) == 0 {
-            // The head is only stored here, never looked into: it may be freed before the exchange. Should another
-            // node get its address meanwhile and become the head, then the exchange is right all the same.
+            // The head is only stored here, never dereferenced: it may be freed before the exchange. If another node
+            // gets its address meanwhile and becomes the head, the exchange is still correct.
             oldest._withUnsafeGuaranteedRef { $0.next = FutureNode.List(bits: old & ~Self.flags).head }
             let (exchanged, current) = bits.weakCompareExchange(
                 expected: old,
@@ -141,14 +141,16 @@ struct StateWord: ~Copyable {
         FutureNode.List(head: newest).drop()
     }
 
-    /// Takes one handler out. False when the list was taken as a whole before; then `node` is in the taker's hands.
+    /// Removes a handler. False if the whole list was taken before; then `node` belongs to the taker.
     ///
-    /// - Precondition: `node` was pushed here, and its membership is held, so that this word outlives the call.
+    /// - Precondition: `node` was pushed here, and its membership is in the removing state, so that this word outlives
+    ///   the call.
     func remove(_ node: Unmanaged<FutureNode>) -> Bool {
         let address = UInt(bitPattern: node.toOpaque())
         guard var old = lock() else { return false }
         while old & ~Self.flags == address {
-            // The newest: out and unlocked in one step, unless a push or a claim comes between.
+            // The newest handler is removed, and the word unlocked, in one step, unless a push or a claim comes
+            // between.
             let next = node._withUnsafeGuaranteedRef { $0.next }
             let (exchanged, current) = bits.weakCompareExchange(
                 expected: old,
@@ -165,14 +167,14 @@ struct StateWord: ~Copyable {
         return true
     }
 
-    /// Waits out a `claim` that another thread won, so that a value can be read after losing as after winning.
+    /// Waits for another thread that won the `claim` to publish, so that the loser can read the value, too.
     @usableFromInline
     func waitUntilFilled() {
         var backoff = Backoff()
         while !isFilled { backoff.wait(for: bits) }
     }
 
-    /// Holds the `removing` bit, or finds that the list was taken. Acquires the links from the last holder and from pushes.
+    /// Sets the `removing` bit; `nil` if the list was taken. Acquires the links from the last holder and from pushes.
     private func lock() -> UInt? {
         var old = bits.load(ordering: .relaxed)
         while old & (Self.filled | Self.orphaned) == 0 {

@@ -4,20 +4,20 @@ internal import Synchronization
 /// Bounds how deeply work nests on a thread.
 ///
 /// A handler may fill a future whose handler fills another, a `flatMap` on a filled future runs its closure at once, a
-/// cancellation handler may cancel. The first `limit` levels nest as they are written. A deeper one is put off until the
-/// outermost returns, so that no composition overflows the stack. Looking at a future that is not filled runs what this
-/// thread has put off first: nobody can see that it was.
+/// cancellation handler may cancel. The first `limit` levels are ordinary nested calls. Deeper work is put off until
+/// the outermost level returns, so that no composition overflows the stack. Reading an unfilled future first runs the
+/// work that this thread has put off, so that callers can't observe the delay.
 @usableFromInline
 package enum Trampoline {
     private static let limit: Int32 = 32
 
-    /// The threads that have put something off. Most of the time there are none, and looking at an unfilled future costs
-    /// this one load more.
+    /// The number of threads that have put work off. It is usually zero, and reading an unfilled future costs only the
+    /// additional load of this number.
     private static let threadsBehind = Atomic(0)
 
     // MARK: - Nesting
 
-    /// One level deeper, to be left with `leave`; false if that would be too deep.
+    /// Enters a level, to be left with `leave`; false if that would be too deep.
     @usableFromInline
     package static func enter() -> Bool {
         let nesting = deferred_nesting()
@@ -26,16 +26,16 @@ package enum Trampoline {
         return true
     }
 
-    /// Ends a level. The outermost runs what was put off.
+    /// Leaves a level. The outermost one runs the work that was put off.
     @usableFromInline
     package static func leave() {
         let nesting = deferred_nesting()
-        // Still one deep, so that what was put off does not come here again.
+        // The depth stays one, so that the work that was put off does not get here again.
         if nesting.pointee.putOffCount > 0, nesting.pointee.depth == 1 { catchUp() }
         nesting.pointee.depth &-= 1
     }
 
-    /// Runs `body` when the outermost level is left, or when somebody on this thread looks at an unfilled future.
+    /// Runs `body` when the outermost level is left, or when code on this thread reads an unfilled future.
     @usableFromInline
     package static func putOff(_ body: @escaping () -> Void) {
         let nesting = deferred_nesting()
@@ -44,7 +44,7 @@ package enum Trampoline {
         Backlog.current.value.putOff.append(body)
     }
 
-    /// Returns what `body` makes, or `nil` if that would be too deep.
+    /// Runs `body` one level deeper, and returns its result; `nil` if that would be too deep.
     @inlinable
     package static func nest<Value>(_ body: () -> Value) -> Value? {
         guard enter() else { return nil }
@@ -52,7 +52,8 @@ package enum Trampoline {
         return body()
     }
 
-    /// Runs handlers, oldest first, with the value of `future`, and all that comes of it: now, unless that is too deep.
+    /// Runs handlers, oldest first, with the value of `future`, and those of all futures they fill: now, unless that is
+    /// too deep.
     @usableFromInline
     static func run(_ handlers: FutureNode.List, of future: FutureNode) {
         guard enter() else { return putOff { Drain.run(handlers, of: future) } }
@@ -60,28 +61,28 @@ package enum Trampoline {
         leave()
     }
 
-    /// Runs `node` with the value of `upstream`, now unless that would be too deep.
+    /// Runs `node` with the value of `upstream`: now, unless that is too deep.
     @usableFromInline
     static func run(_ node: FutureNode, with upstream: FutureNode) {
         node.next = nil
         run(FutureNode.List(head: Unmanaged.passRetained(node)), of: upstream)
     }
 
-    /// Whether this thread may have put something off.
+    /// True if this thread may have put work off.
     @usableFromInline
     package static var isBehind: Bool {
-        // Relaxed: what matters is what this thread itself has written.
+        // Relaxed: only this thread's own writes matter.
         threadsBehind.load(ordering: .relaxed) > 0
     }
 
-    /// Whether this thread has put something off.
+    /// True if this thread has put work off.
     @inlinable
     static var hasPutOff: Bool { isBehind && isItselfBehind }
 
     @usableFromInline
     static var isItselfBehind: Bool { deferred_nesting().pointee.putOffCount > 0 }
 
-    /// Runs what this thread has put off, up to where `isDone`.
+    /// Runs the work that this thread has put off, until `isDone` returns true.
     @usableFromInline
     @inline(never)
     package static func catchUp(until isDone: () -> Bool = { false }) {
@@ -96,9 +97,9 @@ package enum Trampoline {
 
     // MARK: - Freeing
 
-    /// Frees nodes whose future goes unfilled.
+    /// Frees nodes whose future was dropped unfilled.
     ///
-    /// - Parameter isDismissing: Whether they have been taken, and so what they captured is to be freed before.
+    /// - Parameter isDismissing: True if the nodes have been taken, so that their captures have to be released first.
     static func free(_ nodes: FutureNode.List, isDismissing: Bool) {
         if nodes.isEmpty { return }
         let backlog = Backlog.current.value
@@ -106,7 +107,8 @@ package enum Trampoline {
         backlog.free()
     }
 
-    /// Frees objects, with each of which more of their kind may go. Leaves no reference with the caller.
+    /// Frees objects whose deinitialisers may free more of their kind, without recursion. Leaves the caller no
+    /// reference.
     package static func free<Object: AnyObject>(_ objects: inout [Object]) {
         if objects.isEmpty { return }
         let backlog = Backlog.current.value
@@ -115,24 +117,24 @@ package enum Trampoline {
     }
 }
 
-/// The work that waits on a thread: made for the first of it, and freed, empty by then, when the thread ends.
+/// The work that waits on a thread. Created on first use, and freed when the thread ends; it is empty by then.
 private final class Backlog {
     static let current = ThreadLocal { Backlog() }
 
     @exclusivity(unchecked)
     var putOff = Queue()
 
-    /// What waits to be freed.
+    /// The nodes and objects that wait to be freed.
     var dropped: [Dropped] = []
     private var isFreeing = false
 
     enum Dropped {
-        /// - isDismissing: Whether what they captured is theirs to be freed.
+        /// Nodes of a future; `isDismissing` if they have been taken, so that their captures have to be released.
         case nodes(FutureNode.List, isDismissing: Bool)
         case object(AnyObject)
     }
 
-    /// First in, first out.
+    /// A first-in, first-out queue of closures.
     struct Queue {
         private var bodies: [(() -> Void)?] = []
         private var next = 0
@@ -155,8 +157,8 @@ private final class Backlog {
         }
     }
 
-    /// In a loop: freeing a handler can end the life of the future behind it, and so free the handlers of that. A chain
-    /// of a million would overflow the stack otherwise.
+    /// Frees everything in a loop: freeing a handler can free the future derived from it, and so that future's
+    /// handlers. With recursion, a chain of a million would overflow the stack.
     func free() {
         if isFreeing { return }
         isFreeing = true

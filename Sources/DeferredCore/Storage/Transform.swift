@@ -1,29 +1,31 @@
-/// What an operator does with the value it waits for.
+/// The operation of an operator on the value it waits for.
 @usableFromInline
 package protocol Transform<Input, Output>: Sendable {
     associatedtype Input: Sendable
     associatedtype Output: Sendable
 
-    /// Whether the stage can end before its closure begins; see `cancelled`.
+    /// True if the stage can end before its closure begins; see `cancelled`.
     static var isCancellable: Bool { get }
 
-    /// Whether an output of a cancellable stage is a failure.
+    /// Returns true if an output of a cancellable stage is a failure.
     static func isFailure(_ output: Output) -> Bool
 
-    /// Whether a cancellation ends the stage before its closure begins, rather than being left to what it waits for.
+    /// True if a cancellation ends the stage before its closure begins, instead of only cancelling its input.
     static var endsWhenCancelled: Bool { get }
 
-    /// The output of a stage that is cancelled before its closure begins, which is a failure.
+    /// Returns the output of a stage that is cancelled before its closure begins, which is a failure.
     static func cancelled() -> Output
 
-    /// The output of a stage whose closure returned the stage's own future, which would wait for itself; `nil` if that
-    /// can't be told from other values.
+    /// Returns the output of a stage whose closure returned the stage's own future, which would wait for itself; `nil`
+    /// if the output type has no failure to express this.
     static func circular() -> Output?
 
-    /// Called when a cancellable stage has its output, before handlers run, with what is attached to the stage.
+    /// Notifies the object that is attached to a cancellable stage. Called when the stage has its output, before
+    /// handlers run.
     static func ended(_ attached: AnyObject)
 
-    /// An output that needs no closure, such as a failure that passes by: delivered without waiting for the executor.
+    /// Returns an output that doesn't need the closure, such as a forwarded failure. It is delivered without the
+    /// executor.
     static func shortcut(_ input: Input) -> Output?
 
     /// Runs the user's closure.
@@ -34,7 +36,7 @@ extension Transform {
     @inlinable
     package static var endsWhenCancelled: Bool { isCancellable }
 
-    // For those that are not cancellable.
+    // The defaults for transforms that are not cancellable.
     @inlinable
     package static func cancelled() -> Output {
         preconditionFailure("\(Self.self) cannot be cancelled")
@@ -50,7 +52,7 @@ extension Transform {
     package static func ended(_ attached: AnyObject) {}
 }
 
-/// What a transform comes to: a value, or a future to wait for.
+/// The outcome of a transform: a value, or a future to wait for.
 @usableFromInline
 package enum Outcome<Value: Sendable>: Sendable {
     case value(Value)

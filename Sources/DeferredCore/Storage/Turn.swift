@@ -1,12 +1,12 @@
 internal import Synchronization
 
-/// One turn of a stage on an executor.
+/// A submission of a stage to an executor.
 ///
-/// It begins once, however often the executor runs the closure that holds this. If the executor drops the closure instead,
-/// the stage goes unfilled.
+/// It begins once, even if the executor runs the closure that holds this several times. If the executor drops the
+/// closure instead, the stage is never filled.
 @usableFromInline
 final class Turn: Sendable {
-    /// The address of the stage, with a reference to it; 0 once begun.
+    /// The address of the stage, with a reference to it; 0 after `begin`.
     private let stage: Atomic<UInt>
 
     @usableFromInline
@@ -14,10 +14,10 @@ final class Turn: Sendable {
         self.stage = Atomic(UInt(bitPattern: Unmanaged.passRetained(stage).toOpaque()))
     }
 
-    /// The stage, with the reference; `nil` but for the first.
+    /// Returns the stage, with the reference, to the first caller, and `nil` to all others.
     @usableFromInline
     func begin() -> Unmanaged<FutureNode>? {
-        // Relaxed: whoever runs the closure has it from the executor, and the stage with it.
+        // Relaxed: the executor already orders the submission, and so the stage's memory, before this.
         UnsafeRawPointer(bitPattern: stage.exchange(0, ordering: .relaxed)).map(Unmanaged.fromOpaque)
     }
 

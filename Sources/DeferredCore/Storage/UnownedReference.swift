@@ -1,10 +1,10 @@
 internal import CDeferred
 
-/// A reference that does not keep its object.
+/// A reference that does not keep its object alive.
 ///
-/// A weak one would allocate, and each reference to its object that comes and goes from then on would take a detour.
+/// A weak reference would allocate a side table, and slow down every later retain and release of the object.
 ///
-/// SAFETY: `memory` keeps the memory of the object. Whether there is an object left, the runtime decides.
+/// SAFETY: `memory` keeps the memory of the object. The runtime decides whether the object is still alive.
 @usableFromInline
 package struct UnownedReference<Object: AnyObject>: @unchecked Sendable {
     @usableFromInline unowned let memory: Object
@@ -16,7 +16,7 @@ package struct UnownedReference<Object: AnyObject>: @unchecked Sendable {
         self.object = .passUnretained(object)
     }
 
-    /// The object, unless it is going.
+    /// A strong reference to the object, unless it is being destroyed or is gone.
     @inlinable
     package var strong: Object? {
         UnownedReferences.retain(object.toOpaque()) ? object.takeRetainedValue() : nil
@@ -25,7 +25,7 @@ package struct UnownedReference<Object: AnyObject>: @unchecked Sendable {
 
 @usableFromInline
 enum UnownedReferences {
-    /// Takes a reference, unless the object is going.
+    /// Retains the object, unless it is being destroyed or is gone.
     @usableFromInline
     static func retain(_ object: UnsafeMutableRawPointer) -> Bool { deferred_try_retain(object) != nil }
 }

@@ -1,4 +1,4 @@
-/// All of the library but its test kit.
+/// The umbrella module: re-exports all modules of the library except `DeferredTesting`.
 @_exported public import DeferredCore
 @_exported public import DeferredHTTP
 @_exported public import DeferredNetworking

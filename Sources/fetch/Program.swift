@@ -78,7 +78,7 @@ final class Program {
 
     /// Ends the process at once, without handlers that run at exit.
     ///
-    /// Threads of URLSession may still be inside OpenSSL, which an orderly exit takes apart under them
+    /// Threads of URLSession may still be inside OpenSSL, which an orderly exit destroys under them
     /// (https://github.com/swiftlang/swift-corelibs-foundation/issues/5469). All output is unbuffered.
     private func end(_ code: Int32) -> Never { _exit(code) }
 }

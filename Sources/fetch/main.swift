@@ -1,5 +1,5 @@
 import Foundation
 
 Program().run(Array(CommandLine.arguments.dropFirst()))
-// Keeps the main queue on the main thread, where `dispatchMain` would give it up.
+// Serves the main queue on the main thread; `dispatchMain` would end that thread.
 RunLoop.main.run()

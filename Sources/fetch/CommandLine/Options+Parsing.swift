@@ -2,7 +2,7 @@ import Deferred
 import Foundation
 
 extension Options {
-    /// Reads the arguments after the program's name, as GNU's programs do: `--max=4` and `--max 4`, `-n4` and `-n 4`,
+    /// Parses the arguments after the program's name like GNU programs: `--max=4` and `--max 4`, `-n4` and `-n 4`,
     /// several letters in one argument, options also after URLs, and only URLs after `--`.
     init(_ arguments: [String]) throws(ProgramExit) {
         var rest = arguments[...]
@@ -11,7 +11,7 @@ extension Options {
             func value() throws(ProgramExit) -> String {
                 let value = attached ?? rest.popFirst()
                 guard let value, !value.isEmpty else { throw .usage("the option \(name) needs a value") }
-                // A forgotten value would otherwise swallow the next option.
+                // Otherwise the next option would be taken for a forgotten value.
                 guard attached != nil || !value.hasPrefix("--") else {
                     throw .usage("the option \(name) needs a value, but \(Self.quoted(value)) follows")
                 }
@@ -41,7 +41,7 @@ extension Options {
         }
     }
 
-    /// Takes `--max=4` and `-n4` apart. Equals signs in URLs mean nothing.
+    /// Splits `--max=4` and `-n4` into name and value. Equals signs in URLs have no meaning.
     private static func split(_ argument: String) -> (name: String, value: String?) {
         if argument.hasPrefix("--") {
             guard let equals = argument.firstIndex(of: "=") else { return (argument, nil) }
@@ -64,7 +64,7 @@ extension Options {
         let parts = text.split(separator: ":", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
         let isOneLine = !text.unicodeScalars.contains(where: PrintableText.isHarmful)
         if parts.count == 2, isOneLine { return HTTPHeaders.Field(name: parts[0], value: parts[1]) }
-        // The text may be a secret, and isn't told.
+        // The text may be a secret, so it isn't printed.
         throw .usage("the text after \(name) is no name and value; write it like 'Name: value'")
     }
 

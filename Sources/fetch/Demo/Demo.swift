@@ -1,7 +1,7 @@
 import DeferredTesting
 import Foundation
 
-/// The program without URLs: downloads from a server of its own.
+/// The demonstration that runs without URLs: downloads from a server in the process.
 struct Demo {
     /// A file that the server offers.
     struct File: Sendable {
@@ -22,7 +22,7 @@ struct Demo {
 
     static let files = [
         File(name: "manual.pdf", length: 400_000, seconds: 1.2),
-        // Breaks off once, and is resumed.
+        // The connection breaks once, and the download is resumed.
         File(name: "sources.tar.gz", length: 2_500_000, seconds: 2.4, breaksOffAt: 1_400_000),
         File(name: "film.mp4", length: 12_000_000, seconds: 4.2),
         File(name: "radio.ogg", length: 900_000, seconds: 3.2, tellsLength: false),

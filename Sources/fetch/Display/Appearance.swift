@@ -1,10 +1,10 @@
-/// What standard output can show.
+/// The display capabilities of standard output.
 struct Appearance: Equatable {
-    /// Bars that move; otherwise a line for each finished file.
+    /// True for moving progress bars; false for a line for each finished file.
     var hasBars = true
     var isColoured = false
 
-    /// Whether the terminal's character set has more than ASCII in it.
+    /// True if the terminal's character set is Unicode; false for ASCII only.
     var isUnicode = true
 }
 

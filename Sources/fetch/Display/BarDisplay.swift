@@ -1,6 +1,6 @@
 import Deferred
 
-/// A bar for each file that is being downloaded, a line for all, and above them what has ended.
+/// Shows a bar for each running download, a total line, and above them a line for each download that has ended.
 final class BarDisplay: Display {
     private let size: () -> (columns: Int, rows: Int)
     private let appearance: Appearance
@@ -8,7 +8,7 @@ final class BarDisplay: Display {
     private var step = 0
     private var longestName = 0
 
-    /// What is to stay on the screen, and lines for standard error, since the last redraw.
+    /// The new permanent lines, and lines for standard error, since the last redraw.
     private var news: [(ProgressLine) -> StyledText] = []
     private var reports: [String] = []
 
@@ -45,7 +45,7 @@ final class BarDisplay: Display {
         let (columns, rows) = size()
         let line = ProgressLine(columns: columns, longestName: longestName, appearance: appearance)
         var live = files.filter { !$0.hasEnded && $0.phase != .waiting }.map { line.file($0, now: now, step: step) }
-        // Together with the line for all and the cursor's own, they have to fit on the screen.
+        // Together with the total line and the cursor's line, they have to fit on the screen.
         let room = max(0, rows - 3)
         if live.count > room {
             live = live.prefix(room) + [line.text("and \(live.count - room) more", .dimmed)]
@@ -69,7 +69,7 @@ final class BarDisplay: Display {
     }
 
     override func resume() {
-        // What the shell wrote in the meantime stays: the lines are drawn anew, below it.
+        // The lines are redrawn below the shell's output, which stays.
         screen = Screen(isColoured: appearance.isColoured)
         output(Screen.hideCursor)
     }

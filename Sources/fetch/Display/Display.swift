@@ -1,6 +1,6 @@
 import Deferred
 
-/// Shows how downloads go: a line for each finished file, without control sequences.
+/// Shows the progress of downloads. This base class prints a line for each finished file, without control sequences.
 @MainActor
 class Display {
     typealias Output = @MainActor (String) -> Void
@@ -15,13 +15,13 @@ class Display {
 
     func start() {}
 
-    /// Draws what is under way, some ten times a second.
+    /// Draws the running downloads. Called some ten times a second.
     func refresh(_ files: [FileProgress], rate: Double?, now: ContinuousClock.Instant) {}
 
-    /// A part of the file was there.
+    /// Shows that a download resumes after an existing part of the file.
     func resumed(_ file: FileProgress) {}
 
-    /// A file's download has ended, in one of the phases that mean this.
+    /// Shows that a file's download has ended; its phase tells how.
     func ended(_ file: FileProgress) {
         guard file.phase == .saved else { return }
         var line = "\(PrintableText.escaping(file.path))  \(ProgressText.bytes(file.bytes.completed))"
@@ -31,15 +31,15 @@ class Display {
         output(line + "\n")
     }
 
-    /// A line for standard error.
+    /// Prints a line to standard error.
     func report(_ line: String) {
         errors("fetch: \(line)\n")
     }
 
-    /// The process is about to be stopped, as by Ctrl-Z, or to go on.
+    /// Prepares for the process being stopped, for example by Ctrl-Z, and for continuing.
     func suspend() {}
     func resume() {}
 
-    /// The end. Nothing is called after this.
+    /// Shows the summary. No other method is called after this.
     func finish(_ total: TotalProgress, elapsed: Duration) {}
 }

@@ -1,22 +1,22 @@
 import Deferred
 
-/// Draws one line: a file's, or the one for all. Which columns there are depends on the terminal's width.
+/// Draws the line of a file, or the total line. The columns depend on the terminal's width.
 struct ProgressLine {
     private let width: Int
     private let nameWidth: Int
 
-    /// Frame included; 0 for none.
+    /// The width of the bar, including its frame; 0 for no bar.
     private let barWidth: Int
     private let appearance: Appearance
 
-    /// The columns after the bar: percentage, size, rate and time. Each is there on lines of a width.
+    /// The columns after the bar: percentage, size, rate and time. Each is shown on lines of a minimum width, `from`.
     private static let columns = [
         (width: 4, from: 12), (width: 7, from: 60), (width: 9, from: 36), (width: 7, from: 48),
     ]
 
     /// - Parameters:
-    ///   - columns: The terminal's. The last one stays free, since some terminals wrap when it is written.
-    ///   - longestName: In cells.
+    ///   - columns: The terminal's width. The last column stays free, since some terminals wrap when it is written.
+    ///   - longestName: The width of the longest file name, in cells.
     init(columns: Int, longestName: Int, appearance: Appearance) {
         let width = max(1, columns - 1)
         let rest = width - Self.columns.reduce(0) { $0 + (width >= $1.from ? $1.width + 1 : 0) }
@@ -27,8 +27,8 @@ struct ProgressLine {
     }
 
     /// - Parameters:
-    ///   - now: For counting down to a retry.
-    ///   - step: Counts redraws, and so moves the bars of files whose length is not known.
+    ///   - now: The current time, for the countdown to a retry.
+    ///   - step: The number of redraws, which moves the bars of files of unknown length.
     func file(_ file: FileProgress, now: ContinuousClock.Instant = .now, step: Int = 0) -> StyledText {
         switch file.phase {
         case .waiting, .running, .saved:
@@ -53,19 +53,19 @@ struct ProgressLine {
         return line
     }
 
-    /// A line that says something about a file.
+    /// Returns a line with a note on a file.
     func note(_ name: String, _ text: String, _ style: StyledText.Style) -> StyledText {
         var line = StyledText(fitted(name))
         line.append(FittedText.prefix(" " + PrintableText.escaping(text), width - nameWidth), style)
         return line
     }
 
-    /// Shortened to the line's width.
+    /// Returns a line of text, shortened to the line's width.
     func text(_ text: String, _ style: StyledText.Style = .plain) -> StyledText {
         StyledText(FittedText.prefix(text, width), style)
     }
 
-    /// - Parameter cells: Those that are full; nil for no bar.
+    /// - Parameter cells: The filled cells; nil for no bar.
     private func append(bar cells: Range<Int>?, _ style: StyledText.Style, to line: inout StyledText) {
         guard barWidth > 0 else { return }
         guard let cells else { return line.append(String(repeating: " ", count: barWidth + 1)) }
@@ -91,13 +91,13 @@ struct ProgressLine {
         }
     }
 
-    /// The cells within a bar's frame that are full: all of them only when all is there.
+    /// Returns the filled cells within a bar's frame: all of them only if the fraction is 1.
     private func filledCells(_ fraction: Double) -> Range<Int> {
         let all = max(0, barWidth - 2)
         return 0..<(fraction >= 1 ? all : max(0, min(all - 1, Int(Double(all) * max(0, fraction)))))
     }
 
-    /// A block that moves to and fro, for a length that is not known.
+    /// Returns the cells of a block that moves back and forth, for a file of unknown length.
     private func movingCells(_ step: Int) -> Range<Int> {
         let all = max(1, barWidth - 2)
         let block = max(1, all / 5)

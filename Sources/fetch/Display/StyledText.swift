@@ -1,6 +1,6 @@
-/// A line whose parts have styles, and whose width is known.
+/// A line of text whose parts have styles.
 struct StyledText: Equatable {
-    /// The parameter of the control sequence.
+    /// A style; the raw value is the parameter of the control sequence.
     enum Style: String {
         case plain = ""
         case dimmed = "2"
@@ -9,7 +9,7 @@ struct StyledText: Equatable {
         case strong = "1"
     }
 
-    /// The text without styles, and for a terminal that has colours.
+    /// The text without styles, and with control sequences for a terminal with colours.
     private(set) var text = ""
     private(set) var coloured = ""
 

@@ -5,19 +5,19 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Why a file could not be downloaded, in words for the one who asked for it.
+/// The failure of a download, described for the user.
 struct DownloadFailure: Equatable {
-    /// What went wrong, with the offending value, as the middle of a sentence.
+    /// The cause, with the offending value, as the middle of a sentence.
     let reason: String
 
-    /// What to do about it.
+    /// Advice on a remedy.
     let advice: String
 
-    /// The one line for standard error.
+    /// Returns the line for standard error.
     ///
     /// - Parameters:
-    ///   - attempts: How often it was tried.
-    ///   - kept: How many bytes are there for the next run to go on from.
+    ///   - attempts: The number of attempts.
+    ///   - kept: The number of bytes from which the next run can resume.
     func line(for url: String, attempts: Int = 1, kept: Int64 = 0) -> String {
         let tried = attempts > 1 ? " (tried \(attempts) times)" : ""
         let rest = kept > 0 ? " (\(ProgressText.bytes(kept)) are kept: the same command goes on from there)" : ""
@@ -28,7 +28,7 @@ struct DownloadFailure: Equatable {
 }
 
 extension DownloadFailure {
-    /// What an error of a download means.
+    /// Creates the description of a download's error.
     init(_ error: any Error) {
         switch error {
         case let error as URLClientError:
@@ -61,7 +61,7 @@ extension DownloadFailure {
         }
     }
 
-    /// Takes what ends with what to do about it, mostly.
+    /// Splits a text that usually ends with advice, after a semicolon.
     private init(advising text: String) {
         let parts = text.components(separatedBy: "; ")
         let advice = parts.count > 1 ? parts[parts.count - 1] : "correct the URL"

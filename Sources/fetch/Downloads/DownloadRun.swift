@@ -5,10 +5,10 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// All downloads of one run of the program, from their begin to their end on the display.
+/// Runs all downloads of one run of the program, and shows them on the display.
 ///
-/// All of them begin at once: the client lets only some run at a time, and tries again what fails for a while. What
-/// comes of it waits for the next frame, and so comes on the main actor, and at most once a frame.
+/// All of them are started at once: the client limits the number that run concurrently, and retries temporary failures.
+/// Events wait for the next frame, so they are handled on the main actor, and at most once a frame.
 @MainActor
 final class DownloadRun {
     private let list: JobList
@@ -34,12 +34,14 @@ final class DownloadRun {
         configuration.retries.base = .milliseconds(500)
         configuration.retries.longestRetryAfter = .seconds(600)
         configuration.retries.statuses.insert(500)
-        // Meanwhile another file is downloaded.
+        // Another file is downloaded during the pause.
         configuration.retries.yieldsPlace = true
         client = URLClient(configuration: configuration)
     }
 
-    /// - Returns: How many files failed, when all have ended.
+    /// Starts all downloads.
+    ///
+    /// - Returns: A future of the number of files that failed, filled when all downloads have ended.
     func start() -> Future<Int> {
         display.start()
         list.rejections.forEach(display.report)
@@ -50,13 +52,13 @@ final class DownloadRun {
         return finished.future
     }
 
-    /// Cancels what runs or waits. The end comes when all of it has ended.
+    /// Cancels all running and waiting downloads. The run ends when all of them have ended.
     func stop() {
         isStopping = true
         client.cancelAll()
     }
 
-    /// A task that ends with the file's, and always succeeds.
+    /// Starts a download, and returns a task that ends with it and always succeeds.
     private func begin(_ index: Int) -> Task<Void> {
         var request = URLRequest(url: list.jobs[index].url)
         for header in headers { request.addValue(header.value, forHTTPHeaderField: header.name) }
@@ -91,7 +93,7 @@ final class DownloadRun {
     }
 
     private func allEnded() {
-        // What can't be resumed is gone when the connections are.
+        // Partial files that can't be resumed are deleted by the time the connections are closed.
         if isStopping { client.shutdown().upon(.mainActor) { self.finish() } } else { finish() }
     }
 
@@ -109,7 +111,8 @@ final class DownloadRun {
 }
 
 extension FileProgress {
-    /// An event that was being told when its request was cancelled comes after the end.
+    /// Updates the progress for an event. An event that was being delivered while its request was cancelled arrives
+    /// after the end, and is ignored.
     fileprivate mutating func note(_ event: URLClient.Event) {
         switch event.kind {
         case _ where hasEnded: break

@@ -1,6 +1,6 @@
 import Deferred
 
-/// How far one file is.
+/// The progress of one file.
 struct FileProgress: Equatable {
     enum Phase: Equatable {
         case waiting
@@ -13,19 +13,19 @@ struct FileProgress: Equatable {
 
     let name: String
 
-    /// Where it will be, as it is told to people.
+    /// The path of the destination, as shown to the user.
     var path = ""
 
     var phase = Phase.waiting
     var bytes = ProgressSnapshot(fraction: 0, completed: 0, total: nil, unit: .bytes)
 
-    /// How often it was tried, or is.
+    /// The number of attempts, including the current one.
     var attempts = 1
 
-    /// How long it waited for a place, when it has had one.
+    /// The time until the first request was sent; nil before that.
     var waited: Duration?
 
-    /// From then on, when it has ended.
+    /// The time from then until the end; nil before the end.
     var elapsed: Duration?
 
     var hasEnded: Bool {
@@ -33,29 +33,29 @@ struct FileProgress: Equatable {
         return phase != .waiting && phase != .running
     }
 
-    /// Between 0 and 1, or nil when the whole length is not known.
+    /// The fraction between 0 and 1; nil if the total length is unknown.
     var fraction: Double? { bytes.fractionOfBytes ?? (phase == .saved ? 1 : nil) }
 
-    /// Bytes per second: of late while it runs, on the whole when it has ended.
+    /// The rate in bytes per second: the recent one during the download, the average after the end.
     var rate: Double? { elapsed.map { bytes.rate(over: $0) } ?? bytes.throughput }
 
-    /// What remains while it runs, and what it took in the end.
+    /// The remaining time during the download, and the elapsed time after the end.
     var time: Duration? { elapsed ?? bytes.remaining }
 }
 
-/// How far all files are together.
+/// The total progress of all files.
 struct TotalProgress {
     let fileCount: Int
     let savedCount: Int
     let failedCount: Int
 
-    /// Their bytes; the total is nil while that of any is not known.
+    /// The bytes of all files; the total is nil while that of any file is unknown.
     let bytes: ProgressSnapshot
 
-    /// Never shorter than what a single file needs.
+    /// The remaining time, never shorter than that of any single file.
     let remaining: Duration?
 
-    /// Files that have ended count with what is there of them: nothing more will come.
+    /// Creates the total. Files that have ended count with the bytes they have, since no more will arrive.
     init(_ files: [FileProgress], rate: Double? = nil) {
         fileCount = files.count
         savedCount = files.count { $0.phase == .saved }
@@ -77,12 +77,12 @@ struct TotalProgress {
 }
 
 extension ProgressSnapshot {
-    /// How much is there of what was announced, also when the server starts over with another file.
+    /// The fraction of the announced bytes that have arrived, also if the server starts over with another file.
     var fractionOfBytes: Double? { total.map { $0 > 0 ? min(1, Double(completed) / Double($0)) : 1 } }
 
-    /// Nobody waits for a year.
+    /// The estimated remaining time; nil if it is a year or more.
     var remaining: Duration? { estimatedTimeRemaining.flatMap { $0 < .seconds(31_536_000) ? $0 : nil } }
 
-    /// Bytes per second that came over the network.
+    /// Returns the bytes per second that came over the network.
     func rate(over time: Duration) -> Double { Double(completed - resumed) / max(time / .seconds(1), 0.001) }
 }

@@ -8,28 +8,28 @@ struct DownloadJob: Sendable {
     /// The destination's last path component.
     let name: String
 
-    /// The destination as it is told to people, relative if the output directory is.
+    /// The destination as shown to the user, relative if the output directory is.
     let shownPath: String
 
-    /// How many bytes a failed download has left for the next one.
+    /// The number of bytes that a failed download has left for the next one.
     var keptCount: Int64 {
         let attributes = try? FileManager.default.attributesOfItem(atPath: destination.path + ".partial")
         return (attributes?[.size] as? NSNumber)?.int64Value ?? 0
     }
 }
 
-/// The jobs that wanted files make.
+/// The download jobs for the wanted files.
 struct JobList {
     private(set) var jobs: [DownloadJob] = []
 
-    /// A line for each of those that no job can be made of.
+    /// A line for each wanted file that can't become a job.
     private(set) var rejections: [String] = []
 
     init(_ wanted: [WantedFile], in directory: OutputDirectory) {
         var files: [(url: URL, name: String)] = []
         var seen: Set<[String]> = []
         for file in wanted {
-            // The fragment is nothing that servers see.
+            // The fragment is not sent to the server.
             let sent = file.url.prefix { $0 != "#" }
             guard sent.contains("://"), let url = URL(string: String(sent)) else {
                 let reason = sent.contains("://") ? "it is not a URL" : "it has no scheme"

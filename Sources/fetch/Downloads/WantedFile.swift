@@ -1,17 +1,17 @@
 import Foundation
 
-/// A file that an argument or a line of a list asks for.
+/// A file that an argument or a line of a list requests.
 struct WantedFile: Equatable {
-    /// As it was typed.
+    /// The URL as it was typed.
     let url: String
 
-    /// What the file is to be called; nil for a name made from the URL.
+    /// The file's name; nil for a name derived from the URL.
     var name: String?
 
-    /// What is longer is a device, or no list.
+    /// The maximum length of a list, in bytes. A longer file is a device, or not a list.
     private static let longestList = 64 << 20
 
-    /// The lines of a file, or of standard input for "-".
+    /// Reads the list in a file, or from standard input for "-".
     static func list(at path: String) throws(ProgramExit) -> [WantedFile] {
         do {
             let file = path == "-" ? FileHandle.standardInput : try FileHandle(forReadingFrom: URL(filePath: path))
@@ -25,7 +25,8 @@ struct WantedFile: Equatable {
         }
     }
 
-    /// One URL a line, and a file name after a tab. Empty lines and those that begin with "#" are left out.
+    /// Parses a list: one URL a line, optionally with a tab and a file name. Skips empty lines and those that begin
+    /// with "#".
     static func list(in text: String) -> [WantedFile] {
         text.split(whereSeparator: \.isNewline).compactMap { line in
             let parts = line.split(separator: "\t", maxSplits: 1, omittingEmptySubsequences: false).map { part in

@@ -1,41 +1,42 @@
 import Foundation
 
-/// The names that files get.
+/// Derives file names from URLs.
 enum FileName {
-    /// Leaves room, in the 255 bytes that file systems allow, for a mark and for `.partial.validator`.
+    /// The maximum length in bytes. It leaves room, in the 255 bytes that file systems allow, for a mark and for
+    /// `.partial.validator`.
     static let longest = 200
 
-    /// The last part of a URL's path, as far as that is a name.
+    /// Returns the sanitised last component of a URL's path.
     static func name(for url: URL) -> String {
         let path = url.path(percentEncoded: true)
         let last = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
-        // Percent escapes that are no UTF-8 stay as they are.
+        // Percent escapes that are not UTF-8 stay as they are.
         return sanitised(last.removingPercentEncoding ?? String(last))
     }
 
-    /// A name without directories, control characters or anything else that a name should not have.
+    /// Returns a name without path separators, control characters and everything else that a name should not contain.
     static func sanitised(_ text: String) -> String {
         let scalars = text.unicodeScalars.map { scalar -> Unicode.Scalar in
             scalar == "/" || scalar == "\\" || PrintableText.isHarmful(scalar) ? "_" : scalar
         }
         var name = scalars.reduce(into: "") { $0.unicodeScalars.append($1) }.trimmingCharacters(in: .whitespaces)
         guard !name.allSatisfy({ $0 == "." }) else { return "index.html" }
-        // These would be taken for what is left of another download.
+        // These would be mistaken for the partial file of another download.
         if [".partial", ".partial.validator"].contains(where: name.lowercased().hasSuffix) { name += "_" }
         guard name.utf8.count > longest else { return name }
         let (stem, ending) = parts(of: name)
-        // An ending this long is no file type.
+        // An ending this long is not a file type.
         guard ending.utf8.count <= 20 else { return FittedText.prefix(name, longest) { $0.utf8.count } }
         return FittedText.prefix(stem, longest - ending.utf8.count) { $0.utf8.count } + ending
     }
 
-    /// Names that are all different, also where upper and lower case are not told apart.
+    /// Returns unique names, also for file systems that ignore case.
     ///
-    /// Files that share a name get a mark made from the whole URL, every one of them, so that a URL's name depends
-    /// neither on the order nor on the number of the others with that name.
+    /// All files that share a name get a mark derived from the whole URL, so that the name for a URL depends neither on
+    /// the order nor on the number of the other files with that name.
     static func distinct(_ files: [(url: URL, name: String)]) -> [String] {
         let counts = files.reduce(into: [:]) { $0[key($1.name), default: 0] += 1 }
-        // Unshared names are taken first, so that a mark can't make one shared.
+        // Unique names are reserved first, so that no marked name can collide with them.
         var taken = Set(counts.filter { $0.value == 1 }.keys)
         return files.map { url, name in
             guard counts[key(name)] != 1 else { return name }
@@ -48,7 +49,7 @@ enum FileName {
         }
     }
 
-    /// `name` with `mark` before its type.
+    /// Returns `name` with `mark` before its file type.
     static func marked(_ name: String, with mark: String) -> String {
         let (stem, ending) = parts(of: name)
         return stem + "-" + mark + ending
@@ -56,13 +57,13 @@ enum FileName {
 
     private static func key(_ name: String) -> String { name.precomposedStringWithCanonicalMapping.lowercased() }
 
-    /// Eight hexadecimal digits: FNV-1a, which is the same in every process, unlike `Hasher`.
+    /// Returns eight hexadecimal digits: an FNV-1a hash, which is the same in every process, unlike `Hasher`.
     private static func mark(for text: String) -> String {
         let hash = text.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
         return String(format: "%08x", UInt32(truncatingIfNeeded: hash ^ hash >> 32))
     }
 
-    /// What comes before the file type, and the type with its dots.
+    /// Splits a name into its stem and its file type with the dots.
     private static func parts(of name: String) -> (stem: Substring, ending: Substring) {
         guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return (name[...], "") }
         let stem = name[..<dot]

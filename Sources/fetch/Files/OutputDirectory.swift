@@ -1,11 +1,11 @@
 import Foundation
 
-/// The directory that the files go into.
+/// The directory for the downloaded files.
 struct OutputDirectory {
     private let url: URL
     private let path: String
 
-    /// Creates the directory, and those above it, unless it is there.
+    /// Creates the directory and its parents, unless they exist.
     init(path: String) throws(ProgramExit) {
         url = URL(fileURLWithPath: path, isDirectory: true)
         self.path = path
@@ -18,10 +18,11 @@ struct OutputDirectory {
 
     func file(_ name: String) -> URL { url.appending(path: name, directoryHint: .notDirectory) }
 
-    /// The file as it is told to people: as the directory was given.
+    /// Returns the path of a file as shown to the user, relative if the directory was given as a relative path.
     func shown(_ name: String) -> String { path == "." ? name : path.hasSuffix("/") ? path + name : "\(path)/\(name)" }
 
-    /// Returns false and the reason in `errno` if that can't be. `FileManager` doesn't always tell the reason.
+    /// Creates a directory and its parents; on failure, returns false with the reason in `errno`, which `FileManager`
+    /// does not always report.
     private static func create(_ path: String) -> Bool {
         var isDirectory: ObjCBool = false
         if FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) {
@@ -30,7 +31,7 @@ struct OutputDirectory {
         }
         let parent = URL(fileURLWithPath: path).deletingLastPathComponent().path
         guard parent == path || create(parent) else { return false }
-        // Another program may have been faster.
+        // Another program may have created it meanwhile.
         return mkdir(path, 0o777) == 0 || errno == EEXIST
     }
 }

@@ -2,9 +2,9 @@ import Deferred
 import Dispatch
 import Synchronization
 
-/// Runs what is submitted on the main actor, together, ten times a second.
+/// An executor that runs submitted closures on the main actor, in batches, ten times a second.
 ///
-/// As the executor of progress handlers it bounds what they cost: between two frames, the newest progress wins.
+/// As the executor of progress handlers, it bounds their cost: between two frames, the newest progress wins.
 @MainActor
 final class Frames: Executor {
     private nonisolated let bodies = Mutex<[@Sendable () -> Void]>([])
@@ -14,7 +14,9 @@ final class Frames: Executor {
         bodies.withLock { $0.append(body) }
     }
 
-    /// - Parameter draw: Called after what was submitted, each time.
+    /// Starts the frames.
+    ///
+    /// - Parameter draw: Called in each frame, after the submitted closures.
     func start(draw: @escaping @MainActor () -> Void) {
         timer.setEventHandler {
             MainActor.assumeIsolated {
@@ -26,7 +28,7 @@ final class Frames: Executor {
         timer.resume()
     }
 
-    /// Runs what is left, and no more.
+    /// Runs the closures that are left, and ends the frames.
     func stop() {
         timer.cancel()
         run()

@@ -1,9 +1,9 @@
 import Dispatch
 import Foundation
 
-/// The program's way to the terminal, or to what stands in for one.
+/// Access to the terminal, or to the files and pipes in its place.
 enum Terminal {
-    /// The size of that behind standard output, which follows every resize; nil if there is none.
+    /// The current size of the terminal on standard output; nil if that is not a terminal.
     static var size: (columns: Int, rows: Int)? {
         guard isatty(STDOUT_FILENO) == 1 else { return nil }
         var window = winsize()
@@ -15,7 +15,7 @@ enum Terminal {
 
     /// Writes all of `text`, unbuffered, so that lines of standard output and standard error keep their order.
     ///
-    /// What a closed descriptor doesn't take is lost: there is nobody left to tell.
+    /// Text that a closed descriptor doesn't accept is lost, since there is nobody to report it to.
     static func write(_ text: String, to descriptor: Int32) {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
@@ -31,10 +31,10 @@ enum Terminal {
         }
     }
 
-    /// Calls `handler` for each such signal, in place of what the signal does by default.
+    /// Calls `handler` for each of these signals, instead of the signal's default action.
     @MainActor
     static func onSignal(_ number: Int32, _ handler: @escaping @MainActor () -> Void) -> any DispatchSourceSignal {
-        // On Darwin the source only sees what would not end the process.
+        // On Darwin, the source only sees signals that would not end the process.
         signal(number, SIG_IGN)
         let source = DispatchSource.makeSignalSource(signal: number, queue: .main)
         source.setEventHandler { MainActor.assumeIsolated { handler() } }

@@ -1,16 +1,16 @@
-/// Text brought to a width in the cells of a terminal.
+/// Fits text to a width in the cells of a terminal.
 ///
-/// Terminals differ on sequences of emoji. These are the widths on those that draw each part by itself: the largest, so
-/// that a line never wraps.
+/// Terminals differ in the width of emoji sequences. The widths here are those of terminals that draw each part
+/// separately: the largest ones, so that a line never wraps.
 enum FittedText {
-    /// How many cells `text` takes.
+    /// Returns the number of cells that `text` takes.
     static func width(_ text: some StringProtocol) -> Int { text.unicodeScalars.reduce(0) { $0 + width($1) } }
 
     private static func width(_ scalar: Unicode.Scalar) -> Int {
         guard !scalar.isASCII else { return 1 }
         switch scalar.properties.generalCategory {
         case .nonspacingMark, .enclosingMark, .format:
-            // The selector of the coloured form widens the symbol before it.
+            // The emoji variation selector widens the preceding symbol.
             return scalar == "\u{FE0F}" ? 1 : 0
         default:
             return scalar.properties.isEmojiPresentation || wide.contains { $0.contains(scalar.value) } ? 2 : 1
@@ -24,9 +24,9 @@ enum FittedText {
         0x1AFF0...0x1B2FF, 0x1F200...0x1F2FF, 0x20000...0x3FFFD,
     ]
 
-    /// `text` in at most `width` cells, if necessary with an ellipsis in place of its middle.
+    /// Returns `text` in at most `limit` cells, if necessary with an ellipsis in place of its middle.
     ///
-    /// The end of a name tells as much as its beginning.
+    /// The end of a name is as informative as its beginning.
     static func truncatingMiddle(_ text: String, to limit: Int, ellipsis: String = "…") -> String {
         let room = limit - width(ellipsis)
         guard width(text) > limit, room > 0 else { return prefix(text, limit) }
@@ -34,7 +34,7 @@ enum FittedText {
         return prefix(text, room - width(tail)) + ellipsis + tail
     }
 
-    /// `text` up to `limit` cells, or up to as much of another measure, without what doesn't fit at the end.
+    /// Returns the longest prefix of `text` that fits into `limit` cells, or into `limit` units of another measure.
     static func prefix(
         _ text: some StringProtocol,
         _ limit: Int,
@@ -48,7 +48,7 @@ enum FittedText {
         return String(fitting)
     }
 
-    /// `text` with spaces after it, or before it, up to `width` cells.
+    /// Returns `text`, padded with spaces to `limit` cells at the end, or at the start.
     static func padded(_ text: String, to limit: Int, atStart: Bool = false) -> String {
         let spaces = String(repeating: " ", count: max(0, limit - width(text)))
         return atStart ? spaces + text : text + spaces

@@ -1,16 +1,16 @@
-/// Text from outside, made fit for a line on a terminal.
+/// Makes untrusted text safe for a line on a terminal.
 enum PrintableText {
-    /// Whether the scalar could move the cursor, change colours, or reverse what is around it.
+    /// Returns true if the scalar could move the cursor, change colours, or reverse the text around it.
     static func isHarmful(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned: true
-        // Joiners are part of words and of emoji.
+        // Joiners occur in words and in emoji.
         case .format: scalar != "\u{200C}" && scalar != "\u{200D}"
         default: false
         }
     }
 
-    /// `text` with harmful scalars spelled out, such as `\u{1B}`.
+    /// Returns `text` with harmful scalars escaped, such as `\u{1B}`.
     static func escaping(_ text: some StringProtocol) -> String {
         text.unicodeScalars.reduce(into: "") { result, scalar in
             if isHarmful(scalar) {
@@ -21,7 +21,7 @@ enum PrintableText {
         }
     }
 
-    /// A URL as it was typed, without the user name and the password in it.
+    /// Returns a URL as it was typed, without the user name and password.
     static func url(_ text: String) -> String {
         guard let scheme = text.firstRange(of: "//") else { return escaping(text) }
         let authority = text[scheme.upperBound...].prefix { !"/?#".contains($0) }

@@ -1,4 +1,4 @@
-/// Runs closures on the main actor, as the compiler can verify.
+/// Runs closures on the main actor, and accepts closures that are isolated to it.
 ///
 /// Deliberately not an ``Executor``: separate overloads of `upon`, `map` and `flatMap` take `@MainActor` closures,
 /// which may touch main-actor state without `await`. The closures are submitted to the main queue, which serves the

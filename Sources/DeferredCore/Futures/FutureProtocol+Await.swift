@@ -9,7 +9,7 @@ extension FutureProtocol {
             if let value = peek() { return value }
             let storage = future.storage
             let value = await withUnsafeContinuation { storage.resume($0) }
-            // Without this, the wait could outlive the future, and with it the handler that ends it.
+            // Keeps the future during the wait: if it were freed, the handler that ends the wait would never run.
             withExtendedLifetime((self, storage)) {}
             return value
         }

@@ -38,7 +38,7 @@ package class FutureNode: @unchecked Sendable {
         preconditionFailure("\(type(of: self)) takes no value")
     }
 
-    /// Releases the handler's captures. Called at most once, and never if the handler runs.
+    /// Releases the captures of a handler that is not going to run. Called at most once, by the winner of `membership`.
     @usableFromInline
     func dismiss() {}
 

@@ -2,8 +2,8 @@ public import Synchronization
 
 /// The result of `zip` and `allFilled`: filled when the last of its inputs is.
 ///
-/// Each input has a ``GatheredInput`` in its list, which isn't generic; only the last input to be filled collects the
-/// values.
+/// Each input has a ``GatheredInput`` in its list, a node that isn't generic; only the last input to be filled collects
+/// the values.
 ///
 /// SAFETY: each place in `inputs` is written by one input before it counts itself out, and read by the last input to do
 /// so, or by the deinitialiser.

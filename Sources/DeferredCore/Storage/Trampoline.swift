@@ -11,8 +11,8 @@ internal import Synchronization
 package enum Trampoline {
     private static let limit: Int32 = 32
 
-    /// The number of threads that have put work off. It is usually zero, and reading an unfilled future costs only the
-    /// additional load of this number.
+    /// The number of threads that have put work off. It is usually zero, so that reading an unfilled future costs only
+    /// one additional load.
     private static let threadsBehind = Atomic(0)
 
     // MARK: - Nesting

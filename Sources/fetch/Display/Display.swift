@@ -36,7 +36,7 @@ class Display {
         errors("fetch: \(line)\n")
     }
 
-    /// Prepares for the process being stopped, for example by Ctrl-Z, and for continuing.
+    /// Prepares the terminal for a stop of the process, for example by Ctrl-Z; `resume` undoes this.
     func suspend() {}
     func resume() {}
 

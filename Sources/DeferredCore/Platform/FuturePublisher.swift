@@ -9,7 +9,7 @@ extension Future {
     /// ```
     ///
     /// It is cold: a handler is added to the future when a subscriber asks for a value, and removed when that subscription is
-    /// cancelled. The value comes on the thread that fills the future, or at once; put `receive(on:)` behind it for another.
+    /// cancelled. The value comes on the thread that fills the future, or at once; put `receive` behind it for another.
     public var publisher: AnyPublisher<Value, Never> {
         FuturePublisher(self, result: { .success($0) }).eraseToAnyPublisher()
     }

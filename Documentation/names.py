@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 ELSEWHERE = set(
     """
     CFRunLoopTimerSetNextFireDate DIGIT EncodingError FFFD ID Module SubjectPublicKeyInfo accept4 all_proxy dispatchMain
-    http_proxy https_proxy no_proxy sleep socks5h
+    export http_proxy https_proxy no_proxy openssl pkcs12 sleep socks5h
     """.split()
 )
 

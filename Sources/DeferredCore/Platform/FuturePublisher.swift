@@ -10,7 +10,7 @@ extension Future {
     ///
     /// The publisher is cold: a handler is registered with the future when a subscriber requests a value, and cancelled
     /// with the subscription. The value is delivered on the thread that fills the future, or at once if it is already
-    /// filled; use Combine's receive(on:) operator to change that.
+    /// filled; use Combine's `receive` operator to change that.
     public var publisher: AnyPublisher<Value, Never> {
         FuturePublisher(self, result: { .success($0) }).eraseToAnyPublisher()
     }

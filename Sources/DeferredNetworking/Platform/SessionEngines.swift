@@ -97,7 +97,7 @@ extension URLSessionEngine {
         return SessionEngines.shared.lease(for: session)
     }
 
-    /// Whether what is added to a queue waits for the main thread.
+    /// Returns whether a queue's operations run on the main thread.
     static func isMain(_ queue: OperationQueue) -> Bool {
         queue === OperationQueue.main || queue.underlyingQueue === DispatchQueue.main
     }

@@ -10,10 +10,11 @@ import Dispatch
 import Security
 #endif
 
-/// Whom a session of the library's own trusts, and who it is itself, where that isn't left to the system.
+/// The authorities and pins that the library's own sessions trust, and their identity, where that isn't left to the
+/// system.
 ///
-/// swift-corelibs-foundation has no challenges about TLS: see ``ChallengeHandling``. There is none there. Tests:
-/// `SessionSecurityTests`.
+/// swift-corelibs-foundation has no challenges about TLS, so this is not available there: see ``ChallengeHandling``.
+/// Tests: `SessionSecurityTests`.
 // SAFETY: certificates and identities never change; not every SDK says that they may be used on any thread.
 struct SessionSecurity: @unchecked Sendable {
     #if canImport(Security)
@@ -44,7 +45,7 @@ struct SessionSecurity: @unchecked Sendable {
         }
     }
 
-    /// Whether a challenge is answered here.
+    /// Returns whether a challenge is answered here.
     func meets(_ challenge: URLAuthenticationChallenge) -> Bool {
         switch challenge.protectionSpace.authenticationMethod {
         case NSURLAuthenticationMethodServerTrust: authorities != nil || !pins.isEmpty

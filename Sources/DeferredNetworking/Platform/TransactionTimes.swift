@@ -4,8 +4,8 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// When the parts of a session's task ended, as the platform tells it. swift-corelibs-foundation collects none. Test:
-/// `TransactionTimesTests`.
+/// The times at which the phases of a session's task ended, from the platform. swift-corelibs-foundation collects none.
+/// Test: `TransactionTimesTests`.
 struct TransactionTimes {
     var start: Date
     var nameLookup: Date?

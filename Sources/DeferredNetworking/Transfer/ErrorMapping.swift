@@ -31,8 +31,9 @@ enum ErrorMapping {
         )
     }
 
-    /// Whether Darwin says that the server closed the connection in good order: both that and a broken connection are
-    /// `networkConnectionLost` there, but the latter's cause is in the system's domain, not in that of HTTP (4).
+    /// Returns whether Darwin reports that the server closed the connection in good order: both that and a broken
+    /// connection are `networkConnectionLost` there, but the latter's cause is in the system's domain, not in that of
+    /// HTTP (4).
     private static func wasClosed(_ error: URLError) -> Bool {
         guard error.code == .networkConnectionLost else { return false }
         let cause = (error.userInfo[NSUnderlyingErrorKey] as? NSError)?.userInfo ?? [:]

@@ -66,9 +66,9 @@ extension ProgressReporter {
         }
     }
 
-    /// What reports the bytes of a file here, over all transfers of one task.
+    /// Returns a closure that reports the bytes of a file to this sink, over all transfers of one task.
     ///
-    /// What a transfer of the task brought, and the next one finds, was not there before the task.
+    /// Bytes that an earlier transfer of the same task brought do not count as resumed.
     func countingFile() -> @Sendable (BodyProgress) -> Void {
         let before = Lock(Int64.max)
         return { [self] progress in

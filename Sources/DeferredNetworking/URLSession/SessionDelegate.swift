@@ -16,10 +16,10 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
     /// Those that `configure` gave tasks, until they end.
     private let givenDelegates = Lock<[Int: any URLSessionTaskDelegate]>([:])
 
-    /// Whom the session's tasks trust, where the platform's sessions can be told.
+    /// The trust settings of the session's tasks, on platforms whose sessions support them.
     private let security: SessionSecurity?
 
-    /// Filled when the session calls back no more.
+    /// Filled when the session makes no more callbacks.
     let invalidated = Deferred<Void>()
 
     init(security: SessionSecurity? = nil) {
@@ -140,7 +140,8 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         bystander(of: task, in: session).finishedCollecting(metrics, of: task, in: session)
     }
 
-    /// The delegate that would be told if this one weren't there: that of the task, or of the session that the user made.
+    /// The delegate that would be told if this one weren't there: that of the task, or of the session that the user
+    /// made.
     private func bystander(of task: URLSessionTask, in session: URLSession) -> Bystander {
         let given = givenDelegates.withLock { $0[task.taskIdentifier] }
         let delegate = given ?? session.delegate as? any URLSessionTaskDelegate

@@ -41,7 +41,7 @@ package final class URLSessionEngine: Engine {
         self.init(copying: configuration, security: nil)
     }
 
-    /// - Parameter security: whom the session trusts, and who it is itself, where it can be told.
+    /// - Parameter security: The trust settings and the identity of the session, on platforms that support them.
     init(copying configuration: URLSessionConfiguration, security: SessionSecurity?) {
         let (safe, headers) = SafeConfiguration.copy(of: configuration)
         let queue = OperationQueue()

@@ -28,7 +28,7 @@ struct LibcurlTLSTests {
         return try LoopbackServer(tls: tls) { .response(body: .text("\($0.method) \($0.body.count)")) }
     }
 
-    /// How a request ends, over a client that trusts the authority.
+    /// Returns the result of a request by a client that trusts the authority.
     private func ending(
         at server: LoopbackServer,
         _ change: (inout URLClient.TLS) -> Void = { _ in }

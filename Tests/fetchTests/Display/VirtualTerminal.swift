@@ -1,6 +1,6 @@
 @testable import fetch
 
-/// What a terminal shows after some output: enough of one for the control sequences that ``Screen`` uses.
+/// The screen of a terminal after some output, with only the control sequences that ``Screen`` uses.
 struct VirtualTerminal {
     let columns: Int
     private(set) var isCursorVisible = true

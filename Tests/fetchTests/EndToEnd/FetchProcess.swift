@@ -15,7 +15,7 @@ final class FetchProcess: Sendable {
         var errorLines: [Substring] { errors.split(separator: "\n") }
     }
 
-    /// Where standard output and standard error go: files never fill up.
+    /// The files that receive standard output and standard error: unlike pipes, they never fill up.
     private let streams: TemporaryDirectory
     private let process: RunningProcess
     private let exit = Deferred<Int32>()
@@ -71,8 +71,8 @@ final class FetchProcess: Sendable {
         try await FetchProcess(arguments, directory: directory, input: input).result()
     }
 
-    /// The program lies beside the bundle, or the program, that holds these tests. On macOS the tests are three levels deep
-    /// in their bundle, and another program runs them.
+    /// The program lies beside the bundle, or the program, that holds these tests. On macOS the tests are three levels
+    /// deep in their bundle, and another program runs them.
     private static var executable: URL {
         get throws {
             let bundles = [Bundle.main] + Bundle.allBundles

@@ -55,7 +55,7 @@ final class PseudoTerminal: Sendable {
         }
     }
 
-    /// Whether `text` comes, before the child closes its end.
+    /// Waits for `text`; returns false if the child closes its end before.
     func wait(for text: String) async throws -> Bool {
         let promise = Deferred<Bool>()
         let known: Bool? = state.withLock { state in

@@ -6,10 +6,10 @@ struct TerminalPair {
         let code: Int32
     }
 
-    /// What a test reads from.
+    /// The end that a test reads from.
     let controller: Int32
 
-    /// What a child process takes for its terminal.
+    /// The end that a child process uses as its terminal.
     let child: Int32
 
     #if canImport(Darwin)

@@ -18,7 +18,7 @@ final class AttemptDeadlines: Sendable {
         var hasEnded = false
         var isForgiven: (@Sendable () -> Bool)?
 
-        /// Whether the platform waits for a network: nobody is silent as long as there is none.
+        /// True while the platform waits for a network: silence is not counted meanwhile.
         var isWaiting = false
     }
 

@@ -19,7 +19,7 @@ struct TerminalPair {
         (self.controller, self.child) = (controller, child)
     }
     #else
-    /// Linux declares `posix_openpt` and its companions, but Swift doesn't see them; these are the calls beneath.
+    /// Linux declares `posix_openpt` and its companions, but Swift doesn't see them; these are the underlying calls.
     init() throws {
         let (unlock, getNumber): (UInt, UInt) = (0x4004_5431, 0x8004_5430)
         controller = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)

@@ -4,8 +4,8 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Forwards decisions to the users' delegates, on the queue of the user's session: first to the delegate that `configure`
-/// gave the task, then to the session's own.
+/// Forwards decisions to the users' delegates, on the queue of the user's session: first to the delegate that
+/// `configure` gave the task, then to the session's own.
 ///
 /// On Linux, a delegate that doesn't implement a method answers through the protocol's default implementation, which
 /// does the same as a transfer without a decider; otherwise, the engine's tasks never reach that delegate
@@ -88,7 +88,7 @@ struct SessionDelegateDecider: TransferDecider {
         case redirect, challenge
     }
 
-    /// The first of the delegates that can answer.
+    /// Returns the first of the delegates that can answer.
     private func delegate(of task: SessionTask, for question: Question) -> (any URLSessionTaskDelegate)? {
         let delegates = [task.givenDelegate, sessionDelegate as? any URLSessionTaskDelegate].compactMap { $0 }
         return delegates.first { delegate in

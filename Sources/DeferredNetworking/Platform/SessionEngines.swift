@@ -89,7 +89,7 @@ private final class SessionEngines: Sendable {
 }
 
 extension URLSessionEngine {
-    /// The right to make tasks on a session that the user made, or with the configuration of one.
+    /// Returns the right to make tasks on a session that the user made, or on one with its configuration.
     static func lease(for session: URLSession) -> EngineLease {
         #if !canImport(FoundationNetworking)
         if !isMain(session.delegateQueue) { return EngineLease(URLSessionEngine(borrowing: session)) }

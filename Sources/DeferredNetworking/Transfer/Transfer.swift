@@ -257,7 +257,7 @@ package final class Transfer: Sendable {
         answer(disposition, credential)
     }
 
-    /// The body's stream from its first byte, where it is one that can be had again.
+    /// Returns the body's stream from its first byte, if the stream can be made again.
     private func nextStream() -> InputStream? {
         guard case .stream(let makeStream) = state.withLock({ $0.machine.request.body }) else { return nil }
         let stream = makeStream()

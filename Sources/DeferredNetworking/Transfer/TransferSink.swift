@@ -44,7 +44,7 @@ package struct BodyProgress: Sendable, Equatable {
     /// The length of the whole body, if known.
     package let total: Int64?
 
-    /// Those of `completed` that this transfer did not bring, since they were there.
+    /// The bytes of `completed` that were already there, and that this transfer did not bring.
     let resumed: Int64
 
     static func sent(_ completed: Int64, of total: Int64?) -> Self {

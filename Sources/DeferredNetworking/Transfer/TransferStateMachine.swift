@@ -222,7 +222,7 @@ struct TransferStateMachine {
         return [.report(.sent(exchange.sent, of: expected))]
     }
 
-    /// The body is sent from its first byte.
+    /// Notes that the body is sent from its first byte.
     mutating func bodyBegan(task: Int) -> [Action] {
         if case .running(var exchange) = state, exchange.task == task {
             exchange.sent = 0

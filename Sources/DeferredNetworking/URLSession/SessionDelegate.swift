@@ -13,7 +13,7 @@ import FoundationNetworking
 final class SessionDelegate: NSObject, URLSessionDataDelegate {
     let registry = TaskRegistry()
 
-    /// Those that `configure` gave tasks, until they end.
+    /// The delegates that `configure` set on tasks, until the tasks end.
     private let givenDelegates = Lock<[Int: any URLSessionTaskDelegate]>([:])
 
     /// The trust settings of the session's tasks, on platforms whose sessions support them.
@@ -140,8 +140,8 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         bystander(of: task, in: session).finishedCollecting(metrics, of: task, in: session)
     }
 
-    /// The delegate that would be told if this one weren't there: that of the task, or of the session that the user
-    /// made.
+    /// Returns the delegate that the platform would tell if this one weren't there: that of the task, or of the user's
+    /// session.
     private func bystander(of task: URLSessionTask, in session: URLSession) -> Bystander {
         let given = givenDelegates.withLock { $0[task.taskIdentifier] }
         let delegate = given ?? session.delegate as? any URLSessionTaskDelegate

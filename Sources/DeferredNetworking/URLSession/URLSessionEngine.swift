@@ -36,7 +36,7 @@ package final class URLSessionEngine: Engine {
     /// Filled when the session makes no more callbacks.
     package var invalidated: Future<Void> { delegate.invalidated.future }
 
-    /// A session of the library's own with a copy of `configuration`, made safe for the platform.
+    /// Creates a session for the library's own use, with a copy of `configuration` that is made safe for the platform.
     convenience package init(copying configuration: URLSessionConfiguration) {
         self.init(copying: configuration, security: nil)
     }

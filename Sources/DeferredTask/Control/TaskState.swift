@@ -195,7 +195,7 @@ package final class TaskState: Sendable {
         withConsumers { $0.cancel(control) }.areDone
     }
 
-    /// Notes that nobody holds a consumer any more; true if nobody wants the task, and somebody has cancelled.
+    /// Notes that nobody holds a consumer any more; returns true if nobody wants the task, and somebody has cancelled.
     func dropConsumer(_ control: TaskControl) -> Bool {
         withConsumers { $0.drop(control) }.areDone
     }

@@ -43,13 +43,14 @@ public final class ProgressReporter: Sendable {
     /// The number of units in all; `nil` if it is not known.
     public var total: Int64? { state.withLock { $0.total } }
 
-    /// The number of completed units that were completed before the task began.
+    /// The number of completed units that date from before the task began.
     public var resumed: Int64 { state.withLock { $0.resumed } }
 
     /// Sets the completed and the total number of units.
     ///
     /// - Parameters:
-    ///   - completed: Units completed so far, not since the last report. A negative number counts as 0.
+    ///   - completed: Units completed so far, not since the last report. A negative number counts as 0, and more than
+    ///     `total` as all of it.
     ///   - total: All units; `nil`, or negative, if not known, which counts as a fraction of 0 until the end.
     ///   - resumed: Units of `completed` that were completed before the task began, as by an earlier run of the
     ///     program. They count as completed, but not for the ``ProgressSnapshot/throughput``. A negative number counts

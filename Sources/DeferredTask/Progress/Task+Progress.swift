@@ -12,7 +12,7 @@ extension Task {
     /// or both are 0), its fraction is 0 and its total is not known. Anything completed of a total of 0, or more than
     /// the total, counts as all of it. A finished progress doesn't end the task. `isCancellable` and `isPausable` tell
     /// user interfaces which buttons to show, and have no effect on `cancel()`: a progress that is not cancellable is
-    /// still cancelled with its task, as it is with a parent. A task can't be paused.
+    /// still cancelled with its task, just as a child is with its parent. A task can't be paused.
     ///
     /// - Parameters:
     ///   - future: See ``init(_:uponCancel:)-4kg0d``.

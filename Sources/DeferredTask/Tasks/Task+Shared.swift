@@ -1,7 +1,7 @@
 internal import DeferredCore
 
 extension Task {
-    /// Returns one consumer of this task: cancelling it ends only that consumer, at once.
+    /// Returns a new consumer of this task: cancelling it ends only that consumer, at once.
     ///
     /// For one piece of work with several consumers. Call it once for each of them. This task is cancelled when the
     /// last consumer that has not ended is cancelled; until then, the others continue.

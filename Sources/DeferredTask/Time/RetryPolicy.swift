@@ -1,8 +1,8 @@
 /// The number of attempts, the pauses between them, and the errors that are retried.
 ///
 /// Pauses grow exponentially up to a cap, with *full jitter*: each is a random part of its limit, so that clients that
-/// failed together don't all retry at the same time. See [Exponential Backoff and
-/// Jitter](https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/).
+/// failed together don't all retry at the same time. See
+/// [Exponential Backoff and Jitter](https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/).
 ///
 /// ```swift
 /// let policy = RetryPolicy(attempts: 4, base: .milliseconds(200), cap: .seconds(5))
@@ -19,11 +19,12 @@ public struct RetryPolicy: Sendable {
     public var base: Duration
     /// The upper limit of every pause. A pause of 2³² seconds (136 years) or more never ends.
     public var cap: Duration
-    /// Returns whether an error is worth another attempt. Not asked about cancellations, which are never retried.
+    /// A closure that returns whether an error is worth another attempt. Cancellations are never retried.
     public var isRetryable: @Sendable (any Error) -> Bool
     /// The clock that measures the pauses.
     public var clock: any Clock<Duration>
-    /// Returns a random number from 0 up to 1, for the jitter. Values outside are clamped; NaN counts as 1.
+    /// A closure that returns random numbers from 0 up to 1, for the jitter. Values outside are clamped; NaN counts as
+    /// 1.
     public var random: @Sendable () -> Double
 
     /// Creates a policy.

@@ -43,7 +43,7 @@ enum ChallengeHandling {
         return .userCancelledAuthentication
     }
 
-    /// `challenge` as it would look if its task had seen the failures of the ones before it.
+    /// Returns `challenge` as it would look if its task had seen the previous failures.
     static func challenge(_ challenge: URLAuthenticationChallenge, failures: Int) -> URLAuthenticationChallenge {
         guard failures > 0, let sender = challenge.sender else { return challenge }
         return URLAuthenticationChallenge(

@@ -13,11 +13,11 @@ import FoundationNetworking
 /// and challenges about a connection go to another method, the only one that many pinning delegates implement.
 /// Tests: `URLSessionTests`, "A session's own delegate decides on redirects and challenges" and those next to it.
 struct SessionDelegateDecider: TransferDecider {
-    /// Kept only for its delegate: without one, a user may drop it while the transfer goes on.
+    /// Kept by `keptSession` if it has a delegate; without one, its user may release it while the transfer runs.
     private weak let session: URLSession?
     private let keptSession: URLSession?
 
-    /// The session has it no more when it was invalidated.
+    /// Kept separately, since an invalidated session has released its delegate.
     private let sessionDelegate: (any URLSessionDelegate)?
 
     init(_ session: URLSession) {

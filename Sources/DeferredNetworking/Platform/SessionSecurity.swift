@@ -54,7 +54,7 @@ struct SessionSecurity: @unchecked Sendable {
         }
     }
 
-    /// - Parameter refuse: called before a refusal is answered, for which the platform has no error but that of a
+    /// - Parameter refuse: Called before a refusal is answered, since the platform's only error for it is that of a
     ///   cancellation.
     func meet(
         _ challenge: URLAuthenticationChallenge,
@@ -145,7 +145,7 @@ struct SessionSecurity: @unchecked Sendable {
         }
         let options = NSMutableDictionary()
         options[kSecImportExportPassphrase as NSString] = certificate.password ?? ""
-        // Else it would be put into the user's keychain on macOS.
+        // Otherwise it would be put into the user's keychain on macOS.
         options[kSecImportToMemoryOnly as NSString] = true
         var items: CFArray?
         guard let data = try? Data(contentsOf: certificate.certificate),

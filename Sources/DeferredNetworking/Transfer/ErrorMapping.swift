@@ -48,10 +48,10 @@ enum ErrorMapping {
         // Requests are checked before they are sent, so the unsupported part is the status line, not the URL.
         case .unsupportedURL, .badServerResponse:
             .badServerResponse
-        // Darwin's words for heads, chunks and codings that can't be read, and for heads without an end.
+        // Darwin's codes for heads, chunks and codings that can't be read, and for heads without an end.
         case .cannotParseResponse, .cannotDecodeRawData, .cannotDecodeContentData, .dataLengthExceedsMaximum:
             .badServerResponse
-        // And for a connection that was closed without a byte.
+        // Darwin's code for a connection that was closed without a byte.
         case .zeroByteResource:
             .networkConnectionLost
         case .unknown:

@@ -32,7 +32,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         if let given {
             givenDelegates.withLock { $0[task.taskIdentifier] = given }
         }
-        // If `configure` has suspended it, once isn't enough.
+        // If `configure` has suspended the task, resuming once isn't enough.
         while task.state == .suspended {
             task.resume()
         }
@@ -112,7 +112,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         URLSessionEngine.control.async { self.send(event, of: task) }
     }
 
-    // Never called on Linux, as the next two.
+    // Never called on Linux, like the next two.
     func urlSession(
         _ session: URLSession,
         dataTask: URLSessionDataTask,

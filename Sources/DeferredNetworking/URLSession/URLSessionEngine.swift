@@ -63,7 +63,7 @@ package final class URLSessionEngine: Engine {
     }
 
     package func makeTask(for request: CheckedRequest, of transfer: Transfer, configure: EngineTaskConfiguration?) {
-        // The transfer's lease keeps a session of the library's own from being invalidated meanwhile, which would trap.
+        // The transfer's lease keeps the library's own sessions from being invalidated meanwhile, which would trap.
         TaskCreation.perform { [self] in
             let engine = engine(for: request.request)
             let sent = request.withStream
@@ -116,7 +116,7 @@ final class SessionTask: EngineTask {
 
     var identifier: Int { platformTask.taskIdentifier }
 
-    /// The delegate that `configure` gave the task, in whose place the library's own is.
+    /// The delegate that `configure` gave the task, which the library's own delegate replaces.
     private let given = Lock<(any URLSessionTaskDelegate)?>(nil)
 
     var givenDelegate: (any URLSessionTaskDelegate)? { given.withLock { $0 } }

@@ -1,7 +1,7 @@
 import Deferred
 import Foundation
 
-// The functions that the tests of use together with Swift's concurrency call.
+// Functions for the tests that use the library together with Swift's concurrency.
 
 enum Failure: Error { case custom }
 

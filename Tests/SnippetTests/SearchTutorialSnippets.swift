@@ -16,7 +16,7 @@ import FoundationNetworking
 
 
 
-/// What is below a search field.
+/// The logic behind a search field.
 @MainActor
 final class Search<Time: Clock<Duration>> {
     private let latest = LatestTask<[String]>()
@@ -118,7 +118,7 @@ struct SearchTutorialSnippets {
             }
         }
 
-        /// What is below a search field.
+        /// The logic behind a search field.
         @MainActor
         final class Search {
             private(set) var items: [String] = []
@@ -145,7 +145,7 @@ struct SearchTutorialSnippets {
             }
         }
 
-        /// What is below a search field.
+        /// The logic behind a search field.
         @MainActor
         final class Search {
             private(set) var items: [String] = []
@@ -175,7 +175,7 @@ struct SearchTutorialSnippets {
             }
         }
 
-        /// What is below a search field.
+        /// The logic behind a search field.
         @MainActor
         final class Search {
             private(set) var items: [String] = []

@@ -83,7 +83,7 @@ private final class Prepared: Sendable {
 }
 
 extension ApplyEnvironment: CustomReflectable {
-    /// The environment as it describes itself, lest `dump` tells credentials.
+    /// The environment's own description, so that `dump` does not reveal credentials.
     public var customMirror: Mirror { Mirror(self, children: ["environment": environment.description]) }
 }
 

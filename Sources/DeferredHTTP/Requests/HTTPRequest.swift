@@ -91,7 +91,7 @@ public struct HTTPRequest: Sendable, Identifiable {
         }
     }
 
-    /// The URL that the parts make up.
+    /// Returns the URL that the parts make up.
     func makeURL() throws(URLClientError) -> URL { try contents.parts.makeURL() }
 
     var options: HTTPRequestOptions {

@@ -123,7 +123,7 @@ final class ClientCore: Sendable {
         perform { $0.admission.cameBack(request) }
     }
 
-    /// The right to begin a transfer, unless the engine is gone.
+    /// Returns the right to begin a transfer, or `nil` if the engine is gone.
     func lease() -> EngineLease? {
         guard let engine = state.withLock({ $0.admission.leased() ? $0.engine : nil }) else { return nil }
         return EngineLease(engine) { self.perform { $0.admission.leaseReturned() } }

@@ -67,8 +67,8 @@ package enum EngineEvent: Sendable {
     /// The head of a response. Interim heads may be reported as well; of several others, the last one counts.
     case head(URLResponse)
 
-    /// A redirect, instead of its head. With an answer, the task waits for it; without, it has to be cancelled, and its body
-    /// is not read.
+    /// A redirect, instead of its head. With an answer, the task waits for it; without, it has to be cancelled, and its
+    /// body is not read.
     case redirect(HTTPURLResponse, answer: RedirectAnswer? = nil)
 
     /// A challenge, after the head and body that came with it. Without an answer, the task must be cancelled.
@@ -80,11 +80,11 @@ package enum EngineEvent: Sendable {
     /// The task waits for a network to connect over.
     case waiting
 
-    /// The request's body goes out from its first byte, once more perhaps. With an answer, the task waits for a stream of it,
-    /// or for nil when there is none.
+    /// The request's body goes out from its first byte, once more perhaps. With an answer, the task waits for a stream
+    /// of it, or for nil when there is none.
     case bodyBegan(stream: BodyAnswer? = nil)
 
-    /// So many more bytes of the request's body went out, of so many in all when that is known.
+    /// The number of further bytes of the request's body that were sent, and the body's length if it is known.
     case sent(Int64, of: Int64?)
 
     /// The body must be sent again: a kept-alive connection was lost. The task must be cancelled.

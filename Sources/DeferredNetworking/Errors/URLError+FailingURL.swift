@@ -5,10 +5,10 @@ import FoundationNetworking
 #endif
 
 extension URLError {
-    /// An error with this code about `url`, keeping what is known of the cause.
+    /// Creates an error with this code about `url`, keeping the known facts about the cause.
     ///
-    /// - Parameter userInfo: what an error in whose place this is has told: why there is no network, or what the server's
-    ///   certificates are.
+    /// - Parameter userInfo: The `userInfo` of the error that this one replaces, such as why there is no network, or
+    ///   the server's certificates.
     init(
         _ code: Code,
         failing url: URL?,

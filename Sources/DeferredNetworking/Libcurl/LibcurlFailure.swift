@@ -36,7 +36,8 @@ enum LibcurlFailure {
         }
     }
 
-    /// What servers say of a client's certificate: with TLS 1.3 in the place of a response, and so in the text alone.
+    /// The TLS alerts with which servers refuse a client's certificate: with TLS 1.3 they come in place of a response,
+    /// and so are told by the error's text alone.
     private static let refusals: [(text: String, code: URLError.Code)] = [
         ("alert certificate required", .clientCertificateRequired), ("alert unknown ca", .clientCertificateRejected),
         ("alert bad certificate", .clientCertificateRejected), ("alert certificate ", .clientCertificateRejected),

@@ -33,7 +33,7 @@ struct LibcurlOptions: @unchecked Sendable {
         userAgent = "\(process.isEmpty ? "Deferred" : process) curl/\(String(cString: libcurl_version()))"
     }
 
-    /// An older libcurl would ignore authorities in memory, and trust the system's.
+    /// Refuses authorities in memory if libcurl is too old: it would ignore them, and trust the system's.
     private static func check(_ tls: URLClient.TLS) throws(URLClientError) {
         guard case .data = tls.authorities, libcurl_option("CAINFO_BLOB") != CURLOPT_CAINFO_BLOB else { return }
         throw .engineUnavailable(

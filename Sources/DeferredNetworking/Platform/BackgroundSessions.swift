@@ -6,8 +6,8 @@ import FoundationNetworking
 
 /// Sessions whose transfers outlive the process.
 ///
-/// Theirs are uploads and downloads of files only, and other tasks raise an exception, which nobody can catch. A future
-/// doesn't outlive its process. They exist on Apple's platforms only. Test: `BackgroundSessionsTests`.
+/// Background sessions run only uploads and downloads of files; other tasks raise an exception, which nobody can catch.
+/// A future doesn't outlive its process. Only Apple's platforms have them. Test: `BackgroundSessionsTests`.
 enum BackgroundSessions {
     static func refuse(_ configuration: URLSessionConfiguration) throws(URLClientError) {
         #if !canImport(FoundationNetworking)

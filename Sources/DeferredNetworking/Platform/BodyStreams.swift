@@ -19,7 +19,8 @@ enum BodyStreams {
         reason: "the stream of the body was read or closed before; give a new one each time"
     )
 
-    /// What it means that the platform asks for a stream once more. On Linux it must not get one: see ``SessionDelegate``.
+    /// Returns the event for the platform's request for a new stream. On Linux it must not get one: see
+    /// ``SessionDelegate``.
     static func event(_ answer: @escaping BodyAnswer) -> EngineEvent {
         #if canImport(FoundationNetworking)
         answer(nil)
@@ -29,7 +30,7 @@ enum BodyStreams {
         #endif
     }
 
-    /// Why the body of a task that ended well was not sent.
+    /// Returns the error that kept the body of a task from being sent although the task ended well.
     static func failure(of task: URLSessionTask) -> URLError? {
         // `streamError` traps where there is none.
         guard let stream = task.originalRequest?.httpBodyStream, stream.streamStatus == .error else { return nil }

@@ -4,10 +4,10 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// A delegate of the user's that watches a task which the library's own delegate has taken over.
+/// A user's delegate that observes a task after the library's own delegate has taken its place.
 ///
-/// On Darwin, where a delegate's methods are optional, the platform calls one delegate's for a task. swift-corelibs-foundation
-/// never calls these.
+/// On Darwin, where a delegate's methods are optional, the platform calls only one delegate for each task.
+/// swift-corelibs-foundation never calls these methods.
 struct Bystander {
     let delegate: (any URLSessionTaskDelegate)?
 

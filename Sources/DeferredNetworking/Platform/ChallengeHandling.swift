@@ -21,7 +21,7 @@ enum ChallengeHandling {
         #endif
     }
 
-    /// Whether a challenge is about the connection, not about the one request that waits for it.
+    /// Returns whether a challenge is about the connection, not about the one request that waits for it.
     static func isAboutConnection(_ challenge: URLAuthenticationChallenge) -> Bool {
         #if canImport(FoundationNetworking)
         false
@@ -33,7 +33,7 @@ enum ChallengeHandling {
         #endif
     }
 
-    /// What a transfer fails with when a challenge was refused.
+    /// Returns the code of the error with which a transfer fails when a challenge was refused.
     static func refusalCode(of challenge: URLAuthenticationChallenge) -> URLError.Code {
         #if !canImport(FoundationNetworking)
         if challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodServerTrust {
@@ -43,7 +43,7 @@ enum ChallengeHandling {
         return .userCancelledAuthentication
     }
 
-    /// `challenge` as it would look if its task had seen the failures of the ones before it.
+    /// Returns `challenge` as it would look if its task had seen the previous failures.
     static func challenge(_ challenge: URLAuthenticationChallenge, failures: Int) -> URLAuthenticationChallenge {
         guard failures > 0, let sender = challenge.sender else { return challenge }
         return URLAuthenticationChallenge(

@@ -4,8 +4,8 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Forwards decisions to the users' delegates, on the queue of the user's session: first to the delegate that `configure`
-/// gave the task, then to the session's own.
+/// Forwards decisions to the users' delegates, on the queue of the user's session: first to the delegate that
+/// `configure` gave the task, then to the session's own.
 ///
 /// On Linux, a delegate that doesn't implement a method answers through the protocol's default implementation, which
 /// does the same as a transfer without a decider; otherwise, the engine's tasks never reach that delegate
@@ -13,11 +13,11 @@ import FoundationNetworking
 /// and challenges about a connection go to another method, the only one that many pinning delegates implement.
 /// Tests: `URLSessionTests`, "A session's own delegate decides on redirects and challenges" and those next to it.
 struct SessionDelegateDecider: TransferDecider {
-    /// Kept only for its delegate: without one, a user may drop it while the transfer goes on.
+    /// Kept by `keptSession` if it has a delegate; without one, its user may release it while the transfer runs.
     private weak let session: URLSession?
     private let keptSession: URLSession?
 
-    /// The session has it no more when it was invalidated.
+    /// Kept separately, since an invalidated session has released its delegate.
     private let sessionDelegate: (any URLSessionDelegate)?
 
     init(_ session: URLSession) {
@@ -88,7 +88,7 @@ struct SessionDelegateDecider: TransferDecider {
         case redirect, challenge
     }
 
-    /// The first of the delegates that can answer.
+    /// Returns the first of the delegates that can answer.
     private func delegate(of task: SessionTask, for question: Question) -> (any URLSessionTaskDelegate)? {
         let delegates = [task.givenDelegate, sessionDelegate as? any URLSessionTaskDelegate].compactMap { $0 }
         return delegates.first { delegate in

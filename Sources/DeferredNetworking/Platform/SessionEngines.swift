@@ -10,14 +10,14 @@ import FoundationNetworking
 ///
 /// On Linux, responses and data go to the delegate of the session and never to that of a task
 /// (https://github.com/swiftlang/swift-corelibs-foundation/issues/5187), a completion handler sees no progress, and
-/// creating a task on an invalidated session traps. On Apple's platforms a task has a delegate, but it is called on the
-/// session's queue; if that is the main queue, bodies would be written there, and waiting there for a task would never
-/// end. Therefore each user's session gets a private one, created once from
-/// its configuration at that time, which has our delegate and outlives an invalidation. The private session is closed
-/// when the user's session is gone and no lease is left; this is checked whenever a transfer on any session begins or
-/// ends. Tests: `TransferTests`, "A transfer on an invalidated session still runs" and "One session has one engine,
-/// which goes with it"; `URLSessionTests`, "the connections of dropped sessions are closed" and "a task that configure
-/// resumes, suspends or cancels ends all the same".
+/// creating a task on an invalidated session traps. On Apple's platforms a task can have a delegate, but it is called
+/// on the session's queue; if that is the main queue, bodies would be written there, and waiting there for a task would
+/// never end. Therefore each user's session gets a private session, created once from its configuration at that time,
+/// which has our delegate and outlives an invalidation. The private session is closed when the user's session is gone
+/// and no lease is left; this is checked whenever a transfer on any session begins or ends. Tests: `TransferTests`, "A
+/// transfer on an invalidated session still runs" and "One session has one engine, which goes with it";
+/// `URLSessionTests`, "the connections of dropped sessions are closed" and "a task that configure resumes, suspends or
+/// cancels ends all the same".
 private final class SessionEngines: Sendable {
     static let shared = SessionEngines()
 
@@ -89,7 +89,7 @@ private final class SessionEngines: Sendable {
 }
 
 extension URLSessionEngine {
-    /// The right to make tasks on a session that the user made, or with the configuration of one.
+    /// Returns the right to make tasks on a session that the user made, or on one with its configuration.
     static func lease(for session: URLSession) -> EngineLease {
         #if !canImport(FoundationNetworking)
         if !isMain(session.delegateQueue) { return EngineLease(URLSessionEngine(borrowing: session)) }
@@ -97,7 +97,7 @@ extension URLSessionEngine {
         return SessionEngines.shared.lease(for: session)
     }
 
-    /// Whether what is added to a queue waits for the main thread.
+    /// Returns whether a queue's operations run on the main thread.
     static func isMain(_ queue: OperationQueue) -> Bool {
         queue === OperationQueue.main || queue.underlyingQueue === DispatchQueue.main
     }

@@ -10,10 +10,11 @@ import Dispatch
 import Security
 #endif
 
-/// Whom a session of the library's own trusts, and who it is itself, where that isn't left to the system.
+/// The authorities and pins that the library's own sessions trust, and their identity, where that isn't left to the
+/// system.
 ///
-/// swift-corelibs-foundation has no challenges about TLS: see ``ChallengeHandling``. There is none there. Tests:
-/// `SessionSecurityTests`.
+/// swift-corelibs-foundation has no challenges about TLS, so this is not available there: see ``ChallengeHandling``.
+/// Tests: `SessionSecurityTests`.
 // SAFETY: certificates and identities never change; not every SDK says that they may be used on any thread.
 struct SessionSecurity: @unchecked Sendable {
     #if canImport(Security)
@@ -44,7 +45,7 @@ struct SessionSecurity: @unchecked Sendable {
         }
     }
 
-    /// Whether a challenge is answered here.
+    /// Returns whether a challenge is answered here.
     func meets(_ challenge: URLAuthenticationChallenge) -> Bool {
         switch challenge.protectionSpace.authenticationMethod {
         case NSURLAuthenticationMethodServerTrust: authorities != nil || !pins.isEmpty
@@ -53,7 +54,7 @@ struct SessionSecurity: @unchecked Sendable {
         }
     }
 
-    /// - Parameter refuse: called before a refusal is answered, for which the platform has no error but that of a
+    /// - Parameter refuse: Called before a refusal is answered, since the platform's only error for it is that of a
     ///   cancellation.
     func meet(
         _ challenge: URLAuthenticationChallenge,
@@ -144,7 +145,7 @@ struct SessionSecurity: @unchecked Sendable {
         }
         let options = NSMutableDictionary()
         options[kSecImportExportPassphrase as NSString] = certificate.password ?? ""
-        // Else it would be put into the user's keychain on macOS.
+        // Otherwise it would be put into the user's keychain on macOS.
         options[kSecImportToMemoryOnly as NSString] = true
         var items: CFArray?
         guard let data = try? Data(contentsOf: certificate.certificate),

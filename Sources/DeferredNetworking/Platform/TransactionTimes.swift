@@ -4,8 +4,8 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// When the parts of a session's task ended, as the platform tells it. swift-corelibs-foundation collects none. Test:
-/// `TransactionTimesTests`.
+/// The times at which the phases of a session's task ended, from the platform. swift-corelibs-foundation collects none.
+/// Test: `TransactionTimesTests`.
 struct TransactionTimes {
     var start: Date
     var nameLookup: Date?
@@ -15,7 +15,7 @@ struct TransactionTimes {
     var end: Date?
     var isReused = false
 
-    /// As ALPN has it: RFC 7301.
+    /// The name of the protocol, as in ALPN: RFC 7301.
     var protocolName: String?
 
     var address: String?
@@ -36,14 +36,15 @@ struct TransactionTimes {
 
     private static let versions = ["h2": "HTTP/2", "h3": "HTTP/3"]
 
-    /// On a connection that was there already, its parts have no times, or those of the past.
+    /// Returns the time from the start to `date`; zero on a reused connection, whose phases have no times, or past
+    /// ones.
     private func duration(_ date: Date?) -> Duration {
         .seconds(max(0, date?.timeIntervalSince(start) ?? 0))
     }
 }
 
 extension TransactionTimes {
-    /// Those of a task's last transaction, if there was one.
+    /// Creates the times of a task's last transaction, if there was one.
     init?(_ metrics: URLSessionTaskMetrics) {
         guard let transaction = metrics.transactionMetrics.last, let start = transaction.fetchStartDate else {
             return nil

@@ -29,7 +29,7 @@ package struct CheckedRequest: Sendable {
     /// The caller's time-out in seconds. The platform's `request` may have a rounded one.
     let timeout: TimeInterval
 
-    /// Whether the response may be kept in a cache, and taken from one.
+    /// True if the response may be kept in a cache, and taken from one.
     private(set) var isCacheable = true
 
     var method: String { request.httpMethod ?? "GET" }
@@ -67,8 +67,8 @@ package struct CheckedRequest: Sendable {
 
     /// Checks what the grammar of a request's parts doesn't tell.
     ///
-    /// - Parameter request: Made of parts that were checked by `RequestGrammar`. Its URL is absolute, has a host, and its
-    ///   scheme is `http` or `https` in lower case.
+    /// - Parameter request: Made of parts that were checked by `RequestGrammar`. Its URL is absolute, has a host, and
+    ///   its scheme is `http` or `https` in lower case.
     package init(wellFormed request: URLRequest, body: Body = .inRequest) throws(URLClientError) {
         guard let url = request.url else { throw Self.missingURL }
         var result = request

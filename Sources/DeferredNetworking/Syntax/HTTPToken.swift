@@ -5,13 +5,13 @@ package enum HTTPToken {
         !text.isEmpty && characters.containsAll(of: text)
     }
 
-    /// Whether two names of fields differ at most in case.
+    /// Returns whether two field names differ at most in case.
     package static func areEqualWithoutCase(_ one: String, _ other: String) -> Bool {
         guard one.utf8.count == other.utf8.count else { return false }
         return one == other || zip(one.utf8, other.utf8).allSatisfy { lowercased($0) == lowercased($1) }
     }
 
-    /// The lower case of a letter of ASCII; any other byte as it is.
+    /// Returns an ASCII letter in lower case, and any other byte unchanged.
     package static func lowercased(_ byte: UInt8) -> UInt8 {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
     }

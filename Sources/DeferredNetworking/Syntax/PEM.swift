@@ -2,7 +2,7 @@ import Foundation
 
 /// Certificates and the like as text: RFC 7468.
 enum PEM {
-    /// The bytes of each block with this label, in order; nil if one of them is malformed, or there is none.
+    /// Returns the bytes of each block with this label, in order; nil if one of them is malformed, or there is none.
     static func blocks(_ label: String, in data: Data) -> [Data]? {
         let text = String(decoding: data, as: UTF8.self)
         let parts = text.split(separator: "-----BEGIN \(label)-----", omittingEmptySubsequences: false).dropFirst()

@@ -1,11 +1,11 @@
 import Foundation
 
-/// The public key of a certificate with its algorithm, which is what pins are digests of: RFC 5280, section 4.1.
+/// The public key of a certificate with its algorithm, whose digest is pinned: RFC 5280, section 4.1.
 ///
-/// No framework gives these bytes: Security has the key alone, in a form of each algorithm's own.
+/// No framework gives these bytes: Security has only the key, in a format that depends on the algorithm.
 enum SubjectPublicKeyInfo {
-    /// - Parameter certificate: in DER.
-    /// - Returns: in DER, or nil for what is no certificate.
+    /// - Parameter certificate: The certificate, in DER.
+    /// - Returns: The key, in DER; nil if the data is not a certificate.
     static func of(certificate: Data) -> Data? {
         var outer = DERReader(Array(certificate)[...])
         guard let certificate = outer.next(0x30) else { return nil }
@@ -30,7 +30,7 @@ private struct DERReader {
         rest = bytes
     }
 
-    /// The next value, if it has this tag; otherwise it stays the next one.
+    /// Returns the next value and moves on, if the value has this tag; otherwise returns nil, and stays.
     mutating func next(_ tag: UInt8) -> (whole: ArraySlice<UInt8>, content: ArraySlice<UInt8>)? {
         var header = rest
         guard header.popFirst() == tag, let first = header.popFirst() else { return nil }

@@ -31,8 +31,9 @@ enum ErrorMapping {
         )
     }
 
-    /// Whether Darwin says that the server closed the connection in good order: both that and a broken connection are
-    /// `networkConnectionLost` there, but the latter's cause is in the system's domain, not in that of HTTP (4).
+    /// Returns whether Darwin reports that the server closed the connection in good order: both that and a broken
+    /// connection are `networkConnectionLost` there, but the latter's cause is in the system's domain, not in that of
+    /// HTTP (4).
     private static func wasClosed(_ error: URLError) -> Bool {
         guard error.code == .networkConnectionLost else { return false }
         let cause = (error.userInfo[NSUnderlyingErrorKey] as? NSError)?.userInfo ?? [:]
@@ -47,10 +48,10 @@ enum ErrorMapping {
         // Requests are checked before they are sent, so the unsupported part is the status line, not the URL.
         case .unsupportedURL, .badServerResponse:
             .badServerResponse
-        // Darwin's words for heads, chunks and codings that can't be read, and for heads without an end.
+        // Darwin's codes for heads, chunks and codings that can't be read, and for heads without an end.
         case .cannotParseResponse, .cannotDecodeRawData, .cannotDecodeContentData, .dataLengthExceedsMaximum:
             .badServerResponse
-        // And for a connection that was closed without a byte.
+        // Darwin's code for a connection that was closed without a byte.
         case .zeroByteResource:
             .networkConnectionLost
         case .unknown:

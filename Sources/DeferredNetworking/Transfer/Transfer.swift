@@ -20,7 +20,7 @@ package final class Transfer: Sendable {
         var task: (any EngineTask)?
         var challenge: URLAuthenticationChallenge?
 
-        /// What the platform's task waits for.
+        /// The answer to a redirect, for which the platform's task waits.
         var redirectAnswer: RedirectAnswer?
         var sink: (any TransferSink)?
         var sinkError: (any Error)?
@@ -257,7 +257,7 @@ package final class Transfer: Sendable {
         answer(disposition, credential)
     }
 
-    /// The body's stream from its first byte, where it is one that can be had again.
+    /// Returns the body's stream from its first byte, if the stream can be made again.
     private func nextStream() -> InputStream? {
         guard case .stream(let makeStream) = state.withLock({ $0.machine.request.body }) else { return nil }
         let stream = makeStream()
@@ -266,7 +266,7 @@ package final class Transfer: Sendable {
         return nil
     }
 
-    /// Whether the response may be kept in a cache.
+    /// True if the response may be kept in a cache.
     var isCacheable: Bool { state.withLock { $0.machine.request.isCacheable } }
 
     private func release() {

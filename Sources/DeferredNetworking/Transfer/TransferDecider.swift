@@ -10,10 +10,10 @@ package protocol TransferDecider: Sendable {
     /// Called before a task is resumed: the first one, or one after a redirect or a challenge.
     func willSend()
 
-    /// The task waits for a network to connect over.
+    /// Called when the task waits for a network to connect over.
     func waitsForConnectivity()
 
-    /// A task is about to end.
+    /// Called when a task is about to end.
     func measured(_ metrics: URLClient.Metrics)
 
     /// - Parameters:

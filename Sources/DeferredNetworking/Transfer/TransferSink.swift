@@ -44,7 +44,7 @@ package struct BodyProgress: Sendable, Equatable {
     /// The length of the whole body, if known.
     package let total: Int64?
 
-    /// Those of `completed` that this transfer did not bring, since they were there.
+    /// The bytes of `completed` that were already there, and that this transfer did not bring.
     let resumed: Int64
 
     static func sent(_ completed: Int64, of total: Int64?) -> Self {
@@ -66,9 +66,9 @@ extension ProgressReporter {
         }
     }
 
-    /// What reports the bytes of a file here, over all transfers of one task.
+    /// Returns a closure that reports the bytes of a file to this sink, over all transfers of one task.
     ///
-    /// What a transfer of the task brought, and the next one finds, was not there before the task.
+    /// Bytes that an earlier transfer of the same task brought do not count as resumed.
     func countingFile() -> @Sendable (BodyProgress) -> Void {
         let before = Lock(Int64.max)
         return { [self] progress in

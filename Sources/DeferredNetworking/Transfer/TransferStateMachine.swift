@@ -222,7 +222,7 @@ struct TransferStateMachine {
         return [.report(.sent(exchange.sent, of: expected))]
     }
 
-    /// The body is sent from its first byte.
+    /// Notes that the body is sent from its first byte.
     mutating func bodyBegan(task: Int) -> [Action] {
         if case .running(var exchange) = state, exchange.task == task {
             exchange.sent = 0
@@ -452,8 +452,8 @@ struct TransferStateMachine {
         return request.isCacheable ? checked : checked.uncached()
     }
 
-    /// Whether a credential was not tried before, where the platform meets challenges itself: the same one fails the same
-    /// way.
+    /// Notes a credential, and returns whether it was not tried before, where the platform answers challenges itself:
+    /// the same credential would fail again.
     mutating func mayTry(user: String, password: String) -> Bool {
         credentials.insert(user + "\u{0}" + password).inserted
     }

@@ -13,13 +13,13 @@ import FoundationNetworking
 final class SessionDelegate: NSObject, URLSessionDataDelegate {
     let registry = TaskRegistry()
 
-    /// Those that `configure` gave tasks, until they end.
+    /// The delegates that `configure` set on tasks, until the tasks end.
     private let givenDelegates = Lock<[Int: any URLSessionTaskDelegate]>([:])
 
-    /// Whom the session's tasks trust, where the platform's sessions can be told.
+    /// The trust settings of the session's tasks, on platforms whose sessions support them.
     private let security: SessionSecurity?
 
-    /// Filled when the session calls back no more.
+    /// Filled when the session makes no more callbacks.
     let invalidated = Deferred<Void>()
 
     init(security: SessionSecurity? = nil) {
@@ -32,7 +32,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         if let given {
             givenDelegates.withLock { $0[task.taskIdentifier] = given }
         }
-        // If `configure` has suspended it, once isn't enough.
+        // If `configure` has suspended the task, resuming once isn't enough.
         while task.state == .suspended {
             task.resume()
         }
@@ -112,7 +112,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         URLSessionEngine.control.async { self.send(event, of: task) }
     }
 
-    // Never called on Linux, as the next two.
+    // Never called on Linux, like the next two.
     func urlSession(
         _ session: URLSession,
         dataTask: URLSessionDataTask,
@@ -140,7 +140,8 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         bystander(of: task, in: session).finishedCollecting(metrics, of: task, in: session)
     }
 
-    /// The delegate that would be told if this one weren't there: that of the task, or of the session that the user made.
+    /// Returns the delegate that the platform would tell if this one weren't there: that of the task, or of the user's
+    /// session.
     private func bystander(of task: URLSessionTask, in session: URLSession) -> Bystander {
         let given = givenDelegates.withLock { $0[task.taskIdentifier] }
         let delegate = given ?? session.delegate as? any URLSessionTaskDelegate

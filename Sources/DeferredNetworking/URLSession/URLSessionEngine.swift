@@ -36,12 +36,12 @@ package final class URLSessionEngine: Engine {
     /// Filled when the session makes no more callbacks.
     package var invalidated: Future<Void> { delegate.invalidated.future }
 
-    /// A session of the library's own with a copy of `configuration`, made safe for the platform.
+    /// Creates a session for the library's own use, with a copy of `configuration` that is made safe for the platform.
     convenience package init(copying configuration: URLSessionConfiguration) {
         self.init(copying: configuration, security: nil)
     }
 
-    /// - Parameter security: whom the session trusts, and who it is itself, where it can be told.
+    /// - Parameter security: The trust settings and the identity of the session, on platforms that support them.
     init(copying configuration: URLSessionConfiguration, security: SessionSecurity?) {
         let (safe, headers) = SafeConfiguration.copy(of: configuration)
         let queue = OperationQueue()
@@ -63,7 +63,7 @@ package final class URLSessionEngine: Engine {
     }
 
     package func makeTask(for request: CheckedRequest, of transfer: Transfer, configure: EngineTaskConfiguration?) {
-        // The transfer's lease keeps a session of the library's own from being invalidated meanwhile, which would trap.
+        // The transfer's lease keeps the library's own sessions from being invalidated meanwhile, which would trap.
         TaskCreation.perform { [self] in
             let engine = engine(for: request.request)
             let sent = request.withStream
@@ -116,7 +116,7 @@ final class SessionTask: EngineTask {
 
     var identifier: Int { platformTask.taskIdentifier }
 
-    /// The delegate that `configure` gave the task, in whose place the library's own is.
+    /// The delegate that `configure` gave the task, which the library's own delegate replaces.
     private let given = Lock<(any URLSessionTaskDelegate)?>(nil)
 
     var givenDelegate: (any URLSessionTaskDelegate)? { given.withLock { $0 } }

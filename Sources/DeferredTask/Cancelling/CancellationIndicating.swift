@@ -1,19 +1,20 @@
-/// An error of your own that may say that somebody cancelled.
+/// An error of your own that can stand for a cancellation.
 ///
-/// Conform an error that stands for a cancellation, and ``Swift/Error/isCancellation`` is true of it: `retry` does not
-/// try again after it, and nobody has to show it to a user.
+/// Conform an error that stands for a cancellation, and ``Swift/Error/isCancellation`` is true for it: `retry` does not
+/// try again after it, and user interfaces need not show it.
 ///
 /// ```swift
 /// struct SheetDismissed: CancellationIndicating {}
 /// ```
 ///
-/// An error of which only some values do implements ``indicatesCancellation``.
+/// If only some values of the error stand for a cancellation, implement ``indicatesCancellation``.
 public protocol CancellationIndicating: Error {
-    /// Whether this value says that somebody cancelled, rather than that something went wrong. True by default.
+    /// A Boolean value that indicates whether this value stands for a cancellation rather than a failure. True by
+    /// default.
     var indicatesCancellation: Bool { get }
 }
 
 extension CancellationIndicating {
-    /// True: the error always says that somebody cancelled.
+    /// True: every value of the error stands for a cancellation.
     public var indicatesCancellation: Bool { true }
 }

@@ -1,14 +1,14 @@
 internal import Foundation
 
 extension Error {
-    /// Whether this error says that somebody cancelled, rather than that something went wrong.
+    /// A Boolean value that indicates whether this error stands for a cancellation rather than a failure.
     ///
     /// True for `CancellationError`, `URLError.cancelled`, `CocoaError.userCancelled`, an `HTTPError` with this code,
-    /// and any ``CancellationIndicating`` error that says so.
+    /// and any ``CancellationIndicating`` error that indicates a cancellation.
     public var isCancellation: Bool {
         if self is CancellationError { return true }
         if let error = self as? any CancellationIndicating { return error.indicatesCancellation }
-        // By domain, since URLError lives in FoundationNetworking on Linux, which this module leaves alone.
+        // By domain, since on Linux URLError is declared in FoundationNetworking, which this module does not import.
         let error = self as NSError
         return switch error.domain {
         case NSURLErrorDomain: error.code == NSURLErrorCancelled

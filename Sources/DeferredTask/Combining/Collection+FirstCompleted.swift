@@ -1,10 +1,10 @@
 internal import DeferredCore
 
 extension Collection {
-    /// A task that ends as the first to end does, be it with a value or an error, and cancels the rest.
+    /// Returns a task that ends like the first task to end, with a value or an error, and cancels the rest.
     ///
-    /// - Returns: A task whose cancellation cancels those of the collection, and whose progress is the weighted mean of
-    ///   theirs. That of an empty collection never ends. Until it ends, it keeps them.
+    /// - Returns: A task whose cancellation cancels the tasks of the collection, and whose progress is the weighted
+    ///   mean of theirs. For an empty collection, it never ends. It keeps the tasks until it ends.
     /// - Complexity: O(*n*) in the number of tasks.
     public func firstCompleted<Success>() -> Task<Success> where Element == Task<Success> {
         let combination = Combination<Success>(expected: count)

@@ -1,13 +1,13 @@
 internal import DeferredCore
 
 extension Collection {
-    /// A task of the value that is there first, which cancels the rest; it fails only when all have failed.
+    /// Returns a task of the first value, which cancels the rest; it fails only when all tasks have failed.
     ///
-    /// For the same work by several ways, of which one suffices: mirrors, replicas.
+    /// For several ways of getting the same result, of which one suffices: mirrors, replicas.
     ///
-    /// - Returns: A task whose cancellation cancels those of the collection, and whose progress is the weighted mean of
-    ///   theirs. It fails with ``AllTasksFailed``, which has the errors in the order of the collection; that of an empty
-    ///   collection has failed so. Until it ends, it keeps them.
+    /// - Returns: A task whose cancellation cancels the tasks of the collection, and whose progress is the weighted
+    ///   mean of theirs. It fails with ``AllTasksFailed``, which has the errors in the order of the collection; for an
+    ///   empty collection, it has already failed that way. It keeps the tasks until it ends.
     /// - Complexity: O(*n*) in the number of tasks.
     public func firstSucceeded<Success>() -> Task<Success> where Element == Task<Success> {
         guard !isEmpty else { return .failure(AllTasksFailed(errors: [])) }
@@ -30,7 +30,7 @@ extension Collection {
     }
 }
 
-/// What ``Swift/Collection/firstSucceeded()`` fails with: every task has failed.
+/// The error of ``Swift/Collection/firstSucceeded()`` when every task has failed.
 public struct AllTasksFailed: Error, CustomStringConvertible {
     /// The error of each task, in the order of the collection.
     public var errors: [any Error] { storage.errors }
@@ -41,7 +41,7 @@ public struct AllTasksFailed: Error, CustomStringConvertible {
         storage = Storage(errors)
     }
 
-    /// One line for a log, with the first hundred errors; those of nested collections stand among the others.
+    /// One line for a log, with the first hundred errors; those of nested collections are listed in line.
     public var description: String {
         guard !errors.isEmpty else { return "there was no task that could have succeeded" }
         var (texts, pending) = ([String](), Array(errors.reversed()))

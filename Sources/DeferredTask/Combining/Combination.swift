@@ -1,26 +1,26 @@
 internal import DeferredCore
 
-/// A task that is decided by others: the storage behind the combining operators.
+/// Shared state of the combining operators: a task that ends when its children decide.
 ///
-/// Whoever ends it first takes back the handlers of those that have not ended, cancels them, and only then lets its own
-/// handlers run.
+/// The first call to `end` takes back the handlers on the children that have not ended, cancels those children, and
+/// only then runs the task's own handlers.
 final class Combination<Output: Sendable>: Sendable {
     private let storage = FutureStorage<Task<Output>.Result>()
     private let children: ChildTasks
-    /// What runs now beside the children, until the end.
+    /// A timer that runs alongside the children, until the end.
     private let timer = Lock<(running: ClockTimer?, isEnded: Bool)>((nil, false))
 
-    /// - Parameter expected: How many children there will be.
+    /// - Parameter expected: The number of children to come.
     init(expected: Int) {
         children = ChildTasks(expected: expected)
     }
 
-    /// The task.
+    /// Creates the task.
     ///
-    /// - Parameter endsAtOnce: Whether cancelling ends it, rather than asking the children to.
+    /// - Parameter endsAtOnce: Whether cancelling ends the task at once, rather than asking the children to stop.
     func task(endsAtOnce: Bool = false) -> Task<Output> {
-        // The futures of the children keep this, and the task the storage. When those futures are lost, nobody but a
-        // cancellation ends the task.
+        // The futures of the children keep this combination, and the task keeps the storage. When those futures are
+        // lost, only a cancellation can end the task.
         Task(storage, .children(children)) { [weak self, weak storage, children] in
             if let self {
                 if endsAtOnce { end(with: .failure(CancellationError())) }
@@ -33,7 +33,7 @@ final class Combination<Output: Sendable>: Sendable {
 
     var isEnded: Bool { storage.isFinished }
 
-    /// Adds a child, and calls `body` with its result unless the end comes first. After the end, cancels it.
+    /// Adds a child, and calls `body` with its result unless the task ends first. After the end, cancels the child.
     func add<Input>(_ task: Task<Input>, _ body: @escaping @Sendable (Task<Input>.Result) -> Void) {
         let key = children.started(task.control)
         let registration = task.storage.upon(.immediate) { [children] result in
@@ -43,14 +43,14 @@ final class Combination<Output: Sendable>: Sendable {
         children.wait(for: key, with: registration)
     }
 
-    /// Keeps a timer, to be cancelled at the end, in place of the one before.
+    /// Keeps a timer, to be cancelled at the end, in place of the previous one.
     func keep(_ new: ClockTimer) {
         let (isEnded, old) = timer.withLock { timer in
             defer { timer.running = timer.isEnded ? nil : new }
             return (timer.isEnded, timer.running)
         }
         if isEnded { new.cancel() }
-        // Let go outside of the lock.
+        // Released outside of the lock.
         withExtendedLifetime(old) {}
     }
 

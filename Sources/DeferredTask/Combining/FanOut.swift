@@ -1,17 +1,18 @@
 internal import DeferredCore
 
-/// A bounded fan-out: starts tasks while there is room.
+/// A bounded fan-out: starts tasks while fewer than the limit are running.
 final class FanOut<Element: Sendable, Success: Sendable>: Sendable {
     typealias Start = @Sendable (Element) throws -> Task<Success>
 
     private struct State: Sendable {
-        /// Those that have not been started, the last first: what was started is not kept.
+        /// The elements whose tasks have not been started, in reverse order: elements already started are not kept.
         var waiting: [Element]
-        /// Let go with the last of them, for it may know the producers of what was started, and so what keeps this.
+        /// Released with the last element: the closure may refer to the producers of the tasks it started, which keep
+        /// this fan-out.
         var start: Start?
         var started = 0
         var running = 0
-        /// Whether some thread is in `run`; others leave the work to it, so that tasks that end at once make no recursion.
+        /// True while a thread is in `run`; others leave the work to it, so that tasks that end at once don't recurse.
         var isStarting = false
     }
 
@@ -27,10 +28,10 @@ final class FanOut<Element: Sendable, Success: Sendable>: Sendable {
         values = Gathered(count: elements.count)
     }
 
-    /// Starts what there is room for.
+    /// Starts tasks up to the limit.
     func run() {
         guard beginStarting() else { return }
-        // What is started may itself fan out, and so on.
+        // A task that is started may itself fan out, and so on.
         if Trampoline.nest(startWaiting) == nil { Trampoline.putOff(startWaiting) }
     }
 

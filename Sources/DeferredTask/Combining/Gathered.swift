@@ -1,6 +1,6 @@
 internal import DeferredCore
 
-/// A value for each of several tasks, in their order, until all are there.
+/// Collects the values of several tasks, in their order, until all have arrived.
 final class Gathered<Value: Sendable>: Sendable {
     private let state: Lock<(values: [Value?], missing: Int)>
 
@@ -8,7 +8,7 @@ final class Gathered<Value: Sendable>: Sendable {
         state = Lock(([Value?](repeating: nil, count: count), count))
     }
 
-    /// Keeps a value. Returns all of them for the one that completes them.
+    /// Keeps a value. Returns all of them to the caller that completes them, and `nil` to the others.
     func put(_ value: Value, at index: Int) -> [Value]? {
         state.withLock { state in
             state.values[index] = value

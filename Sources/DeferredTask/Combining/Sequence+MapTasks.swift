@@ -1,8 +1,8 @@
 extension Sequence {
-    /// A task of what the tasks that `start` makes of the elements succeed with, in order, no more than some at a time.
+    /// Starts a task for each element, a limited number at a time, and returns a task of all values in order.
     ///
-    /// For many pieces of work over something that bears only a few at once. The first failure, of a task or thrown by
-    /// `start`, fails the whole, cancels what runs, and starts no more.
+    /// For many pieces of work on a resource that supports only a few at once. The first failure, of a task or thrown
+    /// by `start`, fails the new task, cancels the running tasks, and starts no more.
     ///
     /// ```swift
     /// let sizes = urls.mapTasks(maxConcurrent: 4) { url in
@@ -11,10 +11,10 @@ extension Sequence {
     /// ```
     ///
     /// - Parameters:
-    ///   - maxConcurrent: How many tasks may run at a time; at least 1.
+    ///   - maxConcurrent: The maximum number of tasks that run at a time; at least 1.
     ///   - start: Called once for each element, in order, on the thread that makes room. Kept until the last call
     ///     has returned, or the end.
-    /// - Returns: A task whose cancellation cancels what runs, starts no more, and ends it at once with
+    /// - Returns: A task whose cancellation cancels the running tasks, starts no more, and ends it at once with
     ///   `CancellationError`. Its progress is the weighted mean over all elements.
     /// - Complexity: O(*n*) in the number of elements, which are copied.
     public func mapTasks<Success: Sendable>(

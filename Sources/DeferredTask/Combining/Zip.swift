@@ -1,7 +1,7 @@
 internal import DeferredCore
 internal import Synchronization
 
-/// A task of the values of several tasks, as a tuple; the first failure fails it, and cancels the rest.
+/// Returns a task of the values of several tasks, as a tuple; the first failure fails it and cancels the rest.
 ///
 /// For values of different types that are needed together; there may be any number of them. For a collection of tasks
 /// of one type, use ``Swift/Collection/allSucceeded()``.
@@ -12,10 +12,10 @@ internal import Synchronization
 /// }
 /// ```
 ///
-/// - Parameter tasks: Tasks, of any types. A `Future` is not one of them: pass `Task(succeedsFrom:)`. When the
-///   arguments are not all tasks, this is ``DeferredCore/zip(_:)``, which waits for every result.
-/// - Returns: A task whose cancellation cancels all of them, and whose progress is the weighted mean of theirs. That
-///   of no tasks has succeeded. Until it ends, it keeps them.
+/// - Parameter tasks: Tasks, of any types. A `Future` is not a task: pass `Task(succeedsFrom:)`. When the arguments are
+///   not all tasks, this is ``DeferredCore/zip(_:)``, which waits for every result.
+/// - Returns: A task whose cancellation cancels all of them, and whose progress is the weighted mean of theirs. Without
+///   arguments, it has already succeeded. It keeps the tasks until it ends.
 /// - Complexity: O(*n*) in the number of tasks.
 public func zip<each Success: Sendable>(_ tasks: repeat Task<each Success>) -> Task<(repeat each Success)> {
     var count = 0
@@ -41,11 +41,11 @@ public func zip<each Success: Sendable>(_ tasks: repeat Task<each Success>) -> T
     return task
 }
 
-/// The place of one value of a tuple.
+/// The slot for one value of a tuple.
 private final class TupleSlot<Value: Sendable>: Sendable {
     private let content = Lock<Value?>(nil)
 
-    /// The value, which is there.
+    /// The value, which must be present.
     var value: Value {
         guard let value = content.withLock({ $0 }) else {
             preconditionFailure("a tuple of tasks' values was made before all of them were there")
@@ -58,7 +58,7 @@ private final class TupleSlot<Value: Sendable>: Sendable {
     }
 }
 
-/// Counts the values that are not there yet.
+/// Counts the values that have not arrived yet.
 private final class MissingValues: Sendable {
     private let count: Atomic<Int>
 
@@ -66,7 +66,8 @@ private final class MissingValues: Sendable {
         self.count = Atomic(count)
     }
 
-    /// True for the last. Each value is there before it is counted out, and the last one acquires them all.
+    /// Returns true for the last value. Each value is stored before it is counted, and the last count acquires them
+    /// all.
     func countOut() -> Bool {
         count.subtract(1, ordering: .acquiringAndReleasing).newValue == 0
     }

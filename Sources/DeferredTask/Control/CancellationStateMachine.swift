@@ -1,4 +1,4 @@
-/// The cancellation of one task, as a pure machine.
+/// The cancellation of one task, as a pure state machine.
 ///
 /// ```
 ///            cancel                     end
@@ -29,7 +29,7 @@ struct CancellationStateMachine: Sendable {
         if case .ended = state { true } else { false }
     }
 
-    /// Asks to stop. True the first time, before the end.
+    /// Notes a request to stop. Returns true the first time, before the end.
     mutating func cancel() -> Bool {
         guard case .active = state else { return false }
         state = .cancelled

@@ -1,13 +1,13 @@
 internal import DeferredCore
 
-/// The tasks that another one has started, or was made of: cancelled with it, and counted in its progress.
+/// The tasks that another one has started, or was combined from: cancelled with it, and counted in its progress.
 ///
-/// A child that starts when its parent was cancelled already is cancelled then and there.
+/// A child that starts after its parent was cancelled is cancelled immediately.
 @usableFromInline
 package final class ChildTasks: Sendable {
     fileprivate struct Child: Sendable {
         var control: TaskControl
-        /// What the parent waits with.
+        /// The parent's handler on the child's end.
         var registration: Registration?
     }
 
@@ -16,18 +16,18 @@ package final class ChildTasks: Sendable {
         var nextKey = 0
         /// Children that have not started yet, each of which counts 1.
         var expected: Int
-        /// What children that are gone counted.
+        /// The shares of the children that were released.
         var ended = Share()
         var isCancelled = false
         var isEnded = false
         var place = Place.none
     }
 
-    /// Where the task whose children these are is itself a child.
+    /// The place of the task that these children belong to, if it is itself a child.
     private enum Place: Sendable {
         case none
         case one(Weak, ObjectIdentifier, key: Int)
-        /// It has several parents.
+        /// The task has several parents.
         case several
     }
 
@@ -37,12 +37,12 @@ package final class ChildTasks: Sendable {
 
     private let state: Lock<State>
     private let watchers = Lock<Watchers?>(nil)
-    /// Whether these are the one child of a stage, as which it ends.
+    /// True if these are the only child of a stage, whose result ends the stage.
     private let isCollapsible: Bool
 
     /// - Parameters:
     ///   - expected: The number of children to come.
-    ///   - isCollapsible: Whether these are the one child of a stage, as which it ends.
+    ///   - isCollapsible: Whether these are the only child of a stage, whose result ends the stage.
     @usableFromInline
     init(expected: Int, isCollapsible: Bool = false) {
         state = Lock(State(expected: expected))
@@ -51,26 +51,27 @@ package final class ChildTasks: Sendable {
 
     deinit {
         var controls = state.withLock { $0.running.take() }.inOrder.map(\.control)
-        // The end of a task can be the end of its children.
+        // Releasing a task can release its children.
         Trampoline.free(&controls)
     }
 
-    /// The children that run.
+    /// The running children.
     var running: [TaskControl] { state.withLock { $0.running.values.map(\.control) } }
 
-    /// How much is done of the children but for those that run, and these.
+    /// The share of the children that are not running, expected ones included, and the running children.
     var parts: (share: Share, running: [TaskControl]) {
         var (share, running, expected) = state.withLock { ($0.ended, $0.running.values.map(\.control), $0.expected) }
         if expected > 0 {
             share.addStages(Double(expected), fraction: 0)
-            // What they will amount to is not known.
+            // Their amounts are not known yet.
             share.bytes.total = nil
             share.items.total = nil
         }
         return (share, running)
     }
 
-    /// Whether `task` is the one whose children these are, or derives from it, and would wait for itself as a child.
+    /// Returns true if `task` is the one that these children belong to, or derives from it, and so would wait for
+    /// itself as a child.
     ///
     /// Looks no further than 64 operators up, so that a child at the end of a long chain costs no more.
     @usableFromInline
@@ -83,9 +84,9 @@ package final class ChildTasks: Sendable {
         return false
     }
 
-    /// Notes a child that has started; `nil` for one that ended before it could be cancelled.
+    /// Notes a child that has started; `nil` for a child that ended before it could be cancelled.
     ///
-    /// - Returns: What the child is known by here.
+    /// - Returns: The key of the child.
     @discardableResult
     @usableFromInline
     func started(_ control: TaskControl?) -> Int {
@@ -106,18 +107,18 @@ package final class ChildTasks: Sendable {
         return key
     }
 
-    /// Puts the one child of a stage in the stage's own place among its parent's children, if nobody but the parent keeps
-    /// the stage.
+    /// Puts the only child of a stage in the stage's place among the children of its parent, if nobody but the parent
+    /// keeps the stage.
     ///
-    /// Of a recursive `flatMap`, whose turns are children of one another, this leaves only the turn that runs. Goes on with
-    /// the parent, which its caller may still have kept at the turn before.
+    /// Of a recursive `flatMap`, whose turns are children of one another, this leaves only the running turn. Continues
+    /// with the parent, which its caller may still have kept at the previous turn.
     @usableFromInline
     func collapse() {
         var current: ChildTasks? = self
         while let children = current { current = children.collapseOnce() }
     }
 
-    /// - Returns: The children among which the child is now.
+    /// - Returns: The children that the child now belongs to.
     private func collapseOnce() -> ChildTasks? {
         let (place, running, ended) = state.withLock { state in
             (state.place, state.running.count == 1 ? state.running.first : nil, state.ended)
@@ -142,7 +143,7 @@ package final class ChildTasks: Sendable {
         return parent
     }
 
-    /// A child that nobody else keeps.
+    /// Returns a child, if nobody else keeps it.
     private func unsharedChild(_ key: Int) -> TaskControl? {
         state.withLock { state in
             guard let index = state.running.index(forKey: key),
@@ -152,7 +153,7 @@ package final class ChildTasks: Sendable {
         }
     }
 
-    /// Notes where the stage whose children these are is a child.
+    /// Notes the place of the stage that these children belong to among the children of `parent`.
     private func place(in parent: ChildTasks, _ key: Int, insteadOf old: ChildTasks? = nil) {
         guard isCollapsible else { return }
         let new = Place.one(Weak(parent: parent), ObjectIdentifier(parent), key: key)
@@ -165,7 +166,7 @@ package final class ChildTasks: Sendable {
         }
     }
 
-    /// Keeps what a child's end is waited for with, unless it has ended.
+    /// Keeps the handler on a child's end, unless the child has ended.
     func wait(for key: Int, with registration: Registration) {
         let isEnded = state.withLock { state in
             state.running[key]?.registration = registration
@@ -174,14 +175,14 @@ package final class ChildTasks: Sendable {
         if isEnded { registration.cancel() }
     }
 
-    /// Lets go of a child that has ended.
+    /// Releases a child that has ended.
     func ended(_ key: Int, hasSucceeded: Bool) {
         guard let control = state.withLock({ $0.running[key]?.control }) else { return }
         var share = Share()
         if hasSucceeded || watchers.withLock({ $0 }) != nil {
             share = control.share
         } else {
-            // One that was cancelled has ended before those below it, and may be nested deeply.
+            // A cancelled child ends before its own children, and may be nested deeply.
             share.addStages(1, fraction: 0)
         }
         let child = state.withLock { [share] state in
@@ -189,7 +190,7 @@ package final class ChildTasks: Sendable {
             if child != nil { state.ended.add(share, isDone: hasSucceeded) }
             return child
         }
-        // Let go outside of the lock.
+        // Released outside of the lock.
         withExtendedLifetime(child) {}
     }
 
@@ -203,9 +204,9 @@ package final class ChildTasks: Sendable {
         return watchers.add(body)
     }
 
-    /// Has children to come cancelled when they start.
+    /// Marks children to come to be cancelled when they start.
     ///
-    /// - Returns: Those that run, to be cancelled.
+    /// - Returns: The running children, to be cancelled.
     func cancel() -> [TaskControl] {
         state.withLock { state in
             state.isCancelled = true
@@ -213,17 +214,17 @@ package final class ChildTasks: Sendable {
         }
     }
 
-    /// Lets go of the children: their parent has ended.
+    /// Releases the children: their parent has ended.
     ///
-    /// - Parameter cancelling: Whether to take back what waits for them, and to cancel them.
+    /// - Parameter cancelling: Whether to take back the handlers on the children, and to cancel the children.
     func end(cancelling: Bool = false) {
-        // What they have reported stays, where somebody follows it. Otherwise it isn't worth the look, which takes as long
-        // as children are nested deeply.
+        // If somebody follows the progress, the children's reports stay in it. Otherwise they are not read, which takes
+        // as long as children are nested deeply.
         let isFollowed = watchers.withLock { $0 } != nil
         let shares = isFollowed ? state.withLock { $0.running }.mapValues(\.control.share) : [:]
         let running = state.withLock { state in
             state.isEnded = true
-            // Together with their leaving, so that nobody finds neither.
+            // In the same step as the removal, so that no reader misses both.
             for (key, share) in shares where state.running[key] != nil { state.ended.add(share) }
             return state.running.take()
         }
@@ -236,12 +237,12 @@ package final class ChildTasks: Sendable {
 }
 
 extension [Int: ChildTasks.Child] {
-    /// The children as they were started, so that they are cancelled in the same order each time.
+    /// The children in the order in which they were started, so that they are always cancelled in the same order.
     fileprivate var inOrder: [Value] { count < 2 ? Array(values) : sorted { $0.key < $1.key }.map(\.value) }
 }
 
 extension Dictionary {
-    /// All of it, leaving nothing.
+    /// Returns all of the contents, leaving the dictionary empty.
     fileprivate mutating func take() -> Self {
         defer { self = [:] }
         return self

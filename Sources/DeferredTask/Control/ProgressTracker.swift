@@ -3,53 +3,54 @@ internal import Synchronization
 
 /// Follows the tree of tasks behind a task's progress, for one reader.
 ///
-/// The tasks that it follows keep it, until it is stopped. It keeps their states, and not the tasks, so that those who
+/// The tasks that it follows keep it until it is stopped. It keeps their states, but not the tasks, so that tasks that
 /// leave the tree are freed.
 final class ProgressTracker: Sendable {
     /// A task that has not ended.
     private struct Part: Sendable {
-        /// Kept, for its address is what the part is known by.
+        /// Kept, because its address is the key of the part.
         let state: TaskState
-        /// What tells of changes other than the end.
+        /// The watch on changes other than the end.
         let watch: Watchers.Watch?
-        /// Whether there are children, which go with the task.
+        /// True if the task has children, which leave the tree with it.
         let hasChildren: Bool
     }
 
     private let onChange: @Sendable () -> Void
-    /// Whether children may have started or ended that are not known here.
+    /// True if children may have started or ended that are not known here.
     private let isOutdated = Atomic(true)
     /// `nil` once stopped.
     private let parts = Lock<[ObjectIdentifier: Part]?>([:])
 
-    /// - Parameter onChange: Called after each change of what `read` told, from any thread.
+    /// - Parameter onChange: Called after each change of the result of `read`, from any thread.
     init(onChange: @escaping @Sendable () -> Void) {
         self.onChange = onChange
     }
 
-    /// What the tree tells: the fraction, which is 1 only after a success, and what it is made of.
+    /// Returns the fraction, which is 1 only after a success, and the share of the tree that it is computed from.
     ///
-    /// The fraction is never less than what any reader of the task was told before. For one thread at a time.
+    /// The fraction is never less than one that any reader of the task was given before. Only one thread may read at a
+    /// time.
     ///
-    /// - Parameter control: Always the same; `nil` for a task that was made with its result.
+    /// - Parameter control: Always the same; `nil` for a task that was created with its result.
     func read(_ control: TaskControl?, hasSucceeded: Bool) -> (fraction: Double, share: Share) {
         guard let control else { return (hasSucceeded ? 1 : 0, Share()) }
-        // First the watches, so that no change falls between. Acquires the tasks from `watch`.
+        // Watches first, so that no change is lost in between. Acquires the tasks from `watch`.
         if isOutdated.exchange(false, ordering: .acquiring) { watchParts(of: control) }
         let share = control.share
-        // Asked after the share, in which what has ended is done: one that has failed stays where it was.
+        // Read after the share, in which ended tasks count as done: a failed task keeps its last fraction.
         let hasFailed = !hasSucceeded && control.isEnded
         let fraction = hasSucceeded ? 1 : hasFailed ? 0 : min(share.fraction, (1.0).nextDown)
         return (control.state.raise(to: fraction), share)
     }
 
-    /// Takes back what it watches with.
+    /// Stops watching.
     func stop() {
         let parts = parts.withLock { $0.take() }
         for part in (parts ?? [:]).values { stopWatching(part) }
     }
 
-    /// Watches the parts that have come since the last time, and lets go of those that are no more.
+    /// Watches the parts that are new since the last time, and releases those that have left.
     private func watchParts(of control: TaskControl) {
         guard let old = parts.withLock({ $0 }) else { return }
         let controls = control.parts
@@ -76,7 +77,7 @@ final class ProgressTracker: Sendable {
         case .children(let children):
             hasChildren = true
             watch = children.watch { [weak self, onChange] in
-                // Releases what has changed to `read`.
+                // Releases the changes to `read`.
                 self?.isOutdated.store(true, ordering: .releasing)
                 onChange()
             }
@@ -90,12 +91,12 @@ final class ProgressTracker: Sendable {
         part.watch?.cancel()
     }
 
-    /// Lets go of a part that has ended.
+    /// Releases a part that has ended.
     func ended(_ state: TaskState) {
         let part = parts.withLock { $0?.removeValue(forKey: ObjectIdentifier(state)) }
         part?.watch?.cancel()
-        // An end changes what is to be watched of others only where there are children. One that is not known yet is just
-        // being watched, and has to be looked at again. Releases to `read`.
+        // An end changes the set of parts to watch only if the part has children. A part that is not known yet is just
+        // being added, and has to be looked at again. Releases to `read`.
         if part?.hasChildren ?? true { isOutdated.store(true, ordering: .releasing) }
         onChange()
     }

@@ -1,11 +1,11 @@
-/// How much of a chain of tasks, or of several, is done.
+/// The completed part of one chain of tasks, or of several.
 struct Share: Sendable {
     /// Units of one kind, as producers report them.
     struct Amount: Sendable {
         var completed: Int64 = 0
-        /// `nil` if some producer doesn't know it.
+        /// `nil` if some producer doesn't know its total.
         var total: Int64? = 0
-        /// What was done before the tasks began.
+        /// The units that were completed before the tasks began.
         var resumed: Int64 = 0
         var isReported = false
     }
@@ -14,11 +14,11 @@ struct Share: Sendable {
 
     private(set) var weight = 0.0
     private(set) var done = 0.0
-    /// The same of children by their bytes; `nil` weight once there is a child that doesn't count bytes, or not how many.
+    /// The weight of the children by their bytes; `nil` once a child doesn't count bytes, or doesn't know how many.
     private var byteWeight: Double? = 0
     private var bytesDone = 0.0
     var isReporting = false
-    /// Whether any of those that report has ended, or knows its total.
+    /// True if any of the reporting stages has ended, or knows its total.
     private(set) var isDetermined = false
     var bytes = Amount()
     var items = Amount()
@@ -29,16 +29,16 @@ struct Share: Sendable {
         return weight == 0 ? 0 : min(done / weight, 1)
     }
 
-    /// Whether all that report only do so without knowing their totals.
+    /// True if every stage that reports does so without knowing its total.
     var isIndeterminate: Bool { isReporting && !isDetermined }
 
-    /// Adds stages, or children, that report nothing.
+    /// Adds stages, or children, that report no progress.
     mutating func addStages(_ count: Double, fraction: Double) {
         add(weight: count, fraction: fraction)
         byteWeight = nil
     }
 
-    /// Adds a child, which is done whatever it tells if `isDone`.
+    /// Adds a child; if `isDone`, it counts as completed whatever it reports.
     mutating func add(_ child: Share, isDone: Bool = false) {
         let fraction = isDone ? 1 : child.fraction
         add(weight: child.weight, fraction: fraction)
@@ -51,7 +51,7 @@ struct Share: Sendable {
         addAmounts(of: child, isDone: isDone)
     }
 
-    /// Adds a stage that reports progress by itself.
+    /// Adds a stage that reports its own progress.
     mutating func add(_ source: some FractionSource, isDone: Bool) {
         let (report, fraction) = (source.report, source.fraction)
         isReporting = true
@@ -63,7 +63,7 @@ struct Share: Sendable {
         }
     }
 
-    /// Adds a stage that is as far as its children are.
+    /// Adds a stage that is as complete as its children.
     mutating func add(childrenOfStage children: Share, isDone: Bool) {
         add(weight: children.isReporting ? Self.reportingWeight : 1, fraction: isDone ? 1 : children.fraction)
         addAmounts(of: children, isDone: isDone)

@@ -2,8 +2,9 @@ internal import DeferredCore
 
 /// The consumers of a shared task that have not cancelled.
 ///
-/// One that somebody holds wants the result, and so does one that is gone but whose handlers still wait for it. To ask
-/// which do is for copies, outside of locks: it may come to be the last to hold one of their futures.
+/// A consumer that somebody holds wants the result, and so does a released one whose handlers still wait for it. Asking
+/// which ones do requires a copy, outside of locks: the question may release the last reference to one of their
+/// futures.
 struct TaskConsumers: Sendable {
     private struct Consumer: Sendable {
         let control: ObjectIdentifier
@@ -19,13 +20,13 @@ struct TaskConsumers: Sendable {
     private var pruningCount = 8
     private var hasCancelled = false
 
-    /// Whether somebody has cancelled, and nobody wants the result any more. For copies.
+    /// True if some consumer has cancelled, and none wants the result any more. For copies only.
     var areDone: Bool { hasCancelled && !consumers.contains(where: \.wantsResult) }
 
-    /// The numbers of those that want the result no more. For copies.
+    /// The numbers of the consumers that no longer want the result. For copies only.
     var gone: Set<Int> { Set(consumers.lazy.filter { !$0.wantsResult }.map(\.number)) }
 
-    /// Whether there are so many that half of them may be gone.
+    /// True if there are so many consumers that half of them may be gone.
     var needPruning: Bool { consumers.count >= pruningCount }
 
     mutating func add(_ control: TaskControl, _ future: UnownedFuture) {
@@ -38,7 +39,7 @@ struct TaskConsumers: Sendable {
         pruningCount = max(8, 2 * consumers.count)
     }
 
-    /// Counts out one that has cancelled.
+    /// Removes a consumer that has cancelled.
     mutating func cancel(_ control: TaskControl) {
         hasCancelled = true
         if let index = index(of: control) { consumers.remove(at: index) }
@@ -49,7 +50,7 @@ struct TaskConsumers: Sendable {
         if let index = index(of: control) { consumers[index].isHeld = false }
     }
 
-    /// The address of one that is gone may be that of another by now.
+    /// Compares held consumers only: another control may have the address of a released one.
     private func index(of control: TaskControl) -> Int? {
         consumers.firstIndex { $0.isHeld && $0.control == ObjectIdentifier(control) }
     }

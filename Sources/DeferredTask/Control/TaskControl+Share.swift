@@ -2,10 +2,11 @@ extension TaskControl {
     /// The progress of this task and those it was derived from: the mean of their fractions, weighted by 10 for a stage
     /// that reports and by 1 for one that does not.
     ///
-    /// What has ended counts in full, and what has failed as far as it came. Keeps no control.
+    /// Stages that have succeeded count in full, and failed ones as far as they came. Keeps no control.
     var share: Share {
         var share = Share()
-        // Most chains have no children. Each stage keeps the one before, so that none has to be kept for the look.
+        // Most chains have no children. Each stage keeps the previous one, so that none has to be retained while it is
+        // read.
         var current: Unmanaged<TaskControl>? = .passUnretained(self)
         while let control = current, control._withUnsafeGuaranteedRef({ share.add($0) }) {
             current = control._withUnsafeGuaranteedRef { $0.upstream.map(Unmanaged.passUnretained) }
@@ -13,11 +14,11 @@ extension TaskControl {
         return current.map { Self.share(of: $0.takeUnretainedValue(), added: share) } ?? share
     }
 
-    /// The same of a chain that has children, of which some stages were added already.
+    /// Returns the share of a chain that has children, of which some stages were added already.
     private static func share(of control: TaskControl, added share: Share) -> Share {
-        // With a stack of its own, for children may be nested as deeply as a recursive `flatMap` has turns.
+        // With an explicit stack, since children may be nested as deeply as a recursive `flatMap` has turns.
         var sums = [Sum(share: share, remaining: .chain(control))]
-        // Where tasks of one stage are children of another by several ways, and so on, there are 2ⁿ ways.
+        // Where tasks of one stage are children of another in several ways, and so on, there are 2ⁿ paths.
         var known: [ObjectIdentifier: (children: ChildTasks, share: Share)] = [:]
         while true {
             let top = sums.count - 1
@@ -60,10 +61,10 @@ extension TaskControl {
         var remaining: Remaining
     }
 
-    /// This control, those upstream, and those of children, each once: for the moment, not to be kept.
+    /// This control, those upstream, and those of children, each once. Not to be kept for long.
     var parts: [TaskControl] {
         var parts: [TaskControl] = []
-        // Most chains have no children, and none is met again.
+        // Most chains have no children, so that no control can occur twice.
         var plain: TaskControl? = self
         while let control = plain, control.children == nil {
             parts.append(control)
@@ -85,7 +86,7 @@ extension TaskControl {
 }
 
 extension Share {
-    /// Adds a stage; false for one with children, which is not added.
+    /// Adds a stage. Returns false for a stage with children, which is not added.
     fileprivate mutating func add(_ control: TaskControl) -> Bool {
         switch control.work {
         case .shared: break

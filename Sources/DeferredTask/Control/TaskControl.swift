@@ -3,35 +3,36 @@ public import DeferredCore
 /// The consumer's side of a task: what `cancel()` and `progress` act on.
 ///
 /// References run from consumers to producers only: a control keeps the control of the task it was derived from, and a
-/// future keeps no control. Nor does a control keep its future: handlers behind that may keep the control. So a
-/// cancellation handler may refer to the future that it fills without making a cycle: when nobody is left who could cancel,
-/// the control goes, and the handlers with it; and when nobody is left who could fill, the future goes.
+/// future keeps no control. Nor does a control keep its future, because handlers on the future may keep the control. So
+/// a cancellation handler may refer to the future that it fills without making a cycle: when nobody is left who could
+/// cancel, the control is released, and the handlers with it; and when nobody is left who could fill, the future is
+/// released.
 ///
 /// SAFETY: `unmanagedUpstream` changes only while deinitialising; everything else is immutable or atomic.
 @usableFromInline
 package final class TaskControl: @unchecked Sendable {
-    /// With a reference.
+    /// Owns a reference.
     @exclusivity(unchecked)
     private var unmanagedUpstream: Unmanaged<TaskControl>?
     @usableFromInline let work: TaskWork
     private let future: UnownedFuture
-    /// Whether the future is an operator's result, which ends at once if its closure has not begun.
+    /// True if the future is an operator's result, which ends at once on a cancellation if its closure has not begun.
     private let isStage: Bool
-    /// Whether this is one consumer of a shared task.
+    /// True if this is one consumer of a shared task.
     private let isShared: Bool
-    /// Whether this is one of several that `upstream` is shared by.
+    /// True if this is one of the consumers that share `upstream`.
     private let isConsumer: Bool
-    /// Tells of the end, where the future has no room for who is told; taken back when nobody is left who could cancel.
+    /// Tells of the end if the future has no room for an attachment; taken back when nobody is left who could cancel.
     private let notice: Registration?
-    /// What is shared with the future; most never need it.
+    /// The state shared with the future; most tasks never need it.
     private let shared = Attachment()
 
     /// - Parameters:
-    ///   - words: Those of `future`.
+    ///   - words: The words of `future`.
     ///   - isStage: Whether the future is an operator's result.
     ///   - notice: Keeps the attachment among the words, unless the future does.
-    ///   - upstream: The task that this is derived from; `nil` for one that was made with its result.
-    ///   - onCancel: Asks whoever fills the future to stop.
+    ///   - upstream: The task that this is derived from; `nil` for one that was created with its result.
+    ///   - onCancel: Asks the producer to stop.
     @usableFromInline
     init(
         _ future: __shared FutureNode,
@@ -49,7 +50,7 @@ package final class TaskControl: @unchecked Sendable {
             if upstream.isShared { isConsumer = true }
         }
         self.isConsumer = isConsumer
-        // What is kept for the end has to be there in time.
+        // Handlers and children have to be known to the future before its end.
         let needsState = onCancel != nil || work.hasChildren
         self.work = work
         self.future = UnownedFuture(future, words)
@@ -63,7 +64,7 @@ package final class TaskControl: @unchecked Sendable {
         notice?.cancel()
         existingState?.letGo()
         if isConsumer, let upstream, upstream.state.dropConsumer(self) { upstream.cancel() }
-        // One by one, for a chain of a million tasks would overflow the stack.
+        // Released in a loop, since the recursion of a chain of a million tasks would overflow the stack.
         var next = unmanagedUpstream
         while let control = next {
             next = control.isSole ? control._withUnsafeGuaranteedRef { $0.unmanagedUpstream.take() } : nil
@@ -74,44 +75,44 @@ package final class TaskControl: @unchecked Sendable {
     /// The task that this is derived from.
     var upstream: TaskControl? { unmanagedUpstream?.takeUnretainedValue() }
 
-    /// What is shared with the future, unless nobody has needed it.
+    /// The state shared with the future, or `nil` if it was not needed yet.
     private var existingState: TaskState? {
         shared.object.map { unsafeDowncast($0, to: TaskState.self) }
     }
 
-    /// What is shared with the future, made now if nobody has needed it.
+    /// The state shared with the future, created on first use.
     @usableFromInline
     package var state: TaskState { existingState ?? makeState() }
 
     private func makeState(_ handler: (@Sendable () -> Void)? = nil) -> TaskState {
         let state = TaskState(work, handler: handler)
-        // Before the future has it, which may not be there to give it to others.
+        // Attached here first: the future, which may be gone, can't be relied on to pass it to other threads.
         guard shared.attach(state) else { return self.state }
-        // One that is gone has ended, or will never.
+        // A future that is gone has ended, or never will.
         if !future.attach(state), future.isFinished { state.end() }
         return state
     }
 
-    /// The tasks that this one has started, or was made of.
+    /// The tasks that this one has started, or was combined from.
     var children: ChildTasks? {
         if case .children(let children) = work { children } else { nil }
     }
 
-    /// Whether somebody has asked the task to stop before its end.
+    /// True if the task was asked to stop before its end.
     var isCancelled: Bool { existingState?.isCancelled ?? false }
 
-    /// Whether nobody has registered anything with the cancellation of the task.
+    /// True if nothing is registered with the cancellation of the task.
     var isPlain: Bool { existingState?.isPlain ?? true }
 
-    /// Whether the task has ended.
+    /// True if the task has ended.
     var isEnded: Bool {
         future.isFinished || existingState?.isEnded ?? false
     }
 
-    /// Whether the task has ended otherwise than by a failure.
+    /// True if the task has ended other than by a failure.
     var isDone: Bool { future.hasSucceeded }
 
-    /// A token that is cancelled with the task, until its end.
+    /// Returns a token that is cancelled with the task, until its end.
     func token() -> CancellationToken {
         future.isFinished ? .none : state.token()
     }
@@ -123,7 +124,7 @@ package final class TaskControl: @unchecked Sendable {
         if Trampoline.nest(stop) == nil { Trampoline.putOff(stop) }
     }
 
-    /// Notes that the task is to stop. Returns what that comes to, the first time before the end.
+    /// Notes the request to stop. Returns the handlers to call, the first time before the end.
     private func beginCancelling() -> TaskState.Cancellation? {
         future.isFinished ? nil : state.cancel()
     }
@@ -131,9 +132,10 @@ package final class TaskControl: @unchecked Sendable {
     private func stop(_ first: TaskState.Cancellation) {
         var (current, cancellation) = (self, first)
         var pending: [TaskControl] = []
-        // In a loop, for chains may be long and children deep.
+        // In a loop, since chains may be long and children nested deeply.
         while true {
-            // First the stage, so that it fails by itself and not with what its upstream makes of the request.
+            // The stage first, so that it fails with its own cancellation and not with its upstream's reaction to the
+            // request.
             if current.isStage { current.future.abandon() }
             cancellation.callHandlers()
             current.state.progress?.update()
@@ -149,14 +151,14 @@ package final class TaskControl: @unchecked Sendable {
         }
     }
 
-    /// What this was derived from, unless that has other consumers that still want it.
+    /// The task that this was derived from, unless other consumers still want its result.
     private func upstreamToCancel() -> TaskControl? {
         guard let upstream else { return nil }
         guard isConsumer else { return upstream }
         return upstream.state.cancelConsumer(self) ? upstream : nil
     }
 
-    /// Lets `token` cancel this task, until it ends or nobody is left who holds it.
+    /// Lets `token` cancel this task, until it ends or is released.
     func cancel(when token: CancellationToken) {
         let control = UnownedReference(self)
         state.takeBackAtEnd(token.register { control.strong?.cancel() })

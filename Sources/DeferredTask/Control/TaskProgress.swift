@@ -2,15 +2,16 @@ internal import DeferredCore
 internal import Foundation
 internal import Synchronization
 
-/// The `Progress` of a task, made when somebody first asks for it.
+/// The `Progress` of a task, created on first use.
 ///
-/// It follows the parts of the chain, and writes to itself from one thread at a time, for `Progress` on Linux has no
+/// It follows the parts of the chain, and writes to itself from one thread at a time, since `Progress` on Linux has no
 /// locks. Its units are billionths of the whole.
 ///
-/// It keeps the task's control, so that cancelling it works as long as somebody holds it; the control knows it weakly.
+/// It keeps the task's control, so that it can cancel the task as long as somebody holds it; the control refers to it
+/// weakly.
 ///
-/// SAFETY: `Progress` is Sendable; `tracker` and `registration` are set before anybody else knows this, `hasShownCancellation`
-/// belongs to the one who is in the loop of `update`, and the rest is atomic.
+/// SAFETY: `Progress` is Sendable; `tracker` and `registration` are set before the object is shared,
+/// `hasShownCancellation` belongs to the thread that is in the loop of `update`, and the rest is atomic.
 final class TaskProgress: Progress, @unchecked Sendable {
     private static let units: Int64 = 1_000_000_000
 
@@ -19,47 +20,47 @@ final class TaskProgress: Progress, @unchecked Sendable {
     private var tracker: ProgressTracker?
     /// Waits for the end of the task.
     private var registration: Registration?
-    /// How often somebody asked for an update since the last one began.
+    /// The number of requested updates since the last one began.
     private let requests = Atomic(0)
     private let hasSucceeded = Atomic(false)
     private let hasUnknownTotal = Atomic(false)
-    /// Whether `super` knows that the task was cancelled.
+    /// True once `super` was told of the cancellation.
     @exclusivity(unchecked)
     private var hasShownCancellation = false
 
     /// - Parameters:
-    ///   - control: `nil` for a task that was made with its result.
+    ///   - control: `nil` for a task that was created with its result.
     ///   - storage: Tells of the end.
     init<Success: Sendable>(_ control: TaskControl?, _ storage: FutureStorage<Result<Success, any Error>>) {
         self.control = control
         super.init(parent: nil, userInfo: nil)
         totalUnitCount = Self.units
-        // As Foundation documents it; on Linux, the default is another.
+        // The documented default of Foundation; on Linux, the default differs.
         isCancellable = true
         tracker = ProgressTracker { [weak self] in self?.update() }
         guard control != nil else { return }
         registration = storage.upon(.immediate) { [weak self] result in self?.end(with: result) }
     }
 
-    // A task of long life may be polled often.
+    // So that no watches pile up on a long-lived task whose progress is read often.
     deinit {
         registration?.cancel()
         tracker?.stop()
     }
 
-    /// Cancels the task, before this returns, which cancels this. Not by way of `cancellationHandler`, which runs later on
-    /// some queue, and which is free for others to set.
+    /// Cancels the task before this returns, which in turn cancels this progress. Does not use `cancellationHandler`,
+    /// which runs later on some queue, and which others may set.
     override func cancel() {
         control?.cancel()
     }
 
-    /// Whether the task was cancelled before its end. `super` is told in `update`.
+    /// True if the task was cancelled before its end. `super` is told in `update`.
     override var isCancelled: Bool {
         get { control?.isCancelled ?? false }
         set { if newValue { cancel() } }
     }
 
-    /// Whether all that report only do so without a total, and nothing else is done yet.
+    /// True if every stage that reports does so without a total, and nothing else is completed yet.
     override var isIndeterminate: Bool { hasUnknownTotal.load(ordering: .relaxed) }
 
     /// Notes the end of the task, for the first time or again.
@@ -72,7 +73,7 @@ final class TaskProgress: Progress, @unchecked Sendable {
 
     /// Brings everything up to date.
     func update() {
-        // Whoever comes while another thread writes leaves the work to it, and releases to it what made this necessary.
+        // A thread that comes while another one writes leaves the work to it, and releases its own changes to it.
         guard requests.wrappingAdd(1, ordering: .acquiringAndReleasing).oldValue == 0 else { return }
         var served = 0
         repeat {
@@ -86,7 +87,7 @@ final class TaskProgress: Progress, @unchecked Sendable {
     }
 
     private func write(_ news: (fraction: Double, share: Share)) {
-        // Foundation has a fraction of 0 for what is indeterminate, so that the one excludes the other.
+        // Foundation gives an indeterminate progress a fraction of 0, so that no other fraction may be indeterminate.
         hasUnknownTotal.store(news.fraction == 0 && news.share.isIndeterminate, ordering: .relaxed)
         let units = Int64(news.fraction * Double(Self.units))
         if units != completedUnitCount { completedUnitCount = units }

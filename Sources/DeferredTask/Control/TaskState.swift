@@ -1,19 +1,19 @@
 public import DeferredCore
 internal import Synchronization
 
-/// What the two sides of a task share: its control, which cancels, and its future, which ends.
+/// State shared by the two sides of a task: its control, which cancels, and its future, which ends.
 ///
-/// Both keep it, and whichever is done first empties it: the future at its end, or the control when nobody is left who
-/// could cancel. So the handlers never outlive their use, although they may refer to the future that keeps this.
+/// Both keep it, and the first that is done empties it: the future at its end, or the control when nobody is left who
+/// could cancel. So the handlers never outlive their use, although they may refer to the future that keeps this state.
 @usableFromInline
 package final class TaskState: Sendable {
     typealias Handler = @Sendable () -> Void
 
-    // Nothing in it is weak, or a choice between references: that would make each move a call.
+    // No member is weak, or an enumeration of references: that would turn each move into a call.
     private struct State: ~Copyable, Sendable {
         var machine = CancellationStateMachine()
         var contents: Contents
-        /// The progress object that somebody holds; made for the first.
+        /// The progress object while somebody holds it; created on first use.
         var progress: Reference?
     }
 
@@ -22,32 +22,32 @@ package final class TaskState: Sendable {
         weak var progress: TaskProgress?
     }
 
-    /// What is let go of at the end.
+    /// The contents that are released at the end.
     private struct Contents: ~Copyable, Sendable {
         var children: ChildTasks?
-        /// What the task was made with: the oldest of the handlers.
+        /// The handler that the task was created with: the oldest one.
         var handler: Handler?
-        /// Where handlers wait that were added later; made for the first of them.
+        /// Holds the handlers that were added later; created for the first of them.
         var cancellation: FutureStorage<CancellationToken.Ending>?
-        /// Where the task waits for something else; taken back at the end. There may be more.
+        /// The task's first registration with something else, taken back at the end. `following` holds any others.
         var registration: Registration?
-        /// Who is told of the end beside the future's handlers. There may be more.
+        /// The first tracker to be told of the end, apart from the future's handlers. `following` holds any others.
         var tracker: ProgressTracker?
-        /// Made for the first who needs it.
+        /// Created on first use.
         var following: Following?
     }
 
-    /// What few tasks have.
+    /// State that few tasks need.
     ///
-    /// SAFETY: locked by the state's lock, until it is let go of.
+    /// SAFETY: locked by the state's lock, until it is released.
     private final class Following: @unchecked Sendable {
-        /// Those who are told of the end, beside the first.
+        /// The trackers that are told of the end, except the first.
         @exclusivity(unchecked)
         var trackers: [ProgressTracker] = []
-        /// Where the task waits for something else, beside the first.
+        /// The task's registrations with something else, except the first.
         @exclusivity(unchecked)
         var registrations: [Registration] = []
-        /// How many registrations there may be before those that are over are let go.
+        /// The number of registrations at which finished ones are removed.
         @exclusivity(unchecked)
         var pruningCount = 8
         @exclusivity(unchecked)
@@ -55,7 +55,7 @@ package final class TaskState: Sendable {
     }
 
     private let state: Lock<State>
-    /// The bits of the highest fraction that anybody was told, which are in the order of the fractions.
+    /// The bits of the highest fraction that any reader was given; they order like the fractions.
     private let highestFraction = Atomic(UInt64(0))
 
     init(_ work: TaskWork, handler: Handler?) {
@@ -64,7 +64,7 @@ package final class TaskState: Sendable {
         state = Lock(State(contents: contents))
     }
 
-    /// What a future calls at its end, with what is attached to it.
+    /// Called by a future at its end, with its attachment.
     @usableFromInline
     static func end(_ attached: AnyObject) {
         unsafeDowncast(attached, to: TaskState.self).end()
@@ -73,7 +73,7 @@ package final class TaskState: Sendable {
     /// Notes the end of the future.
     func end() { letGo()?.end() }
 
-    /// Lets go of everything, outside of the lock. The first time counts.
+    /// Releases everything, outside of the lock. Only the first call has an effect.
     ///
     /// - Returns: The children of the task.
     @discardableResult
@@ -96,7 +96,7 @@ package final class TaskState: Sendable {
 
     var isCancelled: Bool { state.withLock { $0.machine.isCancelled } }
 
-    /// Whether nobody has registered anything that a cancellation calls, or that cancels.
+    /// True if nothing is registered that a cancellation would call, or that could cancel.
     var isPlain: Bool {
         state.withLock { state in
             state.contents.handler == nil && state.contents.cancellation == nil && state.contents.registration == nil
@@ -105,9 +105,9 @@ package final class TaskState: Sendable {
 
     var isEnded: Bool { state.withLock { $0.machine.isEnded } }
 
-    /// Notes a fraction, from 0 to 1, that somebody is about to be told.
+    /// Notes a fraction, from 0 to 1, that a reader is about to be given.
     ///
-    /// - Returns: What to tell, so that nobody sees less than was seen before: the highest so far.
+    /// - Returns: The highest fraction so far, to be given instead, so that no reader sees the progress decrease.
     func raise(to fraction: Double) -> Double {
         Double(bitPattern: highestFraction.max(fraction.bitPattern, ordering: .relaxed).newValue)
     }
@@ -123,7 +123,7 @@ package final class TaskState: Sendable {
         }
     }
 
-    /// Asks to stop. Returns what that comes to, the first time before the end.
+    /// Notes a request to stop. Returns the handlers to call, the first time before the end.
     func cancel() -> Cancellation? {
         state.withLock { state in
             guard state.machine.cancel() else { return nil }
@@ -131,7 +131,7 @@ package final class TaskState: Sendable {
         }
     }
 
-    /// A token that is cancelled with the task, until its end.
+    /// Returns a token that is cancelled with the task, until its end.
     func token() -> CancellationToken {
         let cancellation: FutureStorage<CancellationToken.Ending>? = state.withLock { state in
             switch state.machine.state {
@@ -146,7 +146,7 @@ package final class TaskState: Sendable {
         return CancellationToken(cancellation)
     }
 
-    /// Calls `body`, locked, with what few tasks have, unless the end has come; `nil` then.
+    /// Calls `body`, locked, with the state that few tasks need. Returns `nil` if the end has come.
     private func following<Result>(_ body: @Sendable (Following) -> sending Result) -> Result? {
         state.withLock { state in
             guard !state.machine.isEnded else { return nil }
@@ -156,9 +156,9 @@ package final class TaskState: Sendable {
         }
     }
 
-    /// Keeps `registration` until the end; cancels it if that has come.
+    /// Keeps `registration` until the end; cancels it if the task has ended.
     ///
-    /// Amortised O(1): lets go of those that are over when they may be half of all.
+    /// Amortised O(1): removes finished registrations when they may be half of all.
     func takeBackAtEnd(_ registration: Registration) {
         guard registration.isPending else { return }
         let isFirst = state.withLock { state in
@@ -190,12 +190,12 @@ package final class TaskState: Sendable {
         }
     }
 
-    /// Counts out a consumer that has cancelled; true if nobody wants the task any more.
+    /// Notes that a consumer has cancelled; returns true if nobody wants the task any more.
     func cancelConsumer(_ control: TaskControl) -> Bool {
         withConsumers { $0.cancel(control) }.areDone
     }
 
-    /// Notes that nobody holds a consumer any more; true if nobody wants the task, and somebody has cancelled.
+    /// Notes that nobody holds a consumer any more; returns true if nobody wants the task, and somebody has cancelled.
     func dropConsumer(_ control: TaskControl) -> Bool {
         withConsumers { $0.drop(control) }.areDone
     }

@@ -1,18 +1,18 @@
-/// How a single stage of a chain of tasks comes by its progress.
+/// The source of a single stage's progress, and its weight.
 @usableFromInline
 package enum TaskWork: Sendable {
     /// Reports nothing; counts 1.
     case opaque
     /// A Swift task; counts 1.
     case running(_Concurrency.Task<Void, Never>)
-    /// Counts 10.
+    /// A stage that reports its own progress; counts 10.
     case reporting(any FractionSource)
-    /// What the stage starts, or was made of; counts 10 if any of that reports, otherwise 1.
+    /// The tasks that the stage starts, or was combined from; counts 10 if any of them reports, otherwise 1.
     case children(ChildTasks)
     /// One consumer of a shared task; counts nothing.
     case shared
 
-    /// Returns the tasks to be cancelled, too.
+    /// Cancels the work. Returns the tasks that must be cancelled, too.
     func cancel() -> [TaskControl] {
         switch self {
         case .opaque, .shared:
@@ -37,34 +37,34 @@ package enum TaskWork: Sendable {
     }
 }
 
-/// Where the progress of a root task comes from.
+/// The source of a root task's progress.
 @usableFromInline
 package protocol FractionSource: AnyObject, Sendable {
     /// From 0 to 1.
     var fraction: Double { get }
 
-    /// What `fraction` stands for.
+    /// The numbers behind `fraction`.
     var report: ProgressReport { get }
 
     /// Calls `body` after each change, from any thread.
     func watch(_ body: @escaping @Sendable () -> Void) -> Watchers.Watch
 
-    /// The task was cancelled.
+    /// Notes that the task was cancelled.
     func cancel()
 }
 
-/// What a producer tells.
+/// The progress that a producer reports.
 @usableFromInline
 package struct ProgressReport: Sendable {
     /// 0 or more.
     let completed: Int64
-    /// 0 or more; `nil` if the producer doesn't know it.
+    /// 0 or more; `nil` if the producer doesn't know its total.
     let total: Int64?
     let unit: ProgressReporter.Unit
-    /// From 0 to `completed`: what was done before.
+    /// From 0 to `completed`: the units that were completed before the task began.
     let resumed: Int64
 
-    /// Takes any numbers: a negative total is one that is not known.
+    /// Takes any numbers: a negative total counts as unknown.
     init(completed: Int64, total: Int64?, unit: ProgressReporter.Unit, resumed: Int64 = 0) {
         self.completed = max(completed, 0)
         self.total = if let total, total >= 0 { total } else { nil }
@@ -72,7 +72,7 @@ package struct ProgressReport: Sendable {
         self.resumed = min(max(resumed, 0), self.completed)
     }
 
-    /// From 0 to 1. What is done of a total of 0 is all of it.
+    /// From 0 to 1. Anything completed of a total of 0 is all of it.
     var fraction: Double {
         guard let total, completed > 0 else { return 0 }
         return completed >= total ? 1 : Double(completed) / Double(total)

@@ -1,11 +1,11 @@
 internal import DeferredCore
 
-/// Closures to be called again and again, until they are taken back.
+/// Closures that are called after each change, until they are taken back.
 @usableFromInline
 package final class Watchers: Sendable {
     private let bodies = Lock<[Int: @Sendable () -> Void]>([:])
 
-    /// One closure. Dropping it does nothing.
+    /// One closure's registration. Dropping it has no effect.
     @usableFromInline
     package struct Watch: Sendable {
         fileprivate let watchers: Watchers
@@ -14,7 +14,7 @@ package final class Watchers: Sendable {
         func cancel() { watchers.remove(key) }
     }
 
-    /// Called outside of locks when the first closure comes, and when the last one has gone.
+    /// Called outside of locks when the first closure is added, and when the last one was removed.
     private let onUse: (@Sendable (_ isWatched: Bool) -> Void)?
 
     init(onUse: (@Sendable (_ isWatched: Bool) -> Void)? = nil) {

@@ -3,9 +3,9 @@ public import Foundation
 
 /// Runs closures in a run loop, on its thread, in order.
 ///
-/// For threads that live in a `RunLoop` of their own, with its timers and streams. For the main thread, use `.main` or
-/// `.mainActor`: these are served by the main run loop, too. `RunLoop` itself is not `Sendable`, and so no ``DeferredCore/Executor``;
-/// of this one, nothing can be reached but what is safe from other threads.
+/// For threads that run their own `RunLoop`, with its timers and streams. For the main thread, use `.main` or
+/// `.mainActor`: the main run loop serves these, too. `RunLoop` itself is not `Sendable` and so cannot be an
+/// ``DeferredCore/Executor``; this type exposes only what is safe from other threads.
 ///
 /// ```swift
 /// let here = RunLoopExecutor(.current)
@@ -13,9 +13,10 @@ public import Foundation
 /// RunLoop.current.run()
 /// ```
 ///
-/// **Thread safety:** closures can be submitted from any thread; a loop that waits wakes up for them. **Lifetime:** this
-/// keeps the loop, and the loop keeps each closure until it has run. A loop that nobody runs, or whose thread has ended,
-/// runs none. Neither this nor a closure that has run keeps `RunLoop.run()` from returning: that takes a timer or a port.
+/// **Thread safety:** closures can be submitted from any thread; a waiting loop wakes up for them. **Lifetime:** the
+/// executor keeps the loop, and the loop keeps each closure until it has run. A loop that is not running, or whose
+/// thread has ended, runs none. Neither the executor nor a closure that has run keeps `RunLoop.run()` from returning:
+/// that takes a timer or a port.
 public struct RunLoopExecutor: Executor, @unchecked Sendable {
     // SAFETY: only used to add blocks, which a run loop takes from any thread.
     private let loop: RunLoop
@@ -25,9 +26,9 @@ public struct RunLoopExecutor: Executor, @unchecked Sendable {
     /// Creates an executor that runs closures in `loop`.
     ///
     /// - Parameters:
-    ///   - loop: The loop. Only its own thread can ask for it, with `RunLoop.current`.
-    ///   - modes: In which modes of the loop closures run; while it runs in another, they wait. `.common` stands for all
-    ///     those that were declared so.
+    ///   - loop: The loop. Only its own thread can get it, with `RunLoop.current`.
+    ///   - modes: The modes of the loop in which closures run; while it runs in another mode, they wait. `.common`
+    ///     stands for all modes declared as common.
     public init(_ loop: RunLoop, modes: [RunLoop.Mode] = [.default]) {
         self.loop = loop
         self.modes = modes
@@ -38,7 +39,7 @@ public struct RunLoopExecutor: Executor, @unchecked Sendable {
     public func submit(_ body: @escaping @Sendable () -> Void) {
         loop.perform(inModes: modes) { [alarm] in
             body()
-            // A loop that has nothing left returns when it looks, which it might do never.
+            // A loop with nothing left to do returns when it checks, which it might never do while it waits.
             alarm.wakeUp()
         }
         alarm.wakeUp()

@@ -1,8 +1,8 @@
 public import DeferredCore
 public import Foundation
 
-// In the archived library every future of a result had the operators of a task. Here a task is made of it first: these do
-// that, and say so. All are disfavoured, so that a task finds its own.
+// In the archived library every future of a result had the operators of a task. Here it has to be turned into a task
+// first: these spellings do that, and say so. All are disfavoured, so that a task finds its own operators.
 
 extension FutureProtocol {
     /// See ``Task/init(_:uponCancel:)-4kg0d``.
@@ -108,7 +108,7 @@ extension Future {
         self.init(value: .failure(error))
     }
 
-    /// Creates a future of what `body`, which is called now, returns or throws.
+    /// Creates a future of the outcome of `body`, which is called now.
     @available(*, deprecated, message: "use 'Future(value: Result { … })', or 'Task.catching(_:)'")
     public init<Success>(catching body: () throws -> Success) where Value == Result<Success, any Error> {
         self.init(value: Result(catching: body))

@@ -2,14 +2,14 @@ public import DeferredCore
 public import Dispatch
 public import Foundation
 
-// The names of the archived Deferred library, where they differ from ours, so that its users' code compiles, and says what
-// to write instead. Not here: `Task.init(success:)` and `Task.init(catching:)`, since the trailing closure of `Task { }`
-// would match them, disfavoured or not.
+// Names of the archived Deferred library that differ from ours, so that its users' code compiles, and the compiler says
+// what to write instead. Not here: `Task.init(success:)` and `Task.init(catching:)`, since the trailing closure of
+// `Task { }` would match them, disfavoured or not.
 //
-// The label `upon:` of old is without a default argument and disfavoured, so that it is found by those who write it only.
+// The old label `upon:` has no default argument and is disfavoured, so that only code that spells it finds it.
 
 extension Task {
-    /// See ``flatMap(on:_:)-7ajxq``, which this is.
+    /// Same as ``flatMap(on:_:)-7ajxq``.
     @available(*, deprecated, renamed: "flatMap(on:_:)")
     public func andThen<NewSuccess: Sendable>(
         upon executor: some Executor,
@@ -18,7 +18,7 @@ extension Task {
         flatMap(on: executor, startNextTask)
     }
 
-    /// See ``map(on:_:)-(Executor,_)``, which this is: the closure runs once, and not at each use.
+    /// Same as ``map(on:_:)-(Executor,_)``: the closure runs once, and not at each use.
     @available(*, deprecated, renamed: "map(_:)")
     public func everySuccess<NewSuccess: Sendable>(
         per eachSuccessTransform: @escaping @Sendable (Success) -> NewSuccess
@@ -26,8 +26,8 @@ extension Task {
         map(eachSuccessTransform)
     }
 
-    // Disfavoured, or a trailing closure would do for both.
-    /// See ``recover(on:_:)-(Executor,_)``, which this is.
+    // Disfavoured, since otherwise a trailing closure would match both.
+    /// Same as ``recover(on:_:)-(Executor,_)``.
     @_disfavoredOverload
     @available(*, deprecated, renamed: "recover(on:_:)")
     public func recover(
@@ -40,10 +40,10 @@ extension Task {
     /// See ``retry(_:on:_:)-(_,Executor,_)``. Retries at once; a ``RetryPolicy`` has pauses.
     ///
     /// - Parameters:
-    ///   - executor: Where attempts begin.
-    ///   - numberOfAttempts: How many there are after the first.
-    ///   - shouldRetry: Which errors are worth another attempt.
-    ///   - startTask: Makes each attempt.
+    ///   - executor: The executor on which attempts begin.
+    ///   - numberOfAttempts: The number of attempts after the first.
+    ///   - shouldRetry: Returns whether an error is worth another attempt.
+    ///   - startTask: Starts each attempt.
     @available(*, deprecated, message: "use 'Task.retry(_:on:_:)', whose policy counts the first attempt as well")
     public static func `repeat`(
         upon executor: some Executor,

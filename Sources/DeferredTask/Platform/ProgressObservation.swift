@@ -2,10 +2,10 @@ internal import DeferredCore
 internal import Dispatch
 internal import Foundation
 
-// `Progress` has key-value observation on Darwin only (swift-corelibs-foundation does not implement it). Elsewhere it is
-// sampled ten times a second. Proved by `ProgressTests`, "a foreign progress is followed while somebody watches".
+// `Progress` has key-value observation on Darwin only (swift-corelibs-foundation does not implement it). Elsewhere it
+// is sampled ten times a second. Proved by `ProgressTests`, "a foreign progress is followed while somebody watches".
 
-/// Tells when a `Progress` has changed, while it is active.
+/// Tells of changes of a `Progress`, while active.
 final class ProgressObservation: Sendable {
     private struct State: Sendable {
         var onChange: @Sendable () -> Void = {}
@@ -38,7 +38,7 @@ final class ProgressObservation: Sendable {
 
     #if canImport(ObjectiveC)
     private static func observe(_ progress: Progress, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
-        // The fraction of one without a total stays as it is.
+        // The fraction of a progress without a total never changes.
         let observations = Observer([
             progress.observe(\.fractionCompleted) { _, _ in body() },
             progress.observe(\.completedUnitCount) { _, _ in body() },

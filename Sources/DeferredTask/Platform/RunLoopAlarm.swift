@@ -2,16 +2,16 @@ internal import Dispatch
 internal import Foundation
 internal import Synchronization
 
-// `CFRunLoopWakeUp` is not exported by swift-corelibs-foundation, and `RunLoop.perform` alone leaves a waiting loop asleep.
-// Setting the date of a timer wakes the loop that the timer is in, says `CFRunLoopTimerSetNextFireDate`, "just in case",
-// unless that is done on the loop's own thread; then another thread does it. One timer is enough for a life, and has to be:
-// swift-corelibs-foundation never frees any. It is in a mode of its own, in which no loop ever runs, so that it neither
+// `CFRunLoopWakeUp` is not exported by swift-corelibs-foundation, and `RunLoop.perform` alone leaves a waiting loop
+// asleep. Setting the date of a timer wakes the timer's loop, says `CFRunLoopTimerSetNextFireDate`, "just in case",
+// unless that is done on the loop's own thread; then another thread does it. One timer per executor has to do:
+// swift-corelibs-foundation never frees any. It is in a private mode, in which no loop ever runs, so that it neither
 // fires nor keeps a loop from returning. Proved by `RunLoopExecutorTests`, "a loop that waits wakes up, each time".
 
-/// Wakes a run loop up, should it wait, so that it looks for blocks. Safe from any thread. Does not keep the loop, whose
-/// blocks keep this.
+/// Wakes a waiting run loop, so that it looks for blocks. Safe from any thread. Does not keep the loop, whose blocks
+/// keep the alarm.
 final class RunLoopAlarm: @unchecked Sendable {
-    // SAFETY: a run loop and its timers lock by themselves what is used of them here.
+    // SAFETY: the parts of a run loop and its timers that are used here lock internally.
     private weak var loop: RunLoop?
 
     #if canImport(Darwin)
@@ -23,7 +23,7 @@ final class RunLoopAlarm: @unchecked Sendable {
         if let loop { CFRunLoopWakeUp(loop.getCFRunLoop()) }
     }
     #else
-    /// Whether another thread is about to wake the loop.
+    /// True while another thread is about to wake the loop.
     private let isUnderWay = Atomic(false)
     private let timer = Timer(fire: .distantFuture, interval: 0, repeats: false) { _ in }
 

@@ -3,7 +3,7 @@ public import Combine
 internal import DeferredCore
 
 extension Task {
-    /// The task as a publisher of Combine's, which publishes the value and finishes, or fails.
+    /// The task as a Combine publisher, which publishes the value and finishes, or fails.
     ///
     /// ```swift
     /// subscription = session.beginDataTask(with: url).publisher
@@ -12,8 +12,8 @@ extension Task {
     /// ```
     ///
     /// It is cold: a handler is added to the task, which runs anyway, when a subscriber asks for a value. Cancelling a
-    /// subscription before the end cancels the task, for all who wait for it; where there are several, give each of them
-    /// ``shared()``. The value comes on the thread that ends the task, or at once.
+    /// subscription before the end cancels the task, for everybody who waits for it; if there are several, give each of
+    /// them ``shared()``. The value arrives on the thread that ends the task, or at once if the task has ended.
     public var publisher: AnyPublisher<Success, any Error> {
         FuturePublisher(self, result: { $0 }, onCancel: { cancel() }).eraseToAnyPublisher()
     }

@@ -2,12 +2,13 @@ internal import DeferredCore
 internal import Foundation
 internal import Synchronization
 
-/// A `Progress` that a producer handed in.
+/// A `Progress` that a producer passed in.
 ///
 /// Cancelled with the task, and the reverse. It is observed only while somebody watches the task's own progress.
 ///
 /// SAFETY: `Progress` is read here, and written by its producer, without synchronisation between the two. On Darwin it
-/// locks; on Linux a read beside a write gives an old or a new number (swift-corelibs-foundation has no locks there).
+/// locks; on Linux a read concurrent with a write gives the old or the new number (swift-corelibs-foundation has no
+/// locks there).
 final class ForeignProgress: FractionSource, @unchecked Sendable {
     private let progress: Progress
     private let watchers: Watchers
@@ -20,7 +21,7 @@ final class ForeignProgress: FractionSource, @unchecked Sendable {
         self.watchers = watchers
     }
 
-    /// Counts the children of the progress, too.
+    /// Includes the children of the progress.
     var fraction: Double { progress.isIndeterminate ? 0 : Fraction.clamped(progress.fractionCompleted) }
 
     var report: ProgressReport {
@@ -44,14 +45,14 @@ final class ForeignProgress: FractionSource, @unchecked Sendable {
     }
 }
 
-/// The cancellation of a `Progress`, for all tasks that were made with it.
+/// The cancellation of a `Progress`, shared by all tasks that were created with it.
 ///
-/// Kept by the handler of that progress, and by nothing else: where the handler was replaced, this goes, and the next task
+/// Kept only by the handler of that progress: when the handler is replaced, this is released, and the next task
 /// installs another.
 ///
-/// SAFETY: `progress` never changes; it is weak only so that it can go.
+/// SAFETY: `progress` never changes; it is weak only so that the progress can be released.
 private final class ProgressCancellation: @unchecked Sendable {
-    /// Does not keep what it knows, nor take the address of a progress that has gone for that of another.
+    /// Weak, so that an entry keeps nothing and a new progress at the address of a released one is not taken for it.
     private struct Entry: Sendable {
         weak var cancellation: ProgressCancellation?
     }
@@ -74,13 +75,13 @@ private final class ProgressCancellation: @unchecked Sendable {
             if next == nil { all[key] = nil }
             return next
         }
-        // Let go outside of the lock, for it may be the last reference.
+        // Released outside of the lock, since it may be the last reference.
         withExtendedLifetime(next) {}
     }
 
     var token: CancellationToken { source.token }
 
-    /// The one that is installed, or a new one.
+    /// Returns the one that is installed, or a new one.
     static func of(_ progress: Progress) -> ProgressCancellation {
         let new = ProgressCancellation(progress)
         let known = new.enter()
@@ -88,7 +89,7 @@ private final class ProgressCancellation: @unchecked Sendable {
         return known
     }
 
-    /// Enters this, unless another one is known for the progress; returns what is known then.
+    /// Enters this, unless another one is known for the progress; returns the one that is known afterwards.
     private func enter() -> ProgressCancellation {
         var stale: ProgressCancellation?
         while true {
@@ -97,17 +98,17 @@ private final class ProgressCancellation: @unchecked Sendable {
                 all[key] = Entry(cancellation: self)
                 return self
             }
-            // Compared outside of the lock, for it may be the last reference.
+            // Compared outside of the lock, since it may be the last reference.
             if known === self || known.progress === progress { return known }
             stale = known
         }
     }
 
-    /// Extends the handler that is there. Only the thread that entered this does, so that it's extended once.
+    /// Extends the existing handler. Called only by the thread that entered this object, so that it happens once.
     private func install(in progress: Progress) {
         let previous = progress.cancellationHandler
         progress.cancellationHandler = {
-            // Foundation may call it more often.
+            // Foundation may call the handler more than once.
             guard self.hasRun.exchange(true, ordering: .relaxed) == false else { return }
             previous?()
             self.source.cancel()

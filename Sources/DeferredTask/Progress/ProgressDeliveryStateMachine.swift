@@ -1,4 +1,5 @@
-/// The deliveries of one progress handler, as a pure machine: one at a time, the newest wins, and one last at the end.
+/// The deliveries to one progress handler, as a pure state machine: one at a time, the newest wins, and one last at the
+/// end.
 ///
 /// ```
 ///   idle ──changed──▶ submitted ──begin──▶ running ──changed──▶ outrun
@@ -12,13 +13,13 @@
 /// ```
 struct ProgressDeliveryStateMachine: Sendable {
     enum State: Sendable, CaseIterable {
-        /// The handler knows the newest.
+        /// The handler has seen the newest snapshot.
         case idle
-        /// A delivery waits for its executor; it will take what is newest then.
+        /// A delivery waits for its executor; it will deliver the newest snapshot of that moment.
         case submitted
         /// The handler runs.
         case running
-        /// The handler runs, and there is something newer.
+        /// The handler runs, and there is a newer snapshot.
         case outrun
         /// The handler runs, and the last delivery comes afterwards.
         case ending
@@ -30,7 +31,7 @@ struct ProgressDeliveryStateMachine: Sendable {
         case nothing
         /// Submit a delivery to the executor.
         case submit
-        /// Call the handler with the newest snapshot, and then tell `returned`.
+        /// Call the handler with the newest snapshot, and then call `returned`.
         case deliver
         /// Call the handler for the last time.
         case deliverLast
@@ -42,7 +43,7 @@ struct ProgressDeliveryStateMachine: Sendable {
         self.state = state
     }
 
-    /// There is a newer snapshot.
+    /// Notes that there is a newer snapshot.
     mutating func changed() -> Action {
         switch state {
         case .idle:
@@ -56,14 +57,14 @@ struct ProgressDeliveryStateMachine: Sendable {
         }
     }
 
-    /// The delivery that was submitted has its turn.
+    /// Notes that the executor runs the submitted delivery.
     mutating func begin() -> Action {
         guard case .submitted = state else { return .nothing }
         state = .running
         return .deliver
     }
 
-    /// The handler has returned.
+    /// Notes that the handler has returned.
     mutating func returned() -> Action {
         switch state {
         case .running:
@@ -82,7 +83,7 @@ struct ProgressDeliveryStateMachine: Sendable {
         }
     }
 
-    /// The task has ended, and the last delivery has its turn.
+    /// Notes that the task has ended, on the executor that is to run the last delivery.
     mutating func end() -> Action {
         switch state {
         case .idle, .submitted:
@@ -96,7 +97,7 @@ struct ProgressDeliveryStateMachine: Sendable {
         }
     }
 
-    /// The handler was taken back, or let go of after `end`; what that owes is still delivered.
+    /// Notes that the handler was taken back, or released after `end`; a last delivery that is due still happens.
     mutating func stop() {
         if case .ending = state { return }
         state = .ended

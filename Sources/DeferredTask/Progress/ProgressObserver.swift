@@ -2,12 +2,12 @@ internal import DeferredCore
 
 /// One handler of a task's progress.
 ///
-/// The task's future keeps it by a ``Lease``, and nothing else does: taking the handler back frees it, and it hears of the
-/// end as any handler does. The progress is read when a delivery has its turn, so that reports in between cost little.
+/// Only the task's future keeps it, by a ``Lease``: taking the handler back frees it, and it is told of the end as any
+/// handler is. The progress is read when a delivery runs, so that reports in between cost little.
 ///
-/// SAFETY: `tracker` is set before anybody else knows this; the rest is locked.
+/// SAFETY: `tracker` is set before the object is shared; the rest is locked.
 final class ProgressObserver<E: Executor>: @unchecked Sendable {
-    /// What the future holds.
+    /// The reference that the future keeps.
     final class Lease: Sendable {
         let observer: ProgressObserver
 
@@ -47,7 +47,7 @@ final class ProgressObserver<E: Executor>: @unchecked Sendable {
         tracker = ProgressTracker { [weak self] in self?.changed() }
     }
 
-    /// Has the progress delivered.
+    /// Schedules a delivery.
     func changed() {
         perform(state.withLock { $0.machine.changed() })
     }
@@ -80,7 +80,7 @@ final class ProgressObserver<E: Executor>: @unchecked Sendable {
                 }
                 return
             case .submit:
-                // In this loop, and not one within the other while others keep reporting.
+                // Loops instead of recursing while others keep reporting.
                 action = state.withLock { $0.machine.begin() }
             case .deliver:
                 deliver()
@@ -93,7 +93,7 @@ final class ProgressObserver<E: Executor>: @unchecked Sendable {
         }
     }
 
-    /// Calls the handler, unless it knows all that there is, or the last delivery is about to come.
+    /// Calls the handler, unless it has seen the current state, or the last delivery is about to come.
     private func deliver(isLast: Bool = false) {
         guard let tracker, isLast || control?.isEnded == false else { return }
         let hasSucceeded = isLast && state.withLock { $0.hasSucceeded }
@@ -112,7 +112,7 @@ final class ProgressObserver<E: Executor>: @unchecked Sendable {
 }
 
 extension ProgressSnapshot {
-    /// Whether they differ in nothing but the time.
+    /// Returns whether both snapshots are the same apart from the times.
     fileprivate func isAsFar(as other: ProgressSnapshot) -> Bool {
         (fraction, completed, total, resumed) == (other.fraction, other.completed, other.total, other.resumed)
     }

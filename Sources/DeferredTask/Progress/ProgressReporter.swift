@@ -1,9 +1,9 @@
 internal import DeferredCore
 
-/// A producer's way to report how far it is.
+/// Reports a producer's progress.
 ///
-/// Hand it to ``Task/init(_:reporter:uponCancel:)-(_,_,(Task<Success>.Promise)->Void)`` and report from any thread; the task's ``Task/progress`` and that of
-/// every task derived from it follow.
+/// Pass it to ``Task/init(_:reporter:uponCancel:)-(_,_,(Task<Success>.Promise)->Void)`` and report from any thread; the
+/// task's ``Task/progress`` and that of every task derived from it follow.
 ///
 /// ```swift
 /// let reporter = ProgressReporter(unit: .bytes)
@@ -13,7 +13,7 @@ internal import DeferredCore
 /// print(task.progress.fractionCompleted)  // 0.5
 /// ```
 public final class ProgressReporter: Sendable {
-    /// What the numbers count.
+    /// The unit that a reporter counts in.
     public enum Unit: Sendable, Hashable {
         /// Items of any kind.
         case count
@@ -21,48 +21,49 @@ public final class ProgressReporter: Sendable {
         case bytes
     }
 
-    /// What the numbers count.
+    /// The unit that the numbers are in.
     public let unit: Unit
 
     private let state: Lock<ProgressReport>
     private let watchers = Watchers()
 
-    /// Creates a reporter of which nothing is completed.
+    /// Creates a reporter of work of which nothing is completed.
     ///
     /// - Parameters:
-    ///   - total: How many units there are; `nil`, or negative, if that is not known.
-    ///   - unit: What the numbers count.
+    ///   - total: The number of units in all; `nil`, or negative, if it is not known.
+    ///   - unit: The unit that the numbers are in.
     public init(total: Int64? = nil, unit: Unit = .count) {
         self.unit = unit
         state = Lock(ProgressReport(completed: 0, total: total, unit: unit))
     }
 
-    /// How many units are done: 0 or more.
+    /// The number of completed units: 0 or more.
     public var completed: Int64 { state.withLock { $0.completed } }
 
-    /// How many units there are; `nil` if that is not known.
+    /// The number of units in all; `nil` if it is not known.
     public var total: Int64? { state.withLock { $0.total } }
 
-    /// How many of the units that are done were done before the task began.
+    /// The number of completed units that date from before the task began.
     public var resumed: Int64 { state.withLock { $0.resumed } }
 
-    /// Sets how much is done, and of how much.
+    /// Sets the completed and the total number of units.
     ///
     /// - Parameters:
-    ///   - completed: Units done so far, not since the last report. Negative counts as 0, and more than `total` as all.
-    ///   - total: All units; `nil`, or negative, if that is not known, which counts as a fraction of 0 until the end.
-    ///   - resumed: Units of `completed` that were done before the task began, as by an earlier run of the program.
-    ///     They count as done, but not for the ``ProgressSnapshot/throughput``. Negative counts as 0, and more than
-    ///     `completed` as all of it.
+    ///   - completed: Units completed so far, not since the last report. A negative number counts as 0, and more than
+    ///     `total` as all of it.
+    ///   - total: All units; `nil`, or negative, if not known, which counts as a fraction of 0 until the end.
+    ///   - resumed: Units of `completed` that were completed before the task began, as by an earlier run of the
+    ///     program. They count as completed, but not for the ``ProgressSnapshot/throughput``. A negative number counts
+    ///     as 0, and more than `completed` as all of it.
     /// - Complexity: O(1), plus the observers, which are called before this returns.
     public func report(completed: Int64, of total: Int64?, resumed: Int64 = 0) {
         state.withLock { $0 = ProgressReport(completed: completed, total: total, unit: unit, resumed: resumed) }
         watchers.notify()
     }
 
-    /// Counts more units as done, of as many as before. From several threads, none is lost.
+    /// Counts more units as completed, without changing the total. Concurrent calls lose none.
     ///
-    /// - Parameter units: Negative to take some back, down to 0; beyond `Int64.max`, the count stays there.
+    /// - Parameter units: Negative to subtract, down to 0; above `Int64.max`, the count saturates.
     /// - Complexity: As ``report(completed:of:resumed:)``.
     public func add(_ units: Int64) {
         state.withLock { state in
@@ -83,7 +84,7 @@ extension ProgressReporter: FractionSource {
     @usableFromInline
     package func watch(_ body: @escaping @Sendable () -> Void) -> Watchers.Watch { watchers.add(body) }
 
-    /// Nothing: a reporter only reports.
+    /// Does nothing: a reporter only reports.
     @usableFromInline
     package func cancel() {}
 }

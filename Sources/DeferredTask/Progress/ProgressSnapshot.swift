@@ -1,6 +1,7 @@
 internal import DeferredCore
 
-/// How far a task is at one moment. See ``Task/uponProgress(on:execute:)-(Executor,_)`` and ``Task/progressUpdates``.
+/// The progress of a task at one moment. See ``Task/uponProgress(on:execute:)-(Executor,_)`` and
+/// ``Task/progressUpdates``.
 ///
 /// ```swift
 /// task.uponProgress(on: .main) { snapshot in
@@ -9,28 +10,29 @@ internal import DeferredCore
 /// }
 /// ```
 public struct ProgressSnapshot: Sendable, Hashable {
-    /// From 0 to 1, and 1 only when the task has succeeded. It never goes back. See ``Task/progress`` for how the stages of
-    /// a chain are weighted.
+    /// The fraction from 0 to 1, which is 1 only when the task has succeeded. It never decreases. See ``Task/progress``
+    /// for the weights of the stages of a chain.
     public let fraction: Double
 
-    /// Units done, of all producers that report them: bytes if any of them counts bytes, otherwise items. 0 if none does.
+    /// Units completed, of all producers that report them: bytes if any of them counts bytes, otherwise items. 0 if
+    /// none reports.
     public let completed: Int64
 
-    /// Units in all; `nil` if some producer does not know, or has not started.
+    /// Units in all; `nil` if some producer does not know its total, or has not started.
     public let total: Int64?
 
-    /// What ``completed`` and ``total`` count.
+    /// The unit of ``completed`` and ``total``.
     public let unit: ProgressReporter.Unit
 
-    /// Units of ``completed`` that were done before the task began, such as the part of a file that an earlier download
-    /// left.
+    /// Units of ``completed`` that were completed before the task began, such as the part of a file that an earlier
+    /// download left.
     public let resumed: Int64
 
     /// Units per second over the last five seconds, without those that were ``resumed``; `nil` before there is anything
-    /// to tell.
+    /// to measure.
     public let throughput: Double?
 
-    /// Creates a snapshot, as a test of what shows it needs it. The parameters are the properties, taken as they are.
+    /// Creates a snapshot, for tests of code that shows it. The parameters are the properties, taken as they are.
     public init(
         fraction: Double,
         completed: Int64,
@@ -47,7 +49,8 @@ public struct ProgressSnapshot: Sendable, Hashable {
         self.throughput = throughput
     }
 
-    /// How long it would take at this ``throughput``; `nil` if that or the ``total`` is not known, or nothing moves.
+    /// The time that the rest would take at this ``throughput``; `nil` if that or the ``total`` is not known, or the
+    /// throughput is 0.
     public var estimatedTimeRemaining: Duration? {
         guard let total, let throughput, throughput > 0 else { return nil }
         let seconds = Double(max(total.subtractingSaturated(completed), 0)) / throughput
@@ -56,7 +59,7 @@ public struct ProgressSnapshot: Sendable, Hashable {
 }
 
 extension ProgressSnapshot: CustomStringConvertible {
-    /// One line in decimal units, with what is known: `45 %, 1.20 MB of 2.70 MB, 300 kB/s, 0:05 left`.
+    /// One line in decimal units, with the parts that are known: `45 %, 1.20 MB of 2.70 MB, 300 kB/s, 0:05 left`.
     public var description: String {
         var parts = ["\(Int((Fraction.clamped(fraction) * 100).rounded(.down))) %"]
         if completed > 0 || total != nil {
@@ -89,7 +92,7 @@ extension ProgressSnapshot {
 }
 
 extension Share {
-    /// Bytes if anybody reports those, otherwise items.
+    /// The completed and total bytes if any producer reports bytes, otherwise items.
     var reported: Amount {
         if bytes.isReported { return bytes }
         return items.isReported ? items : Amount(completed: 0, total: nil)

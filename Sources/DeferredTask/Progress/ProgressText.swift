@@ -2,7 +2,7 @@ internal import Foundation
 
 /// Formats sizes, rates and times for a line of progress: short, of bounded width, the same in every locale.
 ///
-/// ``ProgressSnapshot/description`` is made of these. Use them where each part has a place of its own.
+/// ``ProgressSnapshot/description`` is composed of these. Use them to show the parts in separate places.
 ///
 /// ```swift
 /// sizeLabel.text = ProgressText.bytes(snapshot.completed)                     // 1.20 MB
@@ -15,27 +15,27 @@ public enum ProgressText {
         var value = Double(count)
         for unit in ["kB", "MB", "GB", "TB", "PB"] {
             value /= 1000
-            // What would be rounded to 1000 is 1 of the next unit.
+            // A value that would be rounded to 1000 is 1 of the next unit.
             if value < 999.5 { return "\(threeDigits(value)) \(unit)" }
         }
         return "\(threeDigits(value / 1000)) EB"
     }
 
-    /// Formats a rate in bytes per second in at most 9 characters, such as `300 kB/s`. What is no number counts as 0.
+    /// Formats a rate in bytes per second in at most 9 characters, such as `300 kB/s`. NaN and infinity count as 0.
     public static func rate(_ bytesPerSecond: Double) -> String {
         bytes(wholeRate(bytesPerSecond)) + "/s"
     }
 
-    /// A rate without its fraction: 0 for what is negative or no finite number, and at most 9e18.
+    /// Returns a rate without its fraction: 0 for negative or non-finite numbers, and at most 9e18.
     static func wholeRate(_ unitsPerSecond: Double) -> Int64 {
         guard unitsPerSecond > 0, unitsPerSecond.isFinite else { return 0 }
         return Int64(min(unitsPerSecond, 9e18))
     }
 
-    /// Formats a time that remains in minutes and seconds, such as `0:07`, rounded up: in at most 7 characters up to 99
-    /// hours, and in days from there on.
+    /// Formats a remaining time in minutes and seconds, such as `0:07`, rounded up: in at most 7 characters up to 99
+    /// hours, and above that in days.
     public static func duration(_ duration: Duration) -> String {
-        // Longer ones have no components.
+        // Longer durations have no components.
         let (whole, fraction) = min(max(duration, .zero), .seconds(Int64.max)).components
         let seconds = whole.addingSaturated(fraction > 0 ? 1 : 0)
         let (minutes, hours) = (seconds / 60, seconds / 3600)
@@ -44,7 +44,7 @@ public enum ProgressText {
         return "\(minutes):\(twoDigits(seconds % 60))"
     }
 
-    /// Formats a time that has passed: below a minute with tenths of a second, such as `3.1 s`, and else as
+    /// Formats an elapsed time: below a minute with tenths of a second, such as `3.1 s`, and otherwise as
     /// ``duration(_:)`` does.
     public static func elapsed(_ duration: Duration) -> String {
         guard duration < .seconds(60) else { return Self.duration(duration) }

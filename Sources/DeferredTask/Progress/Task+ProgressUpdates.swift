@@ -1,10 +1,10 @@
 internal import DeferredCore
 
 extension Task {
-    /// How far the task is, for a `for await` loop: now, after changes, and a last time at the end.
+    /// The progress of the task for a `for await` loop: now, after changes, and a last time at the end.
     ///
-    /// If the loop is slower than the reports, the newest wins, and nothing piles up. The sequence ends with the task;
-    /// when a loop is left, or its task is cancelled, nothing stays registered. The task itself is not cancelled.
+    /// If the loop is slower than the reports, only the newest is kept. The sequence ends with the task; when a loop is
+    /// left, or its task is cancelled, nothing stays registered. The task itself is not cancelled.
     ///
     /// ```swift
     /// for await snapshot in download.progressUpdates {
@@ -33,7 +33,7 @@ private struct ProgressUpdates<Success: Sendable>: AsyncSequence, Sendable {
         }
     }
 
-    /// Hands deliveries to the loop, of which one waits at most, and the last.
+    /// Hands deliveries to the loop; at most one waits, plus the last.
     struct Loop: Executor {
         typealias Delivery = @Sendable () -> Void
 
@@ -55,7 +55,7 @@ private struct ProgressUpdates<Success: Sendable>: AsyncSequence, Sendable {
         let (stream, continuation) = AsyncStream.makeStream(of: Loop.Delivery.self)
         let newest = Newest()
         let updates = task.uponProgress(on: Loop(deliveries: continuation)) { newest.put($0) }
-        // Registered later, and so called when the last delivery has been handed over.
+        // Registered after the updates, and so called when the last delivery has been handed over.
         let end = task.upon(.immediate) { _ in continuation.finish() }
         continuation.onTermination = { reason in
             // After `finish`, the last delivery still waits for the loop.

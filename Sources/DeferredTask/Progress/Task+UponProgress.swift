@@ -1,22 +1,22 @@
 public import DeferredCore
 
 extension Task {
-    /// Calls `body` with how far the task is: now, after changes, and a last time at the end.
+    /// Calls `body` with the progress of the task: now, after changes, and a last time at the end.
     ///
-    /// One call comes after the other, never two at a time. Where reports come faster than the executor takes them, the
-    /// newest wins. The last call has a fraction of 1 if the task has succeeded, and otherwise tells how far it came.
+    /// Calls never overlap. If reports arrive faster than the executor takes them, only the newest is delivered. The
+    /// last call has a fraction of 1 if the task has succeeded, and otherwise the last fraction it reached.
     ///
     /// ```swift
     /// download.uponProgress(on: .main) { bar.fraction = $0.fraction }
     /// ```
     ///
     /// - Parameters:
-    ///   - executor: Where `body` runs. With `.immediate`, that is the thread that reports.
-    ///   - body: Kept until the task ends, or until it is taken back; until then the task is kept, too, as by somebody who
-    ///     could still cancel it.
-    /// - Returns: What takes the handler back. It never starts afterwards.
-    /// - Complexity: Each call O(*n*) in the number of tasks that this one is made of. Reports that find a delivery on its
-    ///   way cost O(1).
+    ///   - executor: The executor that runs `body`. With `.immediate`, that is the thread that reports.
+    ///   - body: Kept until the task ends, or until the handler is taken back. Until then, the task is kept, too, as if
+    ///     by somebody who could still cancel it.
+    /// - Returns: A registration that takes the handler back. It never starts afterwards.
+    /// - Complexity: Each call is O(*n*) in the number of tasks that this one is made of. Reports while a delivery is
+    ///   pending cost O(1).
     @discardableResult
     public func uponProgress(
         on executor: some Executor,
@@ -25,7 +25,7 @@ extension Task {
         observeProgress(on: executor, clock: ContinuousClock(), body)
     }
 
-    /// Calls `body` on the main actor with how far the task is. See ``uponProgress(on:execute:)-(Executor,_)``.
+    /// Calls `body` on the main actor with the progress of the task. See ``uponProgress(on:execute:)-(Executor,_)``.
     @discardableResult
     public func uponProgress(
         on executor: MainActorExecutor,
@@ -34,7 +34,7 @@ extension Task {
         uponProgress(on: .main) { snapshot in MainActor.assumeIsolated { body(snapshot) } }
     }
 
-    /// - Parameter clock: Measures the throughput.
+    /// - Parameter clock: The clock that measures the throughput.
     package func observeProgress<E: Executor>(
         on executor: E,
         clock: some Clock<Duration>,

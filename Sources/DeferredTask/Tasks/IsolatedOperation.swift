@@ -1,8 +1,8 @@
 public import DeferredCore
 
-/// An asynchronous closure that belongs to an actor, or to none.
+/// An asynchronous closure that is isolated to an actor, or to none.
 ///
-/// SAFETY: `body` is sent here, and called once.
+/// SAFETY: `body` is sent into this value, and called once.
 @usableFromInline
 struct IsolatedOperation<Success: Sendable>: @unchecked Sendable {
     @usableFromInline typealias Storage = ProducerStorage<Task<Success>.Result>
@@ -14,14 +14,14 @@ struct IsolatedOperation<Success: Sendable>: @unchecked Sendable {
         self.body = body
     }
 
-    /// Starts a Swift task on the closure's actor, not on the way there.
+    /// Starts a Swift task directly on the closure's actor, without a hop through the global pool.
     ///
-    /// By way of the global pool, tasks that an actor makes one after another would begin in any order; Swift's own keep
-    /// theirs.
+    /// With that hop, tasks that an actor creates one after another would begin in any order; Swift's own tasks keep
+    /// their order.
     @inlinable
     func start(name: String?, priority: TaskPriority?, filling storage: Storage) -> _Concurrency.Task<Void, Never> {
         typealias Start = ((any Actor)?, Self, String?, TaskPriority?, Storage) -> _Concurrency.Task<Void, Never>
-        // SAFETY: it touches no state of the actor, and so may be called from anywhere.
+        // SAFETY: the function touches no state of the actor, and so may be called from anywhere.
         let start = unsafeBitCast(Self.start, to: Start.self)
         return start(body.isolation, self, name, priority, storage)
     }
@@ -35,13 +35,14 @@ struct IsolatedOperation<Success: Sendable>: @unchecked Sendable {
         filling storage: Storage
     ) -> _Concurrency.Task<Void, Never> {
         _Concurrency.Task(name: name, priority: priority) {
-            // Being captured makes it the actor of the new task.
+            // Capturing the actor isolates the new task to it.
             _ = actor
             await operation.run(filling: storage)
         }
     }
 
-    /// Runs the closure as a Swift task, at once if it belongs to the actor on which this is called, or to none.
+    /// Runs the closure as a Swift task, immediately if it is isolated to the actor on which this is called, or to
+    /// none.
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @inlinable
     func startNow(
@@ -53,7 +54,7 @@ struct IsolatedOperation<Success: Sendable>: @unchecked Sendable {
         typealias Start = (
             (any Actor)?, Self, String?, TaskPriority?, (any TaskExecutor)?, Storage
         ) -> _Concurrency.Task<Void, Never>
-        // SAFETY: it touches no state of the actor, and so may be called from anywhere.
+        // SAFETY: the function touches no state of the actor, and so may be called from anywhere.
         let start = unsafeBitCast(Self.startNow, to: Start.self)
         return start(body.isolation, self, name, priority, executor, storage)
     }
@@ -69,7 +70,7 @@ struct IsolatedOperation<Success: Sendable>: @unchecked Sendable {
         filling storage: Storage
     ) -> _Concurrency.Task<Void, Never> {
         _Concurrency.Task.immediate(name: name, priority: priority, executorPreference: executor) {
-            // Being captured makes it the actor of the new task.
+            // Capturing the actor isolates the new task to it.
             _ = actor
             await operation.run(filling: storage)
         }

@@ -1,7 +1,7 @@
 public import DeferredCore
 
 extension Task {
-    /// A task that ends as this one does, after `body` has seen the result.
+    /// Returns a task that ends as this one does, after `body` has seen the result.
     ///
     /// For what has to happen however the work ends: stopping a spinner, closing a file, counting. Unlike the closures
     /// of other operators, `body` runs after a cancellation, too. Handlers of the new task run after `body` has
@@ -13,9 +13,9 @@ extension Task {
     ///
     /// - Parameters:
     ///   - executor: Where `body` runs; by default on the thread that ends this task.
-    ///   - body: Kept until it has run, or this task's future goes unfilled.
-    /// - Returns: A task whose cancellation cancels this one, and leaves it to this one how both end. A producer that
-    ///   does not heed the cancellation is waited for, as long as there is one.
+    ///   - body: Kept until it has run, or until this task's future is lost unfilled.
+    /// - Returns: A task whose cancellation cancels this one; both then end as this one decides. A producer that
+    ///   ignores the cancellation is waited for, as long as it exists.
     @inlinable
     public func always(
         on executor: some Executor = .immediate,
@@ -40,7 +40,7 @@ struct TaskAlways<Success: Sendable>: TaskTransform {
         self.body = body
     }
 
-    // The closure runs with what the task it waits for makes of the cancellation.
+    // A cancellation does not end this stage: the closure runs with the result of the task it waits for.
     @inlinable
     static var endsWhenCancelled: Bool { false }
 

@@ -2,14 +2,15 @@ public import DeferredCore
 public import Dispatch
 
 extension Task {
-    /// Runs `operation` in Swift's concurrency, as Swift's own `Task { }` does, and ends as it does.
+    /// Creates a task that runs `operation` in Swift's concurrency, as Swift's own `Task { }` does, and ends as it
+    /// does.
     ///
     /// `operation` inherits the actor, the priority and the task-local values of the caller. Cancelling this task
-    /// cancels the Swift task that runs it, so that `Task.isCancelled` and `Task.checkCancellation()` tell. A task
-    /// cancelled before its operation began runs it all the same, as in Swift.
+    /// cancels the Swift task that runs it, so that `Task.isCancelled` and `Task.checkCancellation()` report it. If the
+    /// task is cancelled before its operation begins, the operation still runs, as in Swift.
     ///
     /// - Parameters:
-    ///   - name: As in Swift: what debuggers show.
+    ///   - name: The name that debuggers show, as in Swift.
     ///   - priority: As in Swift; by default that of the caller. Waiting for this task does not raise it.
     ///   - operation: Kept until it returns.
     @inlinable
@@ -27,7 +28,7 @@ extension Task {
 
     /// Runs `operation` in Swift's concurrency, without the caller's actor, priority and task-local values.
     ///
-    /// As Swift's own `Task.detached`; the parameters and cancelling are as for ``init(name:priority:operation:)``.
+    /// Like Swift's own `Task.detached`; the parameters and cancelling are as for ``init(name:priority:operation:)``.
     @inlinable
     @discardableResult
     public static func detached(
@@ -43,14 +44,14 @@ extension Task {
         return Task(storage, TaskControl(storage, storage.words, .running(running)))
     }
 
-    /// Runs `operation` in Swift's concurrency, with a preferred executor, as Swift's own `Task(executorPreference:)`
-    /// does.
+    /// Creates a task that runs `operation` in Swift's concurrency with a preferred executor, as Swift's own
+    /// `Task(executorPreference:)` does.
     ///
-    /// The operation does not inherit the caller's actor: where it belongs to no actor, it runs on the executor.
-    /// Otherwise, as ``init(name:priority:operation:)``.
+    /// The operation does not inherit the caller's actor: if it is isolated to no actor, it runs on the executor.
+    /// Otherwise like ``init(name:priority:operation:)``.
     ///
     /// - Parameters:
-    ///   - name: As in Swift: what debuggers show.
+    ///   - name: The name that debuggers show, as in Swift.
     ///   - taskExecutor: As in Swift; `nil` for none.
     ///   - priority: As in Swift; by default that of the caller.
     ///   - operation: Kept until it returns.
@@ -72,13 +73,13 @@ extension Task {
 
     /// Runs `operation` now, on the calling thread, up to its first suspension, as Swift's own `Task.immediate` does.
     ///
-    /// An operation that belongs to another actor than the caller's begins there, later. The rest is as for
+    /// An operation isolated to a different actor than the caller's begins on that actor, later. The rest is as for
     /// ``init(name:priority:operation:)``.
     ///
     /// - Parameters:
-    ///   - name: As in Swift: what debuggers show.
+    ///   - name: The name that debuggers show, as in Swift.
     ///   - priority: As in Swift; by default that of the caller.
-    ///   - taskExecutor: As in Swift: where it goes on after a suspension.
+    ///   - taskExecutor: As in Swift: the executor on which it continues after a suspension.
     ///   - operation: Kept until it returns.
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @inlinable
@@ -99,11 +100,11 @@ extension Task {
     /// Runs `work` on a queue.
     ///
     /// - Parameters:
-    ///   - queue: Where `work` runs.
+    ///   - queue: The queue on which `work` runs.
     ///   - flags: As for `DispatchQueue.async(flags:)`.
     ///   - error: The error of a task that is cancelled before `work` starts; `work` is not called then. Later
     ///     cancellations are for `work` itself to notice.
-    ///   - work: May throw, and fails the task then. Kept until it has run.
+    ///   - work: Fails the task if it throws. Kept until it has run.
     public static func async(
         on queue: DispatchQueue,
         flags: DispatchWorkItemFlags = [],
@@ -111,7 +112,7 @@ extension Task {
         execute work: @escaping @Sendable () throws -> Success
     ) -> Task {
         let storage = FutureStorage<Result>()
-        // Whoever claims the storage decides: the queue by starting, or a cancellation.
+        // Claiming the storage decides: either the queue does so by starting, or a cancellation.
         queue.async(flags: flags) {
             guard storage.claim() else { return }
             storage.fulfil(with: Result(catching: work))

@@ -1,7 +1,7 @@
 public import DeferredCore
 
 extension Task {
-    /// How the task ends, as soon as it does.
+    /// The result, as soon as the task ends.
     ///
     /// Waits even if the awaiting task is cancelled, and does not cancel this one.
     @inlinable
@@ -9,21 +9,21 @@ extension Task {
         get async { await future.value }
     }
 
-    /// The value, as soon as it is there.
+    /// The value, as soon as the task succeeds.
     ///
     /// Waits even if the awaiting task is cancelled, and does not cancel this one, as in Swift's own `Task.value`.
     ///
-    /// - Throws: What the task fails with.
+    /// - Throws: The error of the task.
     @inlinable
     public var value: Success {
         get async throws { try await future.value.get() }
     }
 
-    /// The value, as soon as it is there; cancelling the awaiting task cancels this one.
+    /// Returns the value, as soon as the task succeeds; cancelling the awaiting task cancels this one.
     ///
-    /// For structured concurrency: the wait ends when this task does, which decides what a cancellation comes to.
+    /// For structured concurrency: the wait ends when this task does, which decides how it reacts to a cancellation.
     ///
-    /// - Throws: What the task fails with.
+    /// - Throws: The error of the task.
     @inlinable
     public func get() async throws -> Success {
         try await get(on: #isolation)
@@ -32,7 +32,7 @@ extension Task {
     @inlinable
     func get(on actor: isolated (any Actor)?) async throws -> Success {
         try await withTaskCancellationHandler {
-            // Being captured keeps the closure on the caller's actor, which spares two hops.
+            // Capturing the actor keeps the closure on it, which saves two hops.
             _ = actor
             return try await value
         } onCancel: {

@@ -1,4 +1,4 @@
-/// What code in a Swift task asks of that task, as in Swift.
+/// Operations on the current Swift task, as in Swift.
 extension Task where Success == Never {
     /// Suspends the current Swift task for `duration`. See Swift's `Task.sleep(for:tolerance:clock:)`.
     public static func sleep<C: Clock>(
@@ -23,7 +23,7 @@ extension Task where Success == Never {
         try await _Concurrency.Task<Never, Never>.sleep(nanoseconds: duration)
     }
 
-    /// Whether the current Swift task was cancelled.
+    /// A Boolean value that indicates whether the current Swift task was cancelled.
     public static var isCancelled: Bool { _Concurrency.Task<Never, Never>.isCancelled }
 
     /// Throws `CancellationError` if the current Swift task was cancelled.
@@ -35,10 +35,10 @@ extension Task where Success == Never {
     /// The priority of the current Swift task.
     public static var currentPriority: TaskPriority { _Concurrency.Task<Never, Never>.currentPriority }
 
-    /// The priority with which the current Swift task was made, or `nil` outside of one.
+    /// The priority with which the current Swift task was created, or `nil` outside of a task.
     public static var basePriority: TaskPriority? { _Concurrency.Task<Never, Never>.basePriority }
 
-    /// The name of the current Swift task, if it was given one.
+    /// The name of the current Swift task, if it has one.
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     public static var name: String? { _Concurrency.Task<Never, Never>.name }
 }

@@ -1,11 +1,12 @@
 public import DeferredCore
 
 extension Task {
-    /// A task that ends as the task that `transform` starts with the value.
+    /// Returns a task that ends as the task that `transform` starts with the value.
     ///
     /// - Parameters:
-    ///   - executor: Where `transform` runs; by default on the thread that ends this task. Failures pass by directly.
-    ///   - transform: May throw, and fails the new task then. Kept until it has run, or the new task is cancelled.
+    ///   - executor: The executor that runs `transform`; by default, it runs on the thread that ends this task.
+    ///     Failures bypass it.
+    ///   - transform: Fails the new task if it throws. Kept until it has run, or the new task is cancelled.
     /// - Returns: A task whose cancellation cancels this one and, once it runs, the inner one.
     @inlinable
     public func flatMap<NewSuccess: Sendable>(
@@ -22,14 +23,15 @@ extension Task {
         return derive(executor, TaskFlatMap(body: transform, children: children), .children(children))
     }
 
-    // Disfavoured, and a single one: where several overloads fit a closure, chains take the type checker exponential time.
-    /// A task that succeeds with the value of the future that `transform` starts.
+    // Disfavoured, and a single one: where several overloads fit a closure, chains take the type checker exponential
+    // time.
+    /// Returns a task that succeeds with the value of the future that `transform` starts.
     ///
     /// For a future of a result, return `Task(future)` instead, so that its failures are the task's.
     ///
     /// - Parameters:
     ///   - executor: See ``flatMap(on:_:)-7ajxq``.
-    ///   - transform: May throw, and fails the new task then. Kept until it has run, or the new task is cancelled.
+    ///   - transform: Fails the new task if it throws. Kept until it has run, or the new task is cancelled.
     /// - Returns: A task whose cancellation cancels this one. Once `transform` has run, the task waits for the future,
     ///   which cannot be cancelled.
     @inlinable
@@ -41,7 +43,8 @@ extension Task {
         flatMap(on: executor) { Task<NewFuture.Value>(succeedsFrom: try transform($0)) }
     }
 
-    /// The task that `body` starts, or failed with what it throws; `nil` if that would nest too deeply.
+    /// Returns the task that `body` starts, or one failed with the error it throws; `nil` if calling it would nest too
+    /// deeply.
     @inlinable
     static func starting(_ body: () throws -> Task) -> Task? {
         Trampoline.nest {
@@ -76,7 +79,7 @@ struct TaskFlatMap<Success: Sendable, NewSuccess: Sendable>: TaskTransform {
 }
 
 extension ChildTasks {
-    /// What a stage comes to that has started `task`.
+    /// Registers `task` as the child of a stage, and returns the stage's outcome: waiting for that task.
     @inlinable
     func start<Success>(_ task: Task<Success>) -> Outcome<Task<Success>.Result> {
         if isCircle(task.control) { return .value(.failure(CircularTask())) }

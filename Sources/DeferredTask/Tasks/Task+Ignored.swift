@@ -1,5 +1,5 @@
 extension Task {
-    /// A task that succeeds without a value when this one succeeds with one.
+    /// Returns a task that succeeds without a value when this one succeeds.
     ///
     /// - Returns: A task whose cancellation cancels this one too.
     public func ignored() -> Task<Void> {

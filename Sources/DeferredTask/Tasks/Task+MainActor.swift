@@ -19,7 +19,8 @@ extension Task {
         uponFailure(on: .main) { error in MainActor.assumeIsolated { body(error) } }
     }
 
-    /// A task of what `transform`, on the main actor, makes of the value. See ``map(on:_:)-(Executor,_)``.
+    /// Returns a task of the value that `transform`, on the main actor, makes from this task's value. See
+    /// ``map(on:_:)-(Executor,_)``.
     public func map<NewSuccess: Sendable>(
         on executor: MainActorExecutor,
         _ transform: @escaping @MainActor @Sendable (Success) throws -> NewSuccess
@@ -27,7 +28,7 @@ extension Task {
         map(on: .main) { value in try MainActor.assumeIsolated { try transform(value) } }
     }
 
-    /// A task that ends as the task that `transform` starts on the main actor. See ``flatMap(on:_:)-7ajxq``.
+    /// Returns a task that ends as the task that `transform` starts on the main actor. See ``flatMap(on:_:)-7ajxq``.
     public func flatMap<NewSuccess: Sendable>(
         on executor: MainActorExecutor,
         _ transform: @escaping @MainActor @Sendable (Success) throws -> Task<NewSuccess>
@@ -35,7 +36,7 @@ extension Task {
         flatMap(on: .main) { value in try MainActor.assumeIsolated { try transform(value) } }
     }
 
-    /// A task that succeeds with the value of the future that `transform` starts on the main actor. See
+    /// Returns a task that succeeds with the value of the future that `transform` starts on the main actor. See
     /// ``flatMap(on:_:)-1ccm5``.
     @_disfavoredOverload
     public func flatMap<NewFuture: FutureProtocol>(
@@ -45,8 +46,8 @@ extension Task {
         flatMap(on: .main) { value in try MainActor.assumeIsolated { try transform(value) } }
     }
 
-    /// A task that succeeds where this one fails, with what `substitute`, on the main actor, makes of the error. See
-    /// ``recover(on:_:)-(Executor,_)``.
+    /// Returns a task that, where this one fails, succeeds with the value that `substitute`, on the main actor, makes
+    /// from the error. See ``recover(on:_:)-(Executor,_)``.
     public func recover(
         on executor: MainActorExecutor,
         _ substitute: @escaping @MainActor @Sendable (any Error) throws -> Success
@@ -54,7 +55,7 @@ extension Task {
         recover(on: .main) { error in try MainActor.assumeIsolated { try substitute(error) } }
     }
 
-    /// A task that fails with what `transform`, on the main actor, makes of the error. See
+    /// Returns a task that fails with the error that `transform`, on the main actor, makes from this task's error. See
     /// ``mapError(on:_:)-(Executor,_)``.
     public func mapError(
         on executor: MainActorExecutor,
@@ -63,7 +64,7 @@ extension Task {
         mapError(on: .main) { error in try MainActor.assumeIsolated { try transform(error) } }
     }
 
-    /// A task that, where this one fails, ends as the task that `substitute` starts on the main actor. See
+    /// Returns a task that, where this one fails, ends as the task that `substitute` starts on the main actor. See
     /// ``fallback(on:to:)-(Executor,_)``.
     public func fallback(
         on executor: MainActorExecutor,
@@ -72,7 +73,7 @@ extension Task {
         fallback(on: .main) { error in try MainActor.assumeIsolated { try substitute(error) } }
     }
 
-    /// A task that ends as this one does, after `body` has seen the result on the main actor. See
+    /// Returns a task that ends as this one does, after `body` has seen the result on the main actor. See
     /// ``always(on:_:)-(Executor,_)``.
     public func always(
         on executor: MainActorExecutor,
@@ -81,7 +82,7 @@ extension Task {
         always(on: .main) { result in MainActor.assumeIsolated { body(result) } }
     }
 
-    /// A task that starts work on the main actor again while it fails, as a policy says. See
+    /// Returns a task that starts work on the main actor, and again after failures, as the policy allows. See
     /// ``retry(_:on:_:)-(_,Executor,_)``.
     public static func retry(
         _ policy: RetryPolicy,

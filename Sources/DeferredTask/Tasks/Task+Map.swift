@@ -1,11 +1,12 @@
 public import DeferredCore
 
 extension Task {
-    /// A task of what `transform` makes of the value.
+    /// Returns a task of the value that `transform` makes from this task's value.
     ///
     /// - Parameters:
-    ///   - executor: Where `transform` runs; by default on the thread that ends this task. Failures pass by directly.
-    ///   - transform: May throw, and fails the new task then. Kept until it has run, or the new task is cancelled.
+    ///   - executor: The executor that runs `transform`; by default, it runs on the thread that ends this task.
+    ///     Failures bypass it.
+    ///   - transform: Fails the new task if it throws. Kept until it has run, or the new task is cancelled.
     /// - Returns: A task whose cancellation cancels this one too. `transform` does not run if that comes first.
     @inlinable
     public func map<NewSuccess: Sendable>(

@@ -1,11 +1,11 @@
 public import DeferredCore
 
 extension Task {
-    /// The producer's end of a task, which cannot be forgotten.
+    /// The producer's side of a task, which fails the task if it is lost unfilled.
     ///
-    /// Fill it with ``succeed(with:)``, ``fail(with:)`` or ``fill(with:)``; the first wins. If its last reference goes
-    /// before that, however that happens, its task fails with ``BrokenPromise``. Capture it in a completion handler, and
-    /// a framework that loses the handler ends the task instead of leaving it pending for ever.
+    /// Fill it with ``succeed(with:)``, ``fail(with:)`` or ``fill(with:)``; the first call wins. If its last reference
+    /// is released before that, its task fails with ``BrokenPromise``. Capture it in a completion handler, and a
+    /// framework that loses the handler ends the task instead of leaving it pending for ever.
     ///
     /// ```swift
     /// let promise = Task<Data>.Promise()
@@ -22,8 +22,8 @@ extension Task {
         /// Creates a promise.
         ///
         /// - Parameters:
-        ///   - file: Named by ``BrokenPromise``.
-        ///   - line: As `file`.
+        ///   - file: Reported by ``BrokenPromise``.
+        ///   - line: Like `file`.
         @inlinable
         public init(file: StaticString = #fileID, line: UInt = #line) {
             self.file = file
@@ -56,9 +56,9 @@ extension Task {
         @discardableResult
         public func fail(with error: any Error) -> Bool { fill(with: .failure(error)) }
 
-        /// Ends the task, and stops the program if it has ended before.
+        /// Ends the task, and stops the program if it has already ended.
         ///
-        /// For producers that can prove they are the only one.
+        /// For producers that can prove that they are the only one.
         @inlinable
         public func mustFill(with result: Result, file: StaticString = #fileID, line: UInt = #line) {
             if !fill(with: result) {
@@ -70,7 +70,7 @@ extension Task {
             }
         }
 
-        /// Calls `body` with the result, once. It does not keep the promise.
+        /// Calls `body` with the result, once. The handler does not keep the promise.
         @inlinable
         @discardableResult
         public func upon(
@@ -84,7 +84,7 @@ extension Task {
         @inlinable
         public func peek() -> Result? { storage.look() }
 
-        /// The result as a plain future. It does not keep the promise.
+        /// The result as a plain future, which does not keep the promise.
         @inlinable
         public var future: Future<Result> { Future(storage) }
     }
@@ -98,7 +98,7 @@ extension Task.Promise where Success == Void {
 }
 
 extension Task {
-    /// Creates a task that ends as `promise` is filled, and fails with ``BrokenPromise`` if that is lost.
+    /// Creates a task that ends when `promise` is filled, and fails with ``BrokenPromise`` if the promise is lost.
     ///
     /// ```swift
     /// return Task(promise, uponCancel: { $0.fail(with: CancellationError()) })
@@ -106,21 +106,21 @@ extension Task {
     ///
     /// - Parameters:
     ///   - promise: Not kept: neither by the task, nor for the handler.
-    ///   - onCancel: Called with the promise at most once, on the thread that cancels, if that happens before the end. It
-    ///     should make the producer fill the promise soon, or fill it itself. Use the promise that it is given: one that it
-    ///     captured would be kept as long as somebody holds the task, and a lost completion handler would never end it. So
-    ///     would one in the completion handler of a request that it captures: capture that weakly, if it keeps its handler.
-    ///     Kept until the task ends, or until nobody is left who could cancel.
+    ///   - onCancel: Called with the promise at most once, on the thread that cancels, if that happens before the end.
+    ///     It should make the producer fill the promise soon, or fill it itself. Use the promise that is passed in: a
+    ///     captured promise would be kept as long as somebody holds the task, and a lost completion handler would never
+    ///     end it. The same happens if it captures a request whose completion handler captures the promise: capture the
+    ///     request weakly if it keeps its handler. Kept until the task ends, or until nobody is left who could cancel.
     @inlinable
     public init(_ promise: Promise, uponCancel onCancel: @escaping @Sendable (Promise) -> Void) {
         self.init(producedBy: promise.storage, .opaque, promise.handler(onCancel))
     }
 
-    /// Creates a task that ends as `promise` is filled, and takes its progress from `reporter`.
+    /// Creates a task that ends when `promise` is filled, and takes its progress from `reporter`.
     ///
     /// - Parameters:
     ///   - promise: Not kept; see ``init(_:uponCancel:)-(_,(Task<Success>.Promise)->Void)``.
-    ///   - reporter: Through which the producer reports how far it is. Kept as long as the task.
+    ///   - reporter: The reporter of the producer's progress. Kept as long as the task.
     ///   - onCancel: See ``init(_:uponCancel:)-(_,(Task<Success>.Promise)->Void)``.
     public init(
         _ promise: Promise,
@@ -130,7 +130,7 @@ extension Task {
         self.init(producedBy: promise.storage, .reporting(reporter), promise.handler(onCancel))
     }
 
-    /// Creates a task that ends as `promise` is filled, and fails with ``BrokenPromise`` if that is lost.
+    /// Creates a task that ends when `promise` is filled, and fails with ``BrokenPromise`` if the promise is lost.
     @inlinable
     public init(_ promise: Promise) {
         self.init(producedBy: promise.storage, .opaque, nil)
@@ -165,7 +165,7 @@ extension Task {
 }
 
 extension Task.Promise {
-    /// A handler without a parameter, which doesn't keep the promise.
+    /// Returns a handler without a parameter that does not keep the promise.
     @inlinable
     func handler(_ body: @escaping @Sendable (Task.Promise) -> Void) -> @Sendable () -> Void {
         { [weak self] in
@@ -175,13 +175,14 @@ extension Task.Promise {
     }
 }
 
-/// What a task fails with whose ``Task/Promise`` was dropped unfilled.
+/// The error of a task whose ``Task/Promise`` was dropped unfilled.
 ///
-/// It names the place of the promise, not that of the loss: look there for who was to fill it.
+/// It names where the promise was created, not where it was lost: start there to find the code that should have filled
+/// it.
 public struct BrokenPromise: Error, Sendable, CustomStringConvertible {
-    /// The file where the promise was made, as `Module/File.swift`.
+    /// The file where the promise was created, as `Module/File.swift`.
     public let file: StaticString
-    /// The line where the promise was made.
+    /// The line where the promise was created.
     public let line: UInt
 
     @usableFromInline

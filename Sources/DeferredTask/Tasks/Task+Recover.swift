@@ -1,10 +1,11 @@
 public import DeferredCore
 
 extension Task {
-    /// A task that succeeds where this one fails, with what `substitute` makes of the error.
+    /// Returns a task that, where this one fails, succeeds with the value that `substitute` makes from the error.
     ///
     /// - Parameters:
-    ///   - executor: Where `substitute` runs; by default on the thread that ends this task. Values pass by directly.
+    ///   - executor: The executor that runs `substitute`; by default, it runs on the thread that ends this task. Values
+    ///     bypass it.
     ///   - substitute: May throw the same or another error. Kept until it has run, or the new task is cancelled.
     /// - Returns: A task whose cancellation cancels this one too. `substitute` does not run if that comes first.
     @inlinable
@@ -15,19 +16,20 @@ extension Task {
         derive(executor, TaskRecover(body: substitute))
     }
 
-    /// A task that fails with what `transform` makes of the error where this one fails.
+    /// Returns a task that, where this one fails, fails with the error that `transform` makes from its error.
     ///
-    /// For errors of a layer below, which callers are to know as errors of this one. A cancelled request fails with a
-    /// cancellation, too: pass on what `isCancellation` is true of, so that callers still recognise it.
+    /// For errors of a lower layer that callers should see as errors of this one. A cancelled request fails with a
+    /// cancellation, too: pass on errors for which `isCancellation` is true, so that callers still recognise them.
     ///
     /// ```swift
     /// let user = client.begin(request).mapError { $0.isCancellation ? $0 : AccountError.unavailable($0) }
     /// ```
     ///
     /// - Parameters:
-    ///   - executor: Where `transform` runs; by default on the thread that ends this task. Values pass by directly.
-    ///   - transform: What it throws takes the place of what it returns. Kept until it has run, or the new task is
-    ///     cancelled.
+    ///   - executor: The executor that runs `transform`; by default, it runs on the thread that ends this task. Values
+    ///     bypass it.
+    ///   - transform: An error that it throws replaces the one it would return. Kept until it has run, or the new task
+    ///     is cancelled.
     /// - Returns: A task whose cancellation cancels this one too. `transform` does not run if that comes first, and the
     ///   task fails with `CancellationError`.
     @inlinable
@@ -38,10 +40,11 @@ extension Task {
         recover(on: executor) { error in throw try transform(error) }
     }
 
-    /// A task that, where this one fails, ends as the task that `substitute` starts.
+    /// Returns a task that, where this one fails, ends as the task that `substitute` starts.
     ///
     /// - Parameters:
-    ///   - executor: Where `substitute` runs; by default on the thread that ends this task. Values pass by directly.
+    ///   - executor: The executor that runs `substitute`; by default, it runs on the thread that ends this task. Values
+    ///     bypass it.
     ///   - substitute: May throw the same or another error. Kept until it has run, or the new task is cancelled.
     /// - Returns: A task whose cancellation cancels this one and, once it runs, the substitute. `substitute` does not
     ///   run if that comes first.

@@ -1,10 +1,10 @@
 internal import DeferredCore
 
 extension Task {
-    /// A consumer of this task of its own: cancelling it ends only that consumer, at once.
+    /// Returns a new consumer of this task: cancelling it ends only that consumer, at once.
     ///
-    /// For one piece of work that several wait for. Call it once for each of them. This task is cancelled when the last
-    /// consumer that has not ended is cancelled; until then, the others go on.
+    /// For one piece of work with several consumers. Call it once for each of them. This task is cancelled when the
+    /// last consumer that has not ended is cancelled; until then, the others continue.
     ///
     /// ```swift
     /// let download = session.beginDataTask(with: url)
@@ -13,17 +13,17 @@ extension Task {
     /// thumbnail.cancel()  // and stops
     /// ```
     ///
-    /// The tasks derived from one consumer are consumers of it in turn: the last that is cancelled cancels it.
+    /// The tasks derived from one consumer are in turn consumers of it: it is cancelled when the last of them is.
     ///
-    /// - Returns: A task that ends as this one does, or with `CancellationError` when it is cancelled. Its progress is that
-    ///   of this task. One that was dropped, and whose handlers don't wait for the result, counts no longer: if another has
-    ///   cancelled and none is left that counts, this task is cancelled.
+    /// - Returns: A task that ends as this one does, or with `CancellationError` when it is cancelled. Its progress is
+    ///   that of this task. A consumer that was dropped, and whose handlers don't wait for the result, no longer
+    ///   counts: if another has cancelled and none is left that counts, this task is cancelled.
     public func shared() -> Task {
         storage.isFinished ? self : derive(.immediate, TaskPassing(), .shared)
     }
 }
 
-/// Passes the result by.
+/// Passes the result on unchanged.
 private struct TaskPassing<Success: Sendable>: TaskTransform {
     typealias NewSuccess = Success
 

@@ -4,9 +4,9 @@ extension Task {
     /// Calls `body` with the value, once, if the task succeeds.
     ///
     /// - Parameters:
-    ///   - executor: Where `body` runs. With `.immediate`, that is the thread that ends the task.
-    ///   - body: Kept until the task ends, or until it is taken back.
-    /// - Returns: What takes the handler back.
+    ///   - executor: The executor that runs `body`. With `.immediate`, that is the thread that ends the task.
+    ///   - body: Kept until the task ends, or until the handler is taken back.
+    /// - Returns: A registration that takes the handler back.
     @inlinable
     @discardableResult
     public func uponSuccess(
@@ -21,9 +21,9 @@ extension Task {
     /// Calls `body` with the error, once, if the task fails.
     ///
     /// - Parameters:
-    ///   - executor: Where `body` runs. With `.immediate`, that is the thread that ends the task.
-    ///   - body: Kept until the task ends, or until it is taken back.
-    /// - Returns: What takes the handler back.
+    ///   - executor: The executor that runs `body`. With `.immediate`, that is the thread that ends the task.
+    ///   - body: Kept until the task ends, or until the handler is taken back.
+    /// - Returns: A registration that takes the handler back.
     @inlinable
     @discardableResult
     public func uponFailure(

@@ -3,7 +3,7 @@ public import DeferredCore
 /// Work that succeeds with a value or fails with an error, reports progress, and can be cancelled.
 ///
 /// A task is a future of a `Result`. Derive others from it with `map`, `flatMap`, `recover` and `fallback`: results and
-/// failures go down the chain, cancellation goes up, and progress counts all of it.
+/// failures propagate down the chain, cancellation propagates up, and progress covers the whole chain.
 ///
 /// ```swift
 /// let size = session.beginDataTask(with: url).map { data, _ in data.count }
@@ -12,22 +12,22 @@ public import DeferredCore
 /// size.cancel()  // stops the request
 /// ```
 ///
-/// Cancelling is a request, not an outcome: whoever does the work decides how it ends. A derived task whose closure has
+/// Cancelling is a request, not an outcome: the producer decides how the task ends. A derived task whose closure has
 /// not begun ends at once, with `CancellationError`.
 ///
 /// A `Task` is a reference: copies share one result. Dropping it does not stop the work, and when nobody is left who
 /// could cancel, its cancellation handlers are freed. A derived task keeps no result but its own. All members are
 /// safe to use from any thread.
 ///
-/// In a file that imports this module, `Task { }`, `Task.sleep(for:)` and the like still mean what they mean in Swift, but
-/// for two things. This `Task` has one generic argument: keep tasks as `Task<Void>`, and spell Swift's own
-/// `_Concurrency.Task<Void, Never>`, or with a `typealias`. And since any task can fail, its ``value`` takes `try`.
+/// In a file that imports this module, `Task { }`, `Task.sleep(for:)` and the like still mean what they mean in Swift,
+/// with two exceptions. This `Task` has one generic argument: declare tasks as `Task<Void>`, and spell Swift's own
+/// `_Concurrency.Task<Void, Never>`, or use a `typealias`. And since any task can fail, its ``value`` takes `try`.
 public struct Task<Success: Sendable>: FutureProtocol, Cancellable {
-    /// How a task ends.
+    /// The result of a task: its value, or its error.
     public typealias Result = Swift.Result<Success, any Error>
 
     @usableFromInline package let storage: FutureStorage<Result>
-    /// `nil` for a task that was made with its result.
+    /// `nil` for a task that was created with its result.
     @usableFromInline package let control: TaskControl?
 
     @inlinable
@@ -39,10 +39,10 @@ public struct Task<Success: Sendable>: FutureProtocol, Cancellable {
     /// Creates a task that ends when `future` is filled.
     ///
     /// - Parameters:
-    ///   - future: A `Deferred`, or any other future of a result. Handlers that the task adds to it do not keep it: a
-    ///     future that goes unfilled leaves the task without an end. A ``Promise`` would fail it.
-    ///   - onCancel: Called at most once, on the thread that cancels, if that happens before the end. It should make the
-    ///     producer fill `future` soon. Kept until the task ends, or until nobody is left who could cancel.
+    ///   - future: A `Deferred`, or any other future of a result. Handlers that the task adds to it do not keep it: if
+    ///     the future is lost unfilled, the task never ends. A lost ``Promise`` would fail it.
+    ///   - onCancel: Called at most once, on the thread that cancels, if that happens before the end. It should make
+    ///     the producer fill `future` soon. Kept until the task ends, or until nobody is left who could cancel.
     @inlinable
     public init(_ future: some FutureProtocol<Result>, uponCancel onCancel: (@Sendable () -> Void)? = nil) {
         self.init(future.future.storage, .opaque, onCancel)
@@ -50,7 +50,7 @@ public struct Task<Success: Sendable>: FutureProtocol, Cancellable {
 
     /// Creates a task that ends when `future` is filled.
     ///
-    /// The same for a ``DeferredCore/Future``, so that its members need no type: `Task<Int>(.never) { stop() }`.
+    /// An overload for ``DeferredCore/Future``, so that its members need no type: `Task<Int>(.never) { stop() }`.
     ///
     /// - Parameters:
     ///   - future: See ``init(_:uponCancel:)-4kg0d``.
@@ -64,7 +64,7 @@ public struct Task<Success: Sendable>: FutureProtocol, Cancellable {
     ///
     /// - Parameters:
     ///   - future: See ``init(_:uponCancel:)-4kg0d``.
-    ///   - reporter: Through which the producer reports how far it is. Kept as long as the task.
+    ///   - reporter: The reporter of the producer's progress. Kept as long as the task.
     ///   - onCancel: See ``init(_:uponCancel:)-4kg0d``.
     public init(
         _ future: some FutureProtocol<Result>,
@@ -83,15 +83,16 @@ public struct Task<Success: Sendable>: FutureProtocol, Cancellable {
         self.init(future.map { .success($0) }, uponCancel: onCancel)
     }
 
-    /// Creates a task that ends with a future that knows nothing of it.
+    /// Creates a task of a future that has no reference to the task.
     @inlinable
     init(_ storage: FutureStorage<Result>, _ work: TaskWork, _ onCancel: (@Sendable () -> Void)?) {
-        // One that has ended has nothing to cancel, but counts in the progress of those derived from it if it reports.
+        // A task that has ended has nothing to cancel, but counts in the progress of tasks derived from it if it
+        // reports.
         if case .opaque = work, storage.isFinished {
             self.init(storage, nil)
             return
         }
-        // Now, so that it is told before handlers that come later.
+        // Registered now, so that it is told before handlers that are added later.
         let notice = storage.notice { notice, future in
             let result = unsafeDowncast(future, to: FutureStorage<Result>.self).peek()
             if let attached = notice.end(hasFailed: result?.isFailure ?? false) { TaskState.end(attached) }
@@ -99,9 +100,9 @@ public struct Task<Success: Sendable>: FutureProtocol, Cancellable {
         self.init(storage, TaskControl(storage, storage.words(notice), work, notice: notice, onCancel: onCancel))
     }
 
-    /// Creates a task of a future whose producer tells of the end.
+    /// Creates a task of a future whose producer tells it of the end.
     ///
-    /// It can tell one task; others follow it.
+    /// The producer can tell only one task; further tasks observe the future instead.
     @inlinable
     init(producedBy storage: ProducerStorage<Result>, _ work: TaskWork, _ onCancel: (@Sendable () -> Void)?) {
         if !storage.isFinished, storage.attachment.reserve() {
@@ -111,13 +112,13 @@ public struct Task<Success: Sendable>: FutureProtocol, Cancellable {
         }
     }
 
-    /// A task that has succeeded.
+    /// Returns a task that has succeeded.
     @inlinable
     public static func success(_ value: Success) -> Task {
         Task(FutureStorage(filledWith: .success(value)), nil)
     }
 
-    /// A task that has failed.
+    /// Returns a task that has failed.
     @inlinable
     public static func failure(_ error: any Error) -> Task {
         Task(FutureStorage(filledWith: .failure(error)), nil)
@@ -126,9 +127,9 @@ public struct Task<Success: Sendable>: FutureProtocol, Cancellable {
     /// A task that never ends. Cancelling it only marks it as cancelled.
     public static var never: Task { Task(Future.never) }
 
-    /// A task that has ended the way `body` does, which is called now.
+    /// Calls `body` now, and returns a task that has ended with its outcome.
     ///
-    /// No initialiser, since the trailing closure of `Task { 1 }` would match that.
+    /// Not an initialiser, since the trailing closure of `Task { 1 }` would match it.
     @inlinable
     public static func catching(_ body: () throws -> Success) -> Task {
         Task(FutureStorage(filledWith: Result(catching: body)), nil)

@@ -24,7 +24,7 @@ extension TaskTransform {
 }
 
 extension Task {
-    /// Makes the task that an operator returns.
+    /// Creates the task that an operator returns.
     @inlinable
     func derive<T: TaskTransform, E: Executor>(
         _ executor: E,
@@ -32,7 +32,7 @@ extension Task {
         _ work: TaskWork = .opaque
     ) -> Task<T.NewSuccess> where T.Input == Result {
         let stage = Stage(executor, transform, upstream: storage)
-        // Before the stage starts, since it may end then and there.
+        // Before the stage starts, since it may end immediately.
         let control = TaskControl(stage, stage.words, work, isStage: true, upstream: control)
         let task = Task<T.NewSuccess>(stage, control)
         storage.start(stage)
@@ -48,8 +48,8 @@ extension Task {
 /// task = first.flatMap { _ in task! }  // fails with CircularTask
 /// ```
 ///
-/// A task that is derived by operators on the way of the result, such as `map`, is recognised; one that waits for it
-/// otherwise, as in `allSucceeded()`, is not, and never ends.
+/// The cycle is detected when the returned task is derived by operators that pass results on, such as `map`; a task
+/// that waits in another way, as in `allSucceeded()`, is not detected, and never ends.
 public struct CircularTask: Error, Hashable, CustomStringConvertible {
     /// Creates an error.
     public init() {}

@@ -8,7 +8,7 @@ package struct ExponentialBackoff: Sendable, Equatable {
         self.cap = cap
     }
 
-    /// The longest pause after an attempt, the first being 1.
+    /// Returns the longest pause after an attempt, the first being 1.
     ///
     /// - Complexity: O(1): the doubling ends at the cap.
     package func limit(after attempt: Int) -> Duration {
@@ -22,9 +22,9 @@ package struct ExponentialBackoff: Sendable, Equatable {
         return limit
     }
 
-    /// A part of that limit: "full jitter".
+    /// Returns a random part of that limit: "full jitter".
     ///
-    /// - Parameter part: From 0 to 1; what is beyond is cut, and what is no number counts as 1.
+    /// - Parameter part: From 0 to 1; values outside are clamped, and NaN counts as 1.
     /// - Returns: Zero or more.
     package func pause(after attempt: Int, part: Double) -> Duration {
         let limit = max(limit(after: attempt), .zero)

@@ -1,7 +1,7 @@
-/// How often, and after which pauses, to try again.
+/// The number of attempts, the pauses between them, and the errors that are retried.
 ///
-/// Pauses grow exponentially up to a cap, with *full jitter*: each is a random part of what it could be, so that clients
-/// that failed together don't come back together. See
+/// Pauses grow exponentially up to a cap, with *full jitter*: each is a random part of its limit, so that clients that
+/// failed together don't all retry at the same time. See
 /// [Exponential Backoff and Jitter](https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/).
 ///
 /// ```swift
@@ -9,21 +9,22 @@
 /// let task = Task.retry(policy) { attempt in session.beginDataTask(with: url) }
 /// ```
 public struct RetryPolicy: Sendable {
-    /// How many attempts there are at most, the first included.
+    /// The maximum number of attempts, including the first.
     ///
-    /// At least 1: fewer trap.
+    /// At least 1: smaller values trap.
     public var attempts: Int {
         didSet { Self.check(attempts) }
     }
-    /// What the pause after the first attempt can be at most; it doubles with each. Zero or less for no pauses.
+    /// The longest pause after the first attempt; it doubles with each attempt. Zero or less for no pauses.
     public var base: Duration
-    /// What any pause can be at most. A pause of 2³² seconds (136 years) or more never ends.
+    /// The upper limit of every pause. A pause of 2³² seconds (136 years) or more never ends.
     public var cap: Duration
-    /// Which errors are worth another attempt. Cancellations never are.
+    /// A closure that returns whether an error is worth another attempt. Cancellations are never retried.
     public var isRetryable: @Sendable (any Error) -> Bool
-    /// Measures the pauses.
+    /// The clock that measures the pauses.
     public var clock: any Clock<Duration>
-    /// A random number from 0 up to 1, for the jitter. What is beyond is cut; what is no number counts as 1.
+    /// A closure that returns random numbers from 0 up to 1, for the jitter. Values outside are clamped; NaN counts as
+    /// 1.
     public var random: @Sendable () -> Double
 
     /// Creates a policy.
@@ -31,9 +32,9 @@ public struct RetryPolicy: Sendable {
     /// - Parameters:
     ///   - attempts: At least 1.
     ///   - base: Zero for no pauses.
-    ///   - cap: Cuts every pause, the first included.
-    ///   - clock: What measures the pauses; inject a manual one in tests.
-    ///   - random: Where the jitter comes from; inject a constant or a seeded generator in tests.
+    ///   - cap: Limits every pause, including the first.
+    ///   - clock: The clock that measures the pauses; inject a manual one in tests.
+    ///   - random: The source of the jitter; inject a constant or a seeded generator in tests.
     ///   - isRetryable: By default, every error but a cancellation.
     public init(
         attempts: Int,
@@ -52,7 +53,7 @@ public struct RetryPolicy: Sendable {
         self.isRetryable = isRetryable
     }
 
-    /// The pause after an attempt, the first being 1. Never negative.
+    /// Returns the pause after an attempt, the first being 1. Never negative.
     ///
     /// - Complexity: O(1): the doubling ends at the cap.
     public func pause(after attempt: Int) -> Duration {
@@ -63,7 +64,7 @@ public struct RetryPolicy: Sendable {
         precondition(attempts > 0, "RetryPolicy(attempts: \(attempts)) would try nothing; use 1 or more")
     }
 
-    /// Whether there is another attempt after this one has failed.
+    /// Returns whether there is another attempt after this one has failed.
     func allowsAnother(after attempt: Int, _ error: any Error) -> Bool {
         attempt < attempts && !error.isCancellation && isRetryable(error)
     }

@@ -1,19 +1,19 @@
 public import DeferredCore
 
 extension Task {
-    /// A task that starts work again while it fails, as a policy says.
+    /// Returns a task that starts work, and again after failures, as the policy allows.
     ///
     /// ```swift
     /// let page = Task.retry(RetryPolicy(attempts: 3)) { _ in session.beginDataTask(with: url) }
     /// ```
     ///
     /// - Parameters:
-    ///   - policy: How often, after which pauses, and for which errors.
-    ///   - executor: Where `start` is called.
-    ///   - start: Makes each attempt; it is given the number of the attempt, the first being 1. What it throws counts as
-    ///     a failure of the attempt. Kept until the end.
-    /// - Returns: A task that ends as the last attempt does. Cancelling it cancels the attempt that runs, or the pause, and
-    ///   ends it at once with `CancellationError`.
+    ///   - policy: The number of attempts, the pauses, and the errors that are retried.
+    ///   - executor: The executor that runs `start`.
+    ///   - start: Starts an attempt; its argument is the number of the attempt, the first being 1. An error that it
+    ///     throws counts as a failure of the attempt. Kept until the end.
+    /// - Returns: A task that ends as the last attempt does. Cancelling it cancels the running attempt, or the pause,
+    ///   and ends it at once with `CancellationError`.
     public static func retry(
         _ policy: RetryPolicy,
         on executor: some Executor = .immediate,
@@ -36,7 +36,7 @@ private struct Retrying<Success: Sendable, E: Executor>: Sendable {
     func attempt(_ number: Int) {
         // As a handler, which an executor can't run twice.
         FutureStorage(filledWith: ()).upon(executor) {
-            // An attempt may itself try something again, and so on.
+            // An attempt may itself retry something, and so on.
             if Trampoline.nest({ begin(number) }) == nil { Trampoline.putOff { begin(number) } }
         }
     }

@@ -1,14 +1,15 @@
 internal import DeferredCore
 
 extension Task {
-    /// This task, but failed with ``TimeoutError`` if it has not ended in time, and cancelled then.
+    /// Returns a task that ends as this one does, or fails with ``TimeoutError`` and cancels this one if it has not
+    /// ended in time.
     ///
-    /// A producer that does not heed the cancellation is not waited for.
+    /// A producer that ignores the cancellation is not waited for.
     ///
     /// - Parameters:
-    ///   - duration: From now. Zero or less fails as soon as possible, on another thread, what has not ended; 2³² seconds
-    ///     (136 years) or more never do.
-    ///   - clock: What measures it. By default, one that also runs while the machine is asleep.
+    ///   - duration: From now. If the task has not ended, zero or less fails it as soon as possible, on another thread;
+    ///     2³² seconds (136 years) or more never do.
+    ///   - clock: The clock that measures `duration`. By default, one that also runs while the machine is asleep.
     /// - Returns: A task whose cancellation cancels this one, and ends it at once with `CancellationError`.
     public func timeout(after duration: Duration, clock: some Clock<Duration> = ContinuousClock()) -> Task {
         if isFilled { return self }
@@ -24,9 +25,9 @@ extension Task {
     }
 }
 
-/// What a task fails with that has not ended in time. See ``Task/timeout(after:clock:)``.
+/// The error of a task that has not ended in time. See ``Task/timeout(after:clock:)``.
 public struct TimeoutError: Error, Hashable, CustomStringConvertible {
-    /// How long it was given.
+    /// The time that the task was given.
     public let duration: Duration
 
     /// Creates an error.

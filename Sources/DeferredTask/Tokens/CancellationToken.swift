@@ -1,13 +1,13 @@
 public import DeferredCore
 
-/// Tells an operation that it is to stop. Comes from a ``CancellationTokenSource``.
+/// Tells an operation that it should stop. Created by a ``CancellationTokenSource``.
 ///
 /// A token is a reference of one word; pass it by value. All members are safe to use from any thread.
 public struct CancellationToken: Sendable {
     @usableFromInline
     package enum Ending: Sendable {
         case cancelled
-        /// The source has gone; nobody can cancel any more.
+        /// The source was released; nobody can cancel any more.
         case abandoned
     }
 
@@ -22,7 +22,7 @@ public struct CancellationToken: Sendable {
     /// A token that is never cancelled, and costs nothing.
     public static let none = CancellationToken(nil)
 
-    /// Whether the source was cancelled.
+    /// A Boolean value that indicates whether the source was cancelled.
     ///
     /// - Complexity: O(1): one load.
     @inlinable
@@ -35,12 +35,13 @@ public struct CancellationToken: Sendable {
         if isCancelled { throw CancellationError() }
     }
 
-    /// Calls `handler` when the source is cancelled: once, on the thread that cancels, newest first; or now, if it was.
+    /// Calls `handler` when the source is cancelled: once, on the thread that cancels, newest first; or now, if it
+    /// already was.
     ///
-    /// - Parameter handler: Kept until it was called, is taken back, or the source goes.
-    /// - Returns: What takes the handler back. Do so when the operation ends, so that a source of long life does not gather
-    ///   the handlers of operations that are long over.
-    /// - Complexity: O(1), and taking back amortised so. Takes no lock.
+    /// - Parameter handler: Kept until it is called or taken back, or the source is released.
+    /// - Returns: A registration that takes the handler back. Do so when the operation ends, so that a long-lived
+    ///   source does not accumulate the handlers of operations that ended long ago.
+    /// - Complexity: O(1); taking back is amortised O(1). Takes no lock.
     @inlinable
     @discardableResult
     public func register(_ handler: @escaping @Sendable () -> Void) -> Registration {
@@ -53,7 +54,7 @@ public struct CancellationToken: Sendable {
 }
 
 extension Task {
-    /// This task, which `token` cancels too, until it ends.
+    /// Lets `token` cancel this task, too, until the task ends, and returns it.
     ///
     /// Nothing stays registered with the token after the end, or when the task is dropped.
     public func cancelled(by token: CancellationToken) -> Task {

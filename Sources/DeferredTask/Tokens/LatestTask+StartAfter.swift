@@ -1,10 +1,10 @@
 public import DeferredCore
 
 extension LatestTask {
-    /// Cancels the task before, waits for a pause in the calls, and then starts a task and delivers its result.
+    /// Cancels the previous task, waits for a pause in the calls, and then starts a task and delivers its result.
     ///
-    /// Debounces: of many calls with less than `pause` between them, only the last calls its `begin`. Each call
-    /// supersedes those before at once, whether they still wait or their tasks already run.
+    /// Debounces: of many calls less than `pause` apart, only the last calls its `begin`. Each call immediately
+    /// supersedes the calls before it, whether they still wait or their tasks already run.
     ///
     /// ```swift
     /// search.start(after: .milliseconds(300), on: .mainActor) {
@@ -15,12 +15,12 @@ extension LatestTask {
     /// ```
     ///
     /// - Parameters:
-    ///   - pause: How long nothing else may be started before `begin` is called. Zero or less still leaves the thread;
-    ///     2³² seconds (136 years) or more never end.
-    ///   - clock: What measures it; inject a manual one in tests.
-    ///   - executor: Where `begin` and `deliver` run.
-    ///   - begin: Starts the task, unless it is superseded before. What it throws is delivered as a failure. Kept
-    ///     until it has run or is superseded.
+    ///   - pause: The time without another call that has to pass before `begin` is called. Even zero or less changes
+    ///     the thread; 2³² seconds (136 years) or more never end.
+    ///   - clock: The clock that measures `pause`; inject a manual one in tests.
+    ///   - executor: The executor that runs `begin` and `deliver`.
+    ///   - begin: Starts the task, unless the call is superseded before. An error that it throws is delivered as a
+    ///     failure. Kept until it has run or is superseded.
     ///   - deliver: Called at most once; see ``start(_:on:deliver:)-(_,Executor,_)``.
     public func start(
         after pause: Duration,
@@ -33,7 +33,7 @@ extension LatestTask {
         start(task, on: executor, deliver: deliver)
     }
 
-    /// Cancels the task before, waits for a pause in the calls, and then starts a task and delivers its result on the
+    /// Cancels the previous task, waits for a pause in the calls, and then starts a task and delivers its result on the
     /// main actor. See ``start(after:clock:on:_:deliver:)-(_,_,Executor,_,_)``.
     @MainActor
     public func start(

@@ -1,6 +1,6 @@
 public import DeferredCore
 
-/// Runs one task at a time, the latest, and delivers no result but its own: search as you type.
+/// Runs one task at a time, the latest, and delivers only the result of that task, as in search-as-you-type.
 ///
 /// ```swift
 /// let search = LatestTask<[Item]>()
@@ -11,14 +11,14 @@ public import DeferredCore
 /// }
 /// ```
 ///
-/// A superseded result is never delivered, not even if it was there already and its delivery waited for the executor.
-/// When this goes, the task that runs goes on, and delivers.
+/// A superseded result is never delivered, even if it had already arrived and its delivery waited for the executor.
+/// Releasing this object does not stop the running task; its result is still delivered.
 public final class LatestTask<Success: Sendable>: Cancellable {
     private struct Current: Sendable {
         let task: Task<Success>
         let delivery: Registration
 
-        /// First the delivery, so that the cancellation itself is not delivered.
+        /// Stops the delivery first, so that the cancellation itself is not delivered.
         func stop() {
             delivery.cancel()
             task.cancel()
@@ -27,15 +27,16 @@ public final class LatestTask<Success: Sendable>: Cancellable {
 
     private let machine = Lock(LatestTaskStateMachine<Current>())
 
-    /// Creates one that runs nothing.
+    /// Creates an object that runs no task.
     public init() {}
 
-    /// Cancels the task before, and delivers the result of this one unless it is superseded in turn.
+    /// Cancels the previous task, and delivers the result of this one unless it is superseded in turn.
     ///
     /// - Parameters:
-    ///   - task: Started by the caller. Kept until it ends or is superseded.
-    ///   - executor: Where `deliver` runs. If this is called on the same serial executor, then nothing superseded is
-    ///     delivered after this returns; otherwise a delivery that had begun on another thread may still be under way.
+    ///   - task: A task that was already started. Kept until it ends or is superseded.
+    ///   - executor: The executor that runs `deliver`. If this is called on the same serial executor, then nothing
+    ///     superseded is delivered after this returns; otherwise a delivery that had begun on another thread may still
+    ///     be under way.
     ///   - deliver: Called at most once.
     public func start(
         _ task: Task<Success>,
@@ -45,13 +46,13 @@ public final class LatestTask<Success: Sendable>: Cancellable {
         let (number, previous) = machine.withLock { $0.start() }
         previous?.stop()
         let delivery = task.upon(executor) { [weak self] result in
-            // Nothing supersedes what has outlived this.
+            // Once this object is gone, nothing can supersede the result.
             if self?.mayDeliver(number) ?? true { deliver(result) }
         }
         machine.withLock { $0.started(number, Current(task: task, delivery: delivery)) }?.stop()
     }
 
-    /// Cancels the task before, and delivers the result of this one on the main actor. See
+    /// Cancels the previous task, and delivers the result of this one on the main actor. See
     /// ``start(_:on:deliver:)-(_,Executor,_)``.
     @MainActor
     public func start(
@@ -62,14 +63,14 @@ public final class LatestTask<Success: Sendable>: Cancellable {
         start(task, on: .main) { result in MainActor.assumeIsolated { deliver(result) } }
     }
 
-    /// Cancels the task that runs. Its result is not delivered.
+    /// Cancels the running task. Its result is not delivered.
     public func cancel() {
         machine.withLock { $0.cancel() }?.stop()
     }
 
-    /// Whether a result is to be delivered, which is decided at the beginning of its delivery. Lets go of its task.
+    /// Returns whether to deliver a result, and releases its task. Called when the delivery begins.
     private func mayDeliver(_ number: UInt64) -> Bool {
-        // The task that ended is let go outside of the lock.
+        // The task that ended is released outside of the lock.
         let (mayDeliver, _) = machine.withLock { $0.deliver(number) }
         return mayDeliver
     }

@@ -1,4 +1,4 @@
-/// The task that is the latest, as a pure machine: each event returns what has to be done, outside any lock.
+/// Tracks the latest task, as a pure state machine: each event returns what has to be done, outside any lock.
 ///
 /// ```
 ///            start              started
@@ -8,12 +8,12 @@
 ///         deliver (the latest), or cancel
 /// ```
 ///
-/// Every `start` and every `cancel` supersedes what was started before; from then on, `deliver` refuses that.
+/// Every `start` and every `cancel` supersedes the task started before; from then on, `deliver` refuses its result.
 struct LatestTaskStateMachine<Running: Sendable>: Sendable {
     enum State: Sendable {
         /// Nothing was started, or it was delivered or cancelled.
         case idle
-        /// Somebody is about to tell how to stop the latest.
+        /// The latest was started; how to stop it is not known yet.
         case starting
         case running(Running)
     }
@@ -22,17 +22,17 @@ struct LatestTaskStateMachine<Running: Sendable>: Sendable {
     /// Counts the starts and the cancellations.
     private var latest: UInt64 = 0
 
-    /// Makes way for a task.
+    /// Supersedes the previous task, and makes the next one the latest.
     ///
-    /// - Returns: The number of the new one, and the one before, to be stopped.
+    /// - Returns: The number of the new task, and the previous one, to be stopped.
     mutating func start() -> (number: UInt64, previous: Running?) {
         let previous = supersede(with: .starting)
         return (latest, previous)
     }
 
-    /// Notes how to stop what was started as `number`.
+    /// Notes how to stop the task that was started as `number`.
     ///
-    /// - Returns: The same, if it was superseded meanwhile and has to be stopped.
+    /// - Returns: `running`, if it was superseded meanwhile and has to be stopped.
     mutating func started(_ number: UInt64, _ running: Running) -> Running? {
         guard number == latest else { return running }
         // Otherwise it was delivered meanwhile.
@@ -40,16 +40,16 @@ struct LatestTaskStateMachine<Running: Sendable>: Sendable {
         return nil
     }
 
-    /// Decides whether what was started as `number` is delivered. That is asked once for each.
+    /// Decides whether to deliver the result of the task started as `number`. Called once for each.
     ///
-    /// - Returns: The task that has ended, too, to be let go.
+    /// - Returns: The decision, and the task that has ended, to be released.
     mutating func deliver(_ number: UInt64) -> (mayDeliver: Bool, ended: Running?) {
         guard number == latest else { return (false, nil) }
         defer { state = .idle }
         return (true, state.running)
     }
 
-    /// Supersedes without starting anything. Returns what has to be stopped.
+    /// Supersedes without starting anything. Returns the task that has to be stopped.
     mutating func cancel() -> Running? { supersede(with: .idle) }
 
     private mutating func supersede(with next: State) -> Running? {

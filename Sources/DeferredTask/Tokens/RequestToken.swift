@@ -1,8 +1,8 @@
 public import DeferredCore
 
-/// An opaque handle that cancels something, for interfaces that answer by callback.
+/// An opaque handle that cancels something, for interfaces that report their result through a callback.
 ///
-/// Return it where a ``Task`` would say too much: the caller can cancel, and nothing else.
+/// Return it where a ``Task`` would expose too much: the caller can cancel, and nothing else.
 ///
 /// ```swift
 /// func load(_ id: Int, completion: @escaping @Sendable (Image?) -> Void) -> RequestToken {
@@ -12,7 +12,7 @@ public import DeferredCore
 /// }
 /// ```
 ///
-/// Dropping it does not cancel. It keeps what it cancels until it has cancelled it.
+/// Dropping it does not cancel. It keeps its target until it has cancelled it.
 public final class RequestToken: Cancellable {
     private let target: Lock<(any Cancellable)?>
 

@@ -8,7 +8,7 @@ enum Disconnection: Error {
     case peerClosed
     /// The peer has reset the connection, or the system has.
     case broken(SystemError)
-    /// The peer doesn't keep to TLS, has refused the server's certificate, or has none that is accepted.
+    /// The peer has violated TLS or refused the server's certificate, or has no certificate that is accepted.
     case insecure
 }
 
@@ -96,7 +96,7 @@ final class Connection {
     ///
     /// Closing with unread input would send RST, which can overtake the response in the peer's system.
     func linger(until deadline: ContinuousClock.Instant) throws(Disconnection) {
-        // As much as the system takes at once: a peer that doesn't read is not waited for.
+        // Only as much as the system takes at once: a peer that doesn't read is not waited for.
         if let farewell = tls?.close() { _ = try? farewell.withUnsafeBytes(socket.send) }
         socket.finishSending()
         repeat {
@@ -130,7 +130,7 @@ final class Connection {
         }
     }
 
-    /// Buffers the plain bytes, and answers what the protocol itself wants to have answered.
+    /// Buffers the plain bytes, and sends the replies of the protocol itself.
     private func decrypt(_ bytes: [UInt8], _ tls: TLSSession) throws {
         let plain = Result { try tls.open(bytes) }
         // Also the alert that tells the peer why it is refused.

@@ -56,7 +56,7 @@ extension LoopbackServer {
             }
         }
 
-        /// The bytes at these offsets, which are there.
+        /// Returns the bytes at these offsets, which must exist.
         func part(_ offsets: Range<Int>) -> Payload {
             switch source {
             case .bytes(let data): Payload(.bytes(data.dropFirst(offsets.lowerBound).prefix(offsets.count)))
@@ -66,7 +66,7 @@ extension LoopbackServer {
             }
         }
 
-        /// A part of the generated pattern, for comparing with what was received.
+        /// Returns a part of the generated pattern, to compare received bytes with.
         ///
         /// The byte at offset `n` is `n % 251`; the modulus is prime, so that misplaced or missing pieces are noticed.
         public static func patternBytes(_ offsets: Range<Int>) -> Data {

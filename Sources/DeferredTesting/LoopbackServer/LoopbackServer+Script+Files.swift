@@ -16,7 +16,7 @@ extension LoopbackServer.Script {
         return ServedContent(file: url)?.script(for: request) ?? .status(404)
     }
 
-    /// A payload as the answer to GET and HEAD, with range requests, as ``file(_:for:)`` serves a file.
+    /// Creates the answer to GET and HEAD for a payload, with range requests, as ``file(_:for:)`` does for a file.
     ///
     /// ```swift
     /// let server = try LoopbackServer { request in
@@ -26,9 +26,9 @@ extension LoopbackServer.Script {
     /// ```
     ///
     /// - Parameters:
-    ///   - body: The whole of what is served.
+    ///   - body: The whole content.
     ///   - request: The request to answer.
-    ///   - entityTag: The `ETag`, in quotation marks. A client that knows another one is sent the whole again.
+    ///   - entityTag: The `ETag`, in quotation marks. A client that sends a different one gets the whole content again.
     public static func resumable(
         _ body: LoopbackServer.Payload,
         for request: LoopbackServer.Request,
@@ -41,7 +41,7 @@ extension LoopbackServer.Script {
     private static var notAllowed: Self { .status(405, headers: ["Allow": "GET, HEAD"]) }
 }
 
-/// Something that is served with ranges, and its validators.
+/// Content that is served with ranges, and its validators.
 private struct ServedContent {
     private let body: LoopbackServer.Payload
     private let entityTag: String
@@ -96,7 +96,7 @@ private struct ServedContent {
         return headers
     }
 
-    /// Whether a range is to be honoured (RFC 9110, section 13.1.5): the validators have to be the same, exactly.
+    /// Returns whether to honour a range (RFC 9110, section 13.1.5): the validator must match exactly.
     private func matches(ifRange validator: String?) -> Bool {
         validator == nil || validator == entityTag || validator == lastModified
     }

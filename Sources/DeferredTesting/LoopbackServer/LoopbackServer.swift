@@ -35,10 +35,10 @@ public final class LoopbackServer: Sendable {
     ///
     /// - Parameters:
     ///   - port: The port to listen on; 0 selects any free one.
-    ///   - tls: What makes it a server for `https`, where ``canDoTLS`` is true; `nil` for `http`. A script that resets
-    ///     ends the connection without the farewell that TLS asks for.
-    ///   - unixSocketPath: Where to listen in the file system, instead of on a port. There must not be anything yet; it is
-    ///     removed when the server stops.
+    ///   - tls: The settings of a server for `https`, where ``canDoTLS`` is true; `nil` for `http`. A script that
+    ///     resets ends the connection without the closing alert that TLS requires.
+    ///   - unixSocketPath: The path in the file system to listen at, instead of a port. Nothing may exist there yet;
+    ///     the socket is removed when the server stops.
     ///   - requestLogLimit: The number of latest requests that ``requests`` keeps, each with its body.
     ///   - beforeBody: Called when a request's head has arrived, with an empty ``Request/body``. A script that it
     ///     returns is played at once, and so can answer before the body is read, read it slowly

@@ -8,16 +8,16 @@ import Musl
 import Glibc
 #endif
 
-/// Functions of OpenSSL 1.1.1 and 3, looked up in the library that the system has: no target has to be linked with it.
+/// Functions of OpenSSL 1.1.1 and 3, looked up at run time in the system's library, so that no target has to link it.
 ///
-/// None of them takes a varying number of arguments, which Swift couldn't pass.
+/// None of them is variadic, which Swift couldn't call.
 ///
 /// SAFETY: addresses of functions, all of them constant.
 struct OpenSSL: @unchecked Sendable {
     typealias Object = OpaquePointer
     typealias Bytes = UnsafeRawPointer
 
-    /// `nil` where there is no such library.
+    /// `nil` if the library is not installed.
     static let shared = try? OpenSSL()
 
     // MARK: Sessions
@@ -156,7 +156,7 @@ struct OpenSSL: @unchecked Sendable {
             self.handle = handle
         }
 
-        /// The function with this name, also of the libraries that this one needs.
+        /// Returns the function with this name, in the library or its dependencies.
         func find<Function>(_ name: String) throws(Missing) -> Function {
             guard let address = dlsym(handle, name) else { throw Missing() }
             return unsafeBitCast(address, to: Function.self)
@@ -167,14 +167,14 @@ struct OpenSSL: @unchecked Sendable {
 // MARK: - Buffers
 
 extension OpenSSL {
-    /// What `body` writes into a buffer; `nil` if it fails.
+    /// Returns the bytes that `body` writes into a new buffer; `nil` if it fails.
     func written(_ body: (Object) -> Int32) -> Data? {
         guard let buffer = newBuffer(memory()) else { return nil }
         defer { _ = freeBuffer(buffer) }
         return body(buffer) == 1 ? contents(of: buffer) : nil
     }
 
-    /// What `body` makes of a buffer with `data` in it.
+    /// Calls `body` with a new buffer that contains `data`, and returns its result.
     func reading<Result>(_ data: Data, _ body: (Object) -> Result?) -> Result? {
         guard let buffer = newBuffer(memory()) else { return nil }
         defer { _ = freeBuffer(buffer) }
@@ -188,7 +188,7 @@ extension OpenSSL {
         }
     }
 
-    /// Takes what is in a buffer.
+    /// Removes and returns the contents of a buffer.
     func contents(of buffer: Object) -> Data {
         var result = Data()
         withUnsafeTemporaryAllocation(byteCount: 16_384, alignment: 1) { piece in

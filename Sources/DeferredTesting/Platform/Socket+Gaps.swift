@@ -11,7 +11,7 @@ import Glibc
 // Differences between Linux and Darwin. There are no upstream issues: the calls differ by design.
 
 extension Socket {
-    /// A new socket of this family that does not block and is not inherited by child processes.
+    /// Creates a socket of this family that does not block and is not inherited by child processes.
     static func make(_ family: Int32) throws(SystemError) -> Socket {
         #if canImport(Glibc)
         let kind = Int32(SOCK_STREAM.rawValue)
@@ -52,7 +52,7 @@ extension Socket {
         #endif
     }
 
-    /// Turns SIGPIPE off on Darwin; Linux has no such option but the flag that `systemSend` passes.
+    /// Turns SIGPIPE off on Darwin; Linux has only the flag that `systemSend` passes.
     func suppressSIGPIPE() {
         #if canImport(Darwin)
         enable(SO_NOSIGPIPE, at: SOL_SOCKET)

@@ -8,12 +8,12 @@ import Android
 import Glibc
 #endif
 
-/// Where a socket listens.
+/// The address at which a socket listens.
 enum SocketAddress: Sendable {
     /// A TCP port on 127.0.0.1; 0 for any free one.
     case port(UInt16)
 
-    /// A socket of the Unix domain, which is made in the file system.
+    /// A Unix domain socket, which is created in the file system.
     case path(String)
 }
 
@@ -23,7 +23,7 @@ enum SocketAddress: Sendable {
 struct Socket: Sendable {
     let descriptor: Int32
 
-    /// A socket that listens at `address`, with a backlog of 1,024 connections.
+    /// Creates a socket that listens at `address`, with a backlog of 1,024 connections.
     static func listening(at address: SocketAddress) throws(SystemError) -> Socket {
         let socket: Socket
         let bound: Int32
@@ -39,7 +39,7 @@ struct Socket: Sendable {
         case .path(let path):
             var address = sockaddr_un()
             address.sun_family = sa_family_t(AF_UNIX)
-            // One byte is left for the zero at the end.
+            // One byte is reserved for the terminating zero.
             guard path.utf8.count < MemoryLayout.size(ofValue: address.sun_path) else {
                 throw SystemError(code: ENAMETOOLONG)
             }
@@ -63,7 +63,7 @@ struct Socket: Sendable {
         }
     }
 
-    /// The port that this socket is bound to; 0 for one with a path.
+    /// Returns the port that this socket is bound to; 0 for a socket with a path.
     func localPort(of address: SocketAddress) throws(SystemError) -> UInt16 {
         guard case .port = address else { return 0 }
         var bound = sockaddr_in()
@@ -114,7 +114,7 @@ struct Socket: Sendable {
         closeDescriptor(descriptor)
     }
 
-    /// Removes what a socket with a path leaves in the file system.
+    /// Removes the file of a socket with a path.
     static func remove(_ path: String) {
         _ = unlink(path)
     }
@@ -136,7 +136,7 @@ private func closeDescriptor(_ descriptor: Int32) {
     close(descriptor)
 }
 
-/// `bind(2)`, out of reach for the same reason.
+/// Calls `bind(2)`, whose name is hidden for the same reason.
 private func bindDescriptor(_ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ size: socklen_t) -> Int32 {
     bind(descriptor, address, size)
 }

@@ -15,7 +15,7 @@ struct SystemError: Error, CustomStringConvertible {
     /// The error of the system call that has just failed on this thread.
     static var current: SystemError { SystemError(code: errno) }
 
-    /// The failure for what the system lacks.
+    /// The error for a function that the system lacks.
     static let unsupported = SystemError(code: ENOTSUP)
 
     var description: String { "\(String(cString: strerror(code))) (errno \(code))" }

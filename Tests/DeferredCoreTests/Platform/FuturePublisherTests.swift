@@ -64,7 +64,7 @@ struct FuturePublisherTests {
     }
 }
 
-/// Asks when it is told to.
+/// Requests values only when it is told to.
 private final class PatientSubscriber: Subscriber {
     typealias Input = Int
     typealias Failure = Never

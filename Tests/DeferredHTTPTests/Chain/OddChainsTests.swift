@@ -426,7 +426,7 @@ struct OddChainsTests {
     }
 }
 
-/// A loader whatever it is, so that chains of the same form are of one type.
+/// Erases the type of a loader, so that chains of the same form have one type.
 private struct AnyLoader: HTTPLoader {
     let loader: any HTTPLoader
 

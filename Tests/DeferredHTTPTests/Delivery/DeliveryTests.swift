@@ -11,8 +11,9 @@ import Testing
 ///
 /// | loader | rule | test |
 /// |---|---|---|
-/// | `Retry` | tries again while it has the head only, and drops that body; what fails in the body is its reader's | `a
-/// retry` | | `BearerAuthentication` | drops the body of a 401, and loads once more | `a refused token` |
+/// | `Retry` | tries again while it has only the head, and drops that body | `a retry` |
+/// | `Retry` | leaves failures of the body to its reader | `what fails in the body is not tried again` |
+/// | `BearerAuthentication` | drops the body of a 401, and loads once more | `a refused token` |
 /// | `Validate` | looks at the head; the error has the body | `a status that is not accepted` |
 /// | `Throttle` | a stream keeps its place until its end | `a throttle` |
 /// | `Deduplicate` | merges neither streams nor files | `nothing merges streams` |

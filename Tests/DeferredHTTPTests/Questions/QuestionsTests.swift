@@ -7,27 +7,36 @@ import Testing
 
 /// The meaning of cancelling and resetting: each question, its answer, and the test that proves it.
 ///
-/// | question | answer | test |
-/// |---|---|---|
-/// | cancel before `load`? | completes once, when loaded: `.cancelled`; no further loader sees it | `cancel before
-/// load` | | cancel in a loader, before the terminal one? | completes once, by the loader that holds it: `.cancelled`;
-/// the next sees nothing | `cancel in a loader` | | cancel after the terminal loader began? | completes once:
-/// `.cancelled`; the transfer is stopped | `cancel after the terminal loader began` | | cancel after the response,
-/// before the completion handlers? | completes once, with the response | `cancel after the response arrived` | | cancel
-/// after the completion? | nothing | `cancel after the completion` | | cancel twice? | handlers run once; completes
-/// once | `cancel twice` | | cancel inside a completion handler? | nothing; the other handlers get the response |
-/// `cancel inside a completion handler` | | cancel while throttled? | completes at once; never loaded; the place in the
-/// queue is given up | `cancel while throttled` | | cancel while waiting to retry? | completes at once; no further
-/// attempt; the timer is stopped | `cancel while waiting to retry` | | cancel while waiting for a token refresh? |
-/// completes at once; the refresh goes on, for the others | `cancel while waiting for a token refresh` | | cancel one
-/// of two deduplicated requests? | completes that one; the other goes on; the last cancels the execution | `cancel one
-/// of two deduplicated requests` | | a loader completes twice? | the first counts | `a loader that completes twice` | |
-/// cancel during a reset? | completes once; the reset goes on | `cancel during reset` (``ResetQuestionsTests``) | |
-/// load during a reset? | fails: `.resetInProgress`; no further loader sees it | `load during reset` (there) | | reset
-/// during a reset? | is the same reset | `reset during reset` (there) | | what does a reset wait for? | until all that
-/// was in flight has completed | `a reset waits for what is in flight` (there) | | a loader never completes, and is
-/// reset? | completes with `.cancelled` after the grace; the reset ends | `a loader that never completes and is reset`
-/// (there) |
+/// - Cancel before `load`? Completes once, when loaded: `.cancelled`; no further loader sees it. Test:
+///   `cancel before load`.
+/// - Cancel in a loader, before the terminal one? Completes once, by the loader that holds it: `.cancelled`; the next
+///   sees nothing. Test: `cancel in a loader`.
+/// - Cancel after the terminal loader began? Completes once: `.cancelled`; the transfer is stopped. Test:
+///   `cancel after the terminal loader began`.
+/// - Cancel after the response, before the completion handlers? Completes once, with the response. Test:
+///   `cancel after the response arrived`.
+/// - Cancel after the completion? Nothing happens. Test: `cancel after the completion`.
+/// - Cancel twice? Handlers run once; completes once. Test: `cancel twice`.
+/// - Cancel inside a completion handler? Nothing happens; the other handlers get the response. Test:
+///   `cancel inside a completion handler`.
+/// - Cancel while throttled? Completes at once; never loaded; the place in the queue is given up. Test:
+///   `cancel while throttled`.
+/// - Cancel while waiting to retry? Completes at once; no further attempt; the timer is stopped. Test:
+///   `cancel while waiting to retry`.
+/// - Cancel while waiting for a token refresh? Completes at once; the refresh goes on, for the others. Test:
+///   `cancel while waiting for a token refresh`.
+/// - Cancel one of two deduplicated requests? Completes that one; the other goes on; the last cancels the execution.
+///   Test: `cancel one of two deduplicated requests`.
+/// - A loader completes twice? The first counts. Test: `a loader that completes twice`.
+///
+/// And in ``ResetQuestionsTests``:
+///
+/// - Cancel during a reset? Completes once; the reset goes on. Test: `cancel during reset`.
+/// - Load during a reset? Fails: `.resetInProgress`; no further loader sees it. Test: `load during reset`.
+/// - Reset during a reset? It is the same reset. Test: `reset during reset`.
+/// - What does a reset wait for? All requests in flight. Test: `a reset waits for what is in flight`.
+/// - A loader never completes, and is reset? Completes with `.cancelled` after the grace; the reset ends. Test:
+///   `a loader that never completes and is reset`.
 @Suite("Questions", .ownThread, .timeLimit(.minutes(5)))
 struct QuestionsTests {
     @Test func `cancel before load`() {

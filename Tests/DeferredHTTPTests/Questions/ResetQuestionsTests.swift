@@ -4,7 +4,7 @@ import DeferredTesting
 import TestSupport
 import Testing
 
-/// Tests of the questions about resets. For the table, see ``QuestionsTests``.
+/// Tests of the questions about resets. For the list, see ``QuestionsTests``.
 @Suite("Questions about resets", .ownThread, .timeLimit(.minutes(5)))
 struct ResetQuestionsTests {
     private let stub = StubLoader(.pending.ignoringCancellation())

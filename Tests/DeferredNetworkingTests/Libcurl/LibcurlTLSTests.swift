@@ -9,7 +9,7 @@ import Testing
 
 @testable import DeferredNetworking
 
-/// `Configuration.tls` and `unixSocketPath` against a server on this machine, which has certificates for it.
+/// Tests of `Configuration.tls` and `unixSocketPath` with a local server whose certificates come from a test authority.
 @Suite("TLS over libcurl", .serialized, .ownThread, .timeLimit(.minutes(2)), .enabled(if: LoopbackServer.canDoTLS))
 struct LibcurlTLSTests {
     private let authority: LoopbackServer.Authority
@@ -28,7 +28,7 @@ struct LibcurlTLSTests {
         return try LoopbackServer(tls: tls) { .response(body: .text("\($0.method) \($0.body.count)")) }
     }
 
-    /// How a request ends, over a client that trusts the authority.
+    /// Returns the result of a request by a client that trusts the authority.
     private func ending(
         at server: LoopbackServer,
         _ change: (inout URLClient.TLS) -> Void = { _ in }
@@ -51,7 +51,7 @@ struct LibcurlTLSTests {
         return file
     }
 
-    // MARK: Whom a client trusts
+    // MARK: Trusting servers
 
     @Test func `a server is trusted if its certificate comes from one of the authorities`() async throws {
         let server = try server()
@@ -127,7 +127,7 @@ struct LibcurlTLSTests {
         #expect(await ending(at: old) { $0.minimumVersion = .v1_3 } == .url(.secureConnectionFailed))
     }
 
-    // MARK: Who a client is
+    // MARK: Client certificates
 
     @Test(arguments: [LoopbackServer.TLS.Version.v1_2, .v1_3])
     func `a server that asks for a certificate lets in those that have one`(
@@ -161,7 +161,7 @@ struct LibcurlTLSTests {
         #expect(server.requestCount == 1)
     }
 
-    // MARK: What goes through
+    // MARK: Connections and bodies
 
     @Test func `a client over a session refuses a certificate that the system doesn't know`() async throws {
         let server = try server()

@@ -6,7 +6,8 @@ import Testing
 
 @Suite("Certificates", .ownThread, .timeLimit(.minutes(1)))
 struct SubjectPublicKeyInfoTests {
-    /// Each with its key as `openssl x509 -pubkey` and `openssl pkey -pubin -outform der` give it, in base 64.
+    /// Certificates, each with its key as `openssl x509 -pubkey` and `openssl pkey -pubin -outform der` print it, in
+    /// base 64.
     static let certificates = [
         (
             """

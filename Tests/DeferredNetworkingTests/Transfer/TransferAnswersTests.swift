@@ -78,7 +78,7 @@ struct TransferAnswersTests {
         transfer.cancel()
         transfer.cancel()
         #expect(answers.entries == [nil])
-        // The platform may still have one.
+        // The platform may still deliver a redirect that was on its way.
         transfer.receive(.redirect(try redirect(to: "/next"), answer: { answers.add($0) }), of: 1)
         #expect(answers.entries == [nil, nil])
         #expect(outcome.peek() == .url(.cancelled))
@@ -150,7 +150,7 @@ struct TransferAnswersTests {
     }
 }
 
-/// Makes the one task that it was made with.
+/// Creates only the task that it was initialised with.
 private final class ScriptedEngine: Engine {
     let defaultHeaders: [String: String] = [:]
     let invalidated = Future<Void>.never

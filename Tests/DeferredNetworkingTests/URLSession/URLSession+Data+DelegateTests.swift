@@ -206,7 +206,7 @@ extension URLSessionTests {
 }
 
 #if !canImport(FoundationNetworking)
-/// Trusts nobody, by the method for sessions alone.
+/// Trusts no server, and implements only the session's method for challenges.
 private final class PinningDelegate: NSObject, URLSessionDelegate {
     func urlSession(
         _ session: URLSession,

@@ -12,10 +12,11 @@ import Testing
 ///
 /// | when `cancel()` comes | test |
 /// |---|---|
-/// | twice, or from many threads | `cancel twice, or from many threads: handlers run once`, `handlers run newest
-/// first…` | | before the work starts | `cancel before the work starts: it is not started, and the task fails` |
-/// | on a derived task | `cancel on a derived task: the upstream is cancelled, the closure never runs, the stage fails`
-/// | | while `flatMap`'s inner task runs | `cancel while the inner task runs: the inner task is cancelled` |
+/// | twice, or from many threads | `cancel twice, or from many threads: handlers run once` |
+/// | with several handlers | `handlers run newest first, outside any lock, unless taken back` |
+/// | before the work starts | `cancel before the work starts: it is not started, and the task fails` |
+/// | on a derived task | `cancel on a derived task: the upstream is cancelled, the closure never runs, …` |
+/// | while `flatMap`'s inner task runs | `cancel while the inner task runs: the inner task is cancelled` |
 /// | on one of several consumers of `shared()` | `SharedTests` |
 /// | after the task ended | `cancel after the end: nothing happens, and handlers were released` |
 /// | a handler registered after cancelling | `a handler registered after cancelling runs at once` |

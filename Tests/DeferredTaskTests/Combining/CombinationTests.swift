@@ -34,7 +34,7 @@ struct CombinationTests {
         ("firstCompleted", { $0.firstCompleted() }),
     ]
 
-    // MARK: Each of them
+    // MARK: Common behaviour
 
     @Test func `cancelling a combined task cancels its children`() {
         for (name, combine) in Self.operators {

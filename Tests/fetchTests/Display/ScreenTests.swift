@@ -39,7 +39,7 @@ struct ScreenTests {
         var screen = Screen(isColoured: false)
         let wide = texts("0123456789012345", "abc")
         _ = screen.draw(wide, columns: 40)
-        // What the terminal makes of it when it becomes 10 columns wide.
+        // The terminal's screen after it became 10 columns wide.
         var terminal = VirtualTerminal(columns: 10)
         terminal.feed("0123456789012345\nabc\n")
         #expect(terminal.lines.count == 3)

@@ -1,11 +1,11 @@
 @testable import fetch
 
-/// What a terminal shows after some output: enough of one for the control sequences that ``Screen`` uses.
+/// The screen of a terminal after some output, with only the control sequences that ``Screen`` uses.
 struct VirtualTerminal {
     let columns: Int
     private(set) var isCursorVisible = true
 
-    /// Control sequences that this doesn't know.
+    /// The control sequences that this terminal doesn't know.
     private(set) var unknownSequences: [String] = []
 
     private var rows: [[Character]] = [[]]
@@ -16,7 +16,7 @@ struct VirtualTerminal {
         self.columns = columns
     }
 
-    /// The rows without spaces at their ends, the last empty ones left out.
+    /// The rows without trailing spaces and trailing empty rows.
     var lines: [String] {
         var lines = rows.map { row in
             String(row.filter { $0 != Self.covered }.reversed().drop { $0 == " " }.reversed())

@@ -5,7 +5,7 @@ import Testing
 @testable import fetch
 
 extension FileProgress {
-    /// A file of which some bytes are there.
+    /// Creates the progress of a file of which some bytes have arrived.
     init(
         _ name: String = "f",
         _ phase: Phase = .running,

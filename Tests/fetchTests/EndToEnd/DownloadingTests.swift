@@ -44,7 +44,7 @@ struct DownloadingTests {
         let counting = Deferred<LoopbackServer>()
         let server = try LoopbackServer { request in
             connections.add(counting.wait()?.openConnectionCount ?? .max)
-            // Nobody gets an answer before so many ask at the same time.
+            // No request is answered before `maximum` of them wait at the same time.
             gate.pass()
             return .response(body: .pattern(count: 1_000))
         }

@@ -81,7 +81,7 @@ struct FailingTests {
         #expect(result.code == 0)
         #expect(try directory.contents(of: "f") == LoopbackServer.Payload.patternBytes(0..<5_000))
         #expect(server.requestCount == 2)
-        // What this run has brought was not there before it.
+        // Bytes that arrived during this run do not count as resumed.
         #expect(!result.output.contains("resumed"))
     }
 
@@ -141,7 +141,7 @@ struct FailingTests {
         let urls = ["/busy", "/other", "/third"].map { server.url($0).absoluteString }
         let result = try await FetchProcess.run(["-o", directory.url.path, "--max=1"] + urls)
         #expect(result.code == 0)
-        // It returns before what has not begun.
+        // The retried request goes before those that have not begun.
         #expect(server.requests.map(\.path) == ["/busy", "/other", "/busy", "/third"])
     }
 

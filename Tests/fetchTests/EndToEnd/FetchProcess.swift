@@ -15,14 +15,14 @@ final class FetchProcess: Sendable {
         var errorLines: [Substring] { errors.split(separator: "\n") }
     }
 
-    /// Where standard output and standard error go: files never fill up.
+    /// The files that receive standard output and standard error: unlike pipes, they never fill up.
     private let streams: TemporaryDirectory
     private let process: RunningProcess
     private let exit = Deferred<Int32>()
 
     /// - Parameters:
-    ///   - input: What comes from standard input.
-    ///   - terminal: Becomes standard output. Without one, that is a file.
+    ///   - input: The contents of standard input; `nil` for an empty device.
+    ///   - terminal: The standard output. Without a terminal, it is a file.
     init(
         _ arguments: [String],
         environment: [String: String] = [:],
@@ -42,7 +42,7 @@ final class FetchProcess: Sendable {
         child.standardOutput = try terminal ?? Self.create(streams.file("output"))
         child.standardError = try Self.create(streams.file("errors"))
         child.terminationHandler = { [exit] child in
-            // A signal that ended it shows as shells have it.
+            // Reports a fatal signal as shells do, as 128 plus its number.
             exit.fill(with: child.terminationStatus + (child.terminationReason == .uncaughtSignal ? 128 : 0))
         }
         try child.run()
@@ -53,7 +53,7 @@ final class FetchProcess: Sendable {
         kill(process.identifier, signal)
     }
 
-    /// Waits for the end. A test that is cancelled, by its time limit, takes the process along.
+    /// Waits for the end. When the test is cancelled, by its time limit, the process is killed.
     func result() async throws -> Result {
         let code = try await withTaskCancellationHandler {
             try await exit.get()
@@ -71,8 +71,8 @@ final class FetchProcess: Sendable {
         try await FetchProcess(arguments, directory: directory, input: input).result()
     }
 
-    /// The program lies beside the bundle, or the program, that holds these tests. On macOS the tests are three levels deep
-    /// in their bundle, and another program runs them.
+    /// The program lies next to the bundle, or the program, that contains these tests. On macOS the tests are three
+    /// levels deep in their bundle, and another program runs them.
     private static var executable: URL {
         get throws {
             let bundles = [Bundle.main] + Bundle.allBundles

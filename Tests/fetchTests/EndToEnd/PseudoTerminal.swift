@@ -1,7 +1,7 @@
 import Deferred
 import Foundation
 
-/// A terminal for a child process, and what the child writes to it.
+/// A terminal for a child process, with the output of the child.
 final class PseudoTerminal: Sendable {
     private struct State {
         var text = ""
@@ -9,7 +9,7 @@ final class PseudoTerminal: Sendable {
         var hasEnded = false
     }
 
-    /// The child's end. Close it here once the child has it.
+    /// The child's end. Close it here once the child has opened it.
     let child: FileHandle
 
     private let descriptor: Int32
@@ -29,10 +29,10 @@ final class PseudoTerminal: Sendable {
         _ = ioctl(descriptor, UInt(TIOCSWINSZ), &size)
     }
 
-    /// Everything so far.
+    /// The output so far.
     var text: String { state.withLock { $0.text } }
 
-    /// Starts to read. The thread ends when nobody has the child's end open any more.
+    /// Starts to read. The thread ends when no process has the child's end open any more.
     func read() {
         try? child.close()
         Thread.detachNewThread { [self] in
@@ -55,7 +55,7 @@ final class PseudoTerminal: Sendable {
         }
     }
 
-    /// Whether `text` comes, before the child closes its end.
+    /// Waits for `text`; returns false if the child closes its end before.
     func wait(for text: String) async throws -> Bool {
         let promise = Deferred<Bool>()
         let known: Bool? = state.withLock { state in
@@ -68,9 +68,9 @@ final class PseudoTerminal: Sendable {
         return try await promise.get()
     }
 
-    /// Everything, once the child has closed its end.
+    /// Returns the whole output, once the child has closed its end.
     func wholeText() async throws -> String {
-        // Nothing writes this, so it is waited for up to the end.
+        // The child never writes this, so the wait lasts until the end.
         _ = try await wait(for: "\u{0}")
         return text
     }

@@ -16,7 +16,7 @@ struct ResumingTests {
         directory = try TemporaryDirectory()
     }
 
-    /// Stalls in the middle of the file, and serves the rest to those who ask for it.
+    /// Stalls in the middle of the file, and serves the rest to clients that resume.
     private static func resumableScript(_ request: LoopbackServer.Request, tag: String = "\"1\"")
         -> LoopbackServer.Script
     {
@@ -27,7 +27,7 @@ struct ResumingTests {
         return .resumable(.pattern(count: length), for: request, entityTag: tag)
     }
 
-    /// Runs until so much has arrived that the server stalls, and then sends a signal.
+    /// Runs until enough bytes have arrived that the server stalls, and then sends a signal.
     private func interrupt(_ url: URL, with signal: Int32 = SIGINT) async throws -> (
         FetchProcess.Result, terminal: String
     ) {

@@ -12,7 +12,7 @@ struct TerminalTests {
         directory = try TemporaryDirectory()
     }
 
-    /// Runs the program on a terminal, to its end.
+    /// Runs the program on a terminal until it ends.
     private func run(
         _ urls: [URL],
         columns: UInt16,
@@ -99,7 +99,7 @@ struct TerminalTests {
         terminal.read()
         #expect(try await terminal.wait(for: "] \u{20}50% 3.00 MB"))
         terminal.resize(columns: 40)
-        // At this width there is no place for sizes; the bar is ten cells long.
+        // At this width there is no room for sizes; the bar is ten cells long.
         #expect(try await terminal.wait(for: "[█████░░░░░]  50%"))
         process.send(SIGINT)
         #expect(try await process.result().code == 130)

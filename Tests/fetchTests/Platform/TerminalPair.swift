@@ -6,10 +6,10 @@ struct TerminalPair {
         let code: Int32
     }
 
-    /// What a test reads from.
+    /// The end that a test reads from.
     let controller: Int32
 
-    /// What a child process takes for its terminal.
+    /// The end that a child process uses as its terminal.
     let child: Int32
 
     #if canImport(Darwin)
@@ -19,7 +19,7 @@ struct TerminalPair {
         (self.controller, self.child) = (controller, child)
     }
     #else
-    /// Linux declares `posix_openpt` and its companions, but Swift doesn't see them; these are the calls beneath.
+    /// Linux declares `posix_openpt` and its companions, but Swift doesn't see them; these are the underlying calls.
     init() throws {
         let (unlock, getNumber): (UInt, UInt) = (0x4004_5431, 0x8004_5430)
         controller = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)

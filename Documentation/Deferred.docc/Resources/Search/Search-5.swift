@@ -10,7 +10,7 @@ func find(_ text: String) -> Task<[String]> {
     }
 }
 
-/// What is below a search field.
+/// The logic behind a search field.
 @MainActor
 final class Search {
     private(set) var items: [String] = []

@@ -1,7 +1,7 @@
 import Deferred
 import Foundation
 
-/// What is below a search field.
+/// The logic behind a search field.
 @MainActor
 final class Search<Time: Clock<Duration>> {
     private let latest = LatestTask<[String]>()

@@ -19,10 +19,10 @@ struct AdmissionStateMachine {
     private(set) var state = State.open
     private var waiting = FairQueue()
 
-    /// Those that pause, and have no place meanwhile.
+    /// The requests that pause, and have no place meanwhile.
     private var aside: Set<UInt64> = []
 
-    /// Those that have paused, and wait for a place again.
+    /// The requests that have paused, and wait for a place again.
     private var returning = FairQueue()
     private var runningCount = 0
 
@@ -54,13 +54,13 @@ struct AdmissionStateMachine {
         return giveUpPlace()
     }
 
-    /// A running request pauses, and lets another one take its place.
+    /// Notes that a running request pauses, and gives its place to another one.
     mutating func steppedAside(_ request: UInt64) -> [Action] {
         aside.insert(request)
         return giveUpPlace()
     }
 
-    /// Its pause is over, unless it has left meanwhile. It goes before those that have not begun.
+    /// Notes that a request's pause is over, unless it has left meanwhile. It goes before requests that have not begun.
     mutating func cameBack(_ request: UInt64) -> [Action] {
         guard aside.remove(request) != nil else { return [] }
         guard runningCount < limit else {

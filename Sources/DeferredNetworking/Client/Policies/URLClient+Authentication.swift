@@ -41,12 +41,12 @@ extension URLClient {
         /// No credentials.
         public static let none = Self(preemptive: nil, answer: nil)
 
-        /// A name and a password.
+        /// Authenticates with a name and a password.
         public static func basic(user: String, password: String, when moment: Moment = .challenged) -> Self {
             Self(.basic(user: user, password: password), moment)
         }
 
-        /// A token.
+        /// Authenticates with a token.
         public static func bearer(_ token: String, when moment: Moment = .always) -> Self {
             Self(.bearer(token: token), moment)
         }
@@ -108,6 +108,6 @@ extension URLClient.Credential: CustomStringConvertible, CustomDebugStringConver
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// The same as ``description``, lest `dump` tells the secret.
+    /// The same as ``description``, so that `dump` does not reveal the secret.
     public var customMirror: Mirror { Mirror(self, children: ["credential": description]) }
 }

@@ -46,7 +46,7 @@ extension URLClient {
             self.monitor = monitor
         }
 
-        /// What tells both the client's monitor and the request's own.
+        /// Combines the client's monitor with the request's own, in this order.
         func monitor(after first: (@Sendable (Event) -> Void)?) -> (@Sendable (Event) -> Void)? {
             guard let first, let monitor else { return first ?? monitor }
             return { event in

@@ -33,14 +33,15 @@ extension URLClient {
         /// The statuses that are worth another attempt.
         public var statuses: Set<Int> = [408, 429, 502, 503, 504]
 
-        /// Whether a request gives up its place among ``Configuration/maximumRequestsInFlight`` during a pause.
+        /// A Boolean value that indicates whether a request gives up its place among
+        /// ``Configuration/maximumRequestsInFlight`` during a pause.
         ///
-        /// Another request takes the place, and when the pause is over, this one goes before those that have not
-        /// begun. For batches, in which one slow server is not to hold up the rest. Without it, a client that meets
-        /// trouble sends less.
+        /// Another request takes the place, and after the pause, this one goes before those that have not begun. For
+        /// batches in which one slow server must not hold up the rest. Without it, a client that meets trouble sends
+        /// less.
         public var yieldsPlace = false
 
-        /// What measures the pauses.
+        /// The clock that measures the pauses.
         public var clock: any Clock<Duration> = ContinuousClock()
 
         /// A closure that returns random numbers from 0 to 1, which shorten the pauses so that clients don't all return

@@ -18,7 +18,7 @@ final class AttemptDeadlines: Sendable {
         var hasEnded = false
         var isForgiven: (@Sendable () -> Bool)?
 
-        /// Whether the platform waits for a network: nobody is silent as long as there is none.
+        /// True while the platform waits for a network: silence is not counted meanwhile.
         var isWaiting = false
     }
 
@@ -65,7 +65,7 @@ final class AttemptDeadlines: Sendable {
         }
     }
 
-    /// There is no network, and the platform waits for one. Until there is activity again, no silence counts.
+    /// Notes that the platform waits for a network. Until there is activity again, silence is not counted.
     func noteWaiting() {
         state.withLock { $0.isWaiting = true }
     }

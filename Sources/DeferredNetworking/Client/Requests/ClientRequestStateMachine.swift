@@ -13,7 +13,7 @@ struct ClientRequestStateMachine<Value: Sendable> {
         /// The request has not joined the queue.
         case new
 
-        /// It waits for its turn, for the first time or after a pause.
+        /// The request waits for its turn, for the first time or after a pause.
         case queued
         case attempting
 

@@ -46,7 +46,7 @@ final class EventReporter: Sendable {
         state.withLock { $0.metrics = metrics }
     }
 
-    /// - Parameter failure: What the attempt that is retried failed with.
+    /// - Parameter failure: The error of the attempt that is retried.
     func report(_ kind: URLClient.Event.Kind, failure: (any Error)? = nil) {
         guard let monitor else { return }
         let (before, isTold) = state.withLock { state in

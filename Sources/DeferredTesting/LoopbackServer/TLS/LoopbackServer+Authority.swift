@@ -1,7 +1,7 @@
 public import Foundation
 
 extension LoopbackServer {
-    /// A certificate with its private key: who a server, or a client, is.
+    /// A certificate with its private key: the identity of a server or a client.
     public struct Certificate: Sendable, Hashable {
         /// The certificate in PEM format.
         public let certificate: Data
@@ -9,11 +9,11 @@ extension LoopbackServer {
         /// Its private key in PEM format.
         public let key: Data
 
-        /// The SHA-256 digest of the public key, as `SubjectPublicKeyInfo` in DER: what clients pin.
+        /// The SHA-256 digest of the public key, as `SubjectPublicKeyInfo` in DER, which clients pin.
         public let publicKeyDigest: Data
     }
 
-    /// An authority that issues certificates for tests, made on the spot and in memory.
+    /// An authority that issues certificates for tests, created in memory.
     ///
     /// ```swift
     /// let authority = try LoopbackServer.Authority()
@@ -22,11 +22,11 @@ extension LoopbackServer {
     /// configuration.tls.authorities = .data(authority.certificate)
     /// ```
     ///
-    /// Where ``LoopbackServer/canDoTLS`` is false, making one throws ``TLSError``.
+    /// Where ``LoopbackServer/canDoTLS`` is false, creating one throws ``TLSError``.
     public struct Authority: Sendable {
         private let identity: Certificate
 
-        /// The certificate of the authority itself in PEM format: what those need who are to trust it.
+        /// The authority's own certificate in PEM format, for peers that should trust it.
         public var certificate: Data { identity.certificate }
 
         /// Creates an authority with a new key, which is valid for a day.
@@ -40,7 +40,8 @@ extension LoopbackServer {
         ///
         /// - Parameters:
         ///   - hosts: Names and addresses of the server. The first one is the common name, too.
-        ///   - lifetime: The time until it expires, in whole seconds. One that isn't positive has passed already.
+        ///   - lifetime: The time until it expires, in whole seconds. If it isn't positive, the certificate has already
+        ///     expired.
         public func issue(
             to hosts: [String] = ["127.0.0.1", "localhost"],
             lifetime: Duration = .seconds(86_400)
@@ -49,7 +50,7 @@ extension LoopbackServer {
         }
     }
 
-    /// The reason for which there is no TLS.
+    /// The error that is thrown when TLS is not available.
     public struct TLSError: Error, Sendable, CustomStringConvertible {
         /// One line for a log.
         public let description: String
@@ -58,7 +59,7 @@ extension LoopbackServer {
     }
 }
 
-/// Makes certificates by OpenSSL: version 3 of X.509, keys on the curve P-256.
+/// Creates certificates with OpenSSL: version 3 of X.509, keys on the curve P-256.
 private struct CertificateMaker {
     typealias TLSError = LoopbackServer.TLSError
 

@@ -1,7 +1,7 @@
 public import Foundation
 
 extension LoopbackServer {
-    /// Who a server is, and whom it lets in.
+    /// The TLS settings of a server: its identity, and the clients it accepts.
     public struct TLS: Sendable, Hashable {
         /// A version of the protocol.
         public enum Version: Sendable, Hashable {
@@ -12,13 +12,13 @@ extension LoopbackServer {
             case v1_3
         }
 
-        /// What the server shows.
+        /// The certificate that the server presents.
         public var certificate: Certificate
 
-        /// Who has to have issued a client's certificate, in PEM format; `nil` to ask clients for none.
+        /// The authority that must have issued a client's certificate, in PEM format; `nil` to ask clients for none.
         public var clientAuthority: Data?
 
-        /// The newest version that is spoken; `nil` for the library's own choice.
+        /// The newest version that the server accepts; `nil` for the default of OpenSSL.
         public var maximumVersion: Version?
 
         /// Creates settings.
@@ -33,6 +33,6 @@ extension LoopbackServer {
         }
     }
 
-    /// Whether servers can speak TLS here: on Linux, where OpenSSL's `libssl` is installed.
+    /// A Boolean value that indicates whether servers can use TLS: on Linux, where OpenSSL's `libssl` is installed.
     public static var canDoTLS: Bool { OpenSSL.shared != nil }
 }

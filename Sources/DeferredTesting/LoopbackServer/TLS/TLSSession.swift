@@ -1,8 +1,8 @@
 import Foundation
 
-/// What all TLS sessions of a server share.
+/// The settings shared by all TLS sessions of a server.
 ///
-/// SAFETY: not changed once it is made; OpenSSL counts references to it by atomic operations.
+/// SAFETY: not changed once created; OpenSSL counts references to it atomically.
 final class TLSContext: @unchecked Sendable {
     fileprivate let library: OpenSSL
     fileprivate let context: OpenSSL.Object
@@ -13,7 +13,7 @@ final class TLSContext: @unchecked Sendable {
         }
         self.library = library
         self.context = context
-        // SSL_CTRL_SET_MIN_PROTO_VERSION and its twin, whatever the system's configuration says.
+        // SSL_CTRL_SET_MIN_PROTO_VERSION, and its counterpart below, override the system's configuration.
         _ = library.control(context, 123, 0x0303, nil)
         switch tls.maximumVersion {
         case nil: break
@@ -48,12 +48,11 @@ final class TLSContext: @unchecked Sendable {
     }
 }
 
-/// The server's side of TLS on one connection, which turns what arrives into plain bytes, and plain bytes into what is
-/// sent.
+/// The server's side of TLS on one connection, which decrypts received bytes and encrypts bytes to send.
 ///
 /// It sends and receives nothing itself. Used by the one thread that serves the connection.
 final class TLSSession {
-    /// The peer has broken the protocol, or has been refused.
+    /// The peer has violated the protocol, or was refused.
     struct Failure: Error {}
 
     private let context: TLSContext
@@ -61,7 +60,7 @@ final class TLSSession {
     private let input: OpenSSL.Object
     private let output: OpenSSL.Object
 
-    /// Whether the peer has said that it sends no more.
+    /// True once the peer has announced that it sends no more.
     private(set) var isClosedByPeer = false
 
     private var library: OpenSSL { context.library }
@@ -81,7 +80,7 @@ final class TLSSession {
 
     deinit { library.freeSession(session) }
 
-    /// The plain bytes in what arrived. Whatever comes of it, ``takeOutput()`` may have something to send.
+    /// Decrypts received bytes. Even if it throws, ``takeOutput()`` may have something to send.
     func open(_ bytes: [UInt8]) throws(Failure) -> [UInt8] {
         library.append(bytes, to: input)
         var result: [UInt8] = []
@@ -105,7 +104,7 @@ final class TLSSession {
         }
     }
 
-    /// What is to be sent for plain bytes.
+    /// Encrypts plain bytes. Returns the bytes to send.
     func seal(_ bytes: Data) throws(Failure) -> Data {
         guard !bytes.isEmpty else { return Data() }
         library.clearErrors()
@@ -114,10 +113,10 @@ final class TLSSession {
         return takeOutput()
     }
 
-    /// What is to be sent of the protocol's own.
+    /// Returns the bytes that the protocol itself has to send, and removes them.
     func takeOutput() -> Data { library.contents(of: output) }
 
-    /// What tells the peer that nothing more comes.
+    /// Returns the alert that announces the end of the stream to the peer.
     func close() -> Data {
         library.clearErrors()
         _ = library.shutDown(session)

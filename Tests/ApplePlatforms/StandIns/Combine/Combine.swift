@@ -1,4 +1,4 @@
-// Publishers and subscribers: enough to run a publisher of the package's.
+// Publishers and subscribers: enough to run the package's publishers.
 
 public protocol Cancellable { func cancel() }
 public protocol CustomCombineIdentifierConvertible {}

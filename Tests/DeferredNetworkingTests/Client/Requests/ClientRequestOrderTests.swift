@@ -10,7 +10,7 @@ import FoundationNetworking
 
 /// A client's state machines, with threads that take steps in any order.
 ///
-/// A thread takes the steps that follow from a step before its next one.
+/// A thread takes the steps that result from one step before its next one.
 private struct Simulation {
     enum Step {
         case begin(UInt64)
@@ -27,7 +27,7 @@ private struct Simulation {
     private var machines: [UInt64: ClientRequestStateMachine<Int>] = [:]
     private var registered: Set<UInt64> = []
 
-    /// Those that have a place.
+    /// The requests that have a place.
     private var running: Set<UInt64> = []
     private(set) var mostRunning = 0
     private(set) var ends: [UInt64: Int] = [:]
@@ -35,7 +35,7 @@ private struct Simulation {
 
     var isClosed: Bool { admission.state == .closed }
 
-    /// - Parameter count: how many requests there are, each with a deadline and a cancellation at any time.
+    /// - Parameter count: The number of requests, each with a deadline and a cancellation at any time.
     init(limit: Int?, count: UInt64, yieldsPlace: Bool) {
         admission = AdmissionStateMachine(limit: limit)
         var retries = URLClient.RetryPolicy()

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Fails if a comment in Sources names in backticks what isn't there, or documents a parameter that its function lacks.
+"""Fails if a comment in Sources names in backticks what isn't there, documents a parameter that its function lacks, or opens
+with a riddle such as "What …" or "Where …".
 
     Documentation/names.py
 
@@ -23,6 +24,7 @@ ELSEWHERE = set(
     """.split()
 )
 
+RIDDLE = re.compile(r"\s*/// (What|How|Whether|Where|Which|Who|Whom|Whose|So|When|Why)\b")
 COMMENT = re.compile(r"^\s*//[/!]?\s?(.*)$")
 WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 DECLARATION = re.compile(r"\b(func|init|subscript|case)\b\s*([\w`]*)[?!]?\s*(?:<[^({]*>)?\s*\(")
@@ -125,6 +127,11 @@ def main():
             sources[path] = code, comments
 
     problems = []
+    for path in sources:
+        lines = (ROOT / path).read_text().split("\n")
+        for number, (before, line) in enumerate(zip([""] + lines, lines), start=1):
+            if (match := RIDDLE.match(line)) and not before.lstrip().startswith("///"):
+                problems.append(f"{path}:{number}: a summary is not to open with {match[1]}")
     for path, (code, comments) in sources.items():
         is_example = False
         for number, text in comments:

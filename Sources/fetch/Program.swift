@@ -80,5 +80,8 @@ final class Program {
     ///
     /// Threads of URLSession may still be inside OpenSSL, which an orderly exit destroys under them
     /// (https://github.com/swiftlang/swift-corelibs-foundation/issues/5469). All output is unbuffered.
-    private func end(_ code: Int32) -> Never { _exit(code) }
+    private func end(_ code: Int32) -> Never {
+        demo?.stop()
+        _exit(code)
+    }
 }

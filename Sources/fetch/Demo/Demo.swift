@@ -37,4 +37,8 @@ struct Demo {
     }
 
     var urls: [String] { Self.files.map { server.url("/\($0.name)").absoluteString } }
+
+    func stop() {
+        server.stop()
+    }
 }

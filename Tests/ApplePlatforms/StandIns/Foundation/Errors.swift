@@ -37,6 +37,8 @@ public struct CocoaError: Error, Hashable, @unchecked Sendable, CustomNSError {
         public static var fileNoSuchFile: Code { fatalError() }
         public static var fileLocking: Code { fatalError() }
         public static var fileReadUnknown: Code { fatalError() }
+        public static var fileReadTooLarge: Code { fatalError() }
+        public static var featureUnsupported: Code { fatalError() }
         public static var fileReadNoPermission: Code { fatalError() }
         public static var fileReadNoSuchFile: Code { fatalError() }
         public static var fileWriteUnknown: Code { fatalError() }

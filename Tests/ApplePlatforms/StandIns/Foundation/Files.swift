@@ -74,6 +74,7 @@ open class FileHandle: NSObject, @unchecked Sendable {
     open func closeFile() {}
     public func close() throws {}
     public class var standardError: FileHandle { fatalError() }
+    public class var standardInput: FileHandle { fatalError() }
     public func write<T: DataProtocol>(contentsOf: T) throws {}
 }
 open class Pipe: NSObject, @unchecked Sendable {

@@ -20,8 +20,14 @@ extension _ObjectiveCBridgeable {
     public static func _unconditionallyBridgeFromObjectiveC(_ s: _ObjectiveCType?) -> Self { fatalError() }
 }
 public protocol DataProtocol: RandomAccessCollection where Element == UInt8 {}
+public protocol ContiguousBytes {
+    func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R
+}
+
+extension Array: ContiguousBytes where Element == UInt8 {}
+
 public struct Data: Hashable, Sendable, RandomAccessCollection, MutableCollection, RangeReplaceableCollection,
-    _ObjectiveCBridgeable, Codable, DataProtocol, CustomStringConvertible
+    _ObjectiveCBridgeable, Codable, ContiguousBytes, DataProtocol, CustomStringConvertible
 {
     public typealias Index = Int
     public typealias SubSequence = Data
@@ -179,12 +185,14 @@ public struct URLComponents: Hashable, Sendable {
     public var queryItems: [URLQueryItem]?
     public var percentEncodedQueryItems: [URLQueryItem]?
 }
-public struct CharacterSet: Hashable, Sendable {
+public struct CharacterSet: Hashable, Sendable, ExpressibleByArrayLiteral {
+    public init(arrayLiteral elements: Unicode.Scalar...) {}
     public static var urlPathAllowed: CharacterSet { fatalError() }
     public static var urlQueryAllowed: CharacterSet { fatalError() }
     public static var whitespaces: CharacterSet { fatalError() }
     public static var whitespacesAndNewlines: CharacterSet { fatalError() }
     public static var alphanumerics: CharacterSet { fatalError() }
+    public func union(_ other: CharacterSet) -> CharacterSet { self }
 }
 extension StringProtocol {
     public func trimmingCharacters(in s: CharacterSet) -> String { "" }

@@ -66,6 +66,7 @@ struct AutocancelStateMachineTests {
         #expect(machine.items.isEmpty && text(machine.reset()) == "reset next")
     }
 
+    #if os(macOS) || os(Linux)
     @Test func `nothing leaves twice`() async {
         await #expect(processExitsWith: .failure) {
             var machine = AutocancelStateMachine<String>()
@@ -74,6 +75,7 @@ struct AutocancelStateMachineTests {
             _ = machine.left(ticket)
         }
     }
+    #endif
 
     @Test func `when the next loader was reset, it is open again`() {
         var machine = Start.resettingNext.machine

@@ -28,7 +28,7 @@ struct Demo {
         File(name: "radio.ogg", length: 900_000, seconds: 3.2, tellsLength: false),
     ]
 
-    private let server: LoopbackServer
+    let server: LoopbackServer
 
     init() throws {
         server = try LoopbackServer { request in
@@ -37,8 +37,4 @@ struct Demo {
     }
 
     var urls: [String] { Self.files.map { server.url("/\($0.name)").absoluteString } }
-
-    func stop() {
-        server.stop()
-    }
 }

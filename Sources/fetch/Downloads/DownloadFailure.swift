@@ -13,11 +13,7 @@ struct DownloadFailure: Equatable {
     /// Advice on a remedy.
     let advice: String
 
-    /// Returns the line for standard error.
-    ///
-    /// - Parameters:
-    ///   - attempts: The number of attempts.
-    ///   - kept: The number of bytes from which the next run can resume.
+    /// Returns the line for standard error, with the number of bytes from which the next run can resume.
     func line(for url: String, attempts: Int = 1, kept: Int64 = 0) -> String {
         let tried = attempts > 1 ? " (tried \(attempts) times)" : ""
         let rest = kept > 0 ? " (\(ProgressText.bytes(kept)) are kept: the same command goes on from there)" : ""

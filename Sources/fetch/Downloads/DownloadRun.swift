@@ -39,9 +39,7 @@ final class DownloadRun {
         client = URLClient(configuration: configuration)
     }
 
-    /// Starts all downloads.
-    ///
-    /// - Returns: A future of the number of files that failed, filled when all downloads have ended.
+    /// Starts all downloads, and returns a future of the number of files that failed.
     func start() -> Future<Int> {
         display.start()
         list.rejections.forEach(display.report)

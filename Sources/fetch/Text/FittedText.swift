@@ -24,9 +24,7 @@ enum FittedText {
         0x1AFF0...0x1B2FF, 0x1F200...0x1F2FF, 0x20000...0x3FFFD,
     ]
 
-    /// Returns `text` in at most `limit` cells, if necessary with an ellipsis in place of its middle.
-    ///
-    /// The end of a name is as informative as its beginning.
+    /// Returns `text` in at most `limit` cells, if necessary with an ellipsis in its middle: names differ at both ends.
     static func truncatingMiddle(_ text: String, to limit: Int, ellipsis: String = "…") -> String {
         let room = limit - width(ellipsis)
         guard width(text) > limit, room > 0 else { return prefix(text, limit) }
@@ -35,11 +33,7 @@ enum FittedText {
     }
 
     /// Returns the longest prefix of `text` that fits into `limit` cells, or into `limit` units of another measure.
-    static func prefix(
-        _ text: some StringProtocol,
-        _ limit: Int,
-        measure: (String) -> Int = { width($0) }
-    ) -> String {
+    static func prefix(_ text: some StringProtocol, _ limit: Int, measure: (String) -> Int = { width($0) }) -> String {
         var left = limit
         let fitting = text.prefix { character in
             left -= measure(String(character))

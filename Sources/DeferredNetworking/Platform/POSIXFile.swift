@@ -3,7 +3,7 @@ import Foundation
 /// File system calls for which Foundation has no throwing, non-trapping form.
 ///
 /// In swift-corelibs-foundation, `FileHandle` traps on a full disk or a missing directory, and so do download tasks,
-/// which use it; no issue is known upstream. Test: `PartialFileTests`, "A file that cannot be written fails with its
+/// which use it; no issue is known upstream. Test: `PartialFileTests`, "a file that cannot be written fails with its
 /// path".
 enum POSIXFile {
     /// Returns the length in bytes, or nil if `path` is not a regular file that this process can read.

@@ -3,7 +3,7 @@ import Foundation
 /// Rounds time-outs to the unit and the range of libcurl.
 ///
 /// swift-corelibs-foundation truncates time-outs to whole seconds, so that 0.5 s expires at once, and traps on those
-/// whose milliseconds don't fit into an integer. No issue is known upstream. Tests: `CheckedRequestTests`, "Time-outs
+/// whose milliseconds don't fit into an integer. No issue is known upstream. Tests: `CheckedRequestTests`, "time-outs
 /// are rounded up to whole seconds"; `URLSessionTests`, "a time-out of half a second allows an answer after 100 ms".
 enum TimeoutRounding {
     /// The longest time-out, some 24 days: libcurl counts milliseconds in 32 bits.

@@ -31,8 +31,8 @@ final class PartialFileTests {
         try #require(ResumeValidator(contents: Data("\(tag)\n\(total.map(String.init) ?? "*")\nhttp://host/\n".utf8)))
     }
 
-    @Test("A complete file takes the destination's name and replaces what was there", arguments: [false, true])
-    func completion(isResumable: Bool) throws {
+    @Test(arguments: [false, true])
+    func `a complete file takes the destination's name and replaces what was there`(isResumable: Bool) throws {
         try Data("old".utf8).write(to: destination)
         var file = try PartialFile(destination: destination, of: url, isResumable: isResumable)
         try file.restart(validator: try validator())
@@ -45,8 +45,7 @@ final class PartialFileTests {
         #expect(try names == ["file"])
     }
 
-    @Test("An abandoned file leaves nothing behind")
-    func abandoning() throws {
+    @Test func `an abandoned file leaves nothing behind`() throws {
         var file = try PartialFile(destination: destination, of: url, isResumable: false)
         try file.restart(validator: try validator())
         try file.append(Data("x".utf8))
@@ -54,8 +53,7 @@ final class PartialFileTests {
         #expect(try names == [])
     }
 
-    @Test("A part with a strong validator outlives a failure and is resumed")
-    func resuming() throws {
+    @Test func `a part with a strong validator outlives a failure and is resumed`() throws {
         var first = try PartialFile(destination: destination, of: url, isResumable: true)
         #expect(!first.canResume)
         try first.restart(validator: try validator())
@@ -74,8 +72,8 @@ final class PartialFileTests {
         #expect(try names == ["file"])
     }
 
-    @Test("A part without a validator, or without a byte, is deleted", arguments: [(true, ""), (false, "hello")])
-    func useless(hasValidator: Bool, text: String) throws {
+    @Test(arguments: [(true, ""), (false, "hello")])
+    func `a part without a validator, or without a byte, is deleted`(hasValidator: Bool, text: String) throws {
         var file = try PartialFile(destination: destination, of: url, isResumable: true)
         try file.restart(validator: hasValidator ? try validator() : nil)
         try file.append(Data(text.utf8))
@@ -83,8 +81,7 @@ final class PartialFileTests {
         #expect(try names == [])
     }
 
-    @Test("A restart forgets the bytes and the validator that were there")
-    func restarting() throws {
+    @Test func `a restart forgets the bytes and the validator that were there`() throws {
         var file = try PartialFile(destination: destination, of: url, isResumable: true)
         try file.restart(validator: try validator())
         try file.append(Data("hello".utf8))
@@ -96,8 +93,7 @@ final class PartialFileTests {
         #expect(try Data(contentsOf: destination) == Data("x".utf8))
     }
 
-    @Test("A second resuming download to one destination is refused until the first has ended")
-    func locking() throws {
+    @Test func `a second resuming download to one destination is refused until the first has ended`() throws {
         var first = try PartialFile(destination: destination, of: url, isResumable: true)
         let error = #expect(throws: CocoaError.self) {
             try PartialFile(destination: self.destination, of: url, isResumable: true)
@@ -109,8 +105,7 @@ final class PartialFileTests {
         second.abandon()
     }
 
-    @Test("Two downloads that don't resume each write a file of their own")
-    func sideBySide() throws {
+    @Test func `two downloads that don't resume each write a file of their own`() throws {
         var first = try PartialFile(destination: destination, of: url, isResumable: false)
         var second = try PartialFile(destination: destination, of: url, isResumable: false)
         #expect(first.path != second.path)
@@ -122,8 +117,8 @@ final class PartialFileTests {
         #expect(try names == ["file"])
     }
 
-    @Test("A file that cannot be written fails with its path", arguments: [false, true])
-    func unwritable(isResumable: Bool) {
+    @Test(arguments: [false, true])
+    func `a file that cannot be written fails with its path`(isResumable: Bool) {
         let missing = directory.appending(path: "missing/file")
         let error = #expect(throws: CocoaError.self) {
             try PartialFile(destination: missing, of: url, isResumable: isResumable)
@@ -133,8 +128,8 @@ final class PartialFileTests {
         #expect(error?.localizedDescription.contains(missing.path) == true)
     }
 
-    @Test("A pipe, or a link to one, is not replaced by a file", arguments: [false, true])
-    func pipe(isResumable: Bool) throws {
+    @Test(arguments: [false, true])
+    func `a pipe, or a link to one, is not replaced by a file`(isResumable: Bool) throws {
         let pipe = directory.appending(path: "pipe")
         let link = directory.appending(path: "link")
         #expect(mkfifo(pipe.path, 0o600) == 0)
@@ -149,8 +144,7 @@ final class PartialFileTests {
         #expect(try names == ["link", "pipe"])
     }
 
-    @Test("A destination that has become a directory keeps it, and the part")
-    func directoryDestination() throws {
+    @Test func `a destination that has become a directory keeps it, and the part`() throws {
         var file = try PartialFile(destination: destination, of: url, isResumable: true)
         try FileManager.default.createDirectory(at: destination, withIntermediateDirectories: false)
         try file.restart(validator: try validator())
@@ -160,8 +154,7 @@ final class PartialFileTests {
         #expect(try names == ["file", "file.partial", "file.partial.validator"])
     }
 
-    @Test("A full disk fails with the path and leaves the process running")
-    func fullDisk() throws {
+    @Test func `a full disk fails with the path and leaves the process running`() throws {
         #if os(Linux)
         let descriptor = try #require(POSIXFile.openFile("/dev/full", O_WRONLY))
         defer { _ = close(descriptor) }
@@ -172,8 +165,7 @@ final class PartialFileTests {
         #expect(error.localizedDescription == "Cannot write /some/file: No space left on device")
     }
 
-    @Test("A part behind a symbolic link is refused, and what it leads to stays")
-    func symbolicLink() throws {
+    @Test func `a part behind a symbolic link is refused, and what it leads to stays`() throws {
         let other = directory.appending(path: "other")
         try Data("precious".utf8).write(to: other)
         for name in ["file.partial", "file.partial.validator"] {
@@ -197,11 +189,9 @@ final class PartialFileTests {
         try #require(POSIXFile.status(at: path)).st_mode & 0o777
     }
 
-    @Test(
-        "A part is its owner's only, and a complete file has the permissions of any new one",
-        arguments: [false, true]
-    )
-    func permissions(isResumable: Bool) throws {
+    @Test(arguments: [false, true])
+    func `a part is its owner's only, and a complete file has the permissions of any new one`(isResumable: Bool) throws
+    {
         var file = try PartialFile(destination: destination, of: url, isResumable: isResumable)
         try file.restart(validator: try validator())
         #expect(try mode(file.path) == 0o600)
@@ -213,8 +203,8 @@ final class PartialFileTests {
         #expect(try mode(destination.path) == mode(directory.appending(path: "new").path))
     }
 
-    @Test("A file that has taken the part's name is not deleted, nor taken for the part", arguments: [false, true])
-    func takenName(isResumable: Bool) throws {
+    @Test(arguments: [false, true])
+    func `a file that has taken the part's name is not deleted, nor taken for the part`(isResumable: Bool) throws {
         for completes in [false, true] {
             var file = try PartialFile(destination: destination, of: url, isResumable: isResumable)
             try file.append(Data("x".utf8))
@@ -230,8 +220,8 @@ final class PartialFileTests {
         }
     }
 
-    @Test("Names of up to 255 bytes work, and two that begin the same don't meet", arguments: [false, true])
-    func longNames(isResumable: Bool) throws {
+    @Test(arguments: [false, true])
+    func `names of up to 255 bytes work, and two that begin the same don't meet`(isResumable: Bool) throws {
         let long = String(repeating: "ä", count: 116)
         for name in [long + "12345678", long + "12345678901234567890123", String(repeating: "x", count: 255)] {
             let target = directory.appending(path: name)
@@ -253,8 +243,7 @@ final class PartialFileTests {
         #expect(error?.code == .fileWriteInvalidFileName)
     }
 
-    @Test("A part of another URL is not used, whatever its validator")
-    func otherURL() throws {
+    @Test func `a part of another URL is not used, whatever its validator`() throws {
         var first = try PartialFile(destination: destination, of: url, isResumable: true)
         try first.restart(validator: try validator())
         try first.append(Data("hello".utf8))

@@ -70,22 +70,20 @@ struct CheckedRequestTests {
         },
     ]
 
-    @Test("Requests that cannot be sent are refused with a reason", arguments: refusals)
-    func refusal(_ refusal: Refusal) {
+    @Test(arguments: refusals)
+    func `requests that cannot be sent are refused with a reason`(_ refusal: Refusal) {
         let error = #expect(throws: URLClientError.self) { try CheckedRequest(refusal.request) }
         #expect(error?.description == refusal.message)
         #expect(error?.localizedDescription == refusal.message)
     }
 
-    @Test("A refusal never tells a password or the value of a header")
-    func secrets() {
+    @Test func `a refusal never tells a password or the value of a header`() {
         for refusal in Self.refusals {
             #expect(!refusal.message.contains("secret"))
         }
     }
 
-    @Test("An IPv6 literal is refused where Foundation cannot connect to it")
-    func literal() throws {
+    @Test func `an IPv6 literal is refused where Foundation cannot connect to it`() throws {
         let request = URLRequest(url: try #require(URL(string: "http://[::1]:80/")))
         if IPv6Literals.areSupported {
             #expect(try CheckedRequest(request).request == request)
@@ -94,8 +92,7 @@ struct CheckedRequestTests {
         }
     }
 
-    @Test("A request that may only come from a cache is refused where there is none")
-    func cacheOnly() throws {
+    @Test func `a request that may only come from a cache is refused where there is none`() throws {
         var request = URLRequest(url: try #require(URL(string: "http://host/")))
         request.cachePolicy = .returnCacheDataDontLoad
         if SafeConfiguration.keepsCache {
@@ -105,34 +102,28 @@ struct CheckedRequestTests {
         }
     }
 
-    @Test("Time-outs are rounded up to whole seconds", arguments: [(0.001, 1), (0.5, 1), (1, 1), (1.1, 2), (60, 60)])
-    func rounding(timeout: Double, expected: Double) throws {
+    @Test(arguments: [(0.001, 1), (0.5, 1), (1, 1), (1.1, 2), (60, 60)])
+    func `time-outs are rounded up to whole seconds`(timeout: Double, expected: Double) throws {
         var request = URLRequest(url: try #require(URL(string: "http://host/")))
         request.timeoutInterval = timeout
         #expect(try CheckedRequest(request).request.timeoutInterval == expected)
         #expect(TimeoutRounding.repaired(timeout) == expected)
     }
 
-    @Test("The longest time-out replaces one that libcurl cannot hold", arguments: [1e10, 1e300])
-    func longest(timeout: Double) throws {
+    @Test(arguments: [1e10, 1e300])
+    func `the longest time-out replaces one that libcurl cannot hold`(timeout: Double) throws {
         var request = URLRequest(url: try #require(URL(string: "http://host/")))
         request.timeoutInterval = timeout
         #expect(try CheckedRequest(request).request.timeoutInterval == TimeoutRounding.longest)
     }
 
-    @Test(
-        "A session's senseless time-out becomes the default or the longest",
-        arguments: [(Double.nan, 60), (0, 60), (-1, 60), (.infinity, TimeoutRounding.longest)]
-    )
-    func repair(timeout: Double, expected: Double) {
+    @Test(arguments: [(Double.nan, 60), (0, 60), (-1, 60), (.infinity, TimeoutRounding.longest)])
+    func `a session's senseless time-out becomes the default or the longest`(timeout: Double, expected: Double) {
         #expect(TimeoutRounding.repaired(timeout) == expected)
     }
 
-    @Test(
-        "A default header that would be dropped, or inject another, is refused",
-        arguments: ["a\n", "a\r\nX: b", "a\0"]
-    )
-    func defaultHeaders(value: String) throws {
+    @Test(arguments: ["a\n", "a\r\nX: b", "a\0"])
+    func `a default header that would be dropped, or inject another, is refused`(value: String) throws {
         let request = URLRequest(url: try #require(URL(string: "http://host/")))
         let error = #expect(throws: URLClientError.self) {
             try CheckedRequest(request, defaultHeaders: ["Authorization": value])
@@ -140,8 +131,7 @@ struct CheckedRequestTests {
         #expect(error?.description.contains("\"Authorization\" contains control characters") == true)
     }
 
-    @Test("A stream with a length is refused where it would go out in chunks")
-    func streamLength() throws {
+    @Test func `a stream with a length is refused where it would go out in chunks`() throws {
         var request = URLRequest(url: try #require(URL(string: "http://host/")))
         request.httpMethod = "POST"
         request.setValue("2", forHTTPHeaderField: "Content-Length")
@@ -153,8 +143,7 @@ struct CheckedRequestTests {
         }
     }
 
-    @Test("A scheme in capitals is lowered and nothing else is changed")
-    func scheme() throws {
+    @Test func `a scheme in capitals is lowered and nothing else is changed`() throws {
         var request = URLRequest(url: try #require(URL(string: "HTTPS://Host:8443/A%2Fb?C=d#E")))
         request.httpMethod = "DELETE"
         request.setValue("v", forHTTPHeaderField: "X-A")
@@ -164,21 +153,19 @@ struct CheckedRequestTests {
         #expect(checked.allHTTPHeaderFields == ["X-A": "v"])
     }
 
-    @Test("A URL with a base becomes absolute")
-    func base() throws {
+    @Test func `a URL with a base becomes absolute`() throws {
         let url = try #require(URL(string: "b?c", relativeTo: URL(string: "http://host/a/")))
         #expect(try CheckedRequest(URLRequest(url: url)).url.absoluteString == "http://host/a/b?c")
     }
 
-    @Test("An empty body on a GET is taken away")
-    func emptyBody() throws {
+    @Test func `an empty body on a GET is taken away`() throws {
         var request = URLRequest(url: try #require(URL(string: "http://host/")))
         request.httpBody = Data()
         #expect(try CheckedRequest(request).request.httpBody == nil)
     }
 
-    @Test("A download's response isn't one from a cache, and stays in none, unless the caller has said so")
-    func uncached() throws {
+    @Test func `a download's response isn't one from a cache, and stays in none, unless the caller has said so`() throws
+    {
         let url = try #require(URL(string: "http://host/"))
         let request = CheckedRequest.checked(URLRequest(url: url))
         #expect(request.isCacheable && !request.uncached().isCacheable)
@@ -188,15 +175,14 @@ struct CheckedRequestTests {
         #expect(chosen.uncached().request.cachePolicy == .returnCacheDataElseLoad)
     }
 
-    @Test("A body file must be a regular file that can be read", arguments: ["/", "/nowhere/at/all", "/dev/null"])
-    func bodyFile(path: String) throws {
+    @Test(arguments: ["/", "/nowhere/at/all", "/dev/null"])
+    func `a body file must be a regular file that can be read`(path: String) throws {
         var request = URLRequest(url: try #require(URL(string: "http://host/")))
         request.httpMethod = "PUT"
         #expect(throws: URLClientError.self) { try CheckedRequest(request, body: .file(URL(filePath: path))) }
     }
 
-    @Test("Text is shown on one line and cut off when it is long")
-    func visibleText() {
+    @Test func `text is shown on one line and cut off when it is long`() {
         #expect(DisplayText.quoted("a\"\t\u{1}b") == "\"a\\\"\\t\\u{1}b\"")
         #expect(DisplayText.quoted(String(repeating: "x", count: 1000)).count == 203)
     }

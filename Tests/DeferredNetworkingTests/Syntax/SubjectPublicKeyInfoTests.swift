@@ -55,8 +55,8 @@ struct SubjectPublicKeyInfoTests {
         ),
     ]
 
-    @Test("A certificate's public key is found with its algorithm", arguments: certificates)
-    func publicKeys(pem: String, key: String) throws {
+    @Test(arguments: certificates)
+    func `a certificate's public key is found with its algorithm`(pem: String, key: String) throws {
         let certificate = try #require(PEM.blocks("CERTIFICATE", in: Data(pem.utf8))?.first)
         #expect(SubjectPublicKeyInfo.of(certificate: certificate)?.base64EncodedString() == key)
     }

@@ -25,55 +25,53 @@ struct ErrorMappingTests {
         )
     }
 
-    @Test(
-        "The code says what happened",
-        arguments: [
-            (
-                URLError.Code.unsupportedURL, "Unsupported HTTP version in response", false,
-                URLError.Code.badServerResponse
-            ),
-            (.badServerResponse, "Empty reply from server", false, .networkConnectionLost),
-            (.unknown, "Failed writing header", false, .badServerResponse),
-            (.unknown, "Invalid Content-Length: value", false, .badServerResponse),
-            (.unknown, "A libcurl function was given a bad argument", false, .badServerResponse),
-            (.unknown, "Connection died, tried 5 times before giving up", false, .networkConnectionLost),
-            (.unknown, "Send failure: Broken pipe", false, .networkConnectionLost),
-            (.unknown, "Recv failure: Connection reset by peer", true, .networkConnectionLost),
-            (.unknown, "transfer closed with outstanding read data remaining", true, .networkConnectionLost),
-            (.unknown, "something new", true, .badServerResponse),
-            (.unknown, "something new", false, .unknown),
-            (.unknown, "SSL certificate problem: self-signed certificate", false, .serverCertificateUntrusted),
-            (.unknown, "SSL certificate problem: certificate has expired", false, .serverCertificateHasBadDate),
-            (.unknown, "OpenSSL SSL_connect: SSL_ERROR_SYSCALL", false, .networkConnectionLost),
-            (.secureConnectionFailed, "Recv failure: Connection reset by peer", false, .networkConnectionLost),
-            (.unknown, "SSL routines::wrong version number", false, .secureConnectionFailed),
-            (.timedOut, "", false, .timedOut),
-            (.cancelled, "", true, .cancelled),
-            (.networkConnectionLost, "Recv failure", true, .networkConnectionLost),
-            (.cannotConnectToHost, "Failed to connect", false, .cannotConnectToHost),
-            (.cannotParseResponse, "cannot parse response", false, .badServerResponse),
-            (.cannotDecodeRawData, "cannot decode raw data", true, .badServerResponse),
-            (.cannotDecodeContentData, "", true, .badServerResponse),
-            (.dataLengthExceedsMaximum, "resource exceeds maximum size", false, .badServerResponse),
-            (.zeroByteResource, "zero byte resource", false, .networkConnectionLost),
-        ]
-    )
-    func codes(code: URLError.Code, text: String, hasResponse: Bool, expected: URLError.Code) throws {
+    @Test(arguments: [
+        (
+            URLError.Code.unsupportedURL, "Unsupported HTTP version in response", false,
+            URLError.Code.badServerResponse
+        ),
+        (.badServerResponse, "Empty reply from server", false, .networkConnectionLost),
+        (.unknown, "Failed writing header", false, .badServerResponse),
+        (.unknown, "Invalid Content-Length: value", false, .badServerResponse),
+        (.unknown, "A libcurl function was given a bad argument", false, .badServerResponse),
+        (.unknown, "Connection died, tried 5 times before giving up", false, .networkConnectionLost),
+        (.unknown, "Send failure: Broken pipe", false, .networkConnectionLost),
+        (.unknown, "Recv failure: Connection reset by peer", true, .networkConnectionLost),
+        (.unknown, "transfer closed with outstanding read data remaining", true, .networkConnectionLost),
+        (.unknown, "something new", true, .badServerResponse),
+        (.unknown, "something new", false, .unknown),
+        (.unknown, "SSL certificate problem: self-signed certificate", false, .serverCertificateUntrusted),
+        (.unknown, "SSL certificate problem: certificate has expired", false, .serverCertificateHasBadDate),
+        (.unknown, "OpenSSL SSL_connect: SSL_ERROR_SYSCALL", false, .networkConnectionLost),
+        (.secureConnectionFailed, "Recv failure: Connection reset by peer", false, .networkConnectionLost),
+        (.unknown, "SSL routines::wrong version number", false, .secureConnectionFailed),
+        (.timedOut, "", false, .timedOut),
+        (.cancelled, "", true, .cancelled),
+        (.networkConnectionLost, "Recv failure", true, .networkConnectionLost),
+        (.cannotConnectToHost, "Failed to connect", false, .cannotConnectToHost),
+        (.cannotParseResponse, "cannot parse response", false, .badServerResponse),
+        (.cannotDecodeRawData, "cannot decode raw data", true, .badServerResponse),
+        (.cannotDecodeContentData, "", true, .badServerResponse),
+        (.dataLengthExceedsMaximum, "resource exceeds maximum size", false, .badServerResponse),
+        (.zeroByteResource, "zero byte resource", false, .networkConnectionLost),
+    ])
+    func `the code says what happened`(code: URLError.Code, text: String, hasResponse: Bool, expected: URLError.Code)
+        throws
+    {
         let error = try #require(mapped(code, text, hasResponse: hasResponse) as? URLError)
         #expect(error.code == expected)
         #expect(error.failingURL == url)
         #expect(error.localizedDescription == text)
     }
 
-    @Test("A body cut short is told with its lengths")
-    func truncation() {
+    @Test func `a body cut short is told with its lengths`() {
         let text = "transfer closed with 500 bytes remaining to read"
         let error = mapped(.unknown, text, received: 500, expected: 1000, hasResponse: true)
         #expect(error as? URLClientError == .truncatedBody(received: 500, expected: 1000))
     }
 
-    @Test("On Darwin a body cut short is told apart from a broken connection", arguments: [4, 1])
-    func truncationOnDarwin(domain: Int) {
+    @Test(arguments: [4, 1])
+    func `on Darwin a body cut short is told apart from a broken connection`(domain: Int) {
         for isNested in [false, true] {
             let info = ["_kCFStreamErrorDomainKey": domain, "_kCFStreamErrorCodeKey": -4] as [String: Any]
             let cause = NSError(domain: "kCFErrorDomainCFNetwork", code: -1005, userInfo: info)
@@ -88,8 +86,7 @@ struct ErrorMappingTests {
         }
     }
 
-    @Test("What the platform says besides stays")
-    func userInfo() throws {
+    @Test func `what the platform says besides stays`() throws {
         let url = try #require(url)
         let error = URLError(.unsupportedURL, userInfo: ["NSURLErrorNetworkUnavailableReasonKey": 1])
         for restated in [ErrorMapping.mapped(error, in: .init(url: url)), error.naming(url)] {
@@ -99,27 +96,23 @@ struct ErrorMappingTests {
         }
     }
 
-    @Test("Headers cut short are a lost connection")
-    func truncatedHead() {
+    @Test func `headers cut short are a lost connection`() {
         let error = mapped(.unknown, "transfer closed with 5 bytes remaining to read")
         #expect((error as? URLError)?.code == .networkConnectionLost)
     }
 
-    @Test("A failing URL that is known already stays")
-    func failingURL() {
+    @Test func `a failing URL that is known already stays`() {
         let other = URL(string: "http://other/")
         let error = ErrorMapping.mapped(URLError(.timedOut, failing: other), in: .init(url: url))
         #expect((error as? URLError)?.failingURL == other)
     }
 
-    @Test("Errors of other domains are passed on")
-    func otherDomains() {
+    @Test func `errors of other domains are passed on`() {
         let error = ErrorMapping.mapped(CocoaError(.fileNoSuchFile), in: .init(url: url))
         #expect((error as? CocoaError)?.code == .fileNoSuchFile)
     }
 
-    @Test("Messages of the library's own errors are one line that names the value")
-    func messages() {
+    @Test func `messages of the library's own errors are one line that names the value`() {
         let errors: [(URLClientError, String)] = [
             (.bodyTooLarge(limit: 10), "10 bytes"),
             (.unacceptableStatus(code: 404, body: Data([1, 2])), "status 404 and a body of 2 bytes"),

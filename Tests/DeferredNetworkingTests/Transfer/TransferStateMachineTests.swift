@@ -194,8 +194,8 @@ struct TransferStateMachineTests {
         ),
     ]
 
-    @Test("Every event does in every state what the table says, and nothing otherwise", arguments: table)
-    func everyEventInEveryState(row: Row) {
+    @Test(arguments: table)
+    func `every event does in every state what the table says, and nothing otherwise`(row: Row) {
         for event in MachineEvent.allCases {
             var fixture = MachineFixture(after: row.path)
             #expect(fixture.machine.state.summary == row.state)
@@ -207,8 +207,7 @@ struct TransferStateMachineTests {
     }
 
     #if os(macOS) || os(Linux)
-    @Test("A transfer that was started twice, or got a task that it didn't ask for, traps")
-    func impossibleEvents() async {
+    @Test func `a transfer that was started twice, or got a task that it didn't ask for, traps`() async {
         await #expect(processExitsWith: .failure) {
             var fixture = MachineFixture(after: [.start])
             _ = fixture.machine.start()
@@ -220,8 +219,7 @@ struct TransferStateMachineTests {
     }
     #endif
 
-    @Test("A cancelled transfer fails with the URL of its current request")
-    func failingURL() throws {
+    @Test func `a cancelled transfer fails with the URL of its current request`() throws {
         var fixture = MachineFixture(after: [.start, .created, .redirected, .failed])
         let next = try #require(URL(string: "http://host/next"))
         _ = fixture.machine.answered(.follow(URLRequest(url: next)), round: fixture.machine.round)
@@ -233,8 +231,7 @@ struct TransferStateMachineTests {
         #expect(error.failingURL == next)
     }
 
-    @Test("A credential is sent once, and a second failure delivers the 401")
-    func credentials() {
+    @Test func `a credential is sent once, and a second failure delivers the 401`() {
         var fixture = MachineFixture(after: [.start, .created, .head, .challenged, .failed])
         #expect(fixture.apply(.authenticate).map(\.summary) == ["create"])
         #expect(fixture.machine.request.request.value(forHTTPHeaderField: "Authorization") == "Basic dTpw")
@@ -245,21 +242,18 @@ struct TransferStateMachineTests {
         #expect(fixture.apply(.authenticate).map(\.summary) == ["success 200", "release"])
     }
 
-    @Test("A second final response starts the count again, and an interim one changes nothing")
-    func secondResponse() {
+    @Test func `a second final response starts the count again, and an interim one changes nothing`() {
         var fixture = MachineFixture(after: [.start, .created, .interim, .head, .bytes, .interim, .head])
         #expect(fixture.apply(.bytes).map(\.summary) == ["3 bytes", "received 3/3"])
         #expect(fixture.apply(.succeeded).map(\.summary) == ["success 200", "release"])
     }
 
-    @Test("A redirect whose target cannot be followed becomes the result")
-    func unusableRedirect() {
+    @Test func `a redirect whose target cannot be followed becomes the result`() {
         var fixture = MachineFixture(after: [.start, .created, .redirectedAway])
         #expect(fixture.apply(.failed).map(\.summary) == ["head 302", "success 302", "release"])
     }
 
-    @Test("A body that is sent once more counts from its beginning, and never as more than it is")
-    func sentAgain() {
+    @Test func `a body that is sent once more counts from its beginning, and never as more than it is`() {
         var fixture = MachineFixture(after: [.start, .created, .bodyBegan, .sent])
         #expect(fixture.apply(.bodyBegan).isEmpty)
         #expect(fixture.apply(.sent).map(\.summary) == ["sent 5/10"])
@@ -267,16 +261,14 @@ struct TransferStateMachineTests {
         #expect(fixture.apply(.sent).map(\.summary) == ["sent 10/10"])
     }
 
-    @Test("A redirected task goes on as the same one, and counts its new request from nothing")
-    func sameTask() {
+    @Test func `a redirected task goes on as the same one, and counts its new request from nothing`() {
         var fixture = MachineFixture(after: [.start, .created, .sent, .redirectedHeld])
         #expect(fixture.apply(.follow).map(\.summary) == ["answer /"])
         #expect(fixture.apply(.sent).map(\.summary) == ["sent 5/10"])
         #expect(fixture.apply(.head).map(\.summary) == ["head 200", "received 0/3"])
     }
 
-    @Test("The twenty-first redirect of a task that goes on fails, and lets go of it")
-    func tooManyHeldRedirects() {
+    @Test func `the twenty-first redirect of a task that goes on fails, and lets go of it`() {
         var fixture = MachineFixture(after: [.start, .created])
         for _ in 1...20 {
             #expect(fixture.apply(.redirectedHeld).map(\.summary) == ["ask 302"])
@@ -286,8 +278,7 @@ struct TransferStateMachineTests {
         #expect(fixture.apply(.failed).map(\.summary) == ["release"])
     }
 
-    @Test("The twenty-first redirect fails")
-    func tooManyRedirects() {
+    @Test func `the twenty-first redirect fails`() {
         var fixture = MachineFixture(after: [.start])
         for _ in 1...20 {
             for event in [MachineEvent.created, .redirected, .failed, .follow] {

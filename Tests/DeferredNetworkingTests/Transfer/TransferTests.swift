@@ -32,8 +32,7 @@ struct TransferTests {
         }
     }
 
-    @Test("Response, data and completion reach the sink")
-    func success() async throws {
+    @Test func `response, data and completion reach the sink`() async throws {
         let (data, response) = try await outcome(of: request("/ok"), on: StubProtocol.session()).get()
         #expect(data == Data("hello".utf8))
         #expect((response as? HTTPURLResponse)?.statusCode == 200)
@@ -41,8 +40,7 @@ struct TransferTests {
 
     // On Darwin the task would be made on that session, which raises an exception.
     #if canImport(FoundationNetworking)
-    @Test("A transfer on an invalidated session still runs")
-    func invalidated() async throws {
+    @Test func `a transfer on an invalidated session still runs`() async throws {
         let session = StubProtocol.session()
         session.invalidateAndCancel()
         let (data, _) = try await outcome(of: request("/ok"), on: session).get()
@@ -51,8 +49,7 @@ struct TransferTests {
 
     #endif
 
-    @Test("A cancelled transfer ends at once with the failing URL")
-    func cancelling() async throws {
+    @Test func `a cancelled transfer ends at once with the failing URL`() async throws {
         let request = try request("/hang")
         let outcome = try await outcome(of: request, on: StubProtocol.session()) { $0.cancel() }
         let error = #expect(throws: URLError.self) { try outcome.get() }
@@ -60,15 +57,13 @@ struct TransferTests {
         #expect(error?.failingURL == request.url)
     }
 
-    @Test("A body beyond the limit ends the transfer with that error")
-    func limit() async throws {
+    @Test func `a body beyond the limit ends the transfer with that error`() async throws {
         let outcome = try await outcome(of: request("/ok"), on: StubProtocol.session(), limit: 4)
         let error = #expect(throws: URLClientError.self) { try outcome.get() }
         #expect(error == .bodyTooLarge(limit: 4))
     }
 
-    @Test("A request that cannot be sent ends before begin returns")
-    func refused() throws {
+    @Test func `a request that cannot be sent ends before begin returns`() throws {
         var request = try request("/ok")
         request.timeoutInterval = .infinity
         #expect(StubProtocol.session().beginDataTask(with: request).isFilled)
@@ -76,8 +71,7 @@ struct TransferTests {
         #expect(StubProtocol.session().beginDownloadTask(with: request, to: file).isFilled)
     }
 
-    @Test("The task is configured before it is resumed")
-    func configuring() async throws {
+    @Test func `the task is configured before it is resumed`() async throws {
         let state = Lock<URLSessionTask.State?>(nil)
         let configure: @Sendable (URLSessionTask) -> Void = { task in
             task.taskDescription = "mine"
@@ -87,8 +81,7 @@ struct TransferTests {
         #expect(state.withLock { $0 } == .suspended)
     }
 
-    @Test("The session's additional headers are sent, and those of the request win")
-    func additionalHeaders() async throws {
+    @Test func `the session's additional headers are sent, and those of the request win`() async throws {
         let session = StubProtocol.session(headers: ["X-Echo": "session"])
         var request = try request("/echo")
         let (first, _) = try await outcome(of: request, on: session).get()
@@ -98,14 +91,13 @@ struct TransferTests {
         #expect(String(decoding: second, as: UTF8.self) == "request")
     }
 
-    @Test("A session's additional header that would inject another is refused")
-    func injection() async throws {
+    @Test func `a session's additional header that would inject another is refused`() async throws {
         let session = StubProtocol.session(headers: ["X-A: 1\r\nX-B": "v"])
         await #expect(throws: URLClientError.self) { try await outcome(of: request("/ok"), on: session) }
     }
 
-    @Test("Cancelling from many threads ends each transfer once", arguments: 0..<10)
-    func cancelRace(round: Int) async throws {
+    @Test(arguments: 0..<10)
+    func `cancelling from many threads ends each transfer once`(round: Int) async throws {
         let session = StubProtocol.session()
         let request = try request(round.isMultiple(of: 2) ? "/hang" : "/ok?\(round)")
         // A second end would resume the continuation twice, which traps.
@@ -115,8 +107,7 @@ struct TransferTests {
         }
     }
 
-    @Test("An ended transfer retains neither its sink nor what configures its tasks")
-    func lifetime() async throws {
+    @Test func `an ended transfer retains neither its sink nor what configures its tasks`() async throws {
         final class Captured: Sendable {}
         weak var weakSink: DataSink?
         weak var weakCaptured: Captured?
@@ -141,8 +132,7 @@ struct TransferTests {
         #expect(transfer.withLock { $0 } != nil)
     }
 
-    @Test("One session has one engine, which goes with it")
-    func engines() {
+    @Test func `one session has one engine, which goes with it`() {
         weak var engine: (any Engine)?
         do {
             let session = StubProtocol.session(delegateQueue: .main)

@@ -37,8 +37,7 @@ struct LoopbackServerFilesTests {
         return (head.split(separator: " ").dropFirst().first.flatMap { Int($0) }, head, try client.receiveAll())
     }
 
-    @Test("A file comes whole, with length, entity tag, date and the offer of ranges")
-    func wholeFile() throws {
+    @Test func `a file comes whole, with length, entity tag, date and the offer of ranges`() throws {
         let (status, head, body) = try get("/ten")
         #expect(status == 200)
         #expect(body == "0123456789")
@@ -49,22 +48,20 @@ struct LoopbackServerFilesTests {
         #expect(!head.contains("Content-Range"))
     }
 
-    @Test("HEAD has the same head and no body", arguments: ["/ten", "/empty", "/missing"])
-    func headRequest(path: String) throws {
+    @Test(arguments: ["/ten", "/empty", "/missing"])
+    func `HEAD has the same head and no body`(path: String) throws {
         let (whole, head) = (try get(path), try get(path, method: "HEAD", ["Range: bytes=1-2"]))
         #expect(head.head == whole.head)
         #expect(head.body == "")
     }
 
-    @Test("Other methods are refused with the allowed ones")
-    func otherMethod() throws {
+    @Test func `other methods are refused with the allowed ones`() throws {
         let (status, head, _) = try get("/ten", method: "DELETE")
         #expect(status == 405)
         #expect(head.contains("\r\nAllow: GET, HEAD\r\n"))
     }
 
     @Test(
-        "Ranges of ten bytes",
         arguments: [
             ("bytes=0-0", 206, "0-0/10", "0"),
             ("bytes=2-5", 206, "2-5/10", "2345"),
@@ -88,7 +85,7 @@ struct LoopbackServerFilesTests {
             ("bytes", 200, nil, "0123456789"),
         ] as [(String, Int, String?, String)]
     )
-    func ranges(range: String, status: Int, contentRange: String?, body: String) throws {
+    func `ranges of ten bytes`(range: String, status: Int, contentRange: String?, body: String) throws {
         let answer = try get("/ten", ["Range: \(range)"])
         #expect(answer.status == status)
         #expect(answer.body == body)
@@ -100,16 +97,15 @@ struct LoopbackServerFilesTests {
         }
     }
 
-    @Test("No range of an empty file can be satisfied", arguments: ["bytes=0-", "bytes=0-0", "bytes=-5"])
-    func rangesOfEmptyFile(range: String) throws {
+    @Test(arguments: ["bytes=0-", "bytes=0-0", "bytes=-5"])
+    func `no range of an empty file can be satisfied`(range: String) throws {
         let (status, head, _) = try get("/empty", ["Range: \(range)"])
         #expect(status == 416)
         #expect(head.contains("\r\nContent-Range: bytes */0\r\n"))
         #expect(try get("/empty").status == 200)
     }
 
-    @Test("If-Range lets a range through only with the exact validator")
-    func ifRange() throws {
+    @Test func `if-Range lets a range through only with the exact validator`() throws {
         let head = try get("/ten").head
         let line = try #require(head.split(separator: "\r\n").first { $0.hasPrefix("ETag: ") })
         let tag = line.dropFirst(6)
@@ -146,37 +142,29 @@ struct LoopbackServerFilesTests {
         #expect(try get("/text", method: "POST").head.contains(" 405 "))
     }
 
-    @Test("The entity tag changes with the file")
-    func entityTag() throws {
+    @Test func `the entity tag changes with the file`() throws {
         let before = try get("/ten").head
         #expect(try get("/ten").head == before)
         try directory.write("9876543210", to: "root/ten")
         #expect(try get("/ten").head != before)
     }
 
-    @Test(
-        "Names are percent-decoded",
-        arguments: ["/a%20b/%C3%BC.txt", "//a%20b//%c3%bc.txt?x=y", "/a%20b%2F%C3%BC.txt"]
-    )
-    func decoding(path: String) throws {
+    @Test(arguments: ["/a%20b/%C3%BC.txt", "//a%20b//%c3%bc.txt?x=y", "/a%20b%2F%C3%BC.txt"])
+    func `names are percent-decoded`(path: String) throws {
         #expect(try get(path).body == "deep")
     }
 
-    @Test(
-        "What is missing, no file, or outside the directory is not found",
-        arguments: [
-            "/missing", "/", "/a%20b", "/../secret", "/a%20b/../../secret", "/%2e%2e/secret", "/%2E%2E%2Fsecret",
-            "/..%2fsecret", "/link", "/ten%00", "/ten/x", "//etc/passwd", "*",
-        ]
-    )
-    func notFound(path: String) throws {
+    @Test(arguments: [
+        "/missing", "/", "/a%20b", "/../secret", "/a%20b/../../secret", "/%2e%2e/secret", "/%2E%2E%2Fsecret",
+        "/..%2fsecret", "/link", "/ten%00", "/ten/x", "//etc/passwd", "*",
+    ])
+    func `what is missing, no file, or outside the directory is not found`(path: String) throws {
         let (status, _, body) = try get(path)
         #expect(status == 404)
         #expect(body == "")
     }
 
-    @Test("A large file is streamed whole")
-    func largeFile() throws {
+    @Test func `a large file is streamed whole`() throws {
         let bytes = LoopbackServer.Payload.patternBytes(0..<5_000_000)
         try bytes.write(to: directory.url.appendingPathComponent("root/large"))
         let client = try RawClient(port: server.port)

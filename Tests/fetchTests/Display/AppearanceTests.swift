@@ -6,7 +6,6 @@ import Testing
 @Suite("Appearance", .ownThread, .timeLimit(.minutes(1)))
 struct AppearanceTests {
     @Test(
-        "The terminal and the environment decide",
         arguments: [
             (false, ["TERM": "xterm", "LANG": "C.UTF-8"], (false, false, true)),
             (true, ["TERM": "xterm", "LANG": "C.UTF-8"], (true, true, true)),
@@ -19,7 +18,11 @@ struct AppearanceTests {
             (true, ["TERM": "xterm", "LC_ALL": "", "LC_CTYPE": "de_DE.utf8"], (true, true, true)),
         ] as [(Bool, [String: String], (Bool, Bool, Bool))]
     )
-    func table(isTerminal: Bool, environment: [String: String], expected: (Bool, Bool, Bool)) {
+    func `the terminal and the environment decide`(
+        isTerminal: Bool,
+        environment: [String: String],
+        expected: (Bool, Bool, Bool)
+    ) {
         let (hasBars, isColoured, isUnicode) = expected
         #expect(
             Appearance(isTerminal: isTerminal, environment: environment)

@@ -15,29 +15,25 @@ struct ProgressLineTests {
         ProgressLine(columns: columns, longestName: longestName, appearance: appearance)
     }
 
-    @Test(
-        "Columns come with the terminal's width",
-        arguments: [
-            (5, "fi…4"),
-            (20, "film.mp4        50%"),
-            (40, "film.mp4    [█████░░░░░]  50% 1.50 MB/s"),
-            (80, "film.mp4    [█████████████████░░░░░░░░░░░░░░░░░]  50% 6.00 MB 1.50 MB/s    0:04"),
-        ]
-    )
-    func widths(columns: Int, expected: String) {
+    @Test(arguments: [
+        (5, "fi…4"),
+        (20, "film.mp4        50%"),
+        (40, "film.mp4    [█████░░░░░]  50% 1.50 MB/s"),
+        (80, "film.mp4    [█████████████████░░░░░░░░░░░░░░░░░]  50% 6.00 MB 1.50 MB/s    0:04"),
+    ])
+    func `columns come with the terminal's width`(columns: Int, expected: String) {
         #expect(line(columns).file(Self.halfway).text == expected)
     }
 
-    @Test("Without Unicode, bars and ellipses are ASCII")
-    func ascii() {
+    @Test func `without Unicode, bars and ellipses are ASCII`() {
         let text = line(40, Appearance(isUnicode: false)).file(Self.halfway).text
         #expect(text == "film.mp4    [#####.....]  50% 1.50 MB/s")
         let long = FileProgress("a-rather-long-name-of-a-film.mp4", .running, 1)
         #expect(line(40, Appearance(isUnicode: false), longestName: 32).file(long).text.hasPrefix("a-rat..m.mp4 ["))
     }
 
-    @Test("Full means complete", arguments: [20, 40, 80, 200])
-    func nearlyComplete(columns: Int) {
+    @Test(arguments: [20, 40, 80, 200])
+    func `full means complete`(columns: Int) {
         let text = line(columns).file(Self.file(11_999_999)).text
         #expect(text.contains("99%"))
         #expect(text.contains("░") || columns == 20)
@@ -45,8 +41,7 @@ struct ProgressLineTests {
         #expect(full.contains("100%") && !full.contains("░"))
     }
 
-    @Test("A length that is not known has a bar that moves to and fro, and no percentage or time")
-    func unknownLength() {
+    @Test func `a length that is not known has a bar that moves to and fro, and no percentage or time`() {
         let file = Self.file(6_000_000, of: nil)
         let line = line(80)
         let frames = (0..<200).map { line.file(file, step: $0).text }
@@ -64,11 +59,8 @@ struct ProgressLineTests {
         return file
     }
 
-    @Test(
-        "No line is wider than the terminal less one cell, whatever is shown",
-        arguments: Array(1...90) + [100, 199, 200]
-    )
-    func neverWrapping(columns: Int) {
+    @Test(arguments: Array(1...90) + [100, 199, 200])
+    func `no line is wider than the terminal less one cell, whatever is shown`(columns: Int) {
         let names = [
             "a", "日本語のファイル名日本語のファイル名.txt", "👨‍👩‍👧 family.jpg", "e\u{301}\u{1B}[2J.txt", String(repeating: "x", count: 300),
         ]
@@ -93,8 +85,8 @@ struct ProgressLineTests {
         }
     }
 
-    @Test("Columns of all lines are below one another", arguments: [40, 80, 200])
-    func alignment(columns: Int) {
+    @Test(arguments: [40, 80, 200])
+    func `columns of all lines are below one another`(columns: Int) {
         let line = line(columns, longestName: 12)
         let wide = FileProgress("日本語.txt", .running, 1, of: 2, rate: 1)
         let rows = [line.file(Self.halfway), line.file(wide), line.total(TotalProgress([Self.halfway], rate: 1))]
@@ -103,8 +95,7 @@ struct ProgressLineTests {
         #expect(Set(bars).count == 1)
     }
 
-    @Test("What is not a bar says why")
-    func notes() {
+    @Test func `what is not a bar says why`() {
         var file = Self.halfway
         let now = ContinuousClock.now
         file.phase = .backingOff(reason: "time-out", until: now + .seconds(2))

@@ -7,8 +7,7 @@ import Testing
 struct ScreenTests {
     private func texts(_ lines: String...) -> [StyledText] { lines.map { StyledText($0) } }
 
-    @Test("Lines take the place of those before, and what is above stays")
-    func redrawing() {
+    @Test func `lines take the place of those before, and what is above stays`() {
         var screen = Screen(isColoured: false)
         var terminal = VirtualTerminal(columns: 40)
         terminal.feed("before\n")
@@ -25,8 +24,7 @@ struct ScreenTests {
         #expect(terminal.unknownSequences.isEmpty)
     }
 
-    @Test("Only lines that changed are written")
-    func difference() {
+    @Test func `only lines that changed are written`() {
         var screen = Screen(isColoured: false)
         _ = screen.draw(texts("one", "two"), columns: 40)
         #expect(screen.draw(texts("one", "two"), columns: 40) == "")
@@ -34,8 +32,7 @@ struct ScreenTests {
         #expect(change.contains("2") && !change.contains("one"))
     }
 
-    @Test("Lines that a narrower terminal has wrapped are gone after the next redraw")
-    func narrower() {
+    @Test func `lines that a narrower terminal has wrapped are gone after the next redraw`() {
         var screen = Screen(isColoured: false)
         let wide = texts("0123456789012345", "abc")
         _ = screen.draw(wide, columns: 40)
@@ -47,8 +44,7 @@ struct ScreenTests {
         #expect(terminal.lines == ["new", "lines"])
     }
 
-    @Test("Colours are there when they may be")
-    func colours() {
+    @Test func `colours are there when they may be`() {
         var text = StyledText("a", .good)
         text.append("b")
         #expect(text.coloured == "\u{1B}[32ma\u{1B}[0mb")

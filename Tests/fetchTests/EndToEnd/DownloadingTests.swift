@@ -19,8 +19,7 @@ struct DownloadingTests {
         try await FetchProcess.run(["--output", directory.url.path] + arguments)
     }
 
-    @Test("Files arrive byte for byte, with a line each and no control characters")
-    func success() async throws {
+    @Test func `files arrive byte for byte, with a line each and no control characters`() async throws {
         let server = try LoopbackServer { request in
             request.path == "/empty"
                 ? .response() : .response(body: .pattern(count: request.path == "/a" ? 3_000_000 : 17))
@@ -37,8 +36,8 @@ struct DownloadingTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory.file("new/below").path).count == 3)
     }
 
-    @Test("As many files at a time as asked for, and no more", arguments: [1, 3])
-    func parallel(maximum: Int) async throws {
+    @Test(arguments: [1, 3])
+    func `as many files at a time as asked for, and no more`(maximum: Int) async throws {
         let gate = Gate(maximum)
         let connections = Log<Int>()
         let counting = Deferred<LoopbackServer>()
@@ -59,8 +58,7 @@ struct DownloadingTests {
         #expect(try directory.names == (1...6).map(String.init))
     }
 
-    @Test("Equal names become distinct, and a URL without a name is index.html")
-    func names() async throws {
+    @Test func `equal names become distinct, and a URL without a name is index.html`() async throws {
         let server = try LoopbackServer { .response(body: .text($0.target)) }
         let result = try await fetch(
             server.url("/1/x.bin").absoluteString,
@@ -78,8 +76,7 @@ struct DownloadingTests {
         #expect(Set(marked) == ["/1/x.bin", "/2/x.bin"])
     }
 
-    @Test("Redirects are followed")
-    func redirects() async throws {
+    @Test func `redirects are followed`() async throws {
         let server = try LoopbackServer { request in
             request.path == "/old" ? .redirect(to: "/new") : .response(body: "there")
         }
@@ -146,8 +143,7 @@ struct DownloadingTests {
         #expect(try directory.names == ["f"])
     }
 
-    @Test("The demonstration downloads its four files, one of them after a break")
-    func demonstration() async throws {
+    @Test func `the demonstration downloads its four files, one of them after a break`() async throws {
         let result = try await fetch()
         #expect(result.code == 0)
         #expect(result.errors == "")

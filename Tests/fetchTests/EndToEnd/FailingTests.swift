@@ -17,8 +17,7 @@ struct FailingTests {
         try await FetchProcess.run(["--output", directory.url.path] + arguments)
     }
 
-    @Test("Each failure is one line with URL, reason and advice, and the other files are complete")
-    func variety() async throws {
+    @Test func `each failure is one line with URL, reason and advice, and the other files are complete`() async throws {
         let server = try LoopbackServer { request in
             switch request.path {
             case "/good": .response(body: .pattern(count: 50_000))
@@ -56,8 +55,7 @@ struct FailingTests {
         #expect(counts == ["/missing": 1, "/short": 5, "/good": 1])
     }
 
-    @Test("What fails for a while succeeds in the end")
-    func transient() async throws {
+    @Test func `what fails for a while succeeds in the end`() async throws {
         let server = try LoopbackServer { request in
             request.number < 3 ? .status(503) : .response(body: "at last")
         }
@@ -68,8 +66,7 @@ struct FailingTests {
         #expect(server.requestCount == 3)
     }
 
-    @Test("A body cut short goes on from there, within one run")
-    func cutShort() async throws {
+    @Test func `a body cut short goes on from there, within one run`() async throws {
         let server = try LoopbackServer { request in
             guard request.number > 1 else {
                 let start = LoopbackServer.Payload.pattern(count: 1_000)
@@ -85,8 +82,7 @@ struct FailingTests {
         #expect(!result.output.contains("resumed"))
     }
 
-    @Test("A part that can be resumed is kept, and the line says so")
-    func kept() async throws {
+    @Test func `a part that can be resumed is kept, and the line says so`() async throws {
         let server = try LoopbackServer { _ in
             .response(headers: ["ETag": "\"1\""], body: .pattern(count: 1_000), contentLength: 5_000) + [.close]
         }
@@ -96,8 +92,7 @@ struct FailingTests {
         #expect(try directory.names == ["f.partial", "f.partial.validator"])
     }
 
-    @Test("A directory that can't be is one line, before anything is asked for")
-    func directories() async throws {
+    @Test func `a directory that can't be is one line, before anything is asked for`() async throws {
         let server = try LoopbackServer { _ in .response(body: "f") }
         try Data().write(to: directory.file("file"))
         let path = directory.file("file/below").path
@@ -110,8 +105,7 @@ struct FailingTests {
         #expect(server.requestCount == 0)
     }
 
-    @Test("A directory where the file should be is left alone")
-    func destinationIsDirectory() async throws {
+    @Test func `a directory where the file should be is left alone`() async throws {
         let server = try LoopbackServer { _ in .response(body: "f") }
         try FileManager.default.createDirectory(at: directory.file("f"), withIntermediateDirectories: false)
         let result = try await fetch(server.url("/f").absoluteString, server.url("/g").absoluteString)
@@ -121,11 +115,8 @@ struct FailingTests {
         #expect(try directory.names == ["f", "g"])
     }
 
-    @Test(
-        "Usage errors are one line, and say how to get help",
-        arguments: [["--max", "0"], ["--max"], ["--bogus"], ["--output"], ["--max", "x", "http://h/a"]]
-    )
-    func usage(arguments: [String]) async throws {
+    @Test(arguments: [["--max", "0"], ["--max"], ["--bogus"], ["--output"], ["--max", "x", "http://h/a"]])
+    func `usage errors are one line, and say how to get help`(arguments: [String]) async throws {
         let result = try await FetchProcess.run(arguments, directory: directory.url)
         #expect(result.code == 2)
         #expect(result.output == "")
@@ -188,8 +179,7 @@ struct FailingTests {
         #expect(result.code == 0 && result.output.hasPrefix("fetch ") && result.outputLines.count == 1)
     }
 
-    @Test("Help goes to standard output")
-    func help() async throws {
+    @Test func `help goes to standard output`() async throws {
         let result = try await FetchProcess.run(["--help"])
         #expect(result.code == 0)
         #expect(result.output.hasPrefix("Usage: fetch "))

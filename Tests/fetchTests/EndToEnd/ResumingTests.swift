@@ -39,8 +39,7 @@ struct ResumingTests {
         return (try await process.result(), try await terminal.wholeText())
     }
 
-    @Test("Ctrl-C keeps the part, and the same command completes it with a range")
-    func resuming() async throws {
+    @Test func `ctrl-C keeps the part, and the same command completes it with a range`() async throws {
         let server = try LoopbackServer { Self.resumableScript($0) }
         let (stopped, terminal) = try await interrupt(server.url("/f"))
         #expect(stopped.code == 130)
@@ -57,16 +56,15 @@ struct ResumingTests {
         #expect(try directory.contents(of: "f") == LoopbackServer.Payload.patternBytes(0..<Self.length))
     }
 
-    @Test("Other signals stop it just so", arguments: [(SIGTERM, 143), (SIGHUP, 129)] as [(Int32, Int32)])
-    func signals(signal: Int32, code: Int32) async throws {
+    @Test(arguments: [(SIGTERM, 143), (SIGHUP, 129)] as [(Int32, Int32)])
+    func `other signals stop it just so`(signal: Int32, code: Int32) async throws {
         let server = try LoopbackServer { Self.resumableScript($0) }
         let (stopped, _) = try await interrupt(server.url("/f"), with: signal)
         #expect(stopped.code == code)
         #expect(try directory.names == ["f.partial", "f.partial.validator"])
     }
 
-    @Test("A file that has changed on the server starts over")
-    func changed() async throws {
+    @Test func `a file that has changed on the server starts over`() async throws {
         let whole = Data("the new file".utf8)
         let isChanged = Lock(false)
         let server = try LoopbackServer { request in
@@ -82,8 +80,7 @@ struct ResumingTests {
         #expect(try directory.contents(of: "f") == whole)
     }
 
-    @Test("What can't be resumed leaves nothing behind")
-    func notResumable() async throws {
+    @Test func `what can't be resumed leaves nothing behind`() async throws {
         let server = try LoopbackServer { _ in
             .response(body: .pattern(count: Self.stop), contentLength: Self.length) + [.stall]
         }
@@ -93,8 +90,7 @@ struct ResumingTests {
         #expect(try directory.names == [])
     }
 
-    @Test("Files that are complete when it is stopped stay")
-    func completeOnes() async throws {
+    @Test func `files that are complete when it is stopped stay`() async throws {
         let server = try LoopbackServer { request in
             request.path == "/small" ? .response(body: "small") : Self.resumableScript(request)
         }
@@ -108,8 +104,7 @@ struct ResumingTests {
         #expect(try directory.names == ["f.partial", "f.partial.validator", "small"])
     }
 
-    @Test("Without a terminal Ctrl-C does the same")
-    func plain() async throws {
+    @Test func `without a terminal Ctrl-C does the same`() async throws {
         let asked = Deferred<Void>()
         let server = try LoopbackServer { _ in
             asked.fill()

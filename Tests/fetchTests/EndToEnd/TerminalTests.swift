@@ -35,8 +35,8 @@ struct TerminalTests {
         }
     }
 
-    @Test("There are bars that move, a total, and in the end the cursor again", arguments: [40, 80, 200] as [UInt16])
-    func bars(columns: UInt16) async throws {
+    @Test(arguments: [40, 80, 200] as [UInt16])
+    func `there are bars that move, a total, and in the end the cursor again`(columns: UInt16) async throws {
         let server = try slowServer()
         let (result, output) = try await run([server.url("/a"), server.url("/b")], columns: columns)
         #expect(result.code == 0)
@@ -51,8 +51,7 @@ struct TerminalTests {
         #expect(terminal.lines[2].hasPrefix("2 of 2 files saved, 80.0 kB"))
     }
 
-    @Test("A failure has a line among the bars, and one on standard error")
-    func failure() async throws {
+    @Test func `a failure has a line among the bars, and one on standard error`() async throws {
         let server = try slowServer()
         let (result, output) = try await run([server.url("/a"), server.url("/missing")], columns: 80)
         #expect(result.code == 1)
@@ -63,23 +62,20 @@ struct TerminalTests {
         #expect(terminal.lines.last?.hasPrefix("1 of 2 files saved, 1 failed, 40.0 kB") == true)
     }
 
-    @Test("NO_COLOR has bars without colours")
-    func noColor() async throws {
+    @Test func `NO_COLOR has bars without colours`() async throws {
         let server = try slowServer()
         let (result, output) = try await run([server.url("/a")], columns: 80, environment: ["NO_COLOR": "1"])
         #expect(result.code == 0)
         #expect(output.contains("█") && !output.contains("\u{1B}[32m") && !output.contains("m█"))
     }
 
-    @Test("Outside UTF-8 bars are ASCII")
-    func ascii() async throws {
+    @Test func `outside UTF-8 bars are ASCII`() async throws {
         let server = try slowServer()
         let (_, output) = try await run([server.url("/a")], columns: 80, environment: ["LANG": "C"])
         #expect(output.contains("##") && output.allSatisfy(\.isASCII))
     }
 
-    @Test("A dumb terminal gets plain lines")
-    func dumb() async throws {
+    @Test func `a dumb terminal gets plain lines`() async throws {
         let server = try slowServer()
         let (result, output) = try await run([server.url("/a")], columns: 80, environment: ["TERM": "dumb"])
         #expect(result.code == 0)
@@ -87,8 +83,7 @@ struct TerminalTests {
         #expect(output.split(separator: "\r\n").count == 1)
     }
 
-    @Test("Lines follow the terminal's width when it changes")
-    func resizing() async throws {
+    @Test func `lines follow the terminal's width when it changes`() async throws {
         let server = try LoopbackServer { request in
             let steps = LoopbackServer.Script.response(body: .pattern(count: 3_000_000), contentLength: 6_000_000)
             return steps + [.stall]

@@ -6,36 +6,35 @@ import Testing
 
 @Suite("File names", .ownThread, .timeLimit(.minutes(1)))
 struct FileNameTests {
-    @Test(
-        "A file is named after the last part of its URL's path, as far as that is a name",
-        arguments: [
-            ("http://h/a/file.zip", "file.zip"),
-            ("http://h/a/file.zip?v=1#x", "file.zip"),
-            ("http://h", "index.html"),
-            ("http://h/", "index.html"),
-            ("http://h/a/", "index.html"),
-            ("http://h/a/.", "index.html"),
-            ("http://h/a/..", "index.html"),
-            ("http://h/a/%2e%2e", "index.html"),
-            ("http://h/a/...", "index.html"),
-            ("http://h/%20", "index.html"),
-            ("http://h/..%2f..%2fetc%2fpasswd", ".._.._etc_passwd"),
-            ("http://h/..%5Cboot.ini", ".._boot.ini"),
-            ("http://h/a%00b%1B%5B31m%0Ac", "a_b_[31m_c"),
-            ("http://h/%E2%80%AEgpj.exe", "_gpj.exe"),
-            ("http://h/caf%C3%A9%20%E6%97%A5.txt", "café 日.txt"),
-            ("http://h/%FF%FE", "%FF%FE"),
-            ("http://h/.profile", ".profile"),
-            ("http://h/a.partial", "a.partial_"),
-            ("http://h/a.Partial.Validator", "a.Partial.Validator_"),
-        ]
-    )
-    func names(url: String, expected: String) throws {
+    @Test(arguments: [
+        ("http://h/a/file.zip", "file.zip"),
+        ("http://h/a/file.zip?v=1#x", "file.zip"),
+        ("http://h", "index.html"),
+        ("http://h/", "index.html"),
+        ("http://h/a/", "index.html"),
+        ("http://h/a/.", "index.html"),
+        ("http://h/a/..", "index.html"),
+        ("http://h/a/%2e%2e", "index.html"),
+        ("http://h/a/...", "index.html"),
+        ("http://h/%20", "index.html"),
+        ("http://h/..%2f..%2fetc%2fpasswd", ".._.._etc_passwd"),
+        ("http://h/..%5Cboot.ini", ".._boot.ini"),
+        ("http://h/a%00b%1B%5B31m%0Ac", "a_b_[31m_c"),
+        ("http://h/%E2%80%AEgpj.exe", "_gpj.exe"),
+        ("http://h/caf%C3%A9%20%E6%97%A5.txt", "café 日.txt"),
+        ("http://h/%FF%FE", "%FF%FE"),
+        ("http://h/.profile", ".profile"),
+        ("http://h/a.partial", "a.partial_"),
+        ("http://h/a.Partial.Validator", "a.Partial.Validator_"),
+    ])
+    func `a file is named after the last part of its URL's path, as far as that is a name`(
+        url: String,
+        expected: String
+    ) throws {
         #expect(FileName.name(for: try #require(URL(string: url))) == expected)
     }
 
-    @Test("A long name loses the end of its stem, never half a character, and keeps its type")
-    func longNames() {
+    @Test func `a long name loses the end of its stem, never half a character, and keeps its type`() {
         let name = FileName.sanitised(String(repeating: "é", count: 300) + ".tar.gz")
         #expect(name.hasSuffix("é.tar.gz"))
         #expect((FileName.longest - 1...FileName.longest).contains(name.utf8.count))
@@ -43,14 +42,11 @@ struct FileNameTests {
         #expect(endless.utf8.count == FileName.longest)
     }
 
-    @Test(
-        "A mark goes before the type",
-        arguments: [
-            ("a.zip", "a-1.zip"), ("a", "a-1"), ("a.tar.gz", "a-1.tar.gz"), (".profile", ".profile-1"),
-            ("x.y.z", "x.y-1.z"), (".tar.gz", ".tar-1.gz"),
-        ]
-    )
-    func marks(name: String, expected: String) {
+    @Test(arguments: [
+        ("a.zip", "a-1.zip"), ("a", "a-1"), ("a.tar.gz", "a-1.tar.gz"), (".profile", ".profile-1"),
+        ("x.y.z", "x.y-1.z"), (".tar.gz", ".tar-1.gz"),
+    ])
+    func `a mark goes before the type`(name: String, expected: String) {
         #expect(FileName.marked(name, with: "1") == expected)
     }
 
@@ -63,31 +59,26 @@ struct FileNameTests {
         )
     }
 
-    @Test("Names that are different stay as they are")
-    func different() throws {
+    @Test func `names that are different stay as they are`() throws {
         #expect(try names("http://h/a", "http://h/b") == ["a", "b"])
     }
 
-    @Test("Equal names get marks that are the same in every process and every order")
-    func equal() throws {
+    @Test func `equal names get marks that are the same in every process and every order`() throws {
         let expected = ["f-585b60e8.zip", "f-036c03b8.zip", "other"]
         #expect(try names("http://h/1/f.zip", "http://h/2/f.zip", "http://h/other") == expected)
         #expect(try names("http://h/2/f.zip", "http://h/1/f.zip") == [expected[1], expected[0]])
     }
 
-    @Test("Names are equal when a file system may take them for equal")
-    func equivalent() throws {
+    @Test func `names are equal when a file system may take them for equal`() throws {
         #expect(Set(try names("http://h/A", "http://g/a").map { $0.lowercased() }).count == 2)
         #expect(try names("http://h/caf%C3%A9", "http://h/cafe%CC%81").allSatisfy { $0.contains("-") })
     }
 
-    @Test("A query tells files apart")
-    func queries() throws {
+    @Test func `a query tells files apart`() throws {
         #expect(Set(try names("http://h/get?id=1", "http://h/get?id=2")).count == 2)
     }
 
-    @Test("A mark never makes a name that another file has")
-    func collidingMark() throws {
+    @Test func `a mark never makes a name that another file has`() throws {
         let marked = try names("http://h/1/f.zip", "http://h/2/f.zip")
         let names = try names("http://h/1/f.zip", "http://h/2/f.zip", "http://h/\(marked[0])")
         #expect(Set(names).count == 3)

@@ -12,8 +12,7 @@ struct OutputDirectoryTests {
         temporary = try TemporaryDirectory()
     }
 
-    @Test("A directory is created with those above it, or used as it is")
-    func creating() throws {
+    @Test func `a directory is created with those above it, or used as it is`() throws {
         let path = temporary.file("a/b/c/").path
         for _ in 1...2 {
             let directory = try OutputDirectory(path: path)
@@ -22,11 +21,8 @@ struct OutputDirectoryTests {
         #expect(FileManager.default.fileExists(atPath: path))
     }
 
-    @Test(
-        "What can't be a directory fails with the path and the reason",
-        arguments: ["file", "file/below", "file/a/b"]
-    )
-    func failing(path: String) throws {
+    @Test(arguments: ["file", "file/below", "file/a/b"])
+    func `what can't be a directory fails with the path and the reason`(path: String) throws {
         try Data().write(to: temporary.file("file"))
         let error = #expect(throws: ProgramExit.self) {
             try OutputDirectory(path: temporary.file(path).path)

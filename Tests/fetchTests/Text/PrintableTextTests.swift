@@ -5,26 +5,20 @@ import Testing
 
 @Suite("Printable text", .ownThread, .timeLimit(.minutes(1)))
 struct PrintableTextTests {
-    @Test(
-        "What could change the terminal is spelled out",
-        arguments: [
-            ("plain é 日 👍🏽", "plain é 日 👍🏽"), ("a\u{1B}[2Jb", "a\\u{1B}[2Jb"), ("a\r\nb", "a\\u{D}\\u{A}b"),
-            ("\u{9B}31m", "\\u{9B}31m"), ("\u{202E}gpj", "\\u{202E}gpj"), ("\u{2028}", "\\u{2028}"),
-            ("\u{7F}", "\\u{7F}"),
-        ]
-    )
-    func escaping(text: String, expected: String) {
+    @Test(arguments: [
+        ("plain é 日 👍🏽", "plain é 日 👍🏽"), ("a\u{1B}[2Jb", "a\\u{1B}[2Jb"), ("a\r\nb", "a\\u{D}\\u{A}b"),
+        ("\u{9B}31m", "\\u{9B}31m"), ("\u{202E}gpj", "\\u{202E}gpj"), ("\u{2028}", "\\u{2028}"),
+        ("\u{7F}", "\\u{7F}"),
+    ])
+    func `what could change the terminal is spelled out`(text: String, expected: String) {
         #expect(PrintableText.escaping(text) == expected)
     }
 
-    @Test(
-        "URLs are shown without who asks",
-        arguments: [
-            ("http://h/a", "http://h/a"), ("http://user:secret@h/a", "http://…@h/a"), ("http://h/a@b", "http://h/a@b"),
-            ("http://a@b:c@h/", "http://…@h/"), ("not a url", "not a url"),
-        ]
-    )
-    func urls(text: String, expected: String) {
+    @Test(arguments: [
+        ("http://h/a", "http://h/a"), ("http://user:secret@h/a", "http://…@h/a"), ("http://h/a@b", "http://h/a@b"),
+        ("http://a@b:c@h/", "http://…@h/"), ("not a url", "not a url"),
+    ])
+    func `URLs are shown without who asks`(text: String, expected: String) {
         #expect(PrintableText.url(text) == expected)
     }
 }

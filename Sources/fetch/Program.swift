@@ -81,7 +81,7 @@ final class Program {
     /// Threads of URLSession may still be inside OpenSSL, which an orderly exit destroys under them
     /// (https://github.com/swiftlang/swift-corelibs-foundation/issues/5469). All output is unbuffered.
     private func end(_ code: Int32) -> Never {
-        demo?.server.stop()
+        demo?.stop()
         _exit(code)
     }
 }

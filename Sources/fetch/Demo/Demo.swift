@@ -28,13 +28,15 @@ struct Demo {
         File(name: "radio.ogg", length: 900_000, seconds: 3.2, tellsLength: false),
     ]
 
-    let server: LoopbackServer
+    private let server: LoopbackServer
 
     init() throws {
         server = try LoopbackServer { request in
             Self.files.first { "/\($0.name)" == request.path }?.script(for: request) ?? .status(404)
         }
     }
+
+    func stop() { server.stop() }
 
     var urls: [String] { Self.files.map { server.url("/\($0.name)").absoluteString } }
 }

@@ -13,9 +13,7 @@ enum Terminal {
         return (Int(window.ws_col), Int(window.ws_row))
     }
 
-    /// Writes all of `text`, unbuffered, so that lines of standard output and standard error keep their order.
-    ///
-    /// Text that a closed descriptor doesn't accept is lost, since there is nobody to report it to.
+    /// Writes all of `text`, unbuffered and in order. Text that a closed descriptor doesn't accept is lost.
     static func write(_ text: String, to descriptor: Int32) {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {

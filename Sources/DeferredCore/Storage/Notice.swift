@@ -45,6 +45,8 @@ package class Notice: FutureNode, @unchecked Sendable {
 }
 
 /// A handler that notifies an attached object of the end of a future, for futures that have no attachment.
+///
+/// SAFETY: what it adds to a node is constant; the attachment orders its own accesses.
 @usableFromInline
 package final class EndNotice: FutureNode, @unchecked Sendable {
     /// A closure that is called with the notice and the future at its end. Without captures, it costs nothing.

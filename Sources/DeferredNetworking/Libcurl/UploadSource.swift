@@ -53,8 +53,6 @@ final class DataUploadSource: UploadSource {
 
 /// A body from a file or a stream, both of which may block: a serial queue reads it ahead.
 final class QueuedUploadSource: UploadSource {
-    private static let pieceSize = 256 << 10
-
     /// Opens the body again from its beginning.
     typealias Open = @Sendable () -> any BlockingReader
 

@@ -47,8 +47,11 @@ enum POSIXFile {
     static func openUnlinked(in folder: String) -> Result<Int32, POSIXError> {
         var template = Array((folder + "/deferred-XXXXXX").utf8CString)
         let descriptor = mkstemp(&template)
-        guard descriptor >= 0, fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0, unlink(template) == 0 else {
-            return .failure(POSIXError(lastError))
+        guard descriptor >= 0 else { return .failure(POSIXError(lastError)) }
+        guard unlink(template) == 0, fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 else {
+            let error = POSIXError(lastError)
+            _ = close(descriptor)
+            return .failure(error)
         }
         return .success(descriptor)
     }

@@ -44,21 +44,34 @@ struct ComposingSnippets {
 #sourceLocation()
     }
 
-    @Test @MainActor func `Where closures run`() async throws {
+    @Test func `Between futures and tasks`() async throws {
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 54)
+        let id = Deferred<Int>()
+        let owner = Task(succeedsFrom: id).flatMap { person($0) }
+        id.fill(with: 2)
+
+        print(try await owner.value.name)  // Grace
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 61)
+        #expect(try await owner.value.name == "Grace")
+#sourceLocation()
+    }
+
+    @Test @MainActor func `Where closures run`() async throws {
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 71)
         let data = Task.success(Data("5, 7, 11".utf8))
         let numbers = data.map(on: .any()) { data in
             String(decoding: data, as: UTF8.self).split(separator: ", ").compactMap { Int($0) }
         }
         numbers.uponSuccess(on: .mainActor) { print("shown: \($0)") }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 61)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 78)
         #expect(try await numbers.value == [5, 7, 11])
 #sourceLocation()
     }
 
     @Test func `When it fails`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 69)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 86)
         let friend = person(9)
             .fallback { _ in person(2) }
             .map { $0.name }
@@ -68,13 +81,13 @@ struct ComposingSnippets {
             }
         print(try await friend.value)  // Grace
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 79)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 96)
         #expect(try await friend.value == "Grace")
 #sourceLocation()
     }
 
     @Test func `In parallel`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 104)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 121)
         let both = [1, 2].map { person($0) }.allSucceeded()
         print(try await both.value.map(\.name))  // ["Ada", "Grace"]
 
@@ -90,7 +103,7 @@ struct ComposingSnippets {
     }
 
     @Test func `One task, several readers`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 124)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 141)
         let promise = Task<Int>.Promise()
         let work = Task(promise, uponCancel: { $0.fail(with: CancellationError()) })
         let (one, other) = (work.shared(), work.shared())
@@ -100,13 +113,13 @@ struct ComposingSnippets {
         other.cancel()
         print(work.isCancelled)  // true
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 134)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 151)
         #expect(work.isCancelled && one.isFilled && other.isFilled)
 #sourceLocation()
     }
 
     @Test func `Time`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 140)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 157)
         let clock = ContinuousClock()
         let slow = Task<Int>.never.timeout(after: .milliseconds(10), clock: clock)  // fails with TimeoutError, and cancels
         let late = Task.success(1).delay(for: .milliseconds(1))
@@ -116,13 +129,13 @@ struct ComposingSnippets {
         }
         print(try await late.value, try await attempts.value.name)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 150)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 167)
         await #expect(throws: TimeoutError.self) { try await slow.value }
 #sourceLocation()
     }
 
     @Test @MainActor func `The latest only`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 164)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 181)
         func find(_ text: String) -> Task<[String]> {
             Task.success(["result for \(text)"]).delay(for: .milliseconds(1))
         }
@@ -135,7 +148,7 @@ struct ComposingSnippets {
         }
         print(await shown.value)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 177)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 194)
         #expect(await shown.value == ["result for swift"])
 #sourceLocation()
     }

@@ -11,7 +11,7 @@ extension FutureProtocol {
     @inlinable
     @_disfavoredOverload
     public func flatMap<NewFuture: FutureProtocol>(
-        on executor: some Executor = .immediate,
+        on executor: any Executor = .immediate,
         _ transform: @escaping @Sendable (Value) -> NewFuture
     ) -> Future<NewFuture.Value> {
         let storage = future.storage

@@ -1,4 +1,7 @@
 extension FutureProtocol {
+    // Operators take `any Executor`, not `some Executor`. With a generic parameter, the type checker would look up the
+    // `.mainActor` of `on: .mainActor` in this overload only after the rest of the chain: exponential time. With this
+    // one, it rules the overload out at once.
     /// Returns a future of the result of applying `transform` to the value.
     ///
     /// - Parameters:
@@ -7,7 +10,7 @@ extension FutureProtocol {
     /// - Complexity: O(1). A chain of any length is filled, and dropped, without recursion.
     @inlinable
     public func map<NewValue: Sendable>(
-        on executor: some Executor = .immediate,
+        on executor: any Executor = .immediate,
         _ transform: @escaping @Sendable (Value) -> NewValue
     ) -> Future<NewValue> {
         let storage = future.storage

@@ -55,7 +55,7 @@ extension FutureProtocol {
         Task(future).map(on: executor, transform)
     }
 
-    /// See ``Task/flatMap(on:_:)-7ajxq``.
+    /// See ``Task/flatMap(on:_:)-kb45``.
     @_disfavoredOverload
     @available(*, deprecated, message: "use 'Task(_:)', and its 'flatMap(on:_:)'")
     public func andThen<Success: Sendable, NewSuccess: Sendable>(

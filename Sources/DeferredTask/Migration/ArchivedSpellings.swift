@@ -9,7 +9,7 @@ public import Foundation
 // The old label `upon:` has no default argument and is disfavoured, so that only code that spells it finds it.
 
 extension Task {
-    /// Same as ``flatMap(on:_:)-7ajxq``.
+    /// Same as ``flatMap(on:_:)-kb45``.
     @available(*, deprecated, renamed: "flatMap(on:_:)")
     public func andThen<NewSuccess: Sendable>(
         upon executor: some Executor,
@@ -119,7 +119,7 @@ extension Task {
         map(on: executor, transform)
     }
 
-    /// See ``flatMap(on:_:)-7ajxq``.
+    /// See ``flatMap(on:_:)-kb45``.
     @_disfavoredOverload
     @available(*, deprecated, renamed: "flatMap(on:_:)")
     public func flatMap<NewSuccess: Sendable>(

@@ -18,7 +18,7 @@ extension Task {
     ///   ignores the cancellation is waited for, as long as it exists.
     @inlinable
     public func always(
-        on executor: some Executor = .immediate,
+        on executor: any Executor = .immediate,
         _ body: @escaping @Sendable (Result) -> Void
     ) -> Task {
         if executor is ImmediateExecutor, let result = storage.peek() {

@@ -10,7 +10,7 @@ extension Task {
     /// - Returns: A task whose cancellation cancels this one and, once it runs, the inner one.
     @inlinable
     public func flatMap<NewSuccess: Sendable>(
-        on executor: some Executor = .immediate,
+        on executor: any Executor = .immediate,
         _ transform: @escaping @Sendable (Success) throws -> Task<NewSuccess>
     ) -> Task<NewSuccess> {
         if executor is ImmediateExecutor, let result = storage.peek() {
@@ -30,14 +30,14 @@ extension Task {
     /// For a future of a result, return `Task(future)` instead, so that its failures are the task's.
     ///
     /// - Parameters:
-    ///   - executor: See ``flatMap(on:_:)-7ajxq``.
+    ///   - executor: See ``flatMap(on:_:)-kb45``.
     ///   - transform: Fails the new task if it throws. Kept until it has run, or the new task is cancelled.
     /// - Returns: A task whose cancellation cancels this one. Once `transform` has run, the task waits for the future,
     ///   which cannot be cancelled.
     @inlinable
     @_disfavoredOverload
     public func flatMap<NewFuture: FutureProtocol>(
-        on executor: some Executor = .immediate,
+        on executor: any Executor = .immediate,
         _ transform: @escaping @Sendable (Success) throws -> NewFuture
     ) -> Task<NewFuture.Value> {
         flatMap(on: executor) { Task<NewFuture.Value>(succeedsFrom: try transform($0)) }

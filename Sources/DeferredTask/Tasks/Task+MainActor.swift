@@ -28,7 +28,7 @@ extension Task {
         map(on: .main) { value in try MainActor.assumeIsolated { try transform(value) } }
     }
 
-    /// Returns a task that ends as the task that `transform` starts on the main actor. See ``flatMap(on:_:)-7ajxq``.
+    /// Returns a task that ends as the task that `transform` starts on the main actor. See ``flatMap(on:_:)-kb45``.
     public func flatMap<NewSuccess: Sendable>(
         on executor: MainActorExecutor,
         _ transform: @escaping @MainActor @Sendable (Success) throws -> Task<NewSuccess>
@@ -37,7 +37,7 @@ extension Task {
     }
 
     /// Returns a task that succeeds with the value of the future that `transform` starts on the main actor. See
-    /// ``flatMap(on:_:)-1ccm5``.
+    /// ``flatMap(on:_:)-68ecd``.
     @_disfavoredOverload
     public func flatMap<NewFuture: FutureProtocol>(
         on executor: MainActorExecutor,

@@ -10,7 +10,7 @@ extension Task {
     /// - Returns: A task whose cancellation cancels this one too. `transform` does not run if that comes first.
     @inlinable
     public func map<NewSuccess: Sendable>(
-        on executor: some Executor = .immediate,
+        on executor: any Executor = .immediate,
         _ transform: @escaping @Sendable (Success) throws -> NewSuccess
     ) -> Task<NewSuccess> {
         if executor is ImmediateExecutor, let result = storage.peek() {

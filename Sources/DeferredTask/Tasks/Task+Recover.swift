@@ -10,7 +10,7 @@ extension Task {
     /// - Returns: A task whose cancellation cancels this one too. `substitute` does not run if that comes first.
     @inlinable
     public func recover(
-        on executor: some Executor = .immediate,
+        on executor: any Executor = .immediate,
         _ substitute: @escaping @Sendable (any Error) throws -> Success
     ) -> Task {
         derive(executor, TaskRecover(body: substitute))
@@ -34,7 +34,7 @@ extension Task {
     ///   task fails with `CancellationError`.
     @inlinable
     public func mapError(
-        on executor: some Executor = .immediate,
+        on executor: any Executor = .immediate,
         _ transform: @escaping @Sendable (any Error) throws -> any Error
     ) -> Task {
         recover(on: executor) { error in throw try transform(error) }
@@ -50,7 +50,7 @@ extension Task {
     ///   run if that comes first.
     @inlinable
     public func fallback(
-        on executor: some Executor = .immediate,
+        on executor: any Executor = .immediate,
         to substitute: @escaping @Sendable (any Error) throws -> Task
     ) -> Task {
         if executor is ImmediateExecutor, let result = storage.peek() {

@@ -9,9 +9,18 @@ extension FutureProtocol {
     ///   - transform: A closure, retained until it has run or this future is dropped unfilled.
     /// - Complexity: O(1).
     @inlinable
+    @inline(__always)
     @_disfavoredOverload
     public func flatMap<NewFuture: FutureProtocol>(
         on executor: any Executor = .immediate,
+        _ transform: @escaping @Sendable (Value) -> NewFuture
+    ) -> Future<NewFuture.Value> {
+        flatMapOpened(executor, transform)
+    }
+
+    @inlinable
+    func flatMapOpened<E: Executor, NewFuture: FutureProtocol>(
+        _ executor: E,
         _ transform: @escaping @Sendable (Value) -> NewFuture
     ) -> Future<NewFuture.Value> {
         let storage = future.storage

@@ -179,7 +179,7 @@ extension FutureStorage {
 
     /// Creates a stage that waits for this future.
     @inlinable
-    package final func derive<T: Transform, E: Executor>(_ executor: E, _ transform: T) -> FutureStorage<T.Output>
+    package final func derive<T: Transform, E: Executor>(_ executor: E, _ transform: T) -> Stage<T, E>
     where T.Input == Value {
         let stage = Stage(executor, transform, upstream: self)
         start(stage)

@@ -17,8 +17,17 @@ extension Task {
     /// - Returns: A task whose cancellation cancels this one; both then end as this one decides. A producer that
     ///   ignores the cancellation is waited for, as long as it exists.
     @inlinable
+    @inline(__always)
     public func always(
         on executor: any Executor = .immediate,
+        _ body: @escaping @Sendable (Result) -> Void
+    ) -> Task {
+        alwaysOpened(executor, body)
+    }
+
+    @inlinable
+    func alwaysOpened<E: Executor>(
+        _ executor: E,
         _ body: @escaping @Sendable (Result) -> Void
     ) -> Task {
         if executor is ImmediateExecutor, let result = storage.peek() {

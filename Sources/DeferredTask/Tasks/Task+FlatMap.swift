@@ -9,8 +9,17 @@ extension Task {
     ///   - transform: Fails the new task if it throws. Kept until it has run, or the new task is cancelled.
     /// - Returns: A task whose cancellation cancels this one and, once it runs, the inner one.
     @inlinable
+    @inline(__always)
     public func flatMap<NewSuccess: Sendable>(
         on executor: any Executor = .immediate,
+        _ transform: @escaping @Sendable (Success) throws -> Task<NewSuccess>
+    ) -> Task<NewSuccess> {
+        flatMapOpened(executor, transform)
+    }
+
+    @inlinable
+    func flatMapOpened<E: Executor, NewSuccess: Sendable>(
+        _ executor: E,
         _ transform: @escaping @Sendable (Success) throws -> Task<NewSuccess>
     ) -> Task<NewSuccess> {
         if executor is ImmediateExecutor, let result = storage.peek() {

@@ -9,8 +9,17 @@ extension Task {
     ///   - transform: Fails the new task if it throws. Kept until it has run, or the new task is cancelled.
     /// - Returns: A task whose cancellation cancels this one too. `transform` does not run if that comes first.
     @inlinable
+    @inline(__always)
     public func map<NewSuccess: Sendable>(
         on executor: any Executor = .immediate,
+        _ transform: @escaping @Sendable (Success) throws -> NewSuccess
+    ) -> Task<NewSuccess> {
+        mapOpened(executor, transform)
+    }
+
+    @inlinable
+    func mapOpened<E: Executor, NewSuccess: Sendable>(
+        _ executor: E,
         _ transform: @escaping @Sendable (Success) throws -> NewSuccess
     ) -> Task<NewSuccess> {
         if executor is ImmediateExecutor, let result = storage.peek() {

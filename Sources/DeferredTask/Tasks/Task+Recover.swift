@@ -9,8 +9,17 @@ extension Task {
     ///   - substitute: May throw the same or another error. Kept until it has run, or the new task is cancelled.
     /// - Returns: A task whose cancellation cancels this one too. `substitute` does not run if that comes first.
     @inlinable
+    @inline(__always)
     public func recover(
         on executor: any Executor = .immediate,
+        _ substitute: @escaping @Sendable (any Error) throws -> Success
+    ) -> Task {
+        recoverOpened(executor, substitute)
+    }
+
+    @inlinable
+    func recoverOpened<E: Executor>(
+        _ executor: E,
         _ substitute: @escaping @Sendable (any Error) throws -> Success
     ) -> Task {
         derive(executor, TaskRecover(body: substitute))
@@ -49,9 +58,18 @@ extension Task {
     /// - Returns: A task whose cancellation cancels this one and, once it runs, the substitute. `substitute` does not
     ///   run if that comes first.
     @inlinable
+    @inline(__always)
     public func fallback(
         on executor: any Executor = .immediate,
         to substitute: @escaping @Sendable (any Error) throws -> Task
+    ) -> Task {
+        fallbackOpened(executor, substitute)
+    }
+
+    @inlinable
+    func fallbackOpened<E: Executor>(
+        _ executor: E,
+        _ substitute: @escaping @Sendable (any Error) throws -> Task
     ) -> Task {
         if executor is ImmediateExecutor, let result = storage.peek() {
             switch result {

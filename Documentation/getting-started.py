@@ -108,7 +108,7 @@ def main():
             shutil.rmtree(BUILT, ignore_errors=True)
             (folder / ".build").rename(BUILT)
     if expected:
-        sys.exit(f"error: {ARTICLE.name} doesn't run the program any more: {expected}")
+        sys.exit(f"error: {ARTICLE.name} no longer runs the program: {expected}")
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ final class Program {
             demo = try Demo()
             wanted = demo?.urls.map { WantedFile(url: $0) } ?? []
         }
-        guard !wanted.isEmpty else { throw ProgramExit(text: "there is no URL in what --input reads") }
+        guard !wanted.isEmpty else { throw ProgramExit(text: "the list given with --input contains no URLs") }
         let temporary = FileManager.default.temporaryDirectory.appending(path: "fetch-\(UUID().uuidString)")
         let path = options.output ?? (demo == nil ? "." : temporary.path)
         let list = JobList(wanted, in: try OutputDirectory(path: path))

@@ -28,7 +28,7 @@ enum FileFailure {
         error(
             .fileWriteFileExists,
             path,
-            because: "a device, a pipe or a socket is there, which a file would replace; choose another destination",
+            because: "it is a device, a pipe or a socket, and would be replaced by a file; choose another destination",
             POSIXError(.EEXIST)
         )
     }

@@ -132,7 +132,7 @@ final class LibcurlMailbox: Sendable {
             let error = URLError(
                 .unknown,
                 failing: task.request.url,
-                description: "No thread can be started: \(POSIXFile.lastError)"
+                description: "Cannot start a thread: \(POSIXFile.lastError)"
             )
             task.end(nil, error)
         }

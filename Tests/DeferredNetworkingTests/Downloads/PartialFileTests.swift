@@ -139,7 +139,10 @@ final class PartialFileTests {
                 try PartialFile(destination: destination, of: url, isResumable: isResumable)
             }
             #expect(error?.code == .fileWriteFileExists)
-            #expect(error?.localizedDescription.hasPrefix("Cannot write \(destination.path): a device, a pipe") == true)
+            #expect(
+                error?.localizedDescription.hasPrefix("Cannot write \(destination.path): it is a device, a pipe")
+                    == true
+            )
         }
         #expect(try names == ["link", "pipe"])
     }

@@ -31,7 +31,7 @@ struct SessionSecurityTests {
 
     #if canImport(FoundationNetworking)
     @Test func `it can't be told on Linux`() async {
-        #expect(await refusal { $0.minimumVersion = .v1_3 }?.hasPrefix("tls is not possible over .urlSession") == true)
+        #expect(await refusal { $0.minimumVersion = .v1_3 }?.hasPrefix("tls is not supported by .urlSession") == true)
     }
 
     @Test func `a certificate in PKCS#12 format isn't for libcurl`() async {

@@ -198,7 +198,7 @@ struct CombinationTests {
     @Test func `firstSucceeded of none has failed`() throws {
         let error = try #require([Task<Int>]().firstSucceeded().failureNow as? AllTasksFailed)
         #expect(error.errors.isEmpty)
-        #expect("\(error)" == "there was no task that could have succeeded")
+        #expect("\(error)" == "no task succeeded, because the collection was empty")
     }
 
     // MARK: firstCompleted

@@ -46,7 +46,7 @@ struct TaskPromiseTests {
             promise.mustFill(with: .success(1))
         }
         let text = String(decoding: exit?.standardErrorContent ?? [], as: UTF8.self)
-        #expect(text.contains("Task+PromiseTests.swift") && text.contains("this promise is filled already"))
+        #expect(text.contains("Task+PromiseTests.swift") && text.contains("this promise is already filled"))
     }
     #endif
 

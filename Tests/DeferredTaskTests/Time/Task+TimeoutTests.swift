@@ -28,7 +28,7 @@ struct TimeoutTests {
         await #expect(throws: TimeoutError(duration: .seconds(3))) { try await task.value }
         #expect(log.entries == ["handler"])
         #expect(!producer.isFilled)
-        #expect("\(TimeoutError(duration: .seconds(3)))" == "the task had not ended after 3.0 seconds")
+        #expect("\(TimeoutError(duration: .seconds(3)))" == "the task did not end within 3.0 seconds")
     }
 
     @Test func `cancelling it cancels the task and the clock, and ends it at once`() async throws {

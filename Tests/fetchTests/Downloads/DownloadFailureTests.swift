@@ -13,7 +13,8 @@ import FoundationNetworking
 struct DownloadFailureTests {
     @Test(
         arguments: [
-            (401, "check that you may have this file, or log in with --header"), (404, "check the path of the URL"),
+            (401, "check that you have access to this file, or log in with --header"),
+            (404, "check the path of the URL"),
             (418, "check the URL"), (429, "try again later"), (503, "try again later"),
         ]
     )
@@ -37,7 +38,7 @@ struct DownloadFailureTests {
     @Test func `failures of the disk say where`() {
         let error = CocoaError(.fileWriteOutOfSpace, userInfo: [NSLocalizedDescriptionKey: "Cannot write /x: full"])
         let failure = DownloadFailure(error)
-        #expect(failure == DownloadFailure(reason: "Cannot write /x: full", advice: "make room on the disk"))
+        #expect(failure == DownloadFailure(reason: "Cannot write /x: full", advice: "free some space on the disk"))
         let locked = CocoaError(.fileLocking, userInfo: [NSLocalizedDescriptionKey: "Cannot write a; b: busy; wait"])
         #expect(DownloadFailure(locked) == DownloadFailure(reason: "Cannot write a; b: busy", advice: "wait"))
     }
@@ -59,7 +60,7 @@ struct DownloadFailureTests {
         #expect(failure.line(for: "http://a:b@h/") == "http://…@h/: it\\u{A}failed; try\\u{1B}[2J")
         #expect(
             failure.line(for: "u", attempts: 5, kept: 1_000) == "u: it\\u{A}failed (tried 5 times); try\\u{1B}[2J "
-                + "(1.00 kB are kept: the same command goes on from there)"
+                + "(1.00 kB are kept; run the same command again to resume)"
         )
         #expect(failure.line(for: "").hasPrefix("\"\": "))
     }

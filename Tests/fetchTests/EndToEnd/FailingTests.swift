@@ -88,7 +88,7 @@ struct FailingTests {
         }
         let result = try await fetch(server.url("/f").absoluteString)
         #expect(result.code == 1)
-        #expect(result.errors.hasSuffix("try again later (1.00 kB are kept: the same command goes on from there)\n"))
+        #expect(result.errors.hasSuffix("try again later (1.00 kB are kept; run the same command again to resume)\n"))
         #expect(try directory.names == ["f.partial", "f.partial.validator"])
     }
 
@@ -159,7 +159,7 @@ struct FailingTests {
         for input in ["", "# nothing\n"] {
             let result = try await FetchProcess.run(["-o", directory.url.path, "-"], input: input)
             #expect(result.code == 1)
-            #expect(result.errors == "fetch: there is no URL in what --input reads\n")
+            #expect(result.errors == "fetch: the list given with --input contains no URLs\n")
         }
         let missing = directory.file("missing").path
         let result = try await FetchProcess.run(["--input", missing])

@@ -49,7 +49,7 @@ struct TaskTapTests {
         #expect(log.entries == [1])
     }
 
-    @Test func `what the closure captured goes with the end`() {
+    @Test func `the captures of the closure are released at the end`() {
         let lifetimes = Lifetimes()
         let promise = Task<Int>.Promise()
         let task = Task(promise).tap { [token = lifetimes.make()] _ in token.touch() }

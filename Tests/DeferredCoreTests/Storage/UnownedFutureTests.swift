@@ -49,7 +49,7 @@ struct UnownedFutureTests {
         withExtendedLifetime(notice) { #expect(future.hasSucceeded) }
     }
 
-    @Test func `a notice that was taken back tells nothing`() {
+    @Test func `a cancelled notice is not delivered`() {
         let storage = FutureStorage<Int>()
         let told = Log<Int>()
         let notice = storage.notice { _, _ in told.add(1) }

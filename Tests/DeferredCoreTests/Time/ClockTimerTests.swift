@@ -77,7 +77,7 @@ struct ClockTimerTests {
     }
 
     @Test(arguments: [true, false])
-    func `beside a future, whichever comes first lets go of the other`(isContinuous: Bool) async throws {
+    func `in a race with a future, whichever comes first releases the other`(isContinuous: Bool) async throws {
         let (clock, lifetimes) = (ManualClock(), Lifetimes())
         let any: any Clock<Duration> = isContinuous ? ContinuousClock() : clock
         func start(_ duration: Duration, beside future: FutureStorage<Int>) -> ClockTimer {

@@ -51,7 +51,7 @@ struct HTTPTaskTests {
         #expect(task.statusNow == .ok)
     }
 
-    @Test func `a task that everybody lets go of completes as abandoned`() {
+    @Test func `a task that nobody holds completes as abandoned`() {
         let journal = Journal<HTTPResult>()
         var task: HTTPTask? = HTTPTask(.example)
         let id = task?.request.id
@@ -64,7 +64,7 @@ struct HTTPTaskTests {
         #expect(error.code == .abandoned && error.request.id == id && journal.entries.count == 1)
     }
 
-    @Test func `a loader that lets go of a part of a task completes the task`() {
+    @Test func `a loader that releases a part of a task completes the task`() {
         struct Forgetful: HTTPLoader {
             func load(_ task: HTTPTask) {}
         }

@@ -32,7 +32,7 @@ final class PartialFileTests {
     }
 
     @Test(arguments: [false, true])
-    func `a complete file takes the destination's name and replaces what was there`(isResumable: Bool) throws {
+    func `a complete file takes the destination's name and replaces an existing file`(isResumable: Bool) throws {
         try Data("old".utf8).write(to: destination)
         var file = try PartialFile(destination: destination, of: url, isResumable: isResumable)
         try file.restart(validator: try validator())
@@ -105,7 +105,7 @@ final class PartialFileTests {
         second.abandon()
     }
 
-    @Test func `two downloads that don't resume each write a file of their own`() throws {
+    @Test func `two downloads that don't resume each write their own file`() throws {
         var first = try PartialFile(destination: destination, of: url, isResumable: false)
         var second = try PartialFile(destination: destination, of: url, isResumable: false)
         #expect(first.path != second.path)
@@ -168,7 +168,7 @@ final class PartialFileTests {
         #expect(error.localizedDescription == "Cannot write /some/file: No space left on device")
     }
 
-    @Test func `a part behind a symbolic link is refused, and what it leads to stays`() throws {
+    @Test func `a part behind a symbolic link is refused, and the link's target stays`() throws {
         let other = directory.appending(path: "other")
         try Data("precious".utf8).write(to: other)
         for name in ["file.partial", "file.partial.validator"] {
@@ -207,7 +207,7 @@ final class PartialFileTests {
     }
 
     @Test(arguments: [false, true])
-    func `a file that has taken the part's name is not deleted, nor taken for the part`(isResumable: Bool) throws {
+    func `a file that has taken the part's name is neither deleted nor taken for it`(isResumable: Bool) throws {
         for completes in [false, true] {
             var file = try PartialFile(destination: destination, of: url, isResumable: isResumable)
             try file.append(Data("x".utf8))

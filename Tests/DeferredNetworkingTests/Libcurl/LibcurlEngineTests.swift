@@ -32,7 +32,7 @@ struct LibcurlEngineTests {
     ]
 
     @Test(arguments: responses.indices)
-    func `a response that is cut at any byte fails, unless what is left is whole`(index: Int) async throws {
+    func `a response that is cut at any byte fails, unless the rest is complete`(index: Int) async throws {
         let response = Self.responses[index]
         let server = try LoopbackServer { request in
             let count = Int(request.path.dropFirst()) ?? 0
@@ -200,7 +200,7 @@ struct LibcurlEngineTests {
 
     // MARK: Settings
 
-    @Test func `what a session can't do is refused at once, with the engine that can`() async throws {
+    @Test func `a setting that a session doesn't support is refused at once, with the engine that does`() async throws {
         let url = try #require(URL(string: "http://127.0.0.1:9/"))
         let changes: [(String, @Sendable (inout URLClient.Configuration) -> Void)] = [
             ("tls", { $0.tls.minimumVersion = .v1_3 }),
@@ -225,7 +225,7 @@ struct LibcurlEngineTests {
         }
     }
 
-    @Test func `the end of a request tells how long its parts took`() async throws {
+    @Test func `the last event of a request has the times of its parts`() async throws {
         let server = try LoopbackServer { _ in .response(body: "hello") }
         defer { server.stop() }
         let metrics = Log<URLClient.Metrics>()

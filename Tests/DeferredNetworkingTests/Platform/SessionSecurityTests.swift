@@ -30,7 +30,7 @@ struct SessionSecurityTests {
     }
 
     #if canImport(FoundationNetworking)
-    @Test func `it can't be told on Linux`() async {
+    @Test func `URLSession on Linux refuses it`() async {
         #expect(await refusal { $0.minimumVersion = .v1_3 }?.hasPrefix("tls is not supported by .urlSession") == true)
     }
 

@@ -75,7 +75,7 @@ struct CheckedRequestTests {
         #expect(error?.localizedDescription == refusal.message)
     }
 
-    @Test func `a refusal never tells a password or the value of a header`() {
+    @Test func `a refusal never shows a password or the value of a header`() {
         for refusal in Self.refusals {
             #expect(!refusal.message.contains("secret"))
         }

@@ -132,7 +132,7 @@ struct TaskCancelTests {
         #expect(lifetimes.count == 0)
     }
 
-    @Test func `registered handlers are let go at the end, and with the last who could cancel`() {
+    @Test func `registered handlers are released at the end, and with the last canceller`() {
         let lifetimes = Lifetimes()
         let producer = Producer()
         let task = Task(producer)
@@ -200,7 +200,7 @@ struct TaskCancelTests {
         }
     }
 
-    @Test func `a stage fails by itself, not with what its upstream makes of the request`() {
+    @Test func `a cancelled stage fails with its own error, not with its upstream's`() {
         for (name, derive) in Self.operators {
             let (producer, log) = (Producer(), Log<String>())
             let task = derive(Task(producer) { producer.fail(with: Failure.custom) }, log)

@@ -46,7 +46,7 @@ struct CombinationTests {
         }
     }
 
-    @Test func `what a child has reported is not missing while it is cancelled`() {
+    @Test func `progress that a child has reported stays while it is cancelled`() {
         let (failing, reporting) = (Producer(), Producer())
         let reporter = ProgressReporter(unit: .bytes)
         let counted = Log<Int64>()

@@ -56,7 +56,7 @@ struct ProgressContinuityTests {
         #expect(isNear(task.progress.fractionCompleted, 0.75))
     }
 
-    @Test func `progressUpdates begins no lower than what was seen`() async {
+    @Test func `progressUpdates begins no lower than the last value seen`() async {
         let chain = Chain()
         chain.beginSecond()
         for await snapshot in chain.task.progressUpdates {
@@ -113,7 +113,7 @@ struct ProgressContinuityTests {
         #expect(task.progress.fractionCompleted == 0)
     }
 
-    @Test func `what any of 4 threads sees, all see from then on`() {
+    @Test func `progress that one of 4 threads has seen never goes back for the others`() {
         for _ in 0..<50 {
             let chain = Chain()
             let highest = Lock(0.0)

@@ -80,7 +80,7 @@ struct LatestTaskStartAfterTests {
         }
     }
 
-    @Test func `what begin throws is delivered`() async throws {
+    @Test func `an error that begin throws is delivered`() async throws {
         let (latest, clock, delivered) = (LatestTask<Int>(), ManualClock(), Deferred<Task<Int>.Result>())
         latest.start(after: .seconds(1), clock: clock, on: .any()) {
             throw Failure.custom

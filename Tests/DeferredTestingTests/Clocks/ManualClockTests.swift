@@ -28,12 +28,12 @@ struct ManualClockTests {
         #expect(end.duration(to: start) == .seconds(-2))
     }
 
-    @Test func `its resolution is what its maker says`() {
+    @Test func `its resolution is the one given when it is created`() {
         #expect(ManualClock().minimumResolution == .nanoseconds(1))
         #expect(ManualClock(minimumResolution: .milliseconds(1)).minimumResolution == .milliseconds(1))
     }
 
-    @Test func `who is due wakes, and nobody before`() async throws {
+    @Test func `due sleepers wake, and none before`() async throws {
         let clock = ManualClock()
         let woken = Deferred<Void>()
         Task {

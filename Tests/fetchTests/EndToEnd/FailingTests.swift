@@ -55,7 +55,7 @@ struct FailingTests {
         #expect(counts == ["/missing": 1, "/short": 5, "/good": 1])
     }
 
-    @Test func `what fails for a while succeeds in the end`() async throws {
+    @Test func `a download that fails for a while succeeds in the end`() async throws {
         let server = try LoopbackServer { request in
             request.number < 3 ? .status(503) : .response(body: "at last")
         }
@@ -66,7 +66,7 @@ struct FailingTests {
         #expect(server.requestCount == 3)
     }
 
-    @Test func `a body cut short goes on from there, within one run`() async throws {
+    @Test func `a truncated body resumes where it ended, within one run`() async throws {
         let server = try LoopbackServer { request in
             guard request.number > 1 else {
                 let start = LoopbackServer.Payload.pattern(count: 1_000)
@@ -166,7 +166,7 @@ struct FailingTests {
         #expect(result.code == 1 && result.errors.hasPrefix("fetch: cannot read \"\(missing)\": "))
     }
 
-    @Test func `a header that can't be sent fails, and tells no secret`() async throws {
+    @Test func `a header that can't be sent fails, without showing a secret`() async throws {
         let server = try LoopbackServer { _ in .response(body: "f") }
         let result = try await fetch("-H", "A B: secret", server.url("/f").absoluteString)
         #expect(result.code == 1)

@@ -47,7 +47,7 @@ struct RateLimitTests {
     }
 
     @Test(arguments: [0, -1, Double.nan, -Double.infinity, .leastNonzeroMagnitude])
-    func `without a rate, the burst passes and nothing else`(rate: Double) {
+    func `without a rate, only the burst passes`(rate: Double) {
         let limit = RateLimit(requestsPerSecond: rate, burst: .max, clock: clock)
         #expect((limit --> stub).load(.example).statusNow == .ok)
         let one = RateLimit(requestsPerSecond: rate, burst: -5, clock: clock) --> stub

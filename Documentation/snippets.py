@@ -247,7 +247,7 @@ def main():
         document.write_text(documents[document])
     wanted = {f"{suite}.swift": text for suite, text in filter(None, map(generate, DOCUMENTS))}
     OUTPUT.mkdir(exist_ok=True)
-    existing = {file.name: file.read_text() for file in OUTPUT.glob("*.swift")}
+    existing = {file.name: file.read_text() for file in OUTPUT.glob("*Snippets.swift")}
     wanted.update((f"{suite}.swift", text) for suite, text in map(tutorial, TUTORIALS))
     if sys.argv[1:] == ["--check"]:
         stale = sorted(name for name in wanted.keys() | existing.keys() if wanted.get(name) != existing.get(name))

@@ -15,6 +15,12 @@ enum FileFailure {
         return error(cocoaCode, path, because: String(cString: strerror(code.rawValue)), POSIXError(code))
     }
 
+    static func reading(_ path: String) -> CocoaError {
+        let code = POSIXFile.lastError
+        let reason = String(cString: strerror(code.rawValue))
+        return error(.fileReadUnknown, path, cannot: "read", because: reason, POSIXError(code))
+    }
+
     static func locked(_ path: String) -> CocoaError {
         error(
             .fileLocking,
@@ -45,6 +51,7 @@ enum FileFailure {
     private static func error(
         _ code: CocoaError.Code,
         _ path: String,
+        cannot verb: String = "write",
         because reason: String,
         _ underlying: POSIXError
     ) -> CocoaError {
@@ -52,7 +59,7 @@ enum FileFailure {
             code,
             userInfo: [
                 NSFilePathErrorKey: path,
-                NSLocalizedDescriptionKey: "Cannot write \(path): \(reason)",
+                NSLocalizedDescriptionKey: "Cannot \(verb) \(path): \(reason)",
                 NSUnderlyingErrorKey: underlying,
             ]
         )

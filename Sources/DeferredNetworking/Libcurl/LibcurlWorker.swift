@@ -12,14 +12,14 @@ final class LibcurlWorker {
         let poll: Int32
         let wakeup: Int32
 
-        /// - Returns: nil, with the reason in `errno`, if no descriptors are available.
-        init?(_ options: LibcurlOptions) {
+        init() throws(POSIXError) {
             wakeup = wakeup_create()
-            guard wakeup >= 0 else { return nil }
+            guard wakeup >= 0 else { throw POSIXError(POSIXFile.lastError) }
             poll = poll_set_create()
             guard poll >= 0 else {
+                let error = POSIXError(POSIXFile.lastError)
                 _ = Foundation.close(wakeup)
-                return nil
+                throw error
             }
             poll_set_watch(poll, wakeup, 1, false)
         }

@@ -41,8 +41,9 @@ extension Options {
         finished file is printed. NO_COLOR turns colours off.
 
         Exit status: 0 if all files are complete; 1 if some failed, with one line each
-        on standard error; 2 if the command line is not valid; 130 after Ctrl-C (129
-        when the terminal closed, 143 after SIGTERM).
+        on standard error, or if standard output can't be written; 2 if the command line
+        is not valid; 130 after Ctrl-C (129 when the terminal closed, 143 after
+        SIGTERM).
 
           grep -o 'https://[^"]*[.]pdf' page.html | fetch --input -
 

@@ -1,4 +1,3 @@
-import Synchronization
 import TestSupport
 import Testing
 
@@ -61,7 +60,7 @@ struct UnownedFutureTests {
     @Test func `abandoning races with the input and with the last reference`() {
         for _ in 0..<(isSanitized ? 500 : 5_000) {
             let input = FutureStorage<Int>()
-            let stage = Mutex<Stage<Failing, ImmediateExecutor>?>(input.derive(ImmediateExecutor(), Failing()))
+            let stage = Lock<Stage<Failing, ImmediateExecutor>?>(input.derive(ImmediateExecutor(), Failing()))
             let values = Log<Int>()
             let reference = stage.withLock { stage -> UnownedFuture? in
                 stage?.upon(.immediate) { values.add($0) }

@@ -157,6 +157,19 @@ final class PartialFileTests {
         #expect(try names == ["file", "file.partial", "file.partial.validator"])
     }
 
+    @Test func `a failed renaming is what is reported, even if the validator can't be restored`() throws {
+        var file = try PartialFile(destination: destination, of: url, isResumable: true)
+        try file.restart(validator: try validator())
+        try file.append(Data("x".utf8))
+        try FileManager.default.createDirectory(at: destination, withIntermediateDirectories: false)
+        let validatorFile = URL(filePath: file.path + ".validator")
+        try FileManager.default.removeItem(at: validatorFile)
+        try FileManager.default.createDirectory(at: validatorFile, withIntermediateDirectories: false)
+        let error = #expect(throws: CocoaError.self) { try file.complete() }
+        #expect(error?.userInfo[NSFilePathErrorKey] as? String == destination.path)
+        file.abandon()
+    }
+
     @Test func `a full disk fails with the path and leaves the process running`() throws {
         #if os(Linux)
         let descriptor = try #require(POSIXFile.openFile("/dev/full", O_WRONLY))

@@ -248,6 +248,25 @@ struct LibcurlEngineTests {
         #expect(try await client.begin(url).text() == "GET by proxy")
     }
 
+    @Test func `a client that gets no descriptors fails with that reason, and works once there are some`() async {
+        await #expect(processExitsWith: .success) {
+            let server = try LoopbackServer { _ in .response(body: "hello") }
+            // Opens what the process keeps open, such as the library and the descriptors of timers.
+            #expect(try await Self.client().begin(server.url("/")).text() == "hello")
+            let client = Self.client()
+            var before = rlimit()
+            getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &before)
+            var none = before
+            none.rlim_cur = 0
+            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &none)
+            let failed = await client.begin(server.url("/")).result
+            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &before)
+            let error = #expect(throws: URLError.self) { try failed.get() }
+            #expect(error?.localizedDescription == "Cannot start a thread: Too many open files")
+            #expect(try await client.begin(server.url("/")).text() == "hello")
+        }
+    }
+
     @Test func `the numbers of libcurl's options are those that it has`() {
         let options: [(String, Int)] = [
             ("SSLVERSION", CURLOPT_SSLVERSION), ("NOBODY", CURLOPT_NOBODY), ("UPLOAD", CURLOPT_UPLOAD),

@@ -55,6 +55,18 @@ struct FailingTests {
         #expect(counts == ["/missing": 1, "/short": 5, "/good": 1])
     }
 
+    #if os(Linux)
+    @Test func `a line that can't be printed makes the program fail, but the file is complete`() async throws {
+        let server = try LoopbackServer { _ in .response(body: "contents") }
+        let full = try #require(FileHandle(forWritingAtPath: "/dev/full"))
+        let arguments = ["--output", directory.url.path, server.url("/f").absoluteString]
+        let result = try await FetchProcess(arguments, terminal: full).result()
+        #expect(result.code == 1)
+        #expect(result.errors == "fetch: cannot write to standard output: No space left on device\n")
+        #expect(try directory.contents(of: "f") == Data("contents".utf8))
+    }
+    #endif
+
     @Test func `a download that fails for a while succeeds in the end`() async throws {
         let server = try LoopbackServer { request in
             request.number < 3 ? .status(503) : .response(body: "at last")

@@ -15,7 +15,7 @@ import FoundationNetworking
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct ReadmeSnippets {
     @Test func `Futures`() async throws {
-#sourceLocation(file: "README.md", line: 29)
+#sourceLocation(file: "README.md", line: 30)
 
 
         let answer = Deferred<Int>()
@@ -27,14 +27,14 @@ struct ReadmeSnippets {
         answer.fill(with: 43)  // false: nothing happens
         print(await text.value)
 #sourceLocation()
-#sourceLocation(file: "README.md", line: 41)
+#sourceLocation(file: "README.md", line: 42)
         #expect(registration.isCancelled)
         #expect(text.peek() == "The answer is 42")
 #sourceLocation()
     }
 
     @Test func `Tasks`() async throws {
-#sourceLocation(file: "README.md", line: 48)
+#sourceLocation(file: "README.md", line: 49)
         enum Failure: Error { case noSuchUser }
 
         func name(of user: Int) -> Task<String> {
@@ -49,14 +49,14 @@ struct ReadmeSnippets {
         greeting.uponSuccess(on: .main) { print($0) }
         print(try await greeting.value)
 #sourceLocation()
-#sourceLocation(file: "README.md", line: 63)
+#sourceLocation(file: "README.md", line: 64)
         #expect(try await greeting.value == "Hello, Ada")
         await #expect(throws: Failure.noSuchUser) { try await name(of: 2).value }
 #sourceLocation()
     }
 
     @Test func `Requests`() async throws {
-#sourceLocation(file: "README.md", line: 72)
+#sourceLocation(file: "README.md", line: 73)
         struct User: Decodable { let name: String }
         let server = try LoopbackServer { _ in .json(#"{"name": "Ada"}"#) }
         defer { server.stop() }
@@ -64,7 +64,7 @@ struct ReadmeSnippets {
         let destination = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).json")
         defer { try? FileManager.default.removeItem(at: destination) }
 #sourceLocation()
-#sourceLocation(file: "README.md", line: 80)
+#sourceLocation(file: "README.md", line: 81)
         var configuration = URLClient.Configuration()
         configuration.deadlines.total = .seconds(5)
         configuration.authentication = .bearer("token")
@@ -78,13 +78,13 @@ struct ReadmeSnippets {
         let (file, _) = try await download.get()  // cancels the download if this Swift task is cancelled
         await client.shutdown().value
 #sourceLocation()
-#sourceLocation(file: "README.md", line: 94)
+#sourceLocation(file: "README.md", line: 95)
         #expect(try await user.value.name == "Ada" && file == destination)
 #sourceLocation()
     }
 
     @Test func `Chains`() async throws {
-#sourceLocation(file: "README.md", line: 104)
+#sourceLocation(file: "README.md", line: 105)
         struct User: Decodable { let name: String }
         let server = try LoopbackServer { request in
             request.headers["Authorization"] == "Bearer fresh" ? .json(#"{"name": "Ada"}"#) : .status(401)
@@ -93,7 +93,7 @@ struct ReadmeSnippets {
         let environment = HTTPEnvironment(scheme: "http", host: "127.0.0.1", port: Int(server.port), pathPrefix: "/v2")
         @Sendable func signIn() -> Task<String> { .success("fresh") }
 #sourceLocation()
-#sourceLocation(file: "README.md", line: 113)
+#sourceLocation(file: "README.md", line: 114)
         let chain =
             Autocancel() --> Validate() --> Retry()
             --> BearerAuthentication { refused in signIn() }             // one refresh for all requests that get a 401
@@ -106,7 +106,7 @@ struct ReadmeSnippets {
         let stub = StubLoader(.response(401), .json(#"{"name": "Ada"}"#))
         let tested = chain --> stub  // the same chain without a network, for a test
 #sourceLocation()
-#sourceLocation(file: "README.md", line: 126)
+#sourceLocation(file: "README.md", line: 127)
         #expect(user.name == "Ada")
         #expect(try await tested.load(request).get().decode(User.self).name == "Ada" && stub.requests.count == 2)
         #expect(server.requests.map(\.path) == ["/v2/users", "/v2/users"])

@@ -109,7 +109,7 @@ struct ReadmeSnippets {
 #sourceLocation(file: "README.md", line: 127)
         #expect(user.name == "Ada")
         #expect(try await tested.load(request).get().decode(User.self).name == "Ada" && stub.requests.count == 2)
-        #expect(server.requests.map(\.path) == ["/v2/users", "/v2/users"])
+        #expect(server.requests.map(\.path) == ["/v2/users"])
 #sourceLocation()
     }
 }

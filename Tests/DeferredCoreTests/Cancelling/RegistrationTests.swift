@@ -86,7 +86,7 @@ struct RegistrationTests {
         withExtendedLifetime(registration) {}
     }
 
-    @Test func `a handler that waits for its executor can still be taken back`() {
+    @Test func `a handler that waits for its executor can still be cancelled`() {
         let lifetimes = Lifetimes()
         let executor = ManualExecutor()
         let deferred = Deferred<Int>()

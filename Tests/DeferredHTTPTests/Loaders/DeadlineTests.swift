@@ -77,7 +77,7 @@ struct DeadlineTests {
     }
 
     @Test(arguments: [Duration.seconds(Int64.max), .seconds(1 << 32)])
-    func `for ever is for ever`(limit: Duration) {
+    func `a limit that no clock can hold never ends`(limit: Duration) {
         let stub = StubLoader()
         let task = (Deadline(limit) --> Autocancel(grace: limit) --> Retry(.custom { _ in limit }) --> stub).load(
             .example

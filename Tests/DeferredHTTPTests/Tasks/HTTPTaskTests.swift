@@ -31,7 +31,7 @@ struct HTTPTaskTests {
         #expect(journal.entries == ["cancel", "complete"])
     }
 
-    @Test func `a handler that was taken back never runs`() {
+    @Test func `a cancelled handler never runs`() {
         let (task, lifetimes) = (HTTPTask(.example), Lifetimes())
         let cancellation = task.addCancellationHandler { [token = lifetimes.make()] in token.touch() }
         let completion = task.addCompletionHandler { [token = lifetimes.make()] _ in token.touch() }

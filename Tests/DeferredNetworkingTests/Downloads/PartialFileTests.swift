@@ -157,7 +157,7 @@ final class PartialFileTests {
         #expect(try names == ["file", "file.partial", "file.partial.validator"])
     }
 
-    @Test func `a failed renaming is what is reported, even if the validator can't be restored`() throws {
+    @Test func `a failed renaming is the error, even if the validator can't be restored`() throws {
         var file = try PartialFile(destination: destination, of: url, isResumable: true)
         try file.restart(validator: try validator())
         try file.append(Data("x".utf8))

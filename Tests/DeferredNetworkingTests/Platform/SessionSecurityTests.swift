@@ -58,7 +58,7 @@ struct SessionSecurityTests {
         )
     }
 
-    @Test func `a session gets the version, and no more where all else is the system's`() throws {
+    @Test func `a session gets only the version if everything else is the system's default`() throws {
         var tls = URLClient.TLS()
         tls.minimumVersion = .v1_3
         let configuration = URLSessionConfiguration.ephemeral

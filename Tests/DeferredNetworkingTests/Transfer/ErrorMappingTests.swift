@@ -55,7 +55,7 @@ struct ErrorMappingTests {
         (.dataLengthExceedsMaximum, "resource exceeds maximum size", false, .badServerResponse),
         (.zeroByteResource, "zero byte resource", false, .networkConnectionLost),
     ])
-    func `the code says what happened`(code: URLError.Code, text: String, hasResponse: Bool, expected: URLError.Code)
+    func `the code names the cause`(code: URLError.Code, text: String, hasResponse: Bool, expected: URLError.Code)
         throws
     {
         let error = try #require(mapped(code, text, hasResponse: hasResponse) as? URLError)

@@ -261,7 +261,7 @@ struct TransferStateMachineTests {
         #expect(fixture.apply(.sent).map(\.summary) == ["sent 10/10"])
     }
 
-    @Test func `a redirected task goes on as the same one, and counts its new request from nothing`() {
+    @Test func `a redirected task stays the same, and counts its new request from zero`() {
         var fixture = MachineFixture(after: [.start, .created, .sent, .redirectedHeld])
         #expect(fixture.apply(.follow).map(\.summary) == ["answer /"])
         #expect(fixture.apply(.sent).map(\.summary) == ["sent 5/10"])

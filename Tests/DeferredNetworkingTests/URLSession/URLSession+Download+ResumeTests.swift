@@ -56,7 +56,7 @@ extension URLSessionTests {
             #expect(try folder.contents() == ["file", "served"])
         }
 
-        @Test func `goes on where the first download was cut`() async throws {
+        @Test func `resumes where the first download was cut`() async throws {
             let server = try server()
             defer { server.stop() }
             let received = try await downloadFirstPart(server)

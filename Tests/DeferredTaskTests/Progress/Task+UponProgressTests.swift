@@ -44,7 +44,7 @@ struct UponProgressTests {
         #expect(log.entries == [1, 0, 1])
     }
 
-    @Test func `it goes on though nobody keeps the task`() {
+    @Test func `it continues although nobody holds the task`() {
         let (producer, reporter, log) = (Producer(), ProgressReporter(), Log<Double>())
         Task(producer, reporter: reporter).map { $0 }.uponProgress(on: .immediate) { log.add($0.fraction) }
         reporter.report(completed: 11, of: 20)
@@ -85,7 +85,7 @@ struct UponProgressTests {
         #expect(log.entries.isEmpty)
     }
 
-    @Test func `taken back by itself, it is not called again`() {
+    @Test func `a handler that cancels itself is not called again`() {
         let (producer, reporter, log) = (Producer(), ProgressReporter(), Log<Int64>())
         let registration = Lock<Registration?>(nil)
         let new = Task(producer, reporter: reporter).uponProgress(on: .immediate) { snapshot in

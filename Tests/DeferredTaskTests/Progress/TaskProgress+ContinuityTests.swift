@@ -65,7 +65,7 @@ struct ProgressContinuityTests {
         }
     }
 
-    @Test func `a failed task stays where it was seen, for those who come afterwards, too`() {
+    @Test func `a failed task keeps its last fraction, also for later readers`() {
         let (producer, reporter, log) = (Producer(), ProgressReporter(), Log<Double>())
         let root = Task(producer, reporter: reporter)
         let derived = root.map { $0 }

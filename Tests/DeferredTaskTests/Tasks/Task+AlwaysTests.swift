@@ -55,7 +55,7 @@ struct TaskAlwaysTests {
         }
     }
 
-    @Test func `it runs after a stage that the cancellation ended, and after what follows was cancelled`() {
+    @Test func `it runs after the cancelled stage before it, and the last one runs first`() {
         let (log, producer) = (Log<String>(), Producer())
         let task = Task(producer).map { $0 }.always { log.add("one \(Self.name($0))") }.map { $0 }
             .always { log.add("two \(Self.name($0))") }

@@ -153,7 +153,7 @@ struct CancellationTokenTests {
         #expect(source.isCancelled)
     }
 
-    @Test func `the timer of cancel(after:) can be taken back`() async throws {
+    @Test func `the timer of cancel(after:) can be cancelled`() async throws {
         let (source, clock) = (CancellationTokenSource(), ManualClock())
         let registrations = [
             source.cancel(after: .seconds(5), clock: clock), source.cancel(after: .seconds(3_600)),
@@ -170,7 +170,7 @@ struct CancellationTokenTests {
         #expect(!source.isCancelled)
     }
 
-    @Test func `a timer that has cancelled was not taken back`() async throws {
+    @Test func `a timer that has fired can't be cancelled`() async throws {
         let (source, clock, cancelled) = (CancellationTokenSource(), ManualClock(), Deferred<Void>())
         source.token.register { cancelled.fill() }
         let late = source.cancel(after: .seconds(3_600))

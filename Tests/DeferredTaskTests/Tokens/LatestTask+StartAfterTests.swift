@@ -108,7 +108,7 @@ struct LatestTaskStartAfterTests {
         #expect(log.entries.isEmpty)
     }
 
-    @Test func `it goes on without the object`() async throws {
+    @Test func `it works without its object being held`() async throws {
         let (clock, delivered) = (ManualClock(), Deferred<Int>())
         LatestTask<Int>().start(after: .seconds(1), clock: clock, on: .immediate) {
             .success(1)

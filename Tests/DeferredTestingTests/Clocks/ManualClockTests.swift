@@ -49,7 +49,7 @@ struct ManualClockTests {
         await woken.value
     }
 
-    @Test func `who is due already does not sleep`() async throws {
+    @Test func `a sleeper that is already due does not sleep`() async throws {
         let clock = ManualClock()
         clock.advance(by: .seconds(5))
         try await clock.sleep(for: .zero)

@@ -18,7 +18,7 @@ struct PrintableTextTests {
         ("http://h/a", "http://h/a"), ("http://user:secret@h/a", "http://…@h/a"), ("http://h/a@b", "http://h/a@b"),
         ("http://a@b:c@h/", "http://…@h/"), ("not a url", "not a url"),
     ])
-    func `URLs are shown without who asks`(text: String, expected: String) {
+    func `URLs are shown without user names and passwords`(text: String, expected: String) {
         #expect(PrintableText.url(text) == expected)
     }
 }

@@ -63,7 +63,7 @@ struct TokenStateMachineTests {
         #expect(text(machine.wanted("x", ticket: 9, refused: nil)) == "refresh 2")
     }
 
-    @Test func `only who waits can be cancelled, and once`() {
+    @Test func `only a waiting request can be cancelled, and only once`() {
         for start in Start.allCases {
             var machine = start.machine
             let results = [machine.cancelled(1), machine.cancelled(1)]

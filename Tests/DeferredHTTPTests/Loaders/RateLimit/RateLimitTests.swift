@@ -10,7 +10,7 @@ struct RateLimitTests {
     private let clock = ManualClock()
     private let stub = StubLoader(.response())
 
-    @Test func `a burst goes on at once, the others as tokens come back, in order`() async throws {
+    @Test func `a burst continues at once, the others as tokens return, in order`() async throws {
         let limit = RateLimit(requestsPerSecond: 2, burst: 3, clock: clock)
         let chain = limit --> stub
         for number in 0..<6 { chain.load(HTTPRequest(host: "host", path: "/\(number)")) }

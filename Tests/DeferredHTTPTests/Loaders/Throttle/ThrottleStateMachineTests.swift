@@ -25,7 +25,7 @@ struct ThrottleStateMachineTests {
         }
     }
 
-    @Test func `who waits can be cancelled, once, and only who waits`() {
+    @Test func `only a waiting request can be cancelled, and only once`() {
         for start in Start.allCases {
             var machine = start.machine
             let results = [1, 3, 3].map { machine.cancelled($0) }

@@ -33,7 +33,7 @@ ANSWERS = {
     "/robots.txt": b"User-agent: *\n",
 }
 # What the programs print, in the order of the blocks that run them.
-EXPECTED = [["it is there: hello", "5"], ["it is there: hello", "5", "swift"], ["favicon.ico", "robots.txt"]]
+EXPECTED = [["received: hello", "5"], ["received: hello", "5", "swift"], ["favicon.ico", "robots.txt"]]
 
 
 class Server(http.server.BaseHTTPRequestHandler):

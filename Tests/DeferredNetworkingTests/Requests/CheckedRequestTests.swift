@@ -58,8 +58,8 @@ struct CheckedRequestTests {
             $0.setValue("2", forHTTPHeaderField: "content-length")
         },
         Refusal(
-            "the header Transfer-Encoding is not the caller's to set: beside the Content-Length of the body, "
-                + "servers disagree about where the request ends; leave it out"
+            "the header Transfer-Encoding: \"chunked\" cannot be set, since servers disagree about where a request ends "
+                + "that also has a Content-Length; leave it out"
         ) { $0.setValue("chunked", forHTTPHeaderField: "transfer-encoding") },
         Refusal("the header Content-Length: \"+5\" is not a number; leave it out") {
             $0.httpMethod = "POST"

@@ -274,7 +274,9 @@ struct OddChainsTests {
     // MARK: Numbers
 
     @Test func `numbers out of range neither trap nor hang`() async throws {
-        let durations: [Duration] = [.seconds(Int64.max), .seconds(Int64.min), .zero, .nanoseconds(-1)]
+        let durations: [Duration] = [
+            .seconds(Int64.max), Duration(attoseconds: .max), .seconds(Int64.min), .zero, .nanoseconds(-1),
+        ]
         for duration in durations {
             var request = request
             (request.timeout, request.deadline) = (duration, duration)

@@ -144,7 +144,7 @@ struct NetworkDeliveryTests {
         #expect(await loader.load(request).result.failureCode == .timedOut)
         #expect(patient.peek() == nil, "its own time-out is the longer one")
         patient.cancel()
-        for forever in [Duration.seconds(Int64.max), .seconds(1 << 32)] {
+        for forever in [Duration.seconds(Int64.max), .seconds(1 << 32), Duration(attoseconds: .max)] {
             request.timeout = forever
             let task = loader.load(request)
             #expect(task.peek() == nil)

@@ -89,6 +89,18 @@ struct AbandonedTests {
         #expect(stub.requests.count == 2 && stub.tasksInFlight.map(\.id) == [tasks[2].id])
     }
 
+    @Test func `a request that waits for a token is released when it is completed from above`() {
+        let chain = BearerAuthentication { _ in .never } --> StubLoader()
+        weak var kept: HTTPTask?
+        do {
+            let task = HTTPTask(HTTPRequest(path: "/"))
+            kept = task
+            chain.load(task)
+            task.fail(.timedOut)
+        }
+        #expect(kept == nil)
+    }
+
     @Test func `awaiting a request is awaiting a task`() async throws {
         #expect(try await StubLoader(.response(201)).load(.example).get().status == .created)
         #expect(try await StubLoader(.response(201)).load(.example).value.status == .created)

@@ -134,7 +134,7 @@ struct RetryTests {
     }
 
     @Test(arguments: ["99999999999999999999", "9223372036854775807", "120"])
-    func `a server that asks for too long a pause has the last word`(seconds: String) {
+    func `a Retry-After beyond the limit, or beyond any number, ends the attempts`(seconds: String) {
         let stub = StubLoader(.response(503, headers: ["Retry-After": seconds]))
         let task = (retry() --> stub).load(.example)
         #expect(task.statusNow == .serviceUnavailable && stub.requests.count == 1)

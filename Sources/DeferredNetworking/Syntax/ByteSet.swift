@@ -46,7 +46,7 @@ package struct ByteSet: Sendable {
 }
 
 extension String {
-    /// Calls `body` with the text in UTF-8. Unlike `withUTF8`, it needs no copy to change, which costs two counts.
+    /// Calls `body` with the text in UTF-8. Unlike `withUTF8`, it changes nothing, and so needs no copy to retain.
     @inlinable
     package func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
         if let result = utf8.withContiguousStorageIfAvailable(body) { return result }

@@ -74,7 +74,7 @@ struct ComposingSnippets {
     }
 
     @Test func `In parallel`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 104)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 105)
         let both = [1, 2].map { person($0) }.allSucceeded()
         print(try await both.value.map(\.name))  // ["Ada", "Grace"]
 
@@ -90,7 +90,7 @@ struct ComposingSnippets {
     }
 
     @Test func `One task, several readers`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 124)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 125)
         let promise = Task<Int>.Promise()
         let work = Task(promise, uponCancel: { $0.fail(with: CancellationError()) })
         let (one, other) = (work.shared(), work.shared())
@@ -100,13 +100,13 @@ struct ComposingSnippets {
         other.cancel()
         print(work.isCancelled)  // true
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 134)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 135)
         #expect(work.isCancelled && one.isFilled && other.isFilled)
 #sourceLocation()
     }
 
     @Test func `Time`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 140)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 141)
         let clock = ContinuousClock()
         let slow = Task<Int>.never.timeout(after: .milliseconds(10), clock: clock)  // fails with TimeoutError, and cancels
         let late = Task.success(1).delay(for: .milliseconds(1))
@@ -116,7 +116,7 @@ struct ComposingSnippets {
         }
         print(try await late.value, try await attempts.value.name)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 150)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 151)
         await #expect(throws: TimeoutError.self) { try await slow.value }
 #sourceLocation()
     }

@@ -51,7 +51,7 @@ struct WhatCancellingMeansSnippets {
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/WhatCancellingMeans.md", line: 152)
         let task = Task<Int>.failure(URLError(.cancelled))
         task.uponFailure(on: .immediate) { error in
-            if error.isCancellation { return }  // somebody wanted that
+            if error.isCancellation { return }  // intended
             print("sorry: \(error)")
         }
 #sourceLocation()

@@ -103,7 +103,7 @@ struct URLParts: Sendable, Hashable {
         guard !host.utf8.contains(where: { $0 <= 0x20 || Self.delimiters.contains($0) }) else {
             throw .invalidRequest(
                 reason:
-                    "the host \(DisplayText.quoted(withoutUser: host)) contains more than a name; use the other parts for the rest"
+                    "the host \(DisplayText.quoted(withoutUser: host)) contains more than a host name; set the scheme, port and path separately"
             )
         }
         if host.contains(":") {
@@ -112,7 +112,7 @@ struct URLParts: Sendable, Hashable {
             else {
                 throw .invalidRequest(
                     reason:
-                        "the host \(DisplayText.quoted(host)) is neither a name nor an address; put the port into `port`"
+                        "the host \(DisplayText.quoted(host)) is neither a name nor an IP address; set a port with `port`"
                 )
             }
             return "[\(address)]"

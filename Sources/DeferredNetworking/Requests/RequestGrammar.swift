@@ -12,7 +12,7 @@ package enum RequestGrammar {
         guard HTTPToken.isValid(name) else {
             throw .invalidRequest(
                 reason: "the header name \(DisplayText.quoted(name)) is not a token; "
-                    + "use letters, digits and hyphens, and put the value into the value"
+                    + "use letters, digits and hyphens only"
             )
         }
         // The value may be a secret, so the error only names the field.

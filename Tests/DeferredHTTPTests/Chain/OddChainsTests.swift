@@ -15,7 +15,7 @@ struct OddChainsTests {
 
     // MARK: Orders
 
-    @Test func `every order of the loaders gives the response, and lets go of all that it took`() async throws {
+    @Test func `every order of the loaders gives the response, and releases everything`() async throws {
         var generator = SeededGenerator(seed: 15)
         for _ in 0..<60 {
             let (throttle, stub) = (Throttle(maximum: 1), StubLoader(.response(503), .response(200, body: "whole")))

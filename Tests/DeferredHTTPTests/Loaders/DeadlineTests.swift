@@ -9,7 +9,7 @@ import Testing
 struct DeadlineTests {
     private let clock = ManualClock()
 
-    @Test func `what takes longer fails, and what is below is cancelled`() async throws {
+    @Test func `a request that takes longer fails, and the execution below is cancelled`() async throws {
         let stub = StubLoader()
         let task = (Deadline(.seconds(5), clock: clock) --> Retry() --> stub).load(.example)
         try await clock.waitForSleepers()
@@ -38,7 +38,7 @@ struct DeadlineTests {
         #expect(stub.requests.count == 1)
     }
 
-    @Test func `what is done in time leaves no timer`() async throws {
+    @Test func `a request that completes in time leaves no timer`() async throws {
         let stub = StubLoader()
         let task = (Deadline(.seconds(5), clock: clock) --> stub).load(.example)
         try await clock.waitForSleepers()
@@ -77,7 +77,7 @@ struct DeadlineTests {
     }
 
     @Test(arguments: [Duration.seconds(Int64.max), .seconds(1 << 32)])
-    func `for ever is for ever`(limit: Duration) {
+    func `a limit that no clock can hold never ends`(limit: Duration) {
         let stub = StubLoader()
         let task = (Deadline(limit) --> Autocancel(grace: limit) --> Retry(.custom { _ in limit }) --> stub).load(
             .example

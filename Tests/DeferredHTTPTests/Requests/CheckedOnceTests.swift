@@ -19,7 +19,7 @@ struct CheckedOnceTests {
         return (error.underlying as? URLClientError)?.description
     }
 
-    @Test func `what is wrong beyond the grammar of the parts is found`() async throws {
+    @Test func `errors beyond the grammar of the parts are found`() async throws {
         var (encoded, long, wrong, bodily) = (
             HTTPRequest.example, HTTPRequest.example, HTTPRequest.example, HTTPRequest.example
         )

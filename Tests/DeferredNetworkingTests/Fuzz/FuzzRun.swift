@@ -186,8 +186,8 @@ final class FuzzRun: Sendable {
         }
     }
 
-    /// Returns true once per run over `URLSession`, which left one of some 100,000 requests without an end after a reset; its
-    /// deadline ended that one. libcurl leaves none.
+    /// Returns true once per run over `URLSession`, which left one of some 100,000 requests without an end after a
+    /// reset; its deadline ended that one. libcurl leaves none.
     ///
     /// The cause is below: of 60,000 requests over a bare `URLSession` on a busy machine, each answered with a piece of
     /// its body and a reset, 14 heard of neither until their time-out. Dispatch forgets a socket that hangs up while a

@@ -38,12 +38,10 @@ struct CheckedRequestTests {
         },
         Refusal("the method \"\" is not a token; use letters only, such as \"POST\"") { $0.httpMethod = "" },
         Refusal(
-            "the header name \"X-A: 1\\r\\nX-B\" is not a token; use letters, digits and hyphens, "
-                + "and put the value into the value"
+            "the header name \"X-A: 1\\r\\nX-B\" is not a token; use letters, digits and hyphens only"
         ) { $0.setValue("secret", forHTTPHeaderField: "X-A: 1\r\nX-B") },
         Refusal(
-            "the header name \"X\\0\\u{7F}Y\" is not a token; use letters, digits and hyphens, "
-                + "and put the value into the value"
+            "the header name \"X\\0\\u{7F}Y\" is not a token; use letters, digits and hyphens only"
         ) { $0.setValue("v", forHTTPHeaderField: "X\0\u{7F}Y") },
         Refusal("the time-out of inf s is not a positive, finite number of seconds") { $0.timeoutInterval = .infinity },
         Refusal("the time-out of nan s is not a positive, finite number of seconds") { $0.timeoutInterval = .nan },
@@ -77,7 +75,7 @@ struct CheckedRequestTests {
         #expect(error?.localizedDescription == refusal.message)
     }
 
-    @Test func `a refusal never tells a password or the value of a header`() {
+    @Test func `a refusal never shows a password or the value of a header`() {
         for refusal in Self.refusals {
             #expect(!refusal.message.contains("secret"))
         }

@@ -70,7 +70,7 @@ struct RunLoopExecutorTests {
         try await loop.stop()
     }
 
-    @Test func `what has run is let go, and what never ran goes with the loop`() async throws {
+    @Test func `closures are released after they run, and unrun ones with the loop`() async throws {
         let lifetimes = Lifetimes()
         do {
             let (loop, end) = (try await LoopThread.start(), Deferred<Void>())

@@ -30,7 +30,7 @@ struct ForeignProgressTests {
         try await eventually { !progress.isIndeterminate && progress.isFinished }
     }
 
-    @Test func `what else is known determines it`() {
+    @Test func `known progress elsewhere in the chain determines it`() {
         let foreign = Progress(parent: nil, userInfo: nil)
         let unknown = Task(Producer(), progress: foreign)
         let known = Task(Producer(), reporter: ProgressReporter(total: 10))
@@ -54,7 +54,7 @@ struct ForeignProgressTests {
     }
 
     @Test(arguments: [(0, 5), (10, 15), (10, 10)] as [(Int64, Int64)])
-    func `what is finished is whole, but for the task's end`(total: Int64, completed: Int64) {
+    func `a finished foreign progress is complete, except for the task's end`(total: Int64, completed: Int64) {
         let (producer, foreign) = (Producer(), Progress(parent: nil, userInfo: nil))
         foreign.totalUnitCount = total
         foreign.completedUnitCount = completed

@@ -118,7 +118,7 @@ struct TaskFlatMapTests {
         #expect(log.entries == [])
     }
 
-    @Test func `a turn that is cancelled by a token of its own, or that somebody holds, is not passed over`() {
+    @Test func `a turn with its own token, or that is held, is not skipped`() {
         let waiting = Waiting()
         let source = CancellationTokenSource()
         let log = Log<String>()
@@ -148,7 +148,7 @@ struct TaskFlatMapTests {
         #expect(kept.withLock { $0?.isCancelled } == true)
     }
 
-    @Test func `the progress of a loop counts what is done, and follows the turn that runs`() {
+    @Test func `the progress of a loop counts finished turns, and follows the running one`() {
         let waiting = Waiting()
         let task = Self.count(.promised, 0, to: 10, waiting)
         let progress = task.progress

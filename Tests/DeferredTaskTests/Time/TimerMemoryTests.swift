@@ -9,7 +9,7 @@ import Testing
 @Suite(.ownThread, .timeLimit(.minutes(5)))
 struct TimerMemoryTests {
     #if os(macOS) || os(Linux)
-    @Test func `200,000 time-outs of what ends in time`() async {
+    @Test func `200,000 time-outs of tasks that end in time`() async {
         await #expect(processExitsWith: .success) {
             expectFlat(200_000) {
                 let producer = Deferred<Task<Int>.Result>()
@@ -20,7 +20,7 @@ struct TimerMemoryTests {
         }
     }
 
-    @Test func `200,000 sources whose timers are taken back`() async {
+    @Test func `200,000 sources whose timers are cancelled`() async {
         await #expect(processExitsWith: .success) {
             let source = CancellationTokenSource()
             expectFlat(200_000) { source.cancel(after: .seconds(3_600)).cancel() }

@@ -24,7 +24,7 @@ struct StubLoaderTests {
         #expect(stub.requests.map(\.path) == ["/a", "/a", "/a", "/a"] && stub.tasksInFlight.isEmpty)
     }
 
-    @Test func `a closure answers what is asked`() {
+    @Test func `a closure answers each request`() {
         let stub = StubLoader { .response(body: $0.path) }
         #expect(text(stub.load(request)) == "200 /a")
     }
@@ -85,7 +85,7 @@ struct StubLoaderTests {
         #expect(lifetimes.count == 0)
     }
 
-    @Test func `expectations answer what they match, each in order`() {
+    @Test func `expectations answer matching requests, each in order`() {
         let stub = StubLoader(
             expecting: .get("/a", .response(201), .response(202)),
             .post("/a", .response(203)),

@@ -22,7 +22,7 @@ final class FetchProcess: Sendable {
 
     /// - Parameters:
     ///   - input: The contents of standard input; `nil` for an empty device.
-    ///   - terminal: The standard output. Without a terminal, it is a file.
+    ///   - terminal: The standard output, which may be another device; without it, a file.
     init(
         _ arguments: [String],
         environment: [String: String] = [:],

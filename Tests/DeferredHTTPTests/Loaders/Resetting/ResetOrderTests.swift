@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct ResetOrderTests {
-    @Test func `a reset begins nothing of what waits`() {
+    @Test func `a reset starts no waiting request`() {
         let (stub, throttle) = (StubLoader(), Throttle(maximum: 4))
         let chain = ResetGuard() --> Autocancel() --> Validate() --> Retry() --> throttle --> stub
         let tasks = (0..<200).map { number in chain.load(HTTPRequest(.post, host: "host\(number % 3)")) }
@@ -16,7 +16,7 @@ struct ResetOrderTests {
         #expect(stub.requests.count == 4 && tasks.allSatisfy { $0.codeNow == .cancelled })
     }
 
-    @Test func `nor does it when the requests are shared`() {
+    @Test func `a reset starts no waiting request when requests are shared`() {
         let (stub, throttle) = (StubLoader(), Throttle(maximum: 2))
         let chain = Autocancel() --> Deduplicate() --> throttle --> stub
         let tasks = (0..<20).map { number in chain.load(HTTPRequest(host: "host", path: "/\(number % 10)")) }

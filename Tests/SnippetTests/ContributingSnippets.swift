@@ -12,7 +12,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-#sourceLocation(file: ".github/CONTRIBUTING.md", line: 59)
+#sourceLocation(file: ".github/CONTRIBUTING.md", line: 60)
 
 
 extension Task {
@@ -34,7 +34,7 @@ extension Task {
 }
 #sourceLocation()
 
-#sourceLocation(file: ".github/CONTRIBUTING.md", line: 87)
+#sourceLocation(file: ".github/CONTRIBUTING.md", line: 88)
 
 
 

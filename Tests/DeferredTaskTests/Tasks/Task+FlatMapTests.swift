@@ -62,12 +62,14 @@ struct TaskFlatMapTests {
                 precondition(progress?.fractionCompleted ?? 1 == 1 && task.progress.fractionCompleted == 1)
                 precondition(fractions.entries == (step == .watched ? [1] : []))
             }
-            let (few, many) = isSanitized ? (200, 1_000) : step == .filled ? (100_000, 1_000_000) : (20_000, 150_000)
+            let (few, many) = isSanitized ? (200, 1_000) : step == .filled ? (100_000, 1_000_000) : (20_000, 60_000)
             try await run(few)
             let before = residentMemory()
             try await run(many)
             let growth = residentMemory() - before
-            precondition(growth < 5 << 20 || isSanitized, "\(growth) bytes more than before")
+            // Each thread of a queue takes memory, too.
+            let limit = [.filled, .queued, .recovered].contains(step) ? 5 << 20 : 2 << 20
+            precondition(growth < limit || isSanitized, "\(growth) bytes more than before")
         }
     }
 

@@ -40,7 +40,7 @@ def main():
             if not is_check:
                 (ROOT / path).write_text(new)
     if is_check and stale:
-        sys.exit(f"error: run Documentation/address.py; these say another address or version: {', '.join(stale)}")
+        sys.exit(f"error: run Documentation/address.py; these files name another address or version: {', '.join(stale)}")
 
 
 if __name__ == "__main__":

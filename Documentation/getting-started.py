@@ -33,7 +33,7 @@ ANSWERS = {
     "/robots.txt": b"User-agent: *\n",
 }
 # What the programs print, in the order of the blocks that run them.
-EXPECTED = [["it is there: hello", "5"], ["it is there: hello", "5", "swift"], ["favicon.ico", "robots.txt"]]
+EXPECTED = [["received: hello", "5"], ["received: hello", "5", "swift"], ["favicon.ico", "robots.txt"]]
 
 
 class Server(http.server.BaseHTTPRequestHandler):
@@ -108,7 +108,7 @@ def main():
             shutil.rmtree(BUILT, ignore_errors=True)
             (folder / ".build").rename(BUILT)
     if expected:
-        sys.exit(f"error: {ARTICLE.name} doesn't run the program any more: {expected}")
+        sys.exit(f"error: {ARTICLE.name} no longer runs the program: {expected}")
 
 
 if __name__ == "__main__":

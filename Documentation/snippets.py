@@ -182,7 +182,7 @@ def parse(document):
             else:
                 end = lines.index("-->", index)
                 if early := next((number for number in range(index, end) if "-->" in lines[number]), None):
-                    sys.exit(f"{path}:{early + 1}: --> ends the comment; show this line, or set `next` instead")
+                    sys.exit(f"{path}:{early + 1}: --> would end the HTML comment; show this line, or set `next` instead")
                 code = [text.removeprefix("\\") if text.startswith("\\@") else text for text in lines[index:end]]
                 add(index + 1, code, match[1] == "file")
                 index = end + 1
@@ -242,17 +242,17 @@ def main():
     changed = [document for document, text in documents.items() if document.read_text() != text]
     if sys.argv[1:] == ["--check"] and changed:
         names = ", ".join(str(document.relative_to(ROOT)) for document in changed)
-        sys.exit(f"error: run Documentation/snippets.py; not what the files say that are quoted: {names}")
+        sys.exit(f"error: run Documentation/snippets.py; these quotes differ from the quoted files: {names}")
     for document in changed:
         document.write_text(documents[document])
     wanted = {f"{suite}.swift": text for suite, text in filter(None, map(generate, DOCUMENTS))}
     OUTPUT.mkdir(exist_ok=True)
-    existing = {file.name: file.read_text() for file in OUTPUT.glob("*.swift")}
+    existing = {file.name: file.read_text() for file in OUTPUT.glob("*Snippets.swift")}
     wanted.update((f"{suite}.swift", text) for suite, text in map(tutorial, TUTORIALS))
     if sys.argv[1:] == ["--check"]:
         stale = sorted(name for name in wanted.keys() | existing.keys() if wanted.get(name) != existing.get(name))
         if stale:
-            sys.exit(f"error: run Documentation/snippets.py; not what the documents say: {', '.join(stale)}")
+            sys.exit(f"error: run Documentation/snippets.py; these files differ from the documents: {', '.join(stale)}")
         return
     for name in existing.keys() - wanted.keys():
         (OUTPUT / name).unlink()

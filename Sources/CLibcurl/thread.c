@@ -5,6 +5,7 @@
 
 #if defined(__linux__)
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -26,7 +27,7 @@ static void *run(void *argument) {
 
 int quiet_thread_start(void (*function)(void *), void *context) {
     struct body *body = malloc(sizeof *body);
-    if (!body) return -1;
+    if (!body) return ENOMEM;
     *body = (struct body){function, context};
     // A thread inherits the signal mask of the one that creates it.
     sigset_t all, before;

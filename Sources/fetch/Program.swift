@@ -12,6 +12,7 @@ final class Program {
     private var demo: Demo?
     private var signals: [any DispatchSourceSignal] = []
     private var stopSignal: Int32?
+    private var hasLostOutput = false
 
     func run(_ arguments: [String]) {
         do {
@@ -20,7 +21,7 @@ final class Program {
             let exit = error as? ProgramExit ?? ProgramExit(text: "\(error)")
             let advice = exit.code == 2 ? "; see fetch --help" : ""
             let line = "fetch: \(PrintableText.escaping(exit.text))\(advice)\n"
-            Terminal.write(exit.code == 0 ? exit.text : line, to: exit.code == 0 ? STDOUT_FILENO : STDERR_FILENO)
+            exit.code == 0 ? output(exit.text) : errors(line)
             end(exit.code)
         }
     }
@@ -32,7 +33,7 @@ final class Program {
             demo = try Demo()
             wanted = demo?.urls.map { WantedFile(url: $0) } ?? []
         }
-        guard !wanted.isEmpty else { throw ProgramExit(text: "there is no URL in what --input reads") }
+        guard !wanted.isEmpty else { throw ProgramExit(text: "the list given with --input contains no URLs") }
         let temporary = FileManager.default.temporaryDirectory.appending(path: "fetch-\(UUID().uuidString)")
         let path = options.output ?? (demo == nil ? "." : temporary.path)
         let list = JobList(wanted, in: try OutputDirectory(path: path))
@@ -49,10 +50,20 @@ final class Program {
     }
 
     private func makeDisplay(isQuiet: Bool) -> Display {
-        let output: Display.Output = { if !isQuiet { Terminal.write($0, to: STDOUT_FILENO) } }
-        let errors: Display.Output = { Terminal.write($0, to: STDERR_FILENO) }
+        let output: Display.Output = { if !isQuiet { self.output($0) } }
         guard appearance.hasBars, !isQuiet else { return Display(output: output, errors: errors) }
         return BarDisplay(output: output, errors: errors, appearance: appearance) { Terminal.size ?? (80, 24) }
+    }
+
+    /// Writes to standard output; the first failure is reported, and makes the exit status 1 instead of 0.
+    private func output(_ text: String) {
+        guard let error = Terminal.write(text, to: STDOUT_FILENO), !hasLostOutput else { return }
+        hasLostOutput = true
+        errors("fetch: cannot write to standard output: \(String(cString: strerror(error)))\n")
+    }
+
+    private func errors(_ text: String) {
+        Terminal.write(text, to: STDERR_FILENO)
     }
 
     private func listen(_ run: DownloadRun, _ display: Display) {
@@ -82,6 +93,6 @@ final class Program {
     /// (https://github.com/swiftlang/swift-corelibs-foundation/issues/5469). All output is unbuffered.
     private func end(_ code: Int32) -> Never {
         demo?.stop()
-        _exit(code)
+        _exit(code == 0 && hasLostOutput ? 1 : code)
     }
 }

@@ -57,7 +57,7 @@ struct ArchivedSpellingsTests {
     }
 
     @available(*, deprecated)
-    @Test func `repeat tries again as often as it is told, after the first attempt`() async {
+    @Test func `repeat retries as often as requested, after the first attempt`() async {
         let attempts = Log<String>()
         let task = Task<Int>.repeat(upon: .any(), count: 2, continuingIf: { $0 as? Failure == .expected }) {
             attempts.add("first")

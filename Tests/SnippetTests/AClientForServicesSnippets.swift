@@ -48,7 +48,7 @@ struct AClientForServicesSnippets {
         let client = URLClient()
 #sourceLocation()
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 71)
-        let export = try await client.stream(URLRequest(url: url)).get()  // when the head is there
+        let export = try await client.stream(URLRequest(url: url)).get()  // when the head has arrived
         var count = 0
         for try await bytes in export.body { count += bytes.count }
         print(count, export.head.statusCode)

@@ -26,7 +26,7 @@ extension HTTPRequest {
 #sourceLocation()
 
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 140)
-/// Says with each request in which language the answer is to be.
+/// Adds the preferred language to each request.
 struct Language: HTTPLink {
     let code: String
     var next: (any HTTPLoader)?
@@ -70,7 +70,7 @@ struct Router: HTTPLoader {
 }
 #sourceLocation()
 
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 522)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 559)
 /// Answers with the files in a folder, by their names.
 struct Files: HTTPLoader {
     let folder: URL
@@ -244,14 +244,14 @@ struct BuildingAnHTTPChainSnippets {
             count += bytes.count
         }
 
-        request.delivery = .file(file)  // goes on where a failed download has stopped
+        request.delivery = .file(file)  // resumes a failed download
         let downloaded = try await chain.load(request).get()
         print(downloaded.file ?? file)
 #sourceLocation()
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 295)
         #expect(count == 100_000 && downloaded.file == file)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 316)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 318)
         request.body = .stream(contentType: "text/csv") {
             AsyncStream { continuation in
                 for row in 1...1_000 { continuation.yield(Data("\(row)\n".utf8)) }
@@ -259,23 +259,23 @@ struct BuildingAnHTTPChainSnippets {
             }
         }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 324)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 326)
         #expect(try await request.body.makeByteStream()?.collect().count == 3_893)
 #sourceLocation()
     }
 
     @Test func `Logging`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 333)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 335)
         final class Lines: Sendable {
             let all = Mutex<[String]>([])
             func debug(_ line: String) { all.withLock { $0.append(line) } }
         }
         let logger = Lines()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 340)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 342)
         let log = Log.events { event in logger.debug("\(event)") }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 343)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 345)
         var logged = log
         logged.next = StubLoader(.response(204))
         _ = try await logged.load(HTTPRequest(host: "example.com")).get()
@@ -284,7 +284,7 @@ struct BuildingAnHTTPChainSnippets {
     }
 
     @Test func `Tokens that expire`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 360)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 362)
         let server = try LoopbackServer { request in
             request.headers["Authorization"] == "Bearer fresh" ? .status(200) : .status(401)
         }
@@ -296,7 +296,7 @@ struct BuildingAnHTTPChainSnippets {
             return .success("fresh")
         }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 372)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 374)
         let chain =
             Retry()
             --> BearerAuthentication(token: "stale", hosts: ["127.0.0.1"]) { _ in fetchToken() }
@@ -305,31 +305,31 @@ struct BuildingAnHTTPChainSnippets {
         let tasks = (1...20).map { _ in chain.load(HTTPRequest(url: url)).task }
         let responses = try await tasks.allSucceeded().get()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 381)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 383)
         #expect(responses.allSatisfy { $0.status == .ok } && refreshes.withLock { $0 } == 1)
 #sourceLocation()
     }
 
     @Test func `Limits and retries`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 408)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 411)
         let server = try LoopbackServer { _ in [.stall] }
         defer { server.stop() }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 412)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 415)
         let (deduplicate, throttle) = (Deduplicate(), Throttle(maximum: 2))
         let chain =
             deduplicate --> Retry(.backoff(attempts: 5)) --> throttle
             --> URLSessionLoader()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 418)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 421)
         let tasks = ["/a", "/a", "/b", "/c"].map { chain.load(HTTPRequest(url: server.url($0))) }
         #expect(throttle.waitingCount == 1 && deduplicate.mergedCount == 1)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 422)
-        throttle.maximum = 1  // what is in flight beyond that goes on
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 425)
+        throttle.maximum = 1  // requests in flight beyond that continue
         print(throttle.waitingCount, deduplicate.mergedCount)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 426)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 429)
         #expect(throttle.waitingCount == 1)
         for task in tasks { task.cancel() }
         #expect(throttle.waitingCount == 0 && tasks.allSatisfy(\.isFilled))
@@ -337,13 +337,13 @@ struct BuildingAnHTTPChainSnippets {
     }
 
     @Test func `Reset`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 436)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 473)
         let server = try LoopbackServer { _ in [.stall] }
         defer { server.stop() }
         let url = server.url("/")
         let authentication = BearerAuthentication(token: "token") { _ in .never }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 442)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 479)
         let chain =
             ResetGuard() --> Autocancel() --> authentication
             --> URLSessionLoader()
@@ -352,13 +352,13 @@ struct BuildingAnHTTPChainSnippets {
         await chain.reset().value
         print(loading.isFilled, loading.isCancelled)  // true true
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 451)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 488)
         #expect(loading.isFilled && loading.isCancelled)
 #sourceLocation()
     }
 
     @Test func `Test a chain`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 465)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 502)
         let clock = ManualClock()
         let chain = Validate() --> Retry(clock: clock) --> URLSessionLoader()
         let stub = StubLoader(
@@ -376,20 +376,20 @@ struct BuildingAnHTTPChainSnippets {
         #expect(response.text == #"{"name": "Ada"}"#)
         #expect(stub.requests.count == 3)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 487)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 524)
         let expecting = StubLoader(
             expecting: .get("/users/1", .response(503), .json(#"{"name": "Ada"}"#)),
             .init("an upload", { $0.method == .put }, .response(201))
         )
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 493)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 530)
         let put = try await expecting.load(HTTPRequest(.put, host: "example.com", path: "/x")).get()
         #expect(put.status == .created && expecting.unexpectedRequests.isEmpty)
 #sourceLocation()
     }
 
     @Test func `Test a chain, 2`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 501)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 538)
         let (stub, throttle) = (StubLoader(), Throttle(maximum: 1))
         let chain = throttle --> stub
         let tasks = ["/1", "/2", "/3"].map { path in
@@ -403,16 +403,16 @@ struct BuildingAnHTTPChainSnippets {
     }
 
     @Test func `Replace the engine`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 547)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 584)
         let folder = FileManager.default.temporaryDirectory.appending(path: "\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         try Data("hello".utf8).write(to: folder.appending(path: "a.txt"))
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 554)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 591)
         let chain = Validate() --> Throttle(maximum: 8) --> Files(folder: folder)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 557)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 594)
         let found = try await chain.load(HTTPRequest(path: "/files/a.txt")).get()
         #expect(found.text == "hello")
         for path in ["/b.txt", "/..", "/", ""] {

@@ -87,7 +87,7 @@ struct ComposingSnippets {
     }
 
     @Test func `In parallel`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 121)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 122)
         let both = [1, 2].map { person($0) }.allSucceeded()
         print(try await both.value.map(\.name))  // ["Ada", "Grace"]
 
@@ -103,7 +103,7 @@ struct ComposingSnippets {
     }
 
     @Test func `One task, several readers`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 141)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 142)
         let promise = Task<Int>.Promise()
         let work = Task(promise, uponCancel: { $0.fail(with: CancellationError()) })
         let (one, other) = (work.shared(), work.shared())
@@ -113,13 +113,13 @@ struct ComposingSnippets {
         other.cancel()
         print(work.isCancelled)  // true
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 151)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 152)
         #expect(work.isCancelled && one.isFilled && other.isFilled)
 #sourceLocation()
     }
 
     @Test func `Time`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 157)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 158)
         let clock = ContinuousClock()
         let slow = Task<Int>.never.timeout(after: .milliseconds(10), clock: clock)  // fails with TimeoutError, and cancels
         let late = Task.success(1).delay(for: .milliseconds(1))
@@ -129,7 +129,7 @@ struct ComposingSnippets {
         }
         print(try await late.value, try await attempts.value.name)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 167)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 168)
         await #expect(throws: TimeoutError.self) { try await slow.value }
 #sourceLocation()
     }

@@ -12,11 +12,11 @@ import Testing
 import FoundationNetworking
 #endif
 
-#sourceLocation(file: ".github/CONTRIBUTING.md", line: 58)
+#sourceLocation(file: ".github/CONTRIBUTING.md", line: 60)
 
 
 extension Task {
-    /// This task, whose value `body` sees before anybody who derives from the result.
+    /// Calls a closure with the value, before it reaches handlers and tasks derived from the result.
     ///
     /// - Parameters:
     ///   - executor: Where `body` runs; by default on the thread that ends this task. Failures pass by directly.
@@ -34,7 +34,7 @@ extension Task {
 }
 #sourceLocation()
 
-#sourceLocation(file: ".github/CONTRIBUTING.md", line: 86)
+#sourceLocation(file: ".github/CONTRIBUTING.md", line: 88)
 
 
 
@@ -49,7 +49,7 @@ struct TaskTapTests {
         #expect(log.entries == [1])
     }
 
-    @Test func `what the closure captured goes with the end`() {
+    @Test func `the captures of the closure are released at the end`() {
         let lifetimes = Lifetimes()
         let promise = Task<Int>.Promise()
         let task = Task(promise).tap { [token = lifetimes.make()] _ in token.touch() }

@@ -15,7 +15,7 @@ import FoundationNetworking
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct DeferredSnippets {
     @Test func `Overview`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Deferred.md", line: 17)
+#sourceLocation(file: "Documentation/Deferred.docc/Deferred.md", line: 12)
 
 
         let answer = Deferred<Int>()

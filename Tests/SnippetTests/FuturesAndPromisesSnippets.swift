@@ -66,7 +66,7 @@ struct FuturesAndPromisesSnippets {
 #sourceLocation()
     }
 
-    @Test func `Take a handler back`() async throws {
+    @Test func `Remove a handler`() async throws {
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 102)
         let settings = Deferred<String>()
 

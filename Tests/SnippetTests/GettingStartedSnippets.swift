@@ -31,12 +31,12 @@ struct GettingStartedSnippets {
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/GettingStarted.md", line: 59)
         let greeting = Deferred<String>()
 
-        // A handler: runs once, when the value is there.
-        greeting.upon(.immediate) { print("it is there: \($0)") }
-        // A future of something that is made from the value.
+        // A handler: runs once, when the value has arrived.
+        greeting.upon(.immediate) { print("received: \($0)") }
+        // A future of a value that is computed from it.
         let length = greeting.map { $0.count }
 
-        greeting.fill(with: "hello")  // prints "it is there: hello"
+        greeting.fill(with: "hello")  // prints "received: hello"
         print(await length.value)     // prints 5
 #sourceLocation()
     }
@@ -85,7 +85,7 @@ struct GettingStartedSnippets {
         let client = URLClient()
         let downloads = download(urls, to: .currentDirectory(), with: client)
 
-        // Ctrl-C cancels, and the program ends in its own time.
+        // Ctrl-C cancels the downloads, and then the program ends by itself.
         signal(SIGINT, SIG_IGN)
         let interrupts = DispatchSource.makeSignalSource(signal: SIGINT)
         interrupts.setEventHandler { downloads.cancel() }
@@ -101,7 +101,7 @@ struct GettingStartedSnippets {
         do {
             for file in try await downloads.value { print(file.path) }
         } catch where error.isCancellation {
-            print("stopped; the next run goes on from here")
+            print("stopped; the next run resumes")
         } catch {
             print("failed: \(error)")
             exit(1)

@@ -12,7 +12,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromAlamofire.md", line: 79)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromAlamofire.md", line: 80)
 private struct User: Decodable, Sendable { let name: String }
 @MainActor private final class Bar { var progress: Float = 0; var text = "" }
 #sourceLocation()
@@ -20,7 +20,7 @@ private struct User: Decodable, Sendable { let name: String }
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct MigratingFromAlamofireSnippets {
     @Test @MainActor func `Before and after`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromAlamofire.md", line: 84)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromAlamofire.md", line: 85)
         let server = try LoopbackServer { _ in .json(#"{"name": "Ada"}"#) }
         defer { server.stop() }
         let url = server.url("/user")
@@ -29,7 +29,7 @@ struct MigratingFromAlamofireSnippets {
         func show(_ error: any Error) { bar.text = "\(error)" }
         let client = URLClient()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromAlamofire.md", line: 93)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromAlamofire.md", line: 94)
         let user = client.decode(User.self, from: URLRequest(url: url))
         user.uponProgress(on: .mainActor) { bar.progress = Float($0.fraction) }
         user.uponSuccess(on: .mainActor) { show($0) }
@@ -37,7 +37,7 @@ struct MigratingFromAlamofireSnippets {
             if !error.isCancellation { show(error) }
         }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromAlamofire.md", line: 101)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromAlamofire.md", line: 102)
         let end = Deferred<Void>()
         user.upon(.mainActor) { _ in end.fill() }
         await end.value

@@ -12,7 +12,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCombine.md", line: 90)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCombine.md", line: 101)
 @MainActor private final class List {
     let isShown = Deferred<Void>()
     var items: [String] = [] { didSet { isShown.fill() } }
@@ -22,13 +22,13 @@ import FoundationNetworking
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct MigratingFromCombineSnippets {
     @Test @MainActor func `Before and after`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCombine.md", line: 97)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCombine.md", line: 108)
         let server = try LoopbackServer { _ in .json(#"["swift"]"#) }
         defer { server.stop() }
         let list = List()
         @Sendable func url(for text: String) -> URL { server.url("/?q=\(text)") }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCombine.md", line: 103)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCombine.md", line: 114)
         let search = LatestTask<[String]>()
 
         func textChanged(_ text: String) {
@@ -40,7 +40,7 @@ struct MigratingFromCombineSnippets {
             }
         }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCombine.md", line: 115)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCombine.md", line: 126)
         textChanged("swift")
         await list.isShown.value
         #expect(list.items == ["swift"])

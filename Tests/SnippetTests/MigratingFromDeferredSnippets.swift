@@ -19,14 +19,14 @@ struct MigratingFromDeferredSnippets {
         func load(_ completion: @escaping @Sendable (Data?, (any Error)?) -> Void) { completion(Data("hello".utf8), nil) }
 #sourceLocation()
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromDeferred.md", line: 105)
-        // as it was
+        // before
         let deferred = Deferred<Task<Data>.Result>()
         load { data, error in
             if let data { deferred.succeed(with: data) } else { deferred.fail(with: error ?? URLError(.unknown)) }
         }
         let before = Task(deferred, uponCancel: { deferred.fail(with: CancellationError()) })
 
-        // as it may be: if the handler is lost, the task fails
+        // after: if the handler is lost, the task fails
         let promise = Task<Data>.Promise()
         load { data, error in
             if let data { promise.succeed(with: data) } else { promise.fail(with: error ?? URLError(.unknown)) }

@@ -12,7 +12,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromEventLoopFuture.md", line: 109)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromEventLoopFuture.md", line: 110)
 private struct User: Sendable { let name: String }
 private enum StoreError: Error { case unknown }
 private enum store {
@@ -26,22 +26,22 @@ private enum store {
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct MigratingFromEventLoopFutureSnippets {
     @Test func `Name by name`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromEventLoopFuture.md", line: 77)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromEventLoopFuture.md", line: 78)
         let additions = [Task.success(2), Task.success(3)]
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromEventLoopFuture.md", line: 80)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromEventLoopFuture.md", line: 81)
         let sum = additions.reduce(Task.success(1)) { sum, addition in
             sum.flatMap { sum in addition.map { sum + $0 } }
         }
         print(try await sum.value)  // 6
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromEventLoopFuture.md", line: 86)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromEventLoopFuture.md", line: 87)
         #expect(try await sum.value == 6)
 #sourceLocation()
     }
 
     @Test func `Before and after`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromEventLoopFuture.md", line: 119)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromEventLoopFuture.md", line: 120)
         func user(_ id: Int) -> Task<User> {
             let promise = Task<User>.Promise()
             store.load(id) { user, error in
@@ -58,7 +58,7 @@ struct MigratingFromEventLoopFutureSnippets {
             }
         text.uponSuccess(on: .main) { print($0) }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromEventLoopFuture.md", line: 136)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromEventLoopFuture.md", line: 137)
         #expect(try await text.value == "Hello, Ada")
 #sourceLocation()
     }

@@ -25,7 +25,7 @@ final class Cache: Sendable {
         let promise = Task<Data>.Promise()
         let new = Task(promise)
         let task = tasks.withLock { tasks in
-            // One that was cancelled or has failed is no use to others.
+            // A task that was cancelled or has failed is of no use to others.
             if let task = tasks[key], !task.isCancelled, !task.hasFailed { return task }
             tasks[key] = new
             return new

@@ -30,7 +30,7 @@ struct RequestsWithURLSessionSnippets {
 #sourceLocation()
     }
 
-    @Test func `Send one`() async throws {
+    @Test func `Send a body`() async throws {
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/RequestsWithURLSession.md", line: 32)
         let server = try LoopbackServer { request in .response(status: 201, body: .bytes(request.body)) }
         defer { server.stop() }

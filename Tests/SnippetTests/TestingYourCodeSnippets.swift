@@ -19,7 +19,7 @@ struct TestingYourCodeSnippets {
         let clock = ManualClock()
         let slow = Task<Int>.never.timeout(after: .seconds(5), clock: clock)
 
-        try await clock.waitForSleepers()  // until somebody sleeps on this clock
+        try await clock.waitForSleepers()  // until a task sleeps on this clock
         clock.advance(by: .seconds(4))
         #expect(slow.peek() == nil)
 

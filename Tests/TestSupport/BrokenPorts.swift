@@ -6,6 +6,23 @@ private let streamSocket = Int32(SOCK_STREAM.rawValue)
 private let streamSocket = SOCK_STREAM
 #endif
 
+/// A port of 127.0.0.1 that refuses connections: a socket is bound to it, so that nobody else can take it, but does not
+/// listen.
+package final class RefusingPort {
+    package let number: UInt16
+    private let socket: Int32
+
+    package init() throws {
+        var address = sockaddr_in()
+        socket = try boundSocket(at: &address)
+        number = UInt16(bigEndian: address.sin_port)
+    }
+
+    deinit {
+        close(socket)
+    }
+}
+
 /// A port of 127.0.0.1 on which connecting never ends: it listens, but its queue of connections is full.
 package final class UnansweringPort {
     package let number: UInt16
@@ -73,19 +90,28 @@ package final class HandshakeCuttingPort {
 
 /// Creates a socket that listens on a free port of 127.0.0.1, and stores its address in `address`.
 private func listeningSocket(at address: inout sockaddr_in, backlog: Int32) throws -> Int32 {
-    let listener = socket(AF_INET, streamSocket, 0)
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = inet_addr("127.0.0.1")
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let isListening = withUnsafeMutablePointer(to: &address) { pointer in
-        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-            bind(listener, $0, length) == 0 && listen(listener, backlog) == 0
-                && getsockname(listener, $0, &length) == 0
-        }
-    }
-    guard isListening else {
+    let listener = try boundSocket(at: &address)
+    guard listen(listener, backlog) == 0 else {
         close(listener)
         throw CocoaError(.fileReadUnknown)
     }
     return listener
+}
+
+/// Creates a socket at a free port of 127.0.0.1, and stores its address in `address`.
+private func boundSocket(at address: inout sockaddr_in) throws -> Int32 {
+    let bound = socket(AF_INET, streamSocket, 0)
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = inet_addr("127.0.0.1")
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let hasPort = withUnsafeMutablePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+            bind(bound, $0, length) == 0 && getsockname(bound, $0, &length) == 0
+        }
+    }
+    guard hasPort else {
+        close(bound)
+        throw CocoaError(.fileReadUnknown)
+    }
+    return bound
 }

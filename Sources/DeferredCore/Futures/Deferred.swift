@@ -62,7 +62,11 @@ public struct Deferred<Value: Sendable>: FutureProtocol {
     @inlinable
     public func mustFill(with value: Value, file: StaticString = #fileID, line: UInt = #line) {
         if !storage.fill(with: value) {
-            fatalError("this Deferred is filled already; use fill(with:) where several may try", file: file, line: line)
+            fatalError(
+                "this Deferred is already filled; use fill(with:) if several callers may fill it",
+                file: file,
+                line: line
+            )
         }
     }
 

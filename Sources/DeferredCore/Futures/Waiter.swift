@@ -64,7 +64,7 @@ struct WaiterStateMachine<Value: Sendable>: Sendable {
         case .ended:
             return Action(registration: registration)
         case .initial, .cancelled, .waiting:
-            preconditionFailure("a waiter in state \(state) got a registration")
+            preconditionFailure("a waiter in state \(state) was given a registration")
         }
     }
 

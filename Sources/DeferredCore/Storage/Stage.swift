@@ -104,7 +104,7 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
     func finishCircle(_ drain: inout Drain) -> Delivered {
         if let output = T.circular() { return finish(with: output, &drain) }
         assertionFailure(
-            "the closure of a flatMap returned the future that this flatMap made; it would wait for itself"
+            "the closure of flatMap returned the future that flatMap itself created, which would wait for itself"
         )
         word.orphan().drop()
         return .done

@@ -144,7 +144,7 @@ private final class Backlog {
         mutating func append(_ body: @escaping () -> Void) { bodies.append(body) }
 
         mutating func removeFirst() -> () -> Void {
-            guard let body = bodies[next].take() else { preconditionFailure("nothing was put off") }
+            guard let body = bodies[next].take() else { preconditionFailure("the trampoline has no pending closure") }
             next += 1
             if next > 32, 2 * next >= bodies.count {
                 bodies.removeFirst(next)

@@ -22,7 +22,7 @@ struct TimerHeap<Element: TimerHeapElement> {
     mutating func insert(_ element: Element) {
         precondition(
             element.position == nil,
-            "an element was inserted into a heap while it was at \(element.position!)"
+            "a timer was inserted into a heap, but is already at position \(element.position!)"
         )
         elements.append(element)
         settle(element, at: elements.count - 1)

@@ -94,7 +94,9 @@ public struct HTTPBody: Sendable, Hashable {
 
 /// The error of an input stream over a streamed body, whose reader it would block.
 private struct NoInputStream: Error, CustomStringConvertible {
-    var description: String { "the body comes by and by; read it with makeByteStream()" }
+    var description: String {
+        "a streamed body has no input stream, since reading it would block; use makeByteStream()"
+    }
 }
 
 extension HTTPBody: CustomStringConvertible, CustomReflectable {

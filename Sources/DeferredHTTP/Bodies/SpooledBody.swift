@@ -40,6 +40,6 @@ enum SpooledBody {
         let announced: Int64
         let actual: Int64
 
-        var description: String { "the body was to have \(announced) bytes and has \(actual)" }
+        var description: String { "the body has \(actual) bytes, but its announced length is \(announced)" }
     }
 }

@@ -29,11 +29,19 @@ extension HTTPError: CustomStringConvertible, CustomDebugStringConvertible, Cust
         case let error as URLError: "URLError \(error.errorCode)"
         case let error as URLClientError: error.description
         case let error as HTTPError: error.description
-        case let error as MissingTerminalLoader: error.description
+        case let error as any DisplayableError: error.description
         default: String(reflecting: type(of: error))
         }
     }
 }
+
+/// An error whose description holds no secrets, so that an ``HTTPError`` with this cause shows it.
+package protocol DisplayableError: Error, CustomStringConvertible {}
+
+extension MissingTerminalLoader: DisplayableError {}
+extension DeadlineExceeded: DisplayableError {}
+extension HTTPBody.AlreadySent: DisplayableError {}
+extension SpooledBody.WrongLength: DisplayableError {}
 
 extension HTTPError.Code: CustomStringConvertible {
     /// The kind of failure in words, such as `timed out`.
@@ -53,7 +61,7 @@ extension HTTPError.Code: CustomStringConvertible {
         case .authenticationFailed: "authentication failed"
         case .resetInProgress: "the chain is being reset"
         case .shutDown: "shut down"
-        case .abandoned: "a loader let go of the task without completing it"
+        case .abandoned: "a loader released the task without completing it or passing it on"
         case .unknown: "failed"
         }
     }

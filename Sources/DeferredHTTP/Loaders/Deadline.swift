@@ -61,7 +61,7 @@ public struct DeadlineExceeded: Error, CustomStringConvertible {
     public let limit: Duration
 
     /// One line for a log.
-    public var description: String { "not done within \(limit)" }
+    public var description: String { "the request did not complete within \(limit)" }
 }
 
 extension HTTPRequest {

@@ -23,15 +23,12 @@ public struct Validate: HTTPLink {
 
     /// Passes the task on, and checks the status of the response.
     public func load(_ task: HTTPTask) {
-        let accepts = task.request.acceptsStatus ?? accepts
-        task.send(task.request, to: next) { result in
-            if case .success(let response) = result, !accepts(response.status) {
-                task.complete(
-                    with: .failure(HTTPError(.unacceptableStatus, request: response.request, response: response))
-                )
-            } else {
+        task.send(task.request, to: next) { [accepts] result in
+            guard case .success(let response) = result, !task.request.accepts(response.status, orElse: accepts) else {
                 task.complete(with: result)
+                return
             }
+            task.complete(with: .failure(HTTPError(.unacceptableStatus, request: response.request, response: response)))
         }
     }
 }
@@ -41,6 +38,11 @@ extension HTTPRequest {
     public var acceptsStatus: (@Sendable (HTTPStatus) -> Bool)? {
         get { self[AcceptsStatusOption.self] }
         set { self[AcceptsStatusOption.self] = newValue }
+    }
+
+    // `??` would allocate: closures are converted on their way through a generic function.
+    fileprivate func accepts(_ status: HTTPStatus, orElse loadersOwn: (HTTPStatus) -> Bool) -> Bool {
+        if let acceptsStatus { acceptsStatus(status) } else { loadersOwn(status) }
     }
 }
 

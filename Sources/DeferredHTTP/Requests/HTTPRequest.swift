@@ -46,9 +46,8 @@ public struct HTTPRequest: Sendable, Identifiable {
         headers: HTTPHeaders = [:],
         body: HTTPBody = .empty
     ) {
-        var parts = URLParts()
-        (parts.scheme, parts.host, parts.port) = (scheme, host, port)
-        parts.path = PercentEncoding.encode(path, allowing: PercentEncoding.path)
+        let path = PercentEncoding.encode(path, allowing: PercentEncoding.path)
+        let parts = URLParts(scheme: scheme, host: host, port: port, path: path)
         contents = Contents(Identity(), method, headers, body, parts, HTTPRequestOptions())
         if !query.isEmpty { self.query = query }
     }
@@ -92,7 +91,7 @@ public struct HTTPRequest: Sendable, Identifiable {
     }
 
     /// Returns the URL that the parts make up.
-    func makeURL() throws(URLClientError) -> URL { try contents.parts.makeURL() }
+    func makeURL() throws(URLClientError) -> URL { try parts.makeURL() }
 
     var options: HTTPRequestOptions {
         _read { yield contents.options }

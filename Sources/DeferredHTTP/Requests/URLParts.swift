@@ -17,7 +17,10 @@ struct URLParts: Sendable, Hashable {
     /// True if the host was filled in by ``ApplyEnvironment``.
     private(set) var isHostOfEnvironment = false
 
-    init() {}
+    /// - Parameter path: Percent-encoded.
+    init(scheme: String?, host: String?, port: Int?, path: String) {
+        (self.scheme, self.host, self.port, self.path) = (scheme, host, port, path)
+    }
 
     mutating func setHostOfEnvironment(_ host: String) {
         self.host = host
@@ -46,32 +49,49 @@ struct URLParts: Sendable, Hashable {
         let scheme = scheme ?? "https"
         try RequestGrammar.check(scheme: scheme)
         try RequestGrammar.check(port: port)
-        var text = scheme
-        text.reserveCapacity(
-            scheme.utf8.count + authority.utf8.count + path.utf8.count + (query?.utf8.count ?? 0) + 16
-        )
-        text += "://"
-        if user != nil || password != nil {
-            text += user ?? ""
-            if let password { text += ":" + password }
-            text += "@"
-        }
-        text += authority
-        if let port { text += ":" + String(port) }
-        if !path.isEmpty, path.utf8.first != UInt8(ascii: "/") { text += "/" }
-        text += path
-        if let query {
-            text += "?"
-            text += query
-        }
-        if let fragment {
-            text += "#"
-            text += fragment
-        }
-        guard let url = URL(string: text, encodingInvalidCharacters: false) else {
+        guard let url = URL(string: text(scheme, authority), encodingInvalidCharacters: false) else {
             throw .invalidRequest(reason: "\(DisplayText.quoted(redacted)) is not a URL")
         }
         return url
+    }
+
+    /// Returns the URL's text, written in one pass: each request is rendered once.
+    private func text(_ scheme: String, _ authority: String) -> String {
+        let hasUser = user != nil || password != nil
+        let optional =
+            (user?.utf8.count ?? 0) + (password?.utf8.count ?? 0) + (query?.utf8.count ?? 0)
+            + (fragment?.utf8.count ?? 0)
+        // The delimiters and a port have at most 14 bytes.
+        let capacity = scheme.utf8.count + authority.utf8.count + path.utf8.count + optional + 16
+        return String(unsafeUninitializedCapacity: capacity) { buffer in
+            var writer = ByteWriter(buffer)
+            writer.write(scheme)
+            writer.write("://")
+            if hasUser {
+                writer.write(user ?? "")
+                if let password {
+                    writer.write(":")
+                    writer.write(password)
+                }
+                writer.write("@")
+            }
+            writer.write(authority)
+            if let port {
+                writer.write(":")
+                writer.write(port)
+            }
+            if !path.isEmpty, path.utf8.first != UInt8(ascii: "/") { writer.write("/") }
+            writer.write(path)
+            if let query {
+                writer.write("?")
+                writer.write(query)
+            }
+            if let fragment {
+                writer.write("#")
+                writer.write(fragment)
+            }
+            return writer.count
+        }
     }
 
     /// The URL for display, without user, password, and anything else that looks like a secret.
@@ -103,7 +123,7 @@ struct URLParts: Sendable, Hashable {
         guard !host.utf8.contains(where: { $0 <= 0x20 || Self.delimiters.contains($0) }) else {
             throw .invalidRequest(
                 reason:
-                    "the host \(DisplayText.quoted(withoutUser: host)) contains more than a name; use the other parts for the rest"
+                    "the host \(DisplayText.quoted(withoutUser: host)) contains more than a host name; set the scheme, port and path separately"
             )
         }
         if host.contains(":") {
@@ -112,7 +132,7 @@ struct URLParts: Sendable, Hashable {
             else {
                 throw .invalidRequest(
                     reason:
-                        "the host \(DisplayText.quoted(host)) is neither a name nor an address; put the port into `port`"
+                        "the host \(DisplayText.quoted(host)) is neither a name nor an IP address; set a port with `port`"
                 )
             }
             return "[\(address)]"
@@ -123,5 +143,36 @@ struct URLParts: Sendable, Hashable {
             return components.encodedHost ?? host
         }
         return host
+    }
+}
+
+/// Writes text to a buffer that is large enough.
+private struct ByteWriter {
+    private let buffer: UnsafeMutableBufferPointer<UInt8>
+    private(set) var count = 0
+
+    init(_ buffer: UnsafeMutableBufferPointer<UInt8>) { self.buffer = buffer }
+
+    mutating func write(_ text: String) {
+        text.withBytes { bytes in
+            count += UnsafeMutableBufferPointer(rebasing: buffer[count...]).update(fromContentsOf: bytes)
+        }
+    }
+
+    mutating func write(_ text: StaticString) {
+        text.withUTF8Buffer { bytes in
+            for byte in bytes { write(byte) }
+        }
+    }
+
+    /// Writes a port in decimal digits.
+    mutating func write(_ port: Int) {
+        if port >= 10 { write(port / 10) }
+        write(UInt8(ascii: "0") + UInt8(port % 10))
+    }
+
+    private mutating func write(_ byte: UInt8) {
+        buffer[count] = byte
+        count += 1
     }
 }

@@ -21,41 +21,20 @@ final class HTTPExecution: @unchecked Sendable {
         var result: HTTPResult?
         /// Created for the first handler.
         var cancellation: Cancellation?
-        /// The first execution that was passed on for this one and has not completed; mostly there is only one.
-        var part: HTTPExecution?
+        /// The executions that were passed on for this one and have not completed.
+        var parts = HTTPParts()
         /// Created on first use.
         var extras: Extras?
-
-        mutating func takeParts() -> Parts {
-            Parts(first: part.take(), others: extras?.takeParts() ?? [])
-        }
-    }
-
-    private struct Parts {
-        let first: HTTPExecution?
-        let others: [HTTPExecution]
-
-        /// Cancels the parts, the newest first.
-        func cancel() {
-            for part in others.reversed() { part.cancel() }
-            first?.cancel()
-        }
     }
 
     /// Rarely used state, allocated only when it is needed.
     ///
     /// SAFETY: guarded by the lock of its execution.
     private final class Extras: @unchecked Sendable {
-        var otherParts: [HTTPExecution] = []
         /// The next loader of a link that is an object, and so doesn't know it.
         var continuation: (any HTTPLoader)?
         var reporter: ProgressReporter?
         var monitor: HTTPMonitor?
-
-        func takeParts() -> [HTTPExecution] {
-            defer { otherParts = [] }
-            return otherParts
-        }
     }
 
     private static let cancelledFlag: UInt = 1
@@ -71,9 +50,10 @@ final class HTTPExecution: @unchecked Sendable {
     private let state = Lock(State())
 
     /// The execution that a caller loaded, of which this is a part; `nil` if this is the whole.
-    private let whole: HTTPExecution?
-    /// The address of a reset gate, which this retains.
-    private let gate = Atomic<UInt>(0)
+    ///
+    /// SAFETY: retained from `init` to `deinit`; unmanaged, since otherwise each use would retain it once more.
+    private let whole: Unmanaged<HTTPExecution>?
+    private let gate = ResetGate.Reference()
 
     /// The task that this is a part of, whose loader waits for the result.
     @exclusivity(unchecked) private var parent: HTTPTask?
@@ -92,12 +72,13 @@ final class HTTPExecution: @unchecked Sendable {
         self.request = request
         self.parent = parent
         self.continuing = continuing
-        whole = parent.execution.whole ?? parent.execution
+        whole = (parent.execution.whole ?? .passUnretained(parent.execution)).retain()
     }
 
-    deinit {
-        let bits = gate.load(ordering: .relaxed)
-        if bits != 0 { Self.gate(at: bits)?.release() }
+    deinit { whole?.release() }
+
+    private func withWhole<Result>(_ body: (HTTPExecution) -> Result) -> Result {
+        if let whole { whole._withUnsafeGuaranteedRef(body) } else { body(self) }
     }
 
     // MARK: - Observing
@@ -119,30 +100,34 @@ final class HTTPExecution: @unchecked Sendable {
 
     /// The reporter of the whole execution's progress in bytes.
     var reporter: ProgressReporter {
-        (whole ?? self).withExtras { extras in
-            let reporter = extras.reporter ?? ProgressReporter(unit: .bytes)
-            extras.reporter = reporter
-            return reporter
+        withWhole { whole in
+            whole.withExtras { extras in
+                let reporter = extras.reporter ?? ProgressReporter(unit: .bytes)
+                extras.reporter = reporter
+                return reporter
+            }
         }
     }
 
     /// Reports an event of a part to the monitor of the whole.
     func tell(_ news: HTTPMonitor.News) {
-        let whole = whole ?? self
-        // Relaxed: an observer that another thread adds at this moment may miss the event.
-        guard whole.flags.load(ordering: .relaxed) & Self.watchedFlag != 0 else { return }
-        whole.withExtras { $0.monitor }?.tell(news)
+        withWhole { whole in
+            // Relaxed: an observer that another thread adds at this moment may miss the event.
+            guard whole.flags.load(ordering: .relaxed) & Self.watchedFlag != 0 else { return }
+            whole.withExtras { $0.monitor }?.tell(news)
+        }
     }
 
     /// Calls `body` with the events of the whole.
     func watch(_ body: @escaping @Sendable (HTTPMonitor.News) -> Void) {
-        let whole = whole ?? self
-        whole.withExtras { extras in
-            let monitor = extras.monitor ?? HTTPMonitor()
-            extras.monitor = monitor
-            return monitor
-        }.add(body)
-        whole.flags.bitwiseOr(Self.watchedFlag, ordering: .relaxed)
+        withWhole { whole in
+            whole.withExtras { extras in
+                let monitor = extras.monitor ?? HTTPMonitor()
+                extras.monitor = monitor
+                return monitor
+            }.add(body)
+            whole.flags.bitwiseOr(Self.watchedFlag, ordering: .relaxed)
+        }
     }
 
     private func withExtras<Result: Sendable>(_ body: (Extras) -> Result) -> Result {
@@ -178,13 +163,7 @@ final class HTTPExecution: @unchecked Sendable {
     func adopt(_ part: HTTPExecution) -> Bool {
         state.withLock { state in
             if flags.load(ordering: .relaxed) & (Self.cancelledFlag | Self.completedFlag) != 0 { return false }
-            if state.part == nil {
-                state.part = part
-            } else {
-                let extras = state.extras ?? Extras()
-                state.extras = extras
-                extras.otherParts.append(part)
-            }
+            state.parts.add(part)
             return true
         }
     }
@@ -192,13 +171,7 @@ final class HTTPExecution: @unchecked Sendable {
     /// Releases a part that has completed.
     private func forget(_ part: HTTPExecution) {
         // The part is released outside of the lock.
-        let gone = state.withLock { state -> HTTPExecution? in
-            if state.part === part { return state.part.take() }
-            guard let extras = state.extras,
-                let index = extras.otherParts.firstIndex(where: { $0 === part })
-            else { return nil }
-            return extras.otherParts.remove(at: index)
-        }
+        let gone = state.withLock { $0.parts.remove(part) }
         withExtendedLifetime(gone) {}
     }
 
@@ -210,37 +183,17 @@ final class HTTPExecution: @unchecked Sendable {
 
     /// True if this is cancelled, or about to be by a reset.
     var isToStop: Bool {
-        if isCancelled { return true }
-        if let whole { return whole.isGateClosed }
-        return isGateClosed
-    }
-
-    private var isGateClosed: Bool {
-        // Pairs with the release in `pass`.
-        let bits = gate.load(ordering: .acquiring)
-        return bits != 0 && Self.gate(at: bits)?._withUnsafeGuaranteedRef { $0.isClosed } == true
+        isCancelled || withWhole { $0.gate.isClosed }
     }
 
     /// Lets a reset stop the whole execution by closing `gate`. Only the first gate counts.
-    func pass(_ gate: ResetGate) {
-        let reference = Unmanaged.passRetained(gate)
-        let (exchanged, _) = (whole ?? self).gate.compareExchange(
-            expected: 0,
-            desired: UInt(bitPattern: reference.toOpaque()),
-            ordering: .acquiringAndReleasing
-        )
-        if !exchanged { reference.release() }
-    }
-
-    private static func gate(at bits: UInt) -> Unmanaged<ResetGate>? {
-        UnsafeRawPointer(bitPattern: bits).map(Unmanaged.fromOpaque)
-    }
+    func pass(_ gate: ResetGate) { withWhole { $0.gate.set(gate) } }
 
     func cancel() {
-        let links = state.withLock { state -> (Cancellation?, Parts)? in
+        let links = state.withLock { state -> (Cancellation?, HTTPParts)? in
             guard flags.load(ordering: .relaxed) & (Self.cancelledFlag | Self.completedFlag) == 0 else { return nil }
             flags.bitwiseOr(Self.cancelledFlag, ordering: .relaxed)
-            return (state.cancellation.take(), state.takeParts())
+            return (state.cancellation.take(), state.parts.take())
         }
         guard let (cancellation, parts) = links else { return }
         parts.cancel()
@@ -270,7 +223,7 @@ final class HTTPExecution: @unchecked Sendable {
         let (cancellation, parts, completion) = state.withLock { state in
             flags.bitwiseOr(Self.completedFlag, ordering: .relaxed)
             if state.completion == nil { state.result = result }
-            return (state.cancellation.take(), state.takeParts(), state.completion)
+            return (state.cancellation.take(), state.parts.take(), state.completion)
         }
         cancellation?.fillDroppingHandlers(with: .abandoned)
         completion?.fulfil(with: result)
@@ -303,15 +256,4 @@ final class HTTPExecution: @unchecked Sendable {
         fail(.cancelled)
         return true
     }
-}
-
-/// A flag set at the start of a reset, before it cancels the executions in turn, so that no waiting one starts
-/// meanwhile.
-final class ResetGate: Sendable {
-    private let closed = Atomic(false)
-
-    // Relaxed: an execution that starts on another thread at the same moment could as well have started before.
-    var isClosed: Bool { closed.load(ordering: .relaxed) }
-
-    func close() { closed.store(true, ordering: .relaxed) }
 }

@@ -15,6 +15,12 @@ enum FileFailure {
         return error(cocoaCode, path, because: String(cString: strerror(code.rawValue)), POSIXError(code))
     }
 
+    static func reading(_ path: String) -> CocoaError {
+        let code = POSIXFile.lastError
+        let reason = String(cString: strerror(code.rawValue))
+        return error(.fileReadUnknown, path, cannot: "read", because: reason, POSIXError(code))
+    }
+
     static func locked(_ path: String) -> CocoaError {
         error(
             .fileLocking,
@@ -28,7 +34,7 @@ enum FileFailure {
         error(
             .fileWriteFileExists,
             path,
-            because: "a device, a pipe or a socket is there, which a file would replace; choose another destination",
+            because: "it is a device, a pipe or a socket, and would be replaced by a file; choose another destination",
             POSIXError(.EEXIST)
         )
     }
@@ -45,6 +51,7 @@ enum FileFailure {
     private static func error(
         _ code: CocoaError.Code,
         _ path: String,
+        cannot verb: String = "write",
         because reason: String,
         _ underlying: POSIXError
     ) -> CocoaError {
@@ -52,7 +59,7 @@ enum FileFailure {
             code,
             userInfo: [
                 NSFilePathErrorKey: path,
-                NSLocalizedDescriptionKey: "Cannot write \(path): \(reason)",
+                NSLocalizedDescriptionKey: "Cannot \(verb) \(path): \(reason)",
                 NSUnderlyingErrorKey: underlying,
             ]
         )

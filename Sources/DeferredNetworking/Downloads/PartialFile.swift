@@ -77,9 +77,8 @@ struct PartialFile {
         _ = unlink(validatorPath)
         guard rename(path, destination) == 0 else {
             let failure = FileFailure.writing(destination)
-            if let validator {
-                try write(validator)
-            }
+            // Without its validator the file can't be resumed, but this failure matters more than that one.
+            if let validator { try? write(validator) }
             throw failure
         }
         closeFile()

@@ -115,15 +115,15 @@ extension URLClientError.Code: CustomStringConvertible {
         case .bodyTooLarge(let limit):
             "The response body is larger than \(limit) bytes; raise the limit, or download it into a file"
         case .unacceptableStatus(let code, let body):
-            "The server answered with status \(code) and a body of \(body.count) bytes; accept this status, or see the body"
+            "The server answered with status \(code) and a body of \(body.count) bytes; accept this status in `validation`, or read the body"
         case .deadlineExceeded:
             "The operation did not end before its deadline; allow it more time, or retry later"
         case .shutDown:
-            "The client is shut down; begin the operation on a client that is running"
+            "The client is shut down; use a client that is still running"
         case .truncatedBody(let received, let expected):
             "The body ended after \(received) of \(expected) bytes; retry, or resume the download"
         case .engineUnavailable(let reason):
-            "The client has no engine for this: \(reason)"
+            "The client cannot start its engine: \(reason)"
         }
     }
 }

@@ -96,7 +96,7 @@ final class LibcurlExchange {
 
     private func begin(_ head: ResponseHeadParser.Head) throws(ResponseHeadParser.Flaw) {
         if options.httpVersion == .http2, head.version != "HTTP/2" {
-            throw .init(description: "The server speaks \(head.version), and HTTP/2 was asked for")
+            throw .init(description: "The server answered with \(head.version), but HTTP/2 is required")
         }
         var fields: [String: String] = [:]
         fields.reserveCapacity(head.fields.count)
@@ -109,7 +109,7 @@ final class LibcurlExchange {
                 httpVersion: head.version,
                 headerFields: fields
             )
-        else { throw .init(description: "The response's head makes no response") }
+        else { throw .init(description: "The response head cannot be represented as an HTTPURLResponse") }
         store(head.cookies, of: url)
         self.response = response
         protocolVersion = head.version

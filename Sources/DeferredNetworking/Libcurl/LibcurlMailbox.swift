@@ -117,24 +117,33 @@ final class LibcurlMailbox: Sendable {
 
     private func start() {
         // Two callers may get here at once: the first one starts the thread.
-        let failed = state.withLock { state -> [Letter] in
-            guard case .notStarted = state.life else { return [] }
-            if let worker = LibcurlWorker.Resources(options) {
-                state.life = .running(wakeup: worker.wakeup)
-                if LibcurlThread.start({ self.run(worker) }) { return [] }
-                state.life = .notStarted
-                worker.close()
+        let failure = state.withLock { state -> (letters: [Letter], cause: POSIXError)? in
+            guard case .notStarted = state.life else { return nil }
+            do throws(POSIXError) {
+                state.life = .running(wakeup: try startThread())
+                return nil
+            } catch {
+                defer { state.letters = [] }
+                return (state.letters, error)
             }
-            defer { state.letters = [] }
-            return state.letters
         }
-        for case .begin(let task) in failed {
-            let error = URLError(
-                .unknown,
-                failing: task.request.url,
-                description: "No thread can be started: \(POSIXFile.lastError)"
-            )
-            task.end(nil, error)
+        guard let failure else { return }
+        for case .begin(let task) in failure.letters {
+            let reason = String(cString: strerror(failure.cause.code.rawValue))
+            let text = "Cannot start a thread: \(reason)"
+            task.end(nil, URLError(.unknown, failing: task.request.url, description: text))
+        }
+    }
+
+    /// Returns the descriptor that wakes the thread up.
+    private func startThread() throws(POSIXError) -> Int32 {
+        let resources = try LibcurlWorker.Resources()
+        do {
+            try LibcurlThread.start { self.run(resources) }
+            return resources.wakeup
+        } catch {
+            resources.close()
+            throw error
         }
     }
 
@@ -159,8 +168,7 @@ enum LibcurlThread {
         }
     }
 
-    /// Starts a thread, and returns true if that succeeded.
-    static func start(_ run: @escaping @Sendable () -> Void) -> Bool {
+    static func start(_ run: @escaping @Sendable () -> Void) throws(POSIXError) {
         let body = Unmanaged.passRetained(Body(run))
         let result = quiet_thread_start(
             { context in
@@ -169,8 +177,10 @@ enum LibcurlThread {
             },
             body.toOpaque()
         )
-        if result != 0 { body.release() }
-        return result == 0
+        if result != 0 {
+            body.release()
+            throw POSIXError(POSIXErrorCode(rawValue: result) ?? .EAGAIN)
+        }
     }
 }
 #endif

@@ -38,7 +38,7 @@ struct LibcurlOptions: @unchecked Sendable {
         guard case .data = tls.authorities, libcurl_option("CAINFO_BLOB") != CURLOPT_CAINFO_BLOB else { return }
         throw .engineUnavailable(
             reason:
-                "authorities in memory take libcurl 7.77, and this is \(String(cString: libcurl_version())); use a file"
+                "authorities in memory need libcurl 7.77, but this is \(String(cString: libcurl_version())); use a file"
         )
     }
 }

@@ -12,14 +12,14 @@ final class LibcurlWorker {
         let poll: Int32
         let wakeup: Int32
 
-        /// - Returns: nil, with the reason in `errno`, if no descriptors are available.
-        init?(_ options: LibcurlOptions) {
+        init() throws(POSIXError) {
             wakeup = wakeup_create()
-            guard wakeup >= 0 else { return nil }
+            guard wakeup >= 0 else { throw POSIXError(POSIXFile.lastError) }
             poll = poll_set_create()
             guard poll >= 0 else {
+                let error = POSIXError(POSIXFile.lastError)
                 _ = Foundation.close(wakeup)
-                return nil
+                throw error
             }
             poll_set_watch(poll, wakeup, 1, false)
         }
@@ -193,7 +193,10 @@ final class LibcurlWorker {
     private func begin(_ task: LibcurlTask) {
         guard !task.isCancelled else { return end(task, URLError(.cancelled, failing: task.request.url)) }
         guard let multi, let handle = handles.popLast() ?? LibcurlHandle(options) else {
-            return end(task, URLError(.unknown, failing: task.request.url, description: "No memory for a handle"))
+            return end(
+                task,
+                URLError(.unknown, failing: task.request.url, description: "Cannot create a libcurl handle")
+            )
         }
         let exchange = LibcurlExchange(task, on: handle, options) { [unowned self] in pending.append($0) }
         exchanges[task.identifier] = exchange
@@ -201,7 +204,7 @@ final class LibcurlWorker {
             exchanges[task.identifier] = nil
             return end(
                 task,
-                URLError(.unknown, failing: task.request.url, description: "libcurl takes no more requests")
+                URLError(.unknown, failing: task.request.url, description: "libcurl refused to start the transfer")
             )
         }
     }

@@ -69,7 +69,7 @@ struct ResponseHeadParser {
         if content.isEmpty, case .fields = state { return try endHead() }
         guard bytes.count + content.count <= Self.largestHead, ends.count < Self.mostLines else {
             throw Flaw(
-                description: "The response's head has more than \(Self.mostLines) lines or \(Self.largestHead) bytes"
+                description: "The response head has more than \(Self.mostLines) lines or \(Self.largestHead) bytes"
             )
         }
         bytes.append(contentsOf: content)
@@ -108,7 +108,7 @@ struct ResponseHeadParser {
             !line.contains(UInt8(ascii: "\r"))
         else { throw Flaw(description: "The response's status line is malformed: \(quoted(line))") }
         let status = parts[1].reduce(0) { $0 * 10 + Int($1 - 0x30) }
-        guard status >= 100 else { throw Flaw(description: "The response's status is \(status)") }
+        guard status >= 100 else { throw Flaw(description: "The response has the invalid status \(status)") }
         return (version, status)
     }
 
@@ -131,7 +131,7 @@ private struct Fields {
 
     mutating func append(_ line: ArraySlice<UInt8>) throws(ResponseHeadParser.Flaw) {
         guard !line.contains(0), !line.contains(UInt8(ascii: "\r")) else {
-            throw flaw("has a line with a NUL or a CR in it", line)
+            throw flaw("has a line that contains NUL or CR", line)
         }
         if let first = line.first, Self.isBlank(first) {
             // Obsolete folding: RFC 9112, section 5.2.
@@ -142,7 +142,7 @@ private struct Fields {
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { throw flaw("has a line without a colon", line) }
         let name = line[..<colon]
         guard !name.isEmpty, name.allSatisfy(Self.isVisible) else {
-            throw flaw("has a field without a proper name", line)
+            throw flaw("has a field with an invalid name", line)
         }
         add(Self.text(name), Self.text(Self.trimmed(line[(colon + 1)...])))
     }
@@ -197,6 +197,6 @@ private struct Fields {
     }
 
     private func flaw(_ what: String, _ line: ArraySlice<UInt8>) -> ResponseHeadParser.Flaw {
-        ResponseHeadParser.Flaw(description: "The response's head \(what): \(ResponseHeadParser.quoted(line))")
+        ResponseHeadParser.Flaw(description: "The response head \(what): \(ResponseHeadParser.quoted(line))")
     }
 }

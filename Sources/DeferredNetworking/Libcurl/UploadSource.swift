@@ -169,6 +169,7 @@ private final class UploadPipe: @unchecked Sendable {
     }
 
     private func read() {
+        guard !state.withLock({ $0.hasEnded }) else { return }
         let piece: Result<Data, any Error>
         do {
             let reader = self.reader ?? open()

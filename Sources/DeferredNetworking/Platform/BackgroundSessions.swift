@@ -18,8 +18,8 @@ enum BackgroundSessions {
     static func refusal(of identifier: String) -> URLClientError {
         .engineUnavailable(
             reason:
-                "the session \(DisplayText.quoted(identifier)) is one for the background, whose transfers outlive the "
-                + "process and its tasks; use a session with another configuration, or that session's own methods"
+                "the session \(DisplayText.quoted(identifier)) is a background session, whose transfers outlive "
+                + "the process and its tasks; use another configuration, or the session's own methods"
         )
     }
 }

@@ -16,7 +16,7 @@ enum BodyStreams {
 
     /// The error of a request whose stream was used before.
     static let spent = URLClientError.invalidRequest(
-        reason: "the stream of the body was read or closed before; give a new one each time"
+        reason: "the body stream was already read or closed; create a new stream for each request"
     )
 
     /// Returns the event for the platform's request for a new stream. On Linux it must not get one: see
@@ -42,7 +42,7 @@ enum BodyStreams {
         URLError(
             .cannotOpenFile,
             failing: url,
-            description: "The stream of the request's body can't be read",
+            description: "The body stream of the request cannot be read",
             underlying: stream.streamStatus == .error ? stream.streamError : nil
         )
     }

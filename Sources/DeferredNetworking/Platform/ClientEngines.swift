@@ -25,7 +25,7 @@ enum ClientEngines {
         switch configuration.engine {
         case .urlSession:
             if let setting = settingForLibcurl(in: configuration) {
-                throw .engineUnavailable(reason: "\(setting) is not possible over .urlSession; use the engine .libcurl")
+                throw .engineUnavailable(reason: "\(setting) is not supported by .urlSession; use the engine .libcurl")
             }
             let session = configuration.makeSessionConfiguration()
             try BackgroundSessions.refuse(session)
@@ -34,11 +34,13 @@ enum ClientEngines {
         case .libcurl:
             #if os(Linux)
             if configuration.tls.clientCertificate?.isArchive == true {
-                throw .engineUnavailable(reason: "over .libcurl a client's certificate and key are files in PEM format")
+                throw .engineUnavailable(
+                    reason: "the client certificate is a PKCS#12 archive; .libcurl needs PEM files"
+                )
             }
             return try LibcurlEngine(configuration)
             #else
-            throw .engineUnavailable(reason: "the engine .libcurl is for Linux; use .urlSession, which is safe here")
+            throw .engineUnavailable(reason: "the engine .libcurl needs Linux; use .urlSession, which is safe here")
             #endif
         }
     }

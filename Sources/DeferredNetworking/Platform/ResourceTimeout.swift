@@ -8,7 +8,7 @@ import FoundationNetworking
 /// The time limit of a session's configuration for a whole request.
 ///
 /// swift-corelibs-foundation ignores `timeoutIntervalForResource`; no issue is known upstream. Tests:
-/// `URLSessionTests`, "the session's time-out for resources ends a request that goes on and on", and the same of a
+/// `URLSessionTests`, "the session's time-out for resources ends an endless request", and the same of a
 /// client.
 enum ResourceTimeout {
     /// Foundation's default of seven days: not a limit that the caller has chosen.

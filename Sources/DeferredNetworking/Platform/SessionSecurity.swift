@@ -101,7 +101,7 @@ struct SessionSecurity: @unchecked Sendable {
             return URLError(
                 .serverCertificateUntrusted,
                 failing: nil,
-                description: "The server's public key is none of the pinned ones"
+                description: "The server's public key matches none of the pinned keys"
             )
         }
         return nil
@@ -128,7 +128,7 @@ struct SessionSecurity: @unchecked Sendable {
         let blocks = text.flatMap { PEM.blocks("CERTIFICATE", in: $0) } ?? []
         let certificates = blocks.compactMap { SecCertificateCreateWithData(nil, NSData(data: $0) as CFData) }
         guard !certificates.isEmpty, certificates.count == blocks.count else {
-            throw .engineUnavailable(reason: "the authorities \(name) are not certificates in PEM format")
+            throw .engineUnavailable(reason: "the authorities \(name) cannot be read; use certificates in PEM format")
         }
         return certificates
     }
@@ -140,7 +140,7 @@ struct SessionSecurity: @unchecked Sendable {
         guard certificate.isArchive else {
             throw .engineUnavailable(
                 reason:
-                    "the system reads no client certificate in PEM format such as \(path); make a PKCS#12 file of it"
+                    "the client certificate \(path) is in PEM format; convert it to PKCS#12, which this system reads"
             )
         }
         let options = NSMutableDictionary()

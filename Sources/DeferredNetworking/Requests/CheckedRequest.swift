@@ -73,11 +73,10 @@ package struct CheckedRequest: Sendable {
         guard let url = request.url else { throw Self.missingURL }
         var result = request
         let fields = request.allHTTPHeaderFields ?? [:]
-        guard Self.value(of: "Transfer-Encoding", in: fields) == nil else {
+        if let encoding = Self.value(of: "Transfer-Encoding", in: fields) {
             throw .invalidRequest(
-                reason:
-                    "the header Transfer-Encoding is not the caller's to set: beside the Content-Length of the body, "
-                    + "servers disagree about where the request ends; leave it out"
+                reason: "the header Transfer-Encoding: \(DisplayText.quoted(encoding)) cannot be set, since servers "
+                    + "disagree about where a request ends that also has a Content-Length; leave it out"
             )
         }
         guard request.cachePolicy != .returnCacheDataDontLoad || SafeConfiguration.keepsCache else {

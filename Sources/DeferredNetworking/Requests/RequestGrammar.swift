@@ -1,7 +1,7 @@
 /// The grammar of a request's parts: RFC 9110, sections 4.2, 5.5 and 9.1.
 package enum RequestGrammar {
     package static func check(method: String) throws(URLClientError) {
-        guard HTTPToken.isValid(method) else {
+        guard method == "GET" || HTTPToken.isValid(method) else {
             throw .invalidRequest(
                 reason: "the method \(DisplayText.quoted(method)) is not a token; use letters only, such as \"POST\""
             )
@@ -12,7 +12,7 @@ package enum RequestGrammar {
         guard HTTPToken.isValid(name) else {
             throw .invalidRequest(
                 reason: "the header name \(DisplayText.quoted(name)) is not a token; "
-                    + "use letters, digits and hyphens, and put the value into the value"
+                    + "use letters, digits and hyphens only"
             )
         }
         // The value may be a secret, so the error only names the field.
@@ -43,7 +43,6 @@ package enum RequestGrammar {
     /// Returns true if `value` is a valid field value, without characters that could end it or smuggle in another
     /// field.
     private static func isFieldValue(_ value: String) -> Bool {
-        var value = value
-        return value.withUTF8 { $0.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 } }
+        value.withBytes { $0.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 } }
     }
 }

@@ -27,7 +27,7 @@ final class SpillFile: Sendable {
     /// Returns at least one byte of a range, all of which must have been written.
     func read(_ range: Range<Int64>) throws(CocoaError) -> Data {
         guard let bytes = POSIXFile.read(range.count, at: range.lowerBound, from: descriptor) else {
-            throw FileFailure.writing(NSTemporaryDirectory())
+            throw FileFailure.reading(NSTemporaryDirectory())
         }
         return bytes
     }

@@ -6,8 +6,8 @@ package enum BasicCredential {
     package static func field(user: String, password: String) throws(URLClientError) -> String {
         guard !user.contains(":") else {
             throw .invalidRequest(
-                reason: "the user name \(DisplayText.quoted(user)) of the credential has a colon, "
-                    + "which servers take for its end; use one without"
+                reason: "the user name \(DisplayText.quoted(user)) of the credential contains a colon, "
+                    + "which separates it from the password; use a name without one"
             )
         }
         guard !DisplayText.hasControls(user + password) else {

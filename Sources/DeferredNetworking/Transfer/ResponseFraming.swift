@@ -18,26 +18,28 @@ enum ResponseFraming {
         if let length = response.value(forHTTPHeaderField: "Content-Length"), BodyLength.parse(length) == nil,
             !BodyLength.isEncoded(response)
         {
-            throw flaw("The response's Content-Length \(DisplayText.quoted(length)) is not one number")
+            throw flaw("The response's Content-Length \(DisplayText.quoted(length)) is not a single number")
         }
         guard response.statusCode == 206 else { return }
         guard let asked = request.request.value(forHTTPHeaderField: "Range") else {
-            throw flaw("The response is a part (206) of what was asked for without a range")
+            throw flaw("The response has status 206 (Partial Content), but no range was requested")
         }
         if response.value(forHTTPHeaderField: "Content-Type")?.lowercased().hasPrefix("multipart/byteranges") == true {
-            guard asked.contains(",") else { throw flaw("The response has several parts where one was asked for") }
+            guard asked.contains(",") else {
+                throw flaw("The response has several parts, but a single range was requested")
+            }
             return
         }
         let field = response.value(forHTTPHeaderField: "Content-Range")
         guard let range = field.flatMap(ContentRange.init), let bytes = range.bytes else {
             throw flaw(
-                "The response is a part (206) without a Content-Range that says which: \(DisplayText.quoted(field ?? ""))",
+                "The response has status 206 without a valid Content-Range: \(DisplayText.quoted(field ?? ""))",
                 UnusableRange()
             )
         }
         guard RequestedRange(asked)?.allows(bytes, of: range.total) ?? true else {
             throw flaw(
-                "The response is the part \(bytes.lowerBound)-\(bytes.upperBound), and \(DisplayText.quoted(asked)) was asked for",
+                "The response has the bytes \(bytes.lowerBound)-\(bytes.upperBound), but \(DisplayText.quoted(asked)) was requested",
                 UnusableRange()
             )
         }

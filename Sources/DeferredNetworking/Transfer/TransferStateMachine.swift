@@ -206,7 +206,7 @@ struct TransferStateMachine {
         guard case .running(var exchange) = state, exchange.task == task, exchange.response != nil else { return [] }
         exchange.received += Int64(bytes.count)
         if let expected = exchange.expected, exchange.received > expected {
-            let description = "The body is longer than the \(expected) bytes that were announced"
+            let description = "The body is longer than its announced length of \(expected) bytes"
             return abort(with: URLError(.badServerResponse, failing: request.url, description: description))
         }
         state = .running(exchange)
@@ -330,7 +330,7 @@ struct TransferStateMachine {
                         .requestBodyStreamExhausted,
                         failing: request.url,
                         description: "The server closed the kept-alive connection before it answered; "
-                            + "begin the request again if it may be sent twice"
+                            + "retry if the request may be sent twice"
                     )
                 )
             )

@@ -43,7 +43,7 @@ public struct AllTasksFailed: Error, CustomStringConvertible {
 
     /// One line for a log, with the first hundred errors; those of nested collections are listed in line.
     public var description: String {
-        guard !errors.isEmpty else { return "there was no task that could have succeeded" }
+        guard !errors.isEmpty else { return "no task succeeded, because the collection was empty" }
         var (texts, pending) = ([String](), Array(errors.reversed()))
         while texts.count < 100, let error = pending.popLast() {
             if let nested = error as? AllTasksFailed, !nested.errors.isEmpty {

@@ -48,7 +48,7 @@ private final class TupleSlot<Value: Sendable>: Sendable {
     /// The value, which must be present.
     var value: Value {
         guard let value = content.withLock({ $0 }) else {
-            preconditionFailure("a tuple of tasks' values was made before all of them were there")
+            preconditionFailure("zip read the values of its tasks before all of them had succeeded")
         }
         return value
     }

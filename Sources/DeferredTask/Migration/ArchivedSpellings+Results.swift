@@ -133,7 +133,7 @@ extension Future {
 
 extension Result where Failure == any Error {
     /// Creates the result of a completion handler: a success if there is a value, and otherwise a failure.
-    @available(*, deprecated, message: "switch over the two, and say which error it is if both are missing")
+    @available(*, deprecated, message: "unwrap the value or the error, and choose an error for when both are nil")
     public init(value: Success?, error: (any Error)?) {
         if let value {
             self = .success(value)

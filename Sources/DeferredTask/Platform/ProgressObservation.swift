@@ -3,7 +3,7 @@ internal import Dispatch
 internal import Foundation
 
 // `Progress` has key-value observation on Darwin only (swift-corelibs-foundation does not implement it). Elsewhere it
-// is sampled ten times a second. Proved by `ProgressTests`, "a foreign progress is followed while somebody watches".
+// is sampled ten times a second. Proved by `ProgressTests`, "a foreign progress is followed while it is watched".
 
 /// Tells of changes of a `Progress`, while active.
 final class ProgressObservation: Sendable {

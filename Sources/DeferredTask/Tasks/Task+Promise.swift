@@ -63,7 +63,7 @@ extension Task {
         public func mustFill(with result: Result, file: StaticString = #fileID, line: UInt = #line) {
             if !fill(with: result) {
                 fatalError(
-                    "this promise is filled already; use fill(with:) where several may try",
+                    "this promise is already filled; use fill(with:) if several callers may fill it",
                     file: file,
                     line: line
                 )
@@ -142,7 +142,7 @@ extension Task {
         *,
         deprecated,
         message:
-            "a closure that captures its promise keeps it, and then a lost one never fails the task; take the promise as a parameter: uponCancel: { promise in … }"
+            "a closure that captures the promise keeps it alive, so the task can't fail when the promise is lost; take the promise as a parameter: uponCancel: { promise in … }"
     )
     @_disfavoredOverload
     @inlinable
@@ -156,7 +156,7 @@ extension Task {
         *,
         deprecated,
         message:
-            "a closure that captures its promise keeps it, and then a lost one never fails the task; take the promise as a parameter: uponCancel: { promise in … }"
+            "a closure that captures the promise keeps it alive, so the task can't fail when the promise is lost; take the promise as a parameter: uponCancel: { promise in … }"
     )
     @_disfavoredOverload
     public init(_ promise: Promise, reporter: ProgressReporter, uponCancel onCancel: @escaping @Sendable () -> Void) {

@@ -56,7 +56,7 @@ public struct CircularTask: Error, Hashable, CustomStringConvertible {
 
     /// One line for a log.
     public var description: String {
-        "the closure of a flatMap or fallback returned the task that this made, or one derived from it; "
-            + "it would wait for itself"
+        "the closure of flatMap or fallback returned the task that the operator itself created, or one derived "
+            + "from it, which would wait for itself"
     }
 }

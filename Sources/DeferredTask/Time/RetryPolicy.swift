@@ -61,7 +61,7 @@ public struct RetryPolicy: Sendable {
     }
 
     private static func check(_ attempts: Int) {
-        precondition(attempts > 0, "RetryPolicy(attempts: \(attempts)) would try nothing; use 1 or more")
+        precondition(attempts > 0, "RetryPolicy(attempts: \(attempts)) would make no attempt; use 1 or more")
     }
 
     /// Returns whether there is another attempt after this one has failed.

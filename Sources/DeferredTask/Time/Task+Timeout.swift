@@ -36,5 +36,5 @@ public struct TimeoutError: Error, Hashable, CustomStringConvertible {
     }
 
     /// One line for a log.
-    public var description: String { "the task had not ended after \(duration)" }
+    public var description: String { "the task did not end within \(duration)" }
 }

@@ -50,7 +50,7 @@ public final class ManualClock: Clock {
     ///
     /// - Parameter duration: Zero or more.
     public func advance(by duration: Duration) {
-        precondition(duration >= .zero, "ManualClock cannot go back, but was to advance by \(duration)")
+        precondition(duration >= .zero, "ManualClock.advance(by: \(duration)) would go back; use zero or more")
         wake(sleepers.withLock { $0.advance(by: duration) })
     }
 

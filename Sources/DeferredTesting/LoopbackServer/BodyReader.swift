@@ -54,7 +54,7 @@ final class BodyReader {
                 let piece = try connection.readSome(atMost: min(left, limit))
                 state = piece.count == left ? .atChunkSize : .inChunk(left - piece.count)
                 if piece.count == left, try !line().isEmpty {
-                    throw RequestError.malformed("A chunk is longer than its size says.")
+                    throw RequestError.malformed("A chunk is longer than its declared size.")
                 }
                 return piece
             }

@@ -42,7 +42,7 @@ struct RequestHead {
         guard let colon = line.firstIndex(of: ":") else { throw .malformed("A header field has no colon.") }
         let name = line[..<colon]
         guard !name.isEmpty, !name.contains(where: \.isWhitespace) else {
-            throw .malformed("A header field's name is empty or holds white space.")
+            throw .malformed("A header field's name is empty or contains white space.")
         }
         let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
         return .init(name: String(name), value: value)
@@ -58,16 +58,16 @@ enum BodyFraming: Equatable {
         let lengths = Set(headers.values(for: "Content-Length"))
         let codings = headers.values(for: "Transfer-Encoding")
         guard codings.isEmpty || lengths.isEmpty else {
-            throw .malformed("Content-Length and Transfer-Encoding exclude each other.")
+            throw .malformed("Content-Length and Transfer-Encoding cannot be combined.")
         }
         if !codings.isEmpty {
             guard codings.count == 1, codings[0].lowercased() == "chunked" else {
-                throw RequestError(status: 501, explanation: "The only transfer coding known here is chunked.")
+                throw RequestError(status: 501, explanation: "The only supported transfer coding is chunked.")
             }
             self = .chunked
         } else if let length = lengths.first {
             guard lengths.count == 1, length.utf8.allSatisfy({ (48...57).contains($0) }), let count = Int(length) else {
-                throw .malformed("Content-Length is not one decimal number.")
+                throw .malformed("Content-Length is not a single decimal number.")
             }
             self = .length(count)
         } else {

@@ -140,6 +140,6 @@ extension StubLoader.Answer.Body {
 }
 
 /// The underlying error when a stream is the answer to a request whose delivery is not `.stream`.
-private struct StreamNotWanted: Error, CustomStringConvertible {
+private struct StreamNotWanted: DisplayableError {
     var description: String { "the stub answers with a stream, but the request's delivery is not .stream" }
 }

@@ -77,6 +77,8 @@ extension StubLoader {
     }
 }
 
+extension StubLoader.UnexpectedRequest: DisplayableError {}
+
 /// The expectations of a stub, with the number of requests that each has matched.
 final class ExpectationScript: Sendable {
     private let expectations: [StubLoader.Expectation]

@@ -65,7 +65,7 @@ extension Options {
         let isOneLine = !text.unicodeScalars.contains(where: PrintableText.isHarmful)
         if parts.count == 2, isOneLine { return HTTPHeaders.Field(name: parts[0], value: parts[1]) }
         // The text may be a secret, so it isn't printed.
-        throw .usage("the text after \(name) is no name and value; write it like 'Name: value'")
+        throw .usage("the text after \(name) is not a header; write it like 'Name: value'")
     }
 
     private static func engine(_ text: String, _ name: String) throws(ProgramExit) -> URLClient.Configuration.Engine {

@@ -16,7 +16,7 @@ struct DownloadFailure: Equatable {
     /// Returns the line for standard error, with the number of bytes from which the next run can resume.
     func line(for url: String, attempts: Int = 1, kept: Int64 = 0) -> String {
         let tried = attempts > 1 ? " (tried \(attempts) times)" : ""
-        let rest = kept > 0 ? " (\(ProgressText.bytes(kept)) are kept: the same command goes on from there)" : ""
+        let rest = kept > 0 ? " (\(ProgressText.bytes(kept)) are kept; run the same command again to resume)" : ""
         return PrintableText.escaping(
             "\(url.isEmpty ? "\"\"" : PrintableText.url(url)): \(reason)\(tried); \(advice)\(rest)"
         )
@@ -33,7 +33,7 @@ extension DownloadFailure {
             let known = Self.network.first { $0.codes.contains(error.code) }
             self.init(reason: known?.reason ?? error.localizedDescription, advice: known?.advice ?? "check the URL")
         case let error as CocoaError where error.code == .fileWriteOutOfSpace:
-            self.init(reason: error.localizedDescription, advice: "make room on the disk")
+            self.init(reason: error.localizedDescription, advice: "free some space on the disk")
         case let error as CocoaError where [.fileLocking, .fileWriteFileExists].contains(error.code):
             self.init(advising: error.localizedDescription)
         default:
@@ -65,7 +65,7 @@ extension DownloadFailure {
     }
 
     private static let statuses: [(codes: Set<Int>, advice: String)] = [
-        ([401, 403, 407], "check that you may have this file, or log in with --header"),
+        ([401, 403, 407], "check that you have access to this file, or log in with --header"),
         ([404, 410], "check the path of the URL"),
         ([408, 429, 500, 502, 503, 504], "try again later"),
     ]
@@ -76,12 +76,12 @@ extension DownloadFailure {
 
     private static let network: [(codes: Set<URLError.Code>, reason: String, advice: String)] = [
         ([.cannotConnectToHost], "the host refuses the connection", "check host and port"),
-        ([.cannotFindHost, .dnsLookupFailed], "the host is not known", "check the host's name and the network"),
+        ([.cannotFindHost, .dnsLookupFailed], "the host is unknown", "check the host name and the network"),
         ([.timedOut], "the server stopped answering", "try again later"),
         ([.networkConnectionLost, .notConnectedToInternet], "the connection was lost", "check the network"),
-        ([.badServerResponse], "the server's answer is not valid HTTP", "check that the port is one of a web server"),
-        ([.httpTooManyRedirects], "the server redirects without end", "check the URL in a browser"),
-        (certificate, "the server's certificate is not valid", "check the host's name and this system's clock"),
-        ([.secureConnectionFailed], "no secure connection could be made", "check that the port speaks https"),
+        ([.badServerResponse], "the server's answer is not valid HTTP", "check that a web server uses this port"),
+        ([.httpTooManyRedirects], "the server redirects in a loop", "check the URL in a browser"),
+        (certificate, "the server's certificate is not valid", "check the host name and this system's clock"),
+        ([.secureConnectionFailed], "a secure connection could not be made", "check that the port speaks https"),
     ]
 }

@@ -1,17 +1,16 @@
 import Deferred
 import Dispatch
-import Synchronization
 
 /// An executor that runs submitted closures on the main actor, in batches, ten times a second.
 ///
 /// As the executor of progress handlers, it bounds their cost: between two frames, the newest progress wins.
 @MainActor
 final class Frames: Executor {
-    private nonisolated let bodies = Mutex<[@Sendable () -> Void]>([])
+    private var bodies: [@Sendable () -> Void] = []
     private let timer = DispatchSource.makeTimerSource(queue: .main)
 
     nonisolated func submit(_ body: @escaping @Sendable () -> Void) {
-        bodies.withLock { $0.append(body) }
+        DispatchQueue.main.async { MainActor.assumeIsolated { self.bodies.append(body) } }
     }
 
     /// Starts the frames.
@@ -28,17 +27,16 @@ final class Frames: Executor {
         timer.resume()
     }
 
-    /// Runs the closures that are left, and ends the frames.
+    /// Runs the closures that are left, and ends the frames. Call it from a block of the main queue that was enqueued
+    /// after the last closure was submitted.
     func stop() {
         timer.cancel()
         run()
     }
 
     private func run() {
-        let waiting = bodies.withLock { bodies in
-            defer { bodies = [] }
-            return bodies
-        }
+        let waiting = bodies
+        bodies = []
         for body in waiting { body() }
     }
 }

@@ -13,8 +13,11 @@ enum Terminal {
         return (Int(window.ws_col), Int(window.ws_row))
     }
 
-    /// Writes all of `text`, unbuffered and in order. Text that a closed descriptor doesn't accept is lost.
-    static func write(_ text: String, to descriptor: Int32) {
+    /// Writes all of `text`, unbuffered and in order.
+    ///
+    /// - Returns: the error number of a failure, which loses the rest of the text.
+    @discardableResult
+    static func write(_ text: String, to descriptor: Int32) -> Int32? {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
@@ -24,9 +27,10 @@ enum Terminal {
                 var descriptors = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 _ = poll(&descriptors, 1, -1)
             } else if errno != EINTR {
-                return
+                return errno
             }
         }
+        return nil
     }
 
     /// Calls `handler` for each of these signals, instead of the signal's default action.

@@ -9,7 +9,7 @@ import Testing
 
 @Suite(.ownThread, .timeLimit(.minutes(5)))
 struct RegistrationTests {
-    @Test func `a cancelled handler does not run, and lets go at once`() {
+    @Test func `a cancelled handler does not run, and releases its captures at once`() {
         let lifetimes = Lifetimes()
         let deferred = Deferred<Int>()
         let registration = deferred.upon(.immediate) { [token = lifetimes.make()] _ in
@@ -77,7 +77,7 @@ struct RegistrationTests {
         #expect(log.entries == [1, 2])
     }
 
-    @Test func `a handler that ran lets go, though its registration is kept`() {
+    @Test func `a handler that ran releases its captures, though its registration is kept`() {
         let lifetimes = Lifetimes()
         let deferred = Deferred<Int>()
         let registration = deferred.upon(.immediate) { [token = lifetimes.make()] _ in token.touch() }
@@ -86,7 +86,7 @@ struct RegistrationTests {
         withExtendedLifetime(registration) {}
     }
 
-    @Test func `a handler that waits for its executor can still be taken back`() {
+    @Test func `a handler that waits for its executor can still be cancelled`() {
         let lifetimes = Lifetimes()
         let executor = ManualExecutor()
         let deferred = Deferred<Int>()

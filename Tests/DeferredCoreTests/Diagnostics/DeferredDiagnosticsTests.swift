@@ -60,7 +60,7 @@ struct DeferredDiagnosticsTests {
         }
     }
 
-    @Test func `the handler before is let go outside of the lock`() async {
+    @Test func `the previous handler is released outside of the lock`() async {
         await #expect(processExitsWith: .success) {
             DeferredDiagnostics.unfilledHandler = {
                 [token = AtDeinit { _ = DeferredDiagnostics.unfilledHandler }] _ in withExtendedLifetime(token) {}

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct FutureAsyncTests {
-    @Test func `async runs its closure once on its executor, and fills with what that returns`() async {
+    @Test func `async runs its closure once on its executor, and fills with its result`() async {
         let queue = DispatchQueue(label: "async")
         let key = DispatchSpecificKey<Int>()
         queue.setSpecific(key: key, value: 5)

@@ -40,7 +40,7 @@ struct FutureProtocolAwaitTests {
         #expect(!deferred.storage.hasHandlers)
     }
 
-    @Test func `get in a cancelled task gives a value that is there, and else throws`() async {
+    @Test func `get in a cancelled task returns an existing value, and otherwise throws`() async {
         let filled = Deferred(filledWith: 1)
         let unfilled = Deferred<Int>()
         let task = Task {

@@ -125,7 +125,7 @@ struct FutureProtocolFlatMapTests {
     }
     #endif
 
-    @Test func `handlers of a future that two flatMaps wait for can be taken back`() {
+    @Test func `handlers of a future that two flatMaps wait for can be cancelled`() {
         let (up, inner) = (Deferred<Int>(), Deferred<Int>())
         let log = Log<String>()
         let first = up.upon(.immediate) { _ in log.add("first") }
@@ -139,7 +139,7 @@ struct FutureProtocolFlatMapTests {
         #expect(log.entries == ["0 1", "1 1"])
     }
 
-    @Test func `several handlers of a future that two flatMaps wait for can be taken back`() {
+    @Test func `several handlers of a future that two flatMaps wait for can be cancelled`() {
         for (one, other) in [(0, 1), (1, 0), (0, 2), (2, 0), (1, 2), (2, 1)] {
             let (up, inner) = (Deferred<Int>(), Deferred<Int>())
             let log = Log<String>()
@@ -172,7 +172,7 @@ struct FutureProtocolFlatMapTests {
     }
 
     @Test(arguments: 1...100)
-    func `a flatMap on a filled future is filled when somebody looks, however deeply it is nested`(depth: Int) {
+    func `a flatMap on a filled future is filled at once, however deeply it is nested`(depth: Int) {
         @Sendable func nested(_ depth: Int, _ body: @escaping @Sendable () -> Void) {
             if depth == 0 { return body() }
             let deferred = Deferred<Int>()

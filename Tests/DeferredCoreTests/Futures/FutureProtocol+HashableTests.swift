@@ -14,7 +14,7 @@ struct FutureHashableTests {
         #expect(Set([one, copy, other]).count == 2)
     }
 
-    @Test func `a future is equal to its copies, and to what views the same`() {
+    @Test func `a future equals its copies, and other views of the same value`() {
         let deferred = Deferred<String>()
         let future = deferred.future
         #expect(future == deferred.future && future == Future(deferred))

@@ -30,7 +30,7 @@ struct FutureProtocolMapTests {
         #expect(log.entries == [1])
     }
 
-    @Test func `closures are let go when they have run, and when their future is dropped`() {
+    @Test func `closures are released when they have run, and when their future is dropped`() {
         let lifetimes = Lifetimes()
         var deferred: Deferred<Int>? = Deferred()
         let mapped = deferred?.map { [token = lifetimes.make()] value in

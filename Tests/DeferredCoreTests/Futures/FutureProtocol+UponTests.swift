@@ -51,7 +51,7 @@ struct FutureProtocolUponTests {
         #expect(await after.value == "here")
     }
 
-    @Test func `the ready-made executors run what they are given`() async {
+    @Test func `the ready-made executors run submitted closures`() async {
         #expect(await value(through: .immediate) == 1)
         #expect(await value(through: .any()) == 1)
         #expect(await value(through: .main) == 1)

@@ -30,7 +30,7 @@ struct OddExecutorTests {
         #expect(log.entries == [1, 2, 3, 1, 2, 3])
     }
 
-    @Test func `an executor that drops closures frees what waits for them, also behind a future that is held`() {
+    @Test func `an executor that drops closures frees their futures, also those derived from a held one`() {
         let lifetimes = Lifetimes()
         let deferred = Deferred<Int>()
         let mapped = deferred.map(on: Dropping()) { [token = lifetimes.make()] value in

@@ -43,7 +43,7 @@ struct SequenceFirstFilledTests {
         #expect(!deferred.storage.hasHandlers)
     }
 
-    @Test func `the handlers of one's own futures are taken back too`() {
+    @Test func `the handlers of custom futures are removed, too`() {
         let (a, b) = (CustomFuture<Int>(), CustomFuture<Int>())
         let first = [a, b].firstFilled()
         #expect(a.base.storage.hasHandlers)

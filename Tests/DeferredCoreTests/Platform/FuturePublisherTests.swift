@@ -29,7 +29,7 @@ struct FuturePublisherTests {
         withExtendedLifetime(subscription) {}
     }
 
-    @Test func `a cancelled subscription hears nothing and keeps nothing`() {
+    @Test func `a cancelled subscription receives nothing and keeps nothing`() {
         final class Captured: Sendable {}
         let deferred = Deferred<Int>()
         let log = Log<Int>()

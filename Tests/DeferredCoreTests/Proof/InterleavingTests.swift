@@ -185,7 +185,7 @@ struct InterleavingTests {
         #expect(explorer.interleavings > 10)
     }
 
-    @Test func `zip is filled once, by whoever comes last`() {
+    @Test func `zip is filled once, by the last of its futures`() {
         let explorer = Explorer(actors: 2)
         explorer.explore {
             let (a, b) = (Deferred<Int>(), Deferred<Int>())

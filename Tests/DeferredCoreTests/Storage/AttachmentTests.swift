@@ -31,7 +31,7 @@ struct AttachmentTests {
     }
 
     @Test(arguments: State.allCases)
-    func `only an empty one that goes on takes an object`(state: State) {
+    func `only an empty attachment that has not ended takes an object`(state: State) {
         let attachment = Attachment()
         let before = prepare(attachment, state)
         #expect(attachment.object === before)
@@ -44,7 +44,7 @@ struct AttachmentTests {
     }
 
     @Test(arguments: State.allCases)
-    func `the end is told to the object that is there`(state: State) {
+    func `the attached object is notified of the end`(state: State) {
         let attachment = Attachment()
         let before = prepare(attachment, state)
         #expect(attachment.end() === before)

@@ -8,7 +8,7 @@ struct TrampolineTests {
     /// A depth far beyond the stack's capacity, even at only a hundred bytes for each level.
     static let depth = isSanitized ? 10_000 : 20_000
 
-    @Test func `handlers that fill futures nest as deeply as somebody writes`() async {
+    @Test func `handlers that fill futures nest to any depth`() async {
         await onThread(stackSize: 512 << 10) {
             let futures = (0...Self.depth).map { _ in Deferred<Int>() }
             for index in 0..<Self.depth {
@@ -19,7 +19,7 @@ struct TrampolineTests {
         }
     }
 
-    @Test func `executors that run closures inline nest as deeply as somebody writes`() async {
+    @Test func `executors that run closures inline nest to any depth`() async {
         await onThread(stackSize: 512 << 10) {
             let head = Deferred<Int>()
             var tail = head.future
@@ -84,7 +84,7 @@ struct TrampolineTests {
         #expect(log.entries == [1, 2, 3])
     }
 
-    @Test func `a handler that was put off can be taken back`() {
+    @Test func `a postponed handler can be cancelled`() {
         let log = Log<Int>()
         let (first, last) = (Deferred<Int>(), Deferred<Int>())
         let taken = last.upon(.immediate) { _ in log.add(0) }

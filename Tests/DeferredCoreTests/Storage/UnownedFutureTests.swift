@@ -1,4 +1,3 @@
-import Synchronization
 import TestSupport
 import Testing
 
@@ -49,7 +48,7 @@ struct UnownedFutureTests {
         withExtendedLifetime(notice) { #expect(future.hasSucceeded) }
     }
 
-    @Test func `a notice that was taken back tells nothing`() {
+    @Test func `a cancelled notice is not delivered`() {
         let storage = FutureStorage<Int>()
         let told = Log<Int>()
         let notice = storage.notice { _, _ in told.add(1) }
@@ -61,7 +60,7 @@ struct UnownedFutureTests {
     @Test func `abandoning races with the input and with the last reference`() {
         for _ in 0..<(isSanitized ? 500 : 5_000) {
             let input = FutureStorage<Int>()
-            let stage = Mutex<Stage<Failing, ImmediateExecutor>?>(input.derive(ImmediateExecutor(), Failing()))
+            let stage = Lock<Stage<Failing, ImmediateExecutor>?>(input.derive(ImmediateExecutor(), Failing()))
             let values = Log<Int>()
             let reference = stage.withLock { stage -> UnownedFuture? in
                 stage?.upon(.immediate) { values.add($0) }

@@ -52,7 +52,7 @@ struct ClockTimerTests {
     }
 
     @Test(arguments: [true, false])
-    func `taken back, the closure is freed at once, and never starts`(isContinuous: Bool) async throws {
+    func `a cancelled closure is freed at once, and never starts`(isContinuous: Bool) async throws {
         let (clock, lifetimes) = (ManualClock(), Lifetimes())
         let any: any Clock<Duration> = isContinuous ? ContinuousClock() : clock
         let timer = ClockTimer(after: .seconds(60), clock: any) { [token = lifetimes.make()] in
@@ -66,7 +66,7 @@ struct ClockTimerTests {
         try await eventually { clock.sleeperCount == 0 }
     }
 
-    @Test func `a call that was made is not taken back`() async {
+    @Test func `cancelling after the call changes nothing`() async {
         for clock in [ContinuousClock(), SuspendingClock()] as [any Clock<Duration>] {
             let called = Deferred<Void>()
             let timer = ClockTimer(after: .nanoseconds(1), clock: clock) { called.fill() }
@@ -77,7 +77,7 @@ struct ClockTimerTests {
     }
 
     @Test(arguments: [true, false])
-    func `beside a future, whichever comes first lets go of the other`(isContinuous: Bool) async throws {
+    func `in a race with a future, whichever comes first releases the other`(isContinuous: Bool) async throws {
         let (clock, lifetimes) = (ManualClock(), Lifetimes())
         let any: any Clock<Duration> = isContinuous ? ContinuousClock() : clock
         func start(_ duration: Duration, beside future: FutureStorage<Int>) -> ClockTimer {
@@ -136,7 +136,7 @@ struct ClockTimerTests {
     }
 
     #if os(macOS) || os(Linux)
-    @Test func `a million timers that are taken back leave nothing`() async {
+    @Test func `a million cancelled timers leave nothing`() async {
         await #expect(processExitsWith: .success) {
             func rounds(_ count: Int) {
                 for _ in 0..<count { ClockTimer(after: .seconds(3_600), clock: ContinuousClock()) {}.cancel() }

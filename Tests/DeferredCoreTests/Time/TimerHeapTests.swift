@@ -20,7 +20,7 @@ struct TimerHeapTests {
         static func instant(_ seconds: Int) -> ContinuousClock.Instant { start.advanced(by: .seconds(seconds)) }
     }
 
-    @Test func `what is due comes out, the earliest first`() {
+    @Test func `due elements are removed, the earliest first`() {
         var heap = TimerHeap<Element>()
         let elements = [50, 10, 30, 20, 40].enumerated().map { Element($0, due: $1) }
         for element in elements { heap.insert(element) }
@@ -84,7 +84,7 @@ struct TimerHeapTests {
         }
     }
 
-    @Test func `what was taken out is not kept`() {
+    @Test func `removed elements are not kept`() {
         var heap = TimerHeap<Element>()
         let last = Element(0, due: 0)
         weak var gone: Element?

@@ -18,7 +18,7 @@ struct TimerQueueTests {
         return Registration(notice)
     }
 
-    @Test func `closures run at their times, and those taken back don't`() async {
+    @Test func `closures run at their times, and cancelled ones don't`() async {
         let (order, last, queue) = (Log<Int>(), Deferred<Void>(), TimerQueue())
         let start = ContinuousClock.now
         let late = add(to: queue, at: start + .milliseconds(60)) { order.add(0) }
@@ -75,7 +75,7 @@ struct TimerQueueTests {
         #expect(queue.count == 0)
     }
 
-    @Test func `a closure that is taken back is freed at once, outside of the lock`() {
+    @Test func `a cancelled closure is freed at once, outside of the lock`() {
         let (queue, lifetimes) = (TimerQueue(), Lifetimes())
         let registration = add(to: queue, at: .now + .seconds(3_600)) { [token = lifetimes.make()] in token.touch() }
         #expect(lifetimes.count == 1 && queue.count == 1)

@@ -20,7 +20,7 @@ struct HTTPLinkTests {
         #expect(journal.entries == ["a", "b", "c"])
     }
 
-    @Test func `what follows a chain comes to its end, in the place of its terminal loader`() {
+    @Test func `a loader joined to a complete chain replaces its terminal loader`() {
         let (journal, one, two) = (Journal<String>(), StubLoader(.response(201)), StubLoader(.response(202)))
         let front = noting("a", in: journal) --> noting("b", in: journal)
         let whole = front --> noting("c", in: journal) --> one
@@ -47,7 +47,7 @@ struct HTTPLinkTests {
         #expect((ResetGuard() --> Autocancel()).reset().isFilled)
     }
 
-    @Test func `copies of a loader share what it keeps`() {
+    @Test func `copies of a loader share its state`() {
         let (throttle, stub) = (Throttle(maximum: 1), StubLoader())
         let (one, two) = (throttle --> stub, throttle --> stub)
         one.load(.example)

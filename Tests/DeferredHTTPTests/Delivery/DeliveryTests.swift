@@ -12,7 +12,7 @@ import Testing
 /// | loader | rule | test |
 /// |---|---|---|
 /// | `Retry` | tries again while it has only the head, and drops that body | `a retry` |
-/// | `Retry` | leaves failures of the body to its reader | `what fails in the body is not tried again` |
+/// | `Retry` | leaves failures of the body to its reader | `a failure within the body is not retried` |
 /// | `BearerAuthentication` | drops the body of a 401, and loads once more | `a refused token` |
 /// | `Validate` | looks at the head; the error has the body | `a status that is not accepted` |
 /// | `Throttle` | a stream keeps its place until its end | `a throttle` |
@@ -46,7 +46,7 @@ struct DeliveryTests {
         #expect(stub.requests.count == 2 && cancels.entries == [1])
     }
 
-    @Test func `what fails in the body is not tried again`() async throws {
+    @Test func `a failure within the body is not retried`() async throws {
         struct Failure: Error {}
         let failing = StubLoader.Answer.response(
             stream: { HTTPBodyStream(AsyncThrowingStream<Data, any Error> { throw Failure() }) }

@@ -42,7 +42,7 @@ struct HTTPErrorDescriptionTests {
         #expect(error.localizedDescription == "\(error)")
     }
 
-    @Test func `no description tells a secret`() throws {
+    @Test func `no description shows a secret`() throws {
         let request = try request()
         let headers: HTTPHeaders = ["Set-Cookie": "id=s3ss10n", "X-Api-Key": "tok123"]
         let response = HTTPResponse(request: request, status: 401, headers: headers, body: Data("hunter2".utf8))
@@ -66,7 +66,7 @@ struct HTTPErrorDescriptionTests {
         }
     }
 
-    @Test func `a foreign cause is named by its type, for it might tell a secret`() throws {
+    @Test func `a foreign cause is named by its type, since its text might contain a secret`() throws {
         struct Failure: Error { let token = "tok123" }
         let text = "\(HTTPError(.unknown, request: try request(), underlying: Failure()))"
         #expect(text.contains("Failure") && !text.contains("tok123"))

@@ -29,7 +29,7 @@ struct HTTPHeadersTests {
         #expect(headers.map(\.value) == ["1", "h", "2"])
     }
 
-    @Test func `what is missing can be added`() {
+    @Test func `missing fields can be added`() {
         var headers: HTTPHeaders = ["accept": "mine"]
         headers.addMissing(from: self.headers)
         #expect(headers.map(\.value) == ["mine", "1", "h", "2"])

@@ -45,12 +45,12 @@ struct ApplyEnvironmentTests {
         #expect(sent.url == url && sent.headers.isEmpty)
     }
 
-    @Test func `what the request says takes precedence`() throws {
+    @Test func `the settings of the request take precedence`() throws {
         let sent = try sent(HTTPRequest(scheme: "https", port: 1, path: "/x"))
         #expect(sent.url?.absoluteString == "https://api.example.com:1/v%202/x?key=a%26b")
     }
 
-    @Test func `a request can have an environment of its own`() throws {
+    @Test func `a request can have its own environment`() throws {
         var request = HTTPRequest(path: "/x")
         request.environment = HTTPEnvironment(host: "staging")
         #expect(try sent(request).url?.absoluteString == "https://staging/x")

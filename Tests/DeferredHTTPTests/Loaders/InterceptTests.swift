@@ -56,7 +56,7 @@ struct InterceptTests {
         )
     }
 
-    @Test func `cancelling goes through the closure to what is below`() async throws {
+    @Test func `cancelling goes through the closure to the execution below`() async throws {
         let stub = StubLoader()
         let task = (Intercept { try await $1($0) } --> Retry() --> stub).load(.example)
         try await eventually { stub.requests.count == 1 }
@@ -77,7 +77,7 @@ struct InterceptTests {
         #expect(try await task.value.status == 299)
     }
 
-    @Test func `a request that is completed from above ends what is below`() async throws {
+    @Test func `completing a request from above ends the execution below`() async throws {
         let stub = StubLoader()
         let task = (Intercept { try await $1($0) } --> stub).load(.example)
         try await eventually { stub.requests.count == 1 }
@@ -86,7 +86,7 @@ struct InterceptTests {
         #expect(task.codeNow == .timedOut)
     }
 
-    @Test func `task-local values are those of whoever loads`() async throws {
+    @Test func `task-local values are those of the caller of load`() async throws {
         let names = Journal<String>()
         let chain =
             Intercept { request, next in

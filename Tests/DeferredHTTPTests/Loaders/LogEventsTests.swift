@@ -23,7 +23,7 @@ struct LogEventsTests {
         }
     }
 
-    @Test func `before a retry, all attempts are told`() {
+    @Test func `a log before a retry reports all attempts`() {
         let stub = StubLoader(.response(503), .failure(.timedOut), .response(200, body: "12345"))
         let chain = log --> Validate() --> Retry(.custom { $0.number < 3 ? .zero : nil }) --> stub
         let task = chain.load(.example)
@@ -36,7 +36,7 @@ struct LogEventsTests {
         #expect("\(events.entries[3])" == "GET https://example.com/: attempt 2, 0.0 seconds")
     }
 
-    @Test func `behind it, each attempt begins and ends`() {
+    @Test func `a log behind a retry reports each attempt from start to end`() {
         let chain =
             Retry(.custom { $0.number < 2 ? .zero : nil }) --> log --> StubLoader(.failure(.timedOut), .response(204))
         chain.load(.example)

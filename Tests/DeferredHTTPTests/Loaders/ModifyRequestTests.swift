@@ -7,13 +7,13 @@ import Testing
 struct ModifyRequestTests {
     private enum Failure: Error { case thrown }
 
-    @Test func `the changed request is loaded, and the response tells of it`() throws {
+    @Test func `the changed request is loaded, and the response names it`() throws {
         let task = (ModifyRequest { $0.headers["X"] = "1" } --> StubLoader(.response())).load(.example)
         let response = try #require(try task.peek()?.get())
         #expect(response.request.headers["X"] == "1" && task.request.headers["X"] == nil)
     }
 
-    @Test func `what the closure throws fails the request, and nothing is sent`() throws {
+    @Test func `an error that the closure throws fails the request, and nothing is sent`() throws {
         let stub = StubLoader(.response())
         let task = (ModifyRequest { _ in throw Failure.thrown } --> stub).load(.example)
         guard case .failure(let error) = try #require(task.peek()) else { return }

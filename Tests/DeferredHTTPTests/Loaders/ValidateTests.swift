@@ -6,7 +6,7 @@ import Testing
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct ValidateTests {
     @Test(arguments: [(200, true), (299, true), (199, false), (304, false), (404, false), (503, false)])
-    func `statuses beside 200 to 299 are failures`(code: Int, isAccepted: Bool) throws {
+    func `statuses other than 200 to 299 are failures`(code: Int, isAccepted: Bool) throws {
         let task = (Validate() --> StubLoader(.response(HTTPStatus(code), body: "b"))).load(.example)
         guard case .failure(let error) = try #require(task.peek()) else {
             #expect(isAccepted)

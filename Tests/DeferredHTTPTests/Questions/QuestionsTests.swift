@@ -34,7 +34,7 @@ import Testing
 /// - Cancel during a reset? Completes once; the reset goes on. Test: `cancel during reset`.
 /// - Load during a reset? Fails: `.resetInProgress`; no further loader sees it. Test: `load during reset`.
 /// - Reset during a reset? It is the same reset. Test: `reset during reset`.
-/// - What does a reset wait for? All requests in flight. Test: `a reset waits for what is in flight`.
+/// - What does a reset wait for? All requests in flight. Test: `a reset waits for requests in flight`.
 /// - A loader never completes, and is reset? Completes with `.cancelled` after the grace; the reset ends. Test:
 ///   `a loader that never completes and is reset`.
 @Suite("Questions", .ownThread, .timeLimit(.minutes(5)))

@@ -12,7 +12,7 @@ struct ResetQuestionsTests {
 
     private var chain: ResetGuard { ResetGuard() --> Autocancel(grace: .seconds(5), clock: clock) --> stub }
 
-    @Test func `a reset waits for what is in flight`() {
+    @Test func `a reset waits for requests in flight`() {
         let chain = chain
         let tasks = (0..<3).map { _ in chain.load(.example) }
         let reset = chain.reset()

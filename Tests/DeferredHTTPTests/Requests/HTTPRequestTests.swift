@@ -83,7 +83,7 @@ struct HTTPRequestTests {
         #expect(request.isThrottled && request.retryStrategy == nil && request.timeout == nil)
     }
 
-    @Test func `methods know what they do`() {
+    @Test func `methods know whether they are safe and idempotent`() {
         let methods: [HTTPMethod] = [.get, .head, .options, .trace, .put, .delete, .post, .patch, "PURGE"]
         #expect(methods.filter(\.isSafe) == [.get, .head, .options, .trace])
         #expect(methods.filter(\.isIdempotent) == [.get, .head, .options, .trace, .put, .delete])

@@ -14,7 +14,7 @@ struct HTTPResponseJSONTests {
         #expect(inferred.name == "Ada" && response.text.contains("Ada"))
     }
 
-    @Test func `what is not the type fails with request, response and cause`() throws {
+    @Test func `a body of another type fails with request, response and cause`() throws {
         let response = try #require(try StubLoader(.json("[]")).load(.example).peek()?.get())
         let error = #expect(throws: HTTPError.self) { try response.decode(User.self) }
         #expect(error?.code == .cannotDecode && error?.response?.status == .ok && error?.underlying is DecodingError)

@@ -20,7 +20,7 @@ struct AbandonedTests {
         BearerAuthentication(token: "t", hosts: ["example.com"]) { _ in .never },
     ]
 
-    @Test func `a loader that lets go of its task completes it, whoever holds what load returned`() {
+    @Test func `a loader that releases its task completes it, even if the caller of load holds it`() {
         #expect(Forgetful().load(.example).codeNow == .abandoned)
         let journal = Journal<HTTPError.Code?>()
         Forgetful().load(.example) { result in
@@ -45,7 +45,7 @@ struct AbandonedTests {
         #expect(error?.code == .abandoned)
     }
 
-    @Test func `what a loader passes on and keeps does not keep the task that it let go of`() throws {
+    @Test func `a part that a loader keeps does not retain the task that it released`() throws {
         struct Half: HTTPLink {
             let kept: Journal<HTTPTask?>
             var next: (any HTTPLoader)?
@@ -56,7 +56,7 @@ struct AbandonedTests {
         #expect(try #require(kept.entries.first ?? nil).codeNow == .abandoned)
     }
 
-    @Test func `a loader that stops its work when it is told to, and lets go of the task, has cancelled it`() {
+    @Test func `a loader that stops on cancellation and releases the task completes it as cancelled`() {
         struct Timed: HTTPLoader {
             let never = Deferred<Void>()
             func load(_ task: HTTPTask) {
@@ -70,7 +70,7 @@ struct AbandonedTests {
         #expect(task.codeNow == .cancelled)
     }
 
-    @Test func `an execution completed from above cancels what is below`() {
+    @Test func `an execution completed from above cancels the execution below`() {
         let stub = StubLoader()
         let task = (Retry() --> Validate() --> Deduplicate() --> Throttle(maximum: 1) --> stub).load(.example)
         let below = stub.tasksInFlight[0]
@@ -79,7 +79,7 @@ struct AbandonedTests {
         #expect(stub.tasksInFlight.isEmpty)
     }
 
-    @Test func `what waits gives up its place when it is completed from above`() {
+    @Test func `a waiting request gives up its place when it is completed from above`() {
         let (stub, throttle) = (StubLoader(), Throttle(maximum: 1))
         let chain = throttle --> stub
         let tasks = (0..<3).map { _ in chain.load(.example) }
@@ -87,6 +87,18 @@ struct AbandonedTests {
         #expect(throttle.waitingCount == 1)
         stub.tasksInFlight[0].succeed(.ok)
         #expect(stub.requests.count == 2 && stub.tasksInFlight.map(\.id) == [tasks[2].id])
+    }
+
+    @Test func `a request that waits for a token is released when it is completed from above`() {
+        let chain = BearerAuthentication { _ in .never } --> StubLoader()
+        weak var kept: HTTPTask?
+        do {
+            let task = HTTPTask(HTTPRequest(path: "/"))
+            kept = task
+            chain.load(task)
+            task.fail(.timedOut)
+        }
+        #expect(kept == nil)
     }
 
     @Test func `awaiting a request is awaiting a task`() async throws {

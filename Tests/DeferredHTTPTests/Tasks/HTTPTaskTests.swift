@@ -31,7 +31,7 @@ struct HTTPTaskTests {
         #expect(journal.entries == ["cancel", "complete"])
     }
 
-    @Test func `a handler that was taken back never runs`() {
+    @Test func `a cancelled handler never runs`() {
         let (task, lifetimes) = (HTTPTask(.example), Lifetimes())
         let cancellation = task.addCancellationHandler { [token = lifetimes.make()] in token.touch() }
         let completion = task.addCompletionHandler { [token = lifetimes.make()] _ in token.touch() }
@@ -51,7 +51,7 @@ struct HTTPTaskTests {
         #expect(task.statusNow == .ok)
     }
 
-    @Test func `a task that everybody lets go of completes as abandoned`() {
+    @Test func `a task that nobody holds completes as abandoned`() {
         let journal = Journal<HTTPResult>()
         var task: HTTPTask? = HTTPTask(.example)
         let id = task?.request.id
@@ -64,7 +64,7 @@ struct HTTPTaskTests {
         #expect(error.code == .abandoned && error.request.id == id && journal.entries.count == 1)
     }
 
-    @Test func `a loader that lets go of a part of a task completes the task`() {
+    @Test func `a loader that releases a part of a task completes the task`() {
         struct Forgetful: HTTPLoader {
             func load(_ task: HTTPTask) {}
         }

@@ -58,7 +58,7 @@ extension URLClientTests {
             #expect(server.requestCount == 1)
         }
 
-        @Test func `an expired token is replaced by what the closure gives`() async throws {
+        @Test func `an expired token is replaced by the one that the closure gives`() async throws {
             let server = try server(accepts: "Bearer new", challenge: "Bearer error=\"invalid_token\"")
             defer { server.stop() }
             let refused = Log<[URLClient.Credential]>()
@@ -140,7 +140,7 @@ extension URLClientTests {
             #expect(await client.begin(server.url("/")).ending() == denied)
         }
 
-        @Test func `a description does not tell the secret`() {
+        @Test func `a description does not contain the secret`() {
             let credential = URLClient.Credential.basic(user: "me", password: "secret")
             #expect("\(credential) \(String(reflecting: credential))" == "basic(user: \"me\") basic(user: \"me\")")
             #expect("\(URLClient.Credential.bearer(token: "secret"))" == "bearer")

@@ -54,7 +54,7 @@ extension URLClientTests {
             #expect(await client.begin(server.url("/body")).ending() == .status(200))
         }
 
-        @Test func `the total deadline ends a request that goes on and on`() async throws {
+        @Test func `the total deadline ends an endless request`() async throws {
             let drip = LoopbackServer.Script.Step.drip(.pattern(count: 1_000), size: 1, every: .milliseconds(20))
             let server = try LoopbackServer { _ in [.send("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n"), drip] }
             defer { server.stop() }

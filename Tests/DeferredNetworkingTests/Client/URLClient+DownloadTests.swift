@@ -26,7 +26,7 @@ extension URLClientTests {
             #expect(try folder.contents() == ["file"])
         }
 
-        @Test func `the next attempt goes on where the last one ended`() async throws {
+        @Test func `the next attempt resumes where the last one ended`() async throws {
             let source = try TemporaryDirectory()
             try LoopbackServer.Payload.patternBytes(0..<100_000).write(to: source.file)
             let server = try LoopbackServer { request in
@@ -52,7 +52,7 @@ extension URLClientTests {
             #expect(try folder.contents() == ["file"])
         }
 
-        @Test func `its progress tells how much was there before`() async throws {
+        @Test func `its progress reports how much was resumed`() async throws {
             let source = try TemporaryDirectory()
             try LoopbackServer.Payload.patternBytes(0..<100_000).write(to: source.file)
             let server = try LoopbackServer { request in

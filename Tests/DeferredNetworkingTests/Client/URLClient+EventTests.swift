@@ -61,7 +61,7 @@ extension URLClientTests {
             #expect(events.entries.map(\.elapsed) == events.entries.map(\.elapsed).sorted())
         }
 
-        @Test func `a request's own monitor hears of that request, after the client's, and why it is retried`()
+        @Test func `a request's own monitor gets its events after the client's, with the causes of retries`()
             async throws
         {
             let server = try LoopbackServer { request in
@@ -133,7 +133,7 @@ extension URLClientTests {
             #expect(lines.last?.hasSuffix("0 bytes sent, 2 received") == true)
         }
 
-        @Test func `an event tells of a URLError on one line, without its user info`() async throws {
+        @Test func `an event describes a URLError on one line, without its user info`() async throws {
             let server = try LoopbackServer { _ in .redirect(to: "http://me:secret@127.0.0.1:1/?token=secret#a=b") }
             defer { server.stop() }
             let events = Log<URLClient.Event>()

@@ -87,7 +87,7 @@ extension URLClientTests {
             #expect(near.value(forHTTPHeaderField: "X-Authorization") == "Bearer secret")
         }
 
-        @Test func `a closure decides on what is sent`() async throws {
+        @Test func `a closure decides what is sent`() async throws {
             let server = try server()
             defer { server.stop() }
             let client = URLClient.fresh {

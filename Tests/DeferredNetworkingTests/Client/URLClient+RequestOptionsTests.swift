@@ -37,7 +37,7 @@ extension URLClientTests {
             #expect(await client.begin(url).ending() == refusal)
         }
 
-        @Test func `a request may have a deadline and retries of its own`() async throws {
+        @Test func `a request may have its own deadline and retries`() async throws {
             let server = try LoopbackServer { request in
                 request.path == "/stall" ? [.stall] : request.number == 1 ? .status(503) : .response(body: "hello")
             }

@@ -86,7 +86,7 @@ extension URLClientTests {
         }
 
         @Test(arguments: ["POST", "PATCH"])
-        func `what must not be sent twice is not`(method: String) async throws {
+        func `a request that must not be sent twice is not retried`(method: String) async throws {
             let server = try LoopbackServer { _ in .status(503) }
             defer { server.stop() }
             let request = URLRequest(server.url("/")) { $0.httpMethod = method }
@@ -94,7 +94,7 @@ extension URLClientTests {
             #expect(server.requestCount == 1)
         }
 
-        @Test func `what the caller says may be sent twice is`() async throws {
+        @Test func `a request that the caller declares repeatable is retried`() async throws {
             let server = try LoopbackServer { $0.number % 2 == 1 ? .status(503) : .response(body: "hello") }
             defer { server.stop() }
             var request = URLRequest.post(server.url("/"), Data("body".utf8))

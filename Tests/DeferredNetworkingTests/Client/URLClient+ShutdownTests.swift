@@ -14,7 +14,7 @@ import FoundationNetworking
 extension URLClientTests {
     @Suite("Shutting down")
     struct Shutdown {
-        @Test func `what runs and what waits ends, what comes is refused, and connections close`() async throws {
+        @Test func `running and waiting requests end, new ones are refused, and connections close`() async throws {
             let server = try LoopbackServer { _ in .response(body: "hello").delayed(by: .milliseconds(30)) }
             defer { server.stop() }
             let client = URLClient.fresh { $0.maximumRequestsInFlight = 1 }

@@ -70,7 +70,7 @@ extension URLClientTests {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `requests cancelled at random moments end once each, and the client goes on`() async throws {
+        func `requests cancelled at random moments end once each, and the client still works`() async throws {
             let server = try LoopbackServer.forStorms(bodySize: 30_000)
             defer { server.stop() }
             let folder = try TemporaryDirectory()

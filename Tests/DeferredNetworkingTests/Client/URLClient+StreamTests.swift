@@ -65,7 +65,7 @@ extension URLClientTests {
         }
 
         @Test(arguments: [1_000, 100_000_000])
-        func `what is not read in time waits, in memory and in a file`(bufferSize: Int) async throws {
+        func `unread bytes wait in memory and in a file`(bufferSize: Int) async throws {
             let server = try LoopbackServer { _ in .response(body: .pattern(count: 3_000_000)) }
             defer { server.stop() }
             let client = URLClient.fresh {
@@ -85,7 +85,7 @@ extension URLClientTests {
             #expect(task.progress.fractionCompleted == 1)
         }
 
-        @Test func `a body cut short throws after what came of it`() async throws {
+        @Test func `a truncated body throws after the bytes that arrived`() async throws {
             let server = try LoopbackServer { _ in .response(body: "12345", contentLength: 10) + [.close] }
             defer { server.stop() }
             let response = try await URLClient.fresh().stream(URLRequest(url: server.url("/"))).get()

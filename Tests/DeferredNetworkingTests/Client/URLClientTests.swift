@@ -241,7 +241,7 @@ extension URLClientTests {
             #expect(user == User(name: "application/json"))
         }
 
-        @Test func `what is not the type fails with the decoder's error`() async throws {
+        @Test func `a body of another type fails with the decoder's error`() async throws {
             let server = try LoopbackServer { _ in .json("[]") }
             defer { server.stop() }
             let task = URLClient.fresh().decode(User.self, from: URLRequest(url: server.url("/")))

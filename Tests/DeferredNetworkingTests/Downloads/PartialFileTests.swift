@@ -32,7 +32,7 @@ final class PartialFileTests {
     }
 
     @Test(arguments: [false, true])
-    func `a complete file takes the destination's name and replaces what was there`(isResumable: Bool) throws {
+    func `a complete file takes the destination's name and replaces an existing file`(isResumable: Bool) throws {
         try Data("old".utf8).write(to: destination)
         var file = try PartialFile(destination: destination, of: url, isResumable: isResumable)
         try file.restart(validator: try validator())
@@ -105,7 +105,7 @@ final class PartialFileTests {
         second.abandon()
     }
 
-    @Test func `two downloads that don't resume each write a file of their own`() throws {
+    @Test func `two downloads that don't resume each write their own file`() throws {
         var first = try PartialFile(destination: destination, of: url, isResumable: false)
         var second = try PartialFile(destination: destination, of: url, isResumable: false)
         #expect(first.path != second.path)
@@ -139,7 +139,10 @@ final class PartialFileTests {
                 try PartialFile(destination: destination, of: url, isResumable: isResumable)
             }
             #expect(error?.code == .fileWriteFileExists)
-            #expect(error?.localizedDescription.hasPrefix("Cannot write \(destination.path): a device, a pipe") == true)
+            #expect(
+                error?.localizedDescription.hasPrefix("Cannot write \(destination.path): it is a device, a pipe")
+                    == true
+            )
         }
         #expect(try names == ["link", "pipe"])
     }
@@ -154,6 +157,19 @@ final class PartialFileTests {
         #expect(try names == ["file", "file.partial", "file.partial.validator"])
     }
 
+    @Test func `a failed renaming is the error, even if the validator can't be restored`() throws {
+        var file = try PartialFile(destination: destination, of: url, isResumable: true)
+        try file.restart(validator: try validator())
+        try file.append(Data("x".utf8))
+        try FileManager.default.createDirectory(at: destination, withIntermediateDirectories: false)
+        let validatorFile = URL(filePath: file.path + ".validator")
+        try FileManager.default.removeItem(at: validatorFile)
+        try FileManager.default.createDirectory(at: validatorFile, withIntermediateDirectories: false)
+        let error = #expect(throws: CocoaError.self) { try file.complete() }
+        #expect(error?.userInfo[NSFilePathErrorKey] as? String == destination.path)
+        file.abandon()
+    }
+
     @Test func `a full disk fails with the path and leaves the process running`() throws {
         #if os(Linux)
         let descriptor = try #require(POSIXFile.openFile("/dev/full", O_WRONLY))
@@ -165,7 +181,7 @@ final class PartialFileTests {
         #expect(error.localizedDescription == "Cannot write /some/file: No space left on device")
     }
 
-    @Test func `a part behind a symbolic link is refused, and what it leads to stays`() throws {
+    @Test func `a part behind a symbolic link is refused, and the link's target stays`() throws {
         let other = directory.appending(path: "other")
         try Data("precious".utf8).write(to: other)
         for name in ["file.partial", "file.partial.validator"] {
@@ -204,7 +220,7 @@ final class PartialFileTests {
     }
 
     @Test(arguments: [false, true])
-    func `a file that has taken the part's name is not deleted, nor taken for the part`(isResumable: Bool) throws {
+    func `a file that has taken the part's name is neither deleted nor taken for it`(isResumable: Bool) throws {
         for completes in [false, true] {
             var file = try PartialFile(destination: destination, of: url, isResumable: isResumable)
             try file.append(Data("x".utf8))

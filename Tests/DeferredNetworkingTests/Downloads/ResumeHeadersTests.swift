@@ -102,7 +102,7 @@ struct ResumeHeadersTests {
         (416, ["Content-Range": "bytes */5"], "startOver"), (416, [:], "startOver"),
         (404, [:], "reject"), (500, [:], "reject"), (304, [:], "reject"),
     ])
-    func `a response to a range request is judged by what it says it is`(
+    func `a response to a range request is judged by its headers`(
         status: Int,
         headers: [String: String],
         expected: String

@@ -38,7 +38,7 @@ struct FuzzTests {
     }
 
     /// The number of responses for each door; smaller under a sanitizer, where each takes many times as long.
-    private static let perDoor = isSanitized ? 200 : 2_000
+    private static let perDoor = isSanitized ? 200 : 1_000
     private static let blockSize = 500
 
     static let hostileBlocks = blocks(perDoor: perDoor)

@@ -32,7 +32,7 @@ struct LibcurlEngineTests {
     ]
 
     @Test(arguments: responses.indices)
-    func `a response that is cut at any byte fails, unless what is left is whole`(index: Int) async throws {
+    func `a response that is cut at any byte fails, unless the rest is complete`(index: Int) async throws {
         let response = Self.responses[index]
         let server = try LoopbackServer { request in
             let count = Int(request.path.dropFirst()) ?? 0
@@ -200,7 +200,7 @@ struct LibcurlEngineTests {
 
     // MARK: Settings
 
-    @Test func `what a session can't do is refused at once, with the engine that can`() async throws {
+    @Test func `a setting that a session doesn't support is refused at once, with the engine that does`() async throws {
         let url = try #require(URL(string: "http://127.0.0.1:9/"))
         let changes: [(String, @Sendable (inout URLClient.Configuration) -> Void)] = [
             ("tls", { $0.tls.minimumVersion = .v1_3 }),
@@ -225,7 +225,7 @@ struct LibcurlEngineTests {
         }
     }
 
-    @Test func `the end of a request tells how long its parts took`() async throws {
+    @Test func `the last event of a request has the times of its parts`() async throws {
         let server = try LoopbackServer { _ in .response(body: "hello") }
         defer { server.stop() }
         let metrics = Log<URLClient.Metrics>()
@@ -246,6 +246,25 @@ struct LibcurlEngineTests {
         let client = Self.client { $0.proxy = .server(proxy.url("/")) }
         let url = try #require(URL(string: "http://nowhere.invalid/"))
         #expect(try await client.begin(url).text() == "GET by proxy")
+    }
+
+    @Test func `a client that gets no descriptors fails with that reason, and works once there are some`() async {
+        await #expect(processExitsWith: .success) {
+            let server = try LoopbackServer { _ in .response(body: "hello") }
+            // Opens what the process keeps open, such as the library and the descriptors of timers.
+            #expect(try await Self.client().begin(server.url("/")).text() == "hello")
+            let client = Self.client()
+            var before = rlimit()
+            getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &before)
+            var none = before
+            none.rlim_cur = 0
+            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &none)
+            let failed = await client.begin(server.url("/")).result
+            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &before)
+            let error = #expect(throws: URLError.self) { try failed.get() }
+            #expect(error?.localizedDescription == "Cannot start a thread: Too many open files")
+            #expect(try await client.begin(server.url("/")).text() == "hello")
+        }
     }
 
     @Test func `the numbers of libcurl's options are those that it has`() {

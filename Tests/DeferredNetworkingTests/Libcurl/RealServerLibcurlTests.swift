@@ -49,7 +49,7 @@ struct RealServerLibcurlTests {
         for task in tasks { #expect(try await task.get().0.count == 1_024) }
     }
 
-    @Test func `HTTP/1.1 is spoken where nothing else is to be`() async throws {
+    @Test func `HTTP/1.1 is used if no other version is allowed`() async throws {
         let metrics = Log<URLClient.Metrics>()
         let client = client {
             $0.httpVersion = .http1_1

@@ -19,7 +19,7 @@ struct RedirectHandlingTests {
         }
     }
 
-    @Test func `where a body is in no request, the proposal is what knows it`() throws {
+    @Test func `a body that no request has comes from the proposal`() throws {
         let proposal = try request("/platform", "PUT") {
             $0.httpBody = Data("known".utf8)
             $0.setValue("secret", forHTTPHeaderField: "Authorization")

@@ -30,8 +30,8 @@ struct SessionSecurityTests {
     }
 
     #if canImport(FoundationNetworking)
-    @Test func `it can't be told on Linux`() async {
-        #expect(await refusal { $0.minimumVersion = .v1_3 }?.hasPrefix("tls is not possible over .urlSession") == true)
+    @Test func `URLSession on Linux refuses it`() async {
+        #expect(await refusal { $0.minimumVersion = .v1_3 }?.hasPrefix("tls is not supported by .urlSession") == true)
     }
 
     @Test func `a certificate in PKCS#12 format isn't for libcurl`() async {
@@ -58,7 +58,7 @@ struct SessionSecurityTests {
         )
     }
 
-    @Test func `a session gets the version, and no more where all else is the system's`() throws {
+    @Test func `a session gets only the version if everything else is the system's default`() throws {
         var tls = URLClient.TLS()
         tls.minimumVersion = .v1_3
         let configuration = URLSessionConfiguration.ephemeral

@@ -38,12 +38,10 @@ struct CheckedRequestTests {
         },
         Refusal("the method \"\" is not a token; use letters only, such as \"POST\"") { $0.httpMethod = "" },
         Refusal(
-            "the header name \"X-A: 1\\r\\nX-B\" is not a token; use letters, digits and hyphens, "
-                + "and put the value into the value"
+            "the header name \"X-A: 1\\r\\nX-B\" is not a token; use letters, digits and hyphens only"
         ) { $0.setValue("secret", forHTTPHeaderField: "X-A: 1\r\nX-B") },
         Refusal(
-            "the header name \"X\\0\\u{7F}Y\" is not a token; use letters, digits and hyphens, "
-                + "and put the value into the value"
+            "the header name \"X\\0\\u{7F}Y\" is not a token; use letters, digits and hyphens only"
         ) { $0.setValue("v", forHTTPHeaderField: "X\0\u{7F}Y") },
         Refusal("the time-out of inf s is not a positive, finite number of seconds") { $0.timeoutInterval = .infinity },
         Refusal("the time-out of nan s is not a positive, finite number of seconds") { $0.timeoutInterval = .nan },
@@ -60,8 +58,8 @@ struct CheckedRequestTests {
             $0.setValue("2", forHTTPHeaderField: "content-length")
         },
         Refusal(
-            "the header Transfer-Encoding is not the caller's to set: beside the Content-Length of the body, "
-                + "servers disagree about where the request ends; leave it out"
+            "the header Transfer-Encoding: \"chunked\" cannot be set, since servers disagree about where a request ends "
+                + "that also has a Content-Length; leave it out"
         ) { $0.setValue("chunked", forHTTPHeaderField: "transfer-encoding") },
         Refusal("the header Content-Length: \"+5\" is not a number; leave it out") {
             $0.httpMethod = "POST"
@@ -77,7 +75,7 @@ struct CheckedRequestTests {
         #expect(error?.localizedDescription == refusal.message)
     }
 
-    @Test func `a refusal never tells a password or the value of a header`() {
+    @Test func `a refusal never shows a password or the value of a header`() {
         for refusal in Self.refusals {
             #expect(!refusal.message.contains("secret"))
         }

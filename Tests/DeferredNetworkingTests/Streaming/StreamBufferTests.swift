@@ -57,7 +57,7 @@ struct StreamBufferTests {
         #expect(counts == expected)
     }
 
-    @Test func `what is thrown away in the middle ends readers and writers`() async throws {
+    @Test func `discarding in the middle ends readers and writers`() async throws {
         for turn in 0..<100 {
             let buffer = StreamBuffer(memoryLimit: 100)
             let writer = write(200, to: buffer)

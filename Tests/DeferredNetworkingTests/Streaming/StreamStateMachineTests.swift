@@ -56,7 +56,7 @@ struct StreamStateMachineTests {
         }
     }
 
-    @Test func `a sender is held up between two marks, and what is under way then needs no file`() {
+    @Test func `a sender is paused between two marks, and bytes on their way then need no file`() {
         var machine = StreamStateMachine(memoryLimit: 1 << 20, limit: 1 << 20)
         let piece = Data(count: 256 << 10)
         for count in 1...8 {
@@ -118,7 +118,7 @@ struct StreamStateMachineTests {
         #expect(stream.drain().failed)
     }
 
-    @Test func `what was thrown away is not read`() throws {
+    @Test func `discarded bytes are not read`() throws {
         var stream = Stream(memoryLimit: 3)
         stream.append(Data("abc".utf8))
         stream.append(Data("def".utf8))
@@ -128,7 +128,7 @@ struct StreamStateMachineTests {
         #expect(bytes.isEmpty && isAtEnd && failed)
     }
 
-    @Test func `while a piece is read, others wait and what comes goes behind it`() throws {
+    @Test func `while a piece is read, other readers wait, and new bytes go behind it`() throws {
         var stream = Stream(memoryLimit: 0)
         stream.append(Data("abc".utf8))
         guard case .read(let range) = stream.machine.next() else { throw Failure() }
@@ -157,7 +157,7 @@ struct StreamStateMachineTests {
         #expect(stream.take() == Data("def".utf8))
     }
 
-    @Test func `what is thrown away while it is read or written stays away`() throws {
+    @Test func `bytes discarded while they are read or written stay discarded`() throws {
         var stream = Stream(memoryLimit: 0)
         stream.append(Data("abc".utf8))
         guard case .read = stream.machine.next() else { throw Failure() }

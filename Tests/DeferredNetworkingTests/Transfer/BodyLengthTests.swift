@@ -22,7 +22,7 @@ struct BodyLengthTests {
             ("GET", 200, ["Content-Length": "99999999999999999999"], nil),
         ] as [(String, Int, [String: String], Int64?)]
     )
-    func `a length is expected where the response tells it`(
+    func `a length is expected if the response declares it`(
         method: String,
         status: Int,
         headers: [String: String],

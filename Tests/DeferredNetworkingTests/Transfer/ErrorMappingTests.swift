@@ -55,7 +55,7 @@ struct ErrorMappingTests {
         (.dataLengthExceedsMaximum, "resource exceeds maximum size", false, .badServerResponse),
         (.zeroByteResource, "zero byte resource", false, .networkConnectionLost),
     ])
-    func `the code says what happened`(code: URLError.Code, text: String, hasResponse: Bool, expected: URLError.Code)
+    func `the code names the cause`(code: URLError.Code, text: String, hasResponse: Bool, expected: URLError.Code)
         throws
     {
         let error = try #require(mapped(code, text, hasResponse: hasResponse) as? URLError)
@@ -64,14 +64,14 @@ struct ErrorMappingTests {
         #expect(error.localizedDescription == text)
     }
 
-    @Test func `a body cut short is told with its lengths`() {
+    @Test func `a truncated body is reported with both lengths`() {
         let text = "transfer closed with 500 bytes remaining to read"
         let error = mapped(.unknown, text, received: 500, expected: 1000, hasResponse: true)
         #expect(error as? URLClientError == .truncatedBody(received: 500, expected: 1000))
     }
 
     @Test(arguments: [4, 1])
-    func `on Darwin a body cut short is told apart from a broken connection`(domain: Int) {
+    func `on Darwin a truncated body is distinguished from a broken connection`(domain: Int) {
         for isNested in [false, true] {
             let info = ["_kCFStreamErrorDomainKey": domain, "_kCFStreamErrorCodeKey": -4] as [String: Any]
             let cause = NSError(domain: "kCFErrorDomainCFNetwork", code: -1005, userInfo: info)
@@ -86,7 +86,7 @@ struct ErrorMappingTests {
         }
     }
 
-    @Test func `what the platform says besides stays`() throws {
+    @Test func `further details from the platform are kept`() throws {
         let url = try #require(url)
         let error = URLError(.unsupportedURL, userInfo: ["NSURLErrorNetworkUnavailableReasonKey": 1])
         for restated in [ErrorMapping.mapped(error, in: .init(url: url)), error.naming(url)] {

@@ -42,7 +42,7 @@ struct TransferAnswersTests {
         )
     }
 
-    @Test func `a redirect is answered with the checked proposal, and the same task goes on`() throws {
+    @Test func `a redirect is answered with the checked proposal, and the same task continues`() throws {
         var request = URLRequest(url: url)
         request.setValue("Bearer secret", forHTTPHeaderField: "Authorization")
         let transfer = begin(request)

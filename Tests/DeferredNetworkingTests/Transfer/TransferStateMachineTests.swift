@@ -195,7 +195,7 @@ struct TransferStateMachineTests {
     ]
 
     @Test(arguments: table)
-    func `every event does in every state what the table says, and nothing otherwise`(row: Row) {
+    func `every event does in every state exactly what the table says`(row: Row) {
         for event in MachineEvent.allCases {
             var fixture = MachineFixture(after: row.path)
             #expect(fixture.machine.state.summary == row.state)
@@ -261,14 +261,14 @@ struct TransferStateMachineTests {
         #expect(fixture.apply(.sent).map(\.summary) == ["sent 10/10"])
     }
 
-    @Test func `a redirected task goes on as the same one, and counts its new request from nothing`() {
+    @Test func `a redirected task stays the same, and counts its new request from zero`() {
         var fixture = MachineFixture(after: [.start, .created, .sent, .redirectedHeld])
         #expect(fixture.apply(.follow).map(\.summary) == ["answer /"])
         #expect(fixture.apply(.sent).map(\.summary) == ["sent 5/10"])
         #expect(fixture.apply(.head).map(\.summary) == ["head 200", "received 0/3"])
     }
 
-    @Test func `the twenty-first redirect of a task that goes on fails, and lets go of it`() {
+    @Test func `the twenty-first redirect of a continuing task fails, and releases it`() {
         var fixture = MachineFixture(after: [.start, .created])
         for _ in 1...20 {
             #expect(fixture.apply(.redirectedHeld).map(\.summary) == ["ask 302"])

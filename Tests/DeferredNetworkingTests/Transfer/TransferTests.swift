@@ -107,7 +107,7 @@ struct TransferTests {
         }
     }
 
-    @Test func `an ended transfer retains neither its sink nor what configures its tasks`() async throws {
+    @Test func `an ended transfer retains neither its sink nor its configuring closure`() async throws {
         final class Captured: Sendable {}
         weak var weakSink: DataSink?
         weak var weakCaptured: Captured?

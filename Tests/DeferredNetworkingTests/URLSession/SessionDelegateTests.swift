@@ -85,7 +85,7 @@ extension URLSessionTests {
         }
         #endif
 
-        @Test func `didBecomeInvalid, which ends what the platform forgot`() async throws {
+        @Test func `didBecomeInvalid, which ends tasks that the platform forgot`() async throws {
             let server = try LoopbackServer { _ in [.stall] }
             defer { server.stop() }
             let engine = URLSessionEngine(copying: .default)

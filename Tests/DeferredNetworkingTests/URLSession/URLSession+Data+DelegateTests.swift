@@ -143,7 +143,7 @@ extension URLSessionTests {
             }
         }
 
-        @Test func `a session whose delegate is called on the main queue can be waited for there`() async throws {
+        @Test func `a task of a session whose delegate uses the main queue can be waited for there`() async throws {
             let server = try LoopbackServer { _ in .response(body: "hello") }
             defer { server.stop() }
             let directory = try TemporaryDirectory()

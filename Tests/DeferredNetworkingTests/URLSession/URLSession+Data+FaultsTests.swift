@@ -83,7 +83,7 @@ extension URLSessionTests {
         ]
 
         @Test(arguments: rows)
-        func `each fault ends in an error that says what happened`(row: Row) async throws {
+        func `each fault ends in an error that names it`(row: Row) async throws {
             let server = try LoopbackServer { _ in row.script }
             defer { server.stop() }
             let error = try #require(await URLSession.fresh().beginDataTask(with: server.url("/")).failure())

@@ -55,7 +55,7 @@ extension URLSessionTests {
         }
         #endif
 
-        @Test func `a request goes on when its session is dropped`() async throws {
+        @Test func `a request continues when its session is released`() async throws {
             let arrived = Deferred<Void>()
             let dropped = Deferred<Void>()
             let server = try LoopbackServer { _ in
@@ -77,7 +77,7 @@ extension URLSessionTests {
             #expect(try await task.text() == "hello")
         }
 
-        @Test func `a request goes on when its task is dropped`() async throws {
+        @Test func `a request continues when its task is released`() async throws {
             let server = try LoopbackServer { _ in .response(body: "hello") }
             defer { server.stop() }
             let ending = Deferred<Ending>()

@@ -35,7 +35,7 @@ extension URLSessionTests {
             #expect(task.progress.fractionCompleted == 1)
         }
 
-        @Test func `is the share of the Content-Length that has come`() async throws {
+        @Test func `its fraction is the part of the Content-Length that has arrived`() async throws {
             let server = try LoopbackServer { _ in
                 .response(body: .pattern(count: 250), contentLength: 1_000) + [.stall]
             }

@@ -22,7 +22,7 @@ extension URLSessionTests {
         }
 
         @Test(arguments: [1, 2])
-        func `thousands of requests cancelled at random moments end once each, and the session goes on`(
+        func `thousands of requests cancelled at random moments end once each, and the session still works`(
             seed: UInt64
         ) async throws {
             let server = try LoopbackServer.forStorms(bodySize: 100_000)
@@ -33,7 +33,7 @@ extension URLSessionTests {
         }
 
         /// Uses the shared cache and cookies, and no delegate that answers challenges.
-        @Test func `so do those of the shared session`() async throws {
+        @Test func `thousands of requests on the shared session end once each`() async throws {
             let server = try LoopbackServer.forStorms(bodySize: 100_000)
             defer { server.stop() }
             try await storm(over: .shared, on: server, seed: 3)

@@ -56,7 +56,7 @@ extension URLSessionTests {
             #expect(try folder.contents() == ["file", "served"])
         }
 
-        @Test func `goes on where the first download was cut`() async throws {
+        @Test func `resumes where the first download was cut`() async throws {
             let server = try server()
             defer { server.stop() }
             let received = try await downloadFirstPart(server)
@@ -94,7 +94,7 @@ extension URLSessionTests {
             #expect(kept == received + 30_000)
         }
 
-        @Test func `a file that has changed is downloaded anew`() async throws {
+        @Test func `a file that has changed is downloaded from the start`() async throws {
             let server = try server()
             defer { server.stop() }
             _ = try await downloadFirstPart(server)
@@ -119,7 +119,7 @@ extension URLSessionTests {
         }
 
         @Test(arguments: ["bytes */10", "bytes */*", nil])
-        func `a range that the server refuses otherwise is downloaded anew`(range: String?) async throws {
+        func `a download starts over if the server refuses the range otherwise`(range: String?) async throws {
             let server = try server(then: { request in
                 guard request.headers["Range"] != nil else { return nil }
                 return .status(416, headers: range.map { ["Content-Range": $0] } ?? [:])
@@ -131,7 +131,7 @@ extension URLSessionTests {
             #expect(server.requestCount == 3)
         }
 
-        @Test func `an answer with another range is downloaded anew`() async throws {
+        @Test func `an answer with another range starts the download over`() async throws {
             let server = try server(then: { request in
                 guard request.headers["Range"] != nil else { return nil }
                 return .response(status: 206, headers: ["Content-Range": "bytes 5-9/\(Self.count)"], body: "56789")

@@ -17,7 +17,7 @@ extension URLSessionTests {
 
         private func read(_ file: URL) -> Data? { try? Data(contentsOf: file) }
 
-        @Test func `the file has the bytes of the body, and nothing is beside it`() async throws {
+        @Test func `the file has the bytes of the body, and no other file is next to it`() async throws {
             let server = try LoopbackServer { _ in .response(body: .pattern(count: 5_000_000)) }
             defer { server.stop() }
             let folder = try TemporaryDirectory()
@@ -39,7 +39,7 @@ extension URLSessionTests {
             #expect(read(folder.file) == Data())
         }
 
-        @Test func `what was at the destination is replaced in one step at the end`() async throws {
+        @Test func `a file at the destination is replaced in one step at the end`() async throws {
             let old = Data("old".utf8)
             let new = LoopbackServer.Payload.patternBytes(0..<4_000)
             let server = try LoopbackServer { _ in
@@ -70,7 +70,7 @@ extension URLSessionTests {
             #expect(try folder.contents() == [])
         }
 
-        @Test func `a failed download leaves what was there`() async throws {
+        @Test func `a failed download leaves the existing file`() async throws {
             let server = try LoopbackServer { _ in .response(body: "12345", contentLength: 10) + [.close] }
             defer { server.stop() }
             let folder = try TemporaryDirectory()

@@ -77,7 +77,7 @@ extension URLSessionTests {
             }
         }
 
-        @Test func `the session's time-out for resources ends a request that goes on and on`() async throws {
+        @Test func `the session's time-out for resources ends an endless request`() async throws {
             let server = try LoopbackServer { _ in
                 [
                     .send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n"),

@@ -9,7 +9,7 @@ import FoundationNetworking
 
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct ErrorIsCancellationTests {
-    @Test func `what says that somebody cancelled is a cancellation, and nothing else`() {
+    @Test func `only errors that mean a cancellation are cancellations`() {
         let cancellations: [any Error] = [
             CancellationError(), URLError(.cancelled), CocoaError(.userCancelled),
             NSError(domain: NSURLErrorDomain, code: NSURLErrorCancelled),

@@ -13,7 +13,7 @@ import Testing
 /// | when `cancel()` comes | test |
 /// |---|---|
 /// | twice, or from many threads | `cancel twice, or from many threads: handlers run once` |
-/// | with several handlers | `handlers run newest first, outside any lock, unless taken back` |
+/// | with several handlers | `handlers run newest first, outside any lock, unless they were removed` |
 /// | before the work starts | `cancel before the work starts: it is not started, and the task fails` |
 /// | on a derived task | `cancel on a derived task: the upstream is cancelled, the closure never runs, …` |
 /// | while `flatMap`'s inner task runs | `cancel while the inner task runs: the inner task is cancelled` |
@@ -86,7 +86,7 @@ struct TaskCancelTests {
         #expect(task.isCancelled)
     }
 
-    @Test func `handlers run newest first, outside any lock, unless taken back`() {
+    @Test func `handlers run newest first, outside any lock, unless they were removed`() {
         let (producer, log) = (Producer(), Log<String>())
         let task = Task(producer) { log.add("first") }
         task.uponCancel { log.add("second") }
@@ -132,7 +132,7 @@ struct TaskCancelTests {
         #expect(lifetimes.count == 0)
     }
 
-    @Test func `registered handlers are let go at the end, and with the last who could cancel`() {
+    @Test func `registered handlers are released at the end, and with the last canceller`() {
         let lifetimes = Lifetimes()
         let producer = Producer()
         let task = Task(producer)
@@ -200,7 +200,7 @@ struct TaskCancelTests {
         }
     }
 
-    @Test func `a stage fails by itself, not with what its upstream makes of the request`() {
+    @Test func `a cancelled stage fails with its own error, not with its upstream's`() {
         for (name, derive) in Self.operators {
             let (producer, log) = (Producer(), Log<String>())
             let task = derive(Task(producer) { producer.fail(with: Failure.custom) }, log)

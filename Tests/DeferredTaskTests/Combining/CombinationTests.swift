@@ -46,7 +46,7 @@ struct CombinationTests {
         }
     }
 
-    @Test func `what a child has reported is not missing while it is cancelled`() {
+    @Test func `progress that a child has reported stays while it is cancelled`() {
         let (failing, reporting) = (Producer(), Producer())
         let reporter = ProgressReporter(unit: .bytes)
         let counted = Log<Int64>()
@@ -198,7 +198,7 @@ struct CombinationTests {
     @Test func `firstSucceeded of none has failed`() throws {
         let error = try #require([Task<Int>]().firstSucceeded().failureNow as? AllTasksFailed)
         #expect(error.errors.isEmpty)
-        #expect("\(error)" == "there was no task that could have succeeded")
+        #expect("\(error)" == "no task succeeded, because the collection was empty")
     }
 
     // MARK: firstCompleted

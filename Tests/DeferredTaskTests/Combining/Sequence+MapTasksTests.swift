@@ -28,7 +28,7 @@ struct MapTasksTests {
         #expect(task.valueNow == [0, 10, 20, 30, 40])
     }
 
-    @Test func `the first failure, also one that is thrown, cancels what runs and starts no more`() {
+    @Test func `the first failure, also one that is thrown, cancels running tasks and starts no more`() {
         for throwsIt in [false, true] {
             let (producers, log) = ((0..<5).map { _ in Producer() }, Log<String>())
             let task = (0..<5).mapTasks(maxConcurrent: 2) { index in
@@ -42,7 +42,7 @@ struct MapTasksTests {
         }
     }
 
-    @Test func `cancelling cancels what runs, starts no more, and ends at once`() {
+    @Test func `cancelling cancels running tasks, starts no more, and ends at once`() {
         let (producers, log) = ((0..<5).map { _ in Producer() }, Log<String>())
         let task = (0..<5).mapTasks(maxConcurrent: 2) { index in
             log.add("start \(index)")
@@ -55,7 +55,7 @@ struct MapTasksTests {
         #expect(log.entries.count == 4)
     }
 
-    @Test func `the closure is let go with its last call, so that it may know the producers`() {
+    @Test func `the closure is released with its last call, so that it may capture the producers`() {
         let lifetimes = Lifetimes()
         do {
             let producers = (0..<2).map { _ in Producer() }

@@ -42,7 +42,7 @@ struct UnfilledTests {
         #expect(lifetimes.count == 0)
     }
 
-    @Test func `a task whose future is lost is cancelled all the same`() {
+    @Test func `a task whose future is lost can still be cancelled`() {
         let log = Log<Int>()
         var deferred: Deferred<Task<Int>.Result>? = Deferred()
         let derived = Task(deferred!, uponCancel: { log.add(1) }).map { $0 }

@@ -43,7 +43,7 @@ struct TaskZipTests {
         #expect(children.cancelled.entries.isEmpty)
     }
 
-    @Test func `what has ended counts at once`() async throws {
+    @Test func `tasks that have ended count at once`() async throws {
         #expect(try #require(zip(Task.success(1), Task.success("b")).valueNow) == (1, "b"))
         let one: Int? = zip(Task.success(1)).valueNow
         #expect(one == 1)
@@ -145,7 +145,7 @@ struct TaskZipTests {
         #expect(lifetimes.count == 0)
     }
 
-    @Test func `a value that came before a failure is let go with it`() {
+    @Test func `a value that came before a failure is released with it`() {
         let (lifetimes, text) = (Lifetimes(), Producer<String>())
         let task = zip(Task.success(lifetimes.make()), Task(text))
         #expect(lifetimes.count == 1)

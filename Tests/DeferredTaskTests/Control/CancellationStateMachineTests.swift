@@ -35,7 +35,7 @@ struct CancellationStateMachineTests {
         }
     }
 
-    @Test func `cancelled is what was cancelled before its end`() {
+    @Test func `only a cancellation before the end counts`() {
         for start in Start.allCases {
             let expected = [.cancelled, .endedCancelled].contains(start)
             var machine = start.machine
@@ -47,7 +47,7 @@ struct CancellationStateMachineTests {
         }
     }
 
-    @Test func `what has ended stays as it is`() {
+    @Test func `an ended machine doesn't change`() {
         for start in Start.allCases {
             var machine = start.machine
             #expect(machine.isEnded == [.ended, .endedCancelled].contains(start), "\(start)")

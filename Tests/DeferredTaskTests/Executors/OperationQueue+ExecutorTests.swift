@@ -40,7 +40,7 @@ struct OperationQueueExecutorTests {
         #expect(log.entries.isEmpty)
     }
 
-    @Test func `operations that the queue throws away let go of what they hold`() async throws {
+    @Test func `operations that the queue discards release their captures`() async throws {
         let (queue, lifetimes) = (OperationQueue(), Lifetimes())
         queue.isSuspended = true
         let answer = Deferred<Int>()

@@ -16,7 +16,7 @@ struct ProgressLifetimeTests {
         }
     }
 
-    @Test func `100,000 observers that are taken back leave nothing with the task`() async {
+    @Test func `100,000 cancelled observers leave nothing with the task`() async {
         await #expect(processExitsWith: .success) {
             staysFlat(100_000) { $0.uponProgress(on: .immediate) { _ in }.cancel() }
         }

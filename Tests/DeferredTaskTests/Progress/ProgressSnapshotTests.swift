@@ -54,7 +54,7 @@ struct ProgressSnapshotTests {
         #expect((single?.completed, single?.total, single?.unit, single?.fraction) == (1, 2, .count, 0.5))
     }
 
-    @Test func `what was there before is done, but adds nothing to the throughput`() {
+    @Test func `resumed bytes count as done, but not for the throughput`() {
         let clock = ManualClock()
         let (resumed, fresh) = (ProgressReporter(unit: .bytes), ProgressReporter(unit: .bytes))
         let task = [resumed, fresh].map { Task(Deferred<Task<Int>.Result>(), reporter: $0) }.allSucceeded()

@@ -21,7 +21,7 @@ struct RateMeterTests {
         #expect(meter.rate == 100)
     }
 
-    @Test func `what was before the window is forgotten`() {
+    @Test func `reports before the window are forgotten`() {
         var meter = RateMeter(window: .seconds(2))
         meter.record(0, at: .zero)
         meter.record(1_000_000, at: .seconds(1))

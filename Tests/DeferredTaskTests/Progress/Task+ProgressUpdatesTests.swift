@@ -7,7 +7,7 @@ import Testing
 struct ProgressUpdatesTests {
     private typealias Producer = Deferred<Task<Int>.Result>
 
-    @Test func `it starts with what is, and ends with the task`() async {
+    @Test func `it starts with the current snapshot, and ends with the task`() async {
         let (producer, reporter) = (Producer(), ProgressReporter())
         let task = Task(producer, reporter: reporter)
         reporter.report(completed: 1, of: 4)
@@ -61,7 +61,7 @@ struct ProgressUpdatesTests {
         #expect(!task.isCancelled)
     }
 
-    @Test func `each loop starts anew`() async {
+    @Test func `each loop starts over`() async {
         let task = Task.success(1)
         let updates = task.progressUpdates
         for _ in 0..<2 {

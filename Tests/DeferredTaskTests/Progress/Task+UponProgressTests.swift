@@ -25,7 +25,7 @@ struct UponProgressTests {
         #expect(log.entries == [0, 0.25, 0.75, 0.75, 1])
     }
 
-    @Test func `the last call of a task that failed tells how far it came`() {
+    @Test func `the last call for a failed task reports how far it got`() {
         let (producer, reporter, log) = (Producer(), ProgressReporter(), Log<Double>())
         Task(producer, reporter: reporter).uponProgress(on: .immediate) { log.add($0.fraction) }
         reporter.report(completed: 1, of: 2)
@@ -33,7 +33,7 @@ struct UponProgressTests {
         #expect(log.entries == [0, 0.5, 0.5])
     }
 
-    @Test func `a task that has ended is told of once`() {
+    @Test func `a task that has ended is reported once`() {
         let log = Log<Double>()
         Task.success(1).uponProgress(on: .immediate) { log.add($0.fraction) }
         Task<Int>.failure(CancellationError()).uponProgress(on: .immediate) { log.add($0.fraction) }
@@ -44,7 +44,7 @@ struct UponProgressTests {
         #expect(log.entries == [1, 0, 1])
     }
 
-    @Test func `it goes on though nobody keeps the task`() {
+    @Test func `it continues although nobody holds the task`() {
         let (producer, reporter, log) = (Producer(), ProgressReporter(), Log<Double>())
         Task(producer, reporter: reporter).map { $0 }.uponProgress(on: .immediate) { log.add($0.fraction) }
         reporter.report(completed: 11, of: 20)
@@ -68,7 +68,7 @@ struct UponProgressTests {
         #expect(log.entries == [100, 102])
     }
 
-    @Test func `taken back, it never starts, and what it captured is freed at once`() {
+    @Test func `once cancelled, it never starts, and its captures are freed at once`() {
         let (producer, reporter, executor) = (Producer(), ProgressReporter(), ManualExecutor())
         let (log, lifetimes) = (Log<Double>(), Lifetimes())
         let task = Task(producer, reporter: reporter)
@@ -85,7 +85,7 @@ struct UponProgressTests {
         #expect(log.entries.isEmpty)
     }
 
-    @Test func `taken back by itself, it is not called again`() {
+    @Test func `a handler that cancels itself is not called again`() {
         let (producer, reporter, log) = (Producer(), ProgressReporter(), Log<Int64>())
         let registration = Lock<Registration?>(nil)
         let new = Task(producer, reporter: reporter).uponProgress(on: .immediate) { snapshot in
@@ -134,7 +134,7 @@ struct UponProgressTests {
         producer.succeed(with: 1)
     }
 
-    @Test @MainActor func `on the main actor it may change what belongs there`() async {
+    @Test @MainActor func `on the main actor it may change main-actor state`() async {
         let (producer, reporter) = (Producer(), ProgressReporter())
         var fractions: [Double] = []
         let task = Task(producer, reporter: reporter)

@@ -61,7 +61,7 @@ struct ProgressCancellationTests {
         #expect(task.progress.isCancelled && task.progress.fractionCompleted == 1)
     }
 
-    @Test func `what others hang below the progress is cancelled with the task, and its handler called once`() async {
+    @Test func `children added to the progress are cancelled with the task, and their handlers called once`() async {
         let task = Task(Producer())
         let (progress, child) = (task.progress, makeProgress())
         let called = Deferred<Void>()
@@ -81,7 +81,7 @@ struct ProgressCancellationTests {
         #expect(task.isCancelled)
     }
 
-    @Test func `cancelling by many ways at a time, beside reports and polls, crashes nothing`() {
+    @Test func `concurrent cancellations, reports and polls crash nothing`() {
         for _ in 0..<100 {
             let (producer, reporter) = (Producer(), ProgressReporter())
             let task = Task(producer, reporter: reporter).map { $0 }

@@ -56,7 +56,7 @@ struct ProgressContinuityTests {
         #expect(isNear(task.progress.fractionCompleted, 0.75))
     }
 
-    @Test func `progressUpdates begins no lower than what was seen`() async {
+    @Test func `progressUpdates begins no lower than the last value seen`() async {
         let chain = Chain()
         chain.beginSecond()
         for await snapshot in chain.task.progressUpdates {
@@ -65,7 +65,7 @@ struct ProgressContinuityTests {
         }
     }
 
-    @Test func `a failed task stays where it was seen, for those who come afterwards, too`() {
+    @Test func `a failed task keeps its last fraction, also for later readers`() {
         let (producer, reporter, log) = (Producer(), ProgressReporter(), Log<Double>())
         let root = Task(producer, reporter: reporter)
         let derived = root.map { $0 }
@@ -113,7 +113,7 @@ struct ProgressContinuityTests {
         #expect(task.progress.fractionCompleted == 0)
     }
 
-    @Test func `what any of 4 threads sees, all see from then on`() {
+    @Test func `progress that one of 4 threads has seen never goes back for the others`() {
         for _ in 0..<50 {
             let chain = Chain()
             let highest = Lock(0.0)

@@ -133,7 +133,7 @@ struct TaskProgressTests {
         #expect(Task(Producer(), progress: foreign).isCancelled)
     }
 
-    @Test func `a foreign progress is followed while somebody watches`() async throws {
+    @Test func `a foreign progress is followed while it is watched`() async throws {
         let producer = Producer()
         let foreign = makeProgress()
         foreign.totalUnitCount = 4
@@ -173,7 +173,7 @@ struct TaskProgressTests {
         #expect(lifetimes.count == 0)
     }
 
-    @Test func `the same object is given while somebody holds it`() {
+    @Test func `the same object is returned while it is held`() {
         let task = Task(Producer())
         let progress = task.progress
         #expect(task.progress === progress)

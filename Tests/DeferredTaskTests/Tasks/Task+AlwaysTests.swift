@@ -43,7 +43,7 @@ struct TaskAlwaysTests {
         #expect(log.entries == ["first"])
     }
 
-    @Test func `a cancellation goes up, and the closure sees what comes of it`() {
+    @Test func `a cancellation goes upstream, and the closure sees the result`() {
         for ending in [Task<Int>.Result.success(1), .failure(Failure.second)] {
             let (producer, log) = (Producer(), Log<String>())
             let task = Task(producer) { log.add("cancel") }.always { log.add("always \(Self.name($0))") }
@@ -55,7 +55,7 @@ struct TaskAlwaysTests {
         }
     }
 
-    @Test func `it runs after a stage that the cancellation ended, and after what follows was cancelled`() {
+    @Test func `it runs after the cancelled stage before it, and the last one runs first`() {
         let (log, producer) = (Log<String>(), Producer())
         let task = Task(producer).map { $0 }.always { log.add("one \(Self.name($0))") }.map { $0 }
             .always { log.add("two \(Self.name($0))") }
@@ -113,7 +113,7 @@ struct TaskAlwaysTests {
         }
     }
 
-    @Test func `an executor that drops the closure lets go of it`() {
+    @Test func `an executor that drops the closure releases it`() {
         struct Dropping: Executor {
             func submit(_ body: @escaping @Sendable () -> Void) {}
         }

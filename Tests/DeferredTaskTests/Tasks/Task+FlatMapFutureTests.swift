@@ -10,7 +10,7 @@ struct TaskFlatMapFutureTests {
     private enum Failure: Error { case custom }
     private typealias Producer = Deferred<Task<Int>.Result>
 
-    @Test func `a task goes on in a future`() {
+    @Test func `flatMap from a task to a future gives a task`() {
         for isEarly in [true, false] {
             let (producer, next) = (Producer(), Deferred<String>())
             if !isEarly { producer.succeed(with: 1) }
@@ -47,12 +47,12 @@ struct TaskFlatMapFutureTests {
         #expect(late.valueNow == 2)
     }
 
-    @Test func `a task that goes on in a task is the same as before`() {
+    @Test func `flatMap from a task to a task gives a task`() {
         let task = Task.success(1).flatMap { .success($0 + 1) }.flatMap { Task.success("\($0)") }
         #expect(task.valueNow == "2")
     }
 
-    @Test func `a future that goes on in a future stays one`() {
+    @Test func `flatMap from a future to a future gives a future`() {
         let value = Deferred<Int>()
         let next = value.flatMap { Future(value: "\($0)") }.map { $0 }
         value.fill(with: 1)
@@ -106,7 +106,7 @@ struct TaskFlatMapFutureTests {
         task = nil
     }
 
-    @Test func `the task itself may come by way of an executor, and is freed`() {
+    @Test func `the task itself may be returned on an executor, and is freed`() {
         let (lifetimes, first) = (Lifetimes(), Producer())
         nonisolated(unsafe) var task: Task<Int>?
         struct Inline: Executor {

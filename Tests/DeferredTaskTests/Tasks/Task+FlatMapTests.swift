@@ -62,12 +62,14 @@ struct TaskFlatMapTests {
                 precondition(progress?.fractionCompleted ?? 1 == 1 && task.progress.fractionCompleted == 1)
                 precondition(fractions.entries == (step == .watched ? [1] : []))
             }
-            let (few, many) = isSanitized ? (200, 1_000) : step == .filled ? (100_000, 1_000_000) : (20_000, 150_000)
+            let (few, many) = isSanitized ? (200, 1_000) : step == .filled ? (100_000, 1_000_000) : (20_000, 60_000)
             try await run(few)
             let before = residentMemory()
             try await run(many)
             let growth = residentMemory() - before
-            precondition(growth < 5 << 20 || isSanitized, "\(growth) bytes more than before")
+            // Each thread of a queue takes memory, too.
+            let limit = [.filled, .queued, .recovered].contains(step) ? 5 << 20 : 2 << 20
+            precondition(growth < limit || isSanitized, "\(growth) bytes more than before")
         }
     }
 
@@ -116,7 +118,7 @@ struct TaskFlatMapTests {
         #expect(log.entries == [])
     }
 
-    @Test func `a turn that is cancelled by a token of its own, or that somebody holds, is not passed over`() {
+    @Test func `a turn with its own token, or that is held, is not skipped`() {
         let waiting = Waiting()
         let source = CancellationTokenSource()
         let log = Log<String>()
@@ -146,7 +148,7 @@ struct TaskFlatMapTests {
         #expect(kept.withLock { $0?.isCancelled } == true)
     }
 
-    @Test func `the progress of a loop counts what is done, and follows the turn that runs`() {
+    @Test func `the progress of a loop counts finished turns, and follows the running one`() {
         let waiting = Waiting()
         let task = Self.count(.promised, 0, to: 10, waiting)
         let progress = task.progress

@@ -53,7 +53,7 @@ struct TaskMainActorTests {
         #expect(seen.entries == ["always true", "upon true", "success true", "failure true"])
     }
 
-    @Test func `what starts work`() async throws {
+    @Test func `operators that start work`() async throws {
         #expect(try await Task.async(on: .mainActor) { isHere ? 1 : 0 }.value == 1)
         await #expect(throws: Failure.first) {
             try await Task<Int>.async(on: .mainActor) {

@@ -30,7 +30,7 @@ struct TaskPromiseTests {
         #expect(Task(promise).valueNow == 1)
     }
 
-    @Test func `mustFill tells the task of the end`() {
+    @Test func `mustFill releases the task's cancellation handler`() {
         let lifetimes = Lifetimes()
         let promise = Task<Int>.Promise()
         let task = Task(promise) { [token = lifetimes.make()] _ in token.touch() }
@@ -46,7 +46,7 @@ struct TaskPromiseTests {
             promise.mustFill(with: .success(1))
         }
         let text = String(decoding: exit?.standardErrorContent ?? [], as: UTF8.self)
-        #expect(text.contains("Task+PromiseTests.swift") && text.contains("this promise is filled already"))
+        #expect(text.contains("Task+PromiseTests.swift") && text.contains("this promise is already filled"))
     }
     #endif
 
@@ -78,7 +78,7 @@ struct TaskPromiseTests {
         }
     }
 
-    @Test func `a promise is lost although its cancellation handler fills it, whoever holds the task`() async {
+    @Test func `a promise can be lost although its cancellation handler fills it and the task is held`() async {
         let lifetimes = Lifetimes()
         @Sendable func lost() -> Task<Int> { Self.lostTaskWithHandler(lifetimes) }
         let held = [
@@ -133,7 +133,7 @@ struct TaskPromiseTests {
         #expect(tasks.map(\.isCancelled) == [false, true, false])
     }
 
-    @Test func `cancellation handlers are gone when others hear of the end, whenever they came`() {
+    @Test func `cancellation handlers are released before handlers of the end run`() {
         let lifetimes = Lifetimes()
         let promise = Task<Int>.Promise()
         let tasks = (0..<2).map { _ in Task(promise) }

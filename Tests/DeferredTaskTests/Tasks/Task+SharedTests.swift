@@ -36,7 +36,7 @@ struct SharedTests {
         #expect(!consumers[1].isCancelled && !upstream.isCancelled)
     }
 
-    @Test func `what is derived from one consumer shares it in turn`() {
+    @Test func `tasks derived from one consumer share it in turn`() {
         let (producer, log) = (Producer(), Log<String>())
         let shared = Task(producer) { log.add("handler") }.shared()
         let (one, two) = (shared.map { $0 + 1 }, shared.flatMap { .success($0 + 2) })

@@ -28,7 +28,7 @@ struct OddDurationsTests {
     private func count(_ clock: any Clock<Duration>) -> Int { (clock as? ManualClock)?.sleeperCount ?? 0 }
 
     @Test(arguments: now, clocks)
-    func `what is nothing, or hardly anything, ends at once`(_ duration: Duration, _ clock: any Clock<Duration>) async {
+    func `durations of zero or hardly more end at once`(_ duration: Duration, _ clock: any Clock<Duration>) async {
         pass(clock, duration)
         #expect(await Future(value: 1).delay(for: duration, clock: clock).value == 1)
         pass(clock, duration)
@@ -49,7 +49,7 @@ struct OddDurationsTests {
     }
 
     @Test(arguments: never, clocks)
-    func `what no clock can hold never ends, costs nothing, and can be cancelled`(
+    func `durations that no clock can hold never end, cost nothing, and can be cancelled`(
         _ duration: Duration,
         _ clock: any Clock<Duration>
     ) {
@@ -103,7 +103,7 @@ struct OddDurationsTests {
         }
     }
 
-    @Test(arguments: now + never) func `an error tells any duration`(_ duration: Duration) {
+    @Test(arguments: now + never) func `an error can describe any duration`(_ duration: Duration) {
         #expect(TimeoutError(duration: duration).description.hasSuffix("seconds"))
     }
 }

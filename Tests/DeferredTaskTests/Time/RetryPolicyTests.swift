@@ -46,7 +46,7 @@ struct RetryPolicyTests {
         ]
         for result in results {
             let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-            #expect(text.contains("RetryPolicy(attempts: 0) would try nothing; use 1 or more"))
+            #expect(text.contains("RetryPolicy(attempts: 0) would make no attempt; use 1 or more"))
         }
     }
     #endif

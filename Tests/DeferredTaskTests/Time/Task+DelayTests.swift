@@ -42,7 +42,7 @@ struct TaskDelayTests {
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test func `it goes on though nobody keeps the task`() async throws {
+    @Test func `it continues although nobody holds the task`() async throws {
         let (clock, done) = (ManualClock(), Deferred<Int?>())
         Task.success(1).delay(for: .seconds(2), clock: clock).upon(.immediate) { done.fill(with: try? $0.get()) }
         try await clock.waitForSleepers()

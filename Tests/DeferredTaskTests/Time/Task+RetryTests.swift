@@ -47,7 +47,7 @@ struct RetryTests {
         #expect(log.entries == [1, 2])
     }
 
-    @Test func `what is not worth it, and a cancellation, end it`() {
+    @Test func `an error that is not retryable, and a cancellation, end it`() {
         let clock = ManualClock()
         let refused = Task<Int>.retry(policy(5, clock) { $0 as? Failure != .failed }) { _ in .failure(Failure.failed) }
         #expect(refused.failureNow as? Failure == .failed)

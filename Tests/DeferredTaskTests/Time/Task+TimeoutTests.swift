@@ -8,7 +8,7 @@ import Testing
 struct TimeoutTests {
     private typealias Producer = Deferred<Task<Int>.Result>
 
-    @Test func `what ends in time ends so, and no clock waits any longer`() async throws {
+    @Test func `a task that ends in time keeps its result, and no clock waits any longer`() async throws {
         let (producer, clock, log) = (Producer(), ManualClock(), Log<String>())
         let task = Task(producer) { log.add("handler") }.timeout(after: .seconds(3), clock: clock)
         try await clock.waitForSleepers()
@@ -28,7 +28,7 @@ struct TimeoutTests {
         await #expect(throws: TimeoutError(duration: .seconds(3))) { try await task.value }
         #expect(log.entries == ["handler"])
         #expect(!producer.isFilled)
-        #expect("\(TimeoutError(duration: .seconds(3)))" == "the task had not ended after 3.0 seconds")
+        #expect("\(TimeoutError(duration: .seconds(3)))" == "the task did not end within 3.0 seconds")
     }
 
     @Test func `cancelling it cancels the task and the clock, and ends it at once`() async throws {
@@ -41,7 +41,7 @@ struct TimeoutTests {
         try await eventually { clock.sleeperCount == 0 }
     }
 
-    @Test func `what has ended already needs no clock`() {
+    @Test func `a task that has ended needs no clock`() {
         let clock = ManualClock()
         #expect(Task.success(1).timeout(after: .zero, clock: clock).valueNow == 1)
         #expect(clock.sleeperCount == 0)

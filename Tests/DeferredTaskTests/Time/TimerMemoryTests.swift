@@ -9,7 +9,7 @@ import Testing
 @Suite(.ownThread, .timeLimit(.minutes(5)))
 struct TimerMemoryTests {
     #if os(macOS) || os(Linux)
-    @Test func `200,000 time-outs of what ends in time`() async {
+    @Test func `200,000 time-outs of tasks that end in time`() async {
         await #expect(processExitsWith: .success) {
             expectFlat(200_000) {
                 let producer = Deferred<Task<Int>.Result>()
@@ -20,7 +20,7 @@ struct TimerMemoryTests {
         }
     }
 
-    @Test func `200,000 sources whose timers are taken back`() async {
+    @Test func `200,000 sources whose timers are cancelled`() async {
         await #expect(processExitsWith: .success) {
             let source = CancellationTokenSource()
             expectFlat(200_000) { source.cancel(after: .seconds(3_600)).cancel() }
@@ -47,7 +47,7 @@ struct TimerMemoryTests {
     @Test func `pauses between attempts, and delays, that are cancelled`() async {
         await #expect(processExitsWith: .success) {
             let policy = RetryPolicy(attempts: 2, base: .seconds(3_600), cap: .seconds(3_600), random: { 1 })
-            expectFlat(300_000) {
+            expectFlat(100_000) {
                 Task<Int>.retry(policy) { _ in .failure(TimeoutError(duration: .zero)) }.cancel()
                 Task.success(1).delay(for: .seconds(3_600)).cancel()
             }
@@ -62,5 +62,6 @@ private func expectFlat(_ rounds: Int, _ body: () -> Void) {
     let before = residentMemory()
     for _ in 0..<(isSanitized ? rounds / 10 : rounds) { body() }
     let growth = residentMemory() - before
-    precondition(isSanitized || growth < 8 << 20, "\(growth) bytes more than before, after \(rounds) rounds")
+    // The smallest object takes 32 bytes.
+    precondition(isSanitized || growth < 28 * rounds, "\(growth) bytes more than before, after \(rounds) rounds")
 }

@@ -8,7 +8,7 @@ import Testing
 
 @Suite(.ownThread, .timeLimit(.minutes(5)))
 struct CancellationTokenTests {
-    @Test func `handlers are called once, newest first, and let go`() {
+    @Test func `handlers are called once, newest first, and released`() {
         let (lifetimes, log) = (Lifetimes(), Log<Int>())
         let source = CancellationTokenSource()
         for index in 0..<3 {
@@ -33,7 +33,7 @@ struct CancellationTokenTests {
         #expect(throws: CancellationError.self) { try source.token.checkCancellation() }
     }
 
-    @Test func `a handler can be taken back, and lets go at once`() {
+    @Test func `a handler can be cancelled, and releases its captures at once`() {
         let (source, lifetimes) = (CancellationTokenSource(), Lifetimes())
         let registration = source.token.register { [token = lifetimes.make()] in
             token.touch()
@@ -153,7 +153,7 @@ struct CancellationTokenTests {
         #expect(source.isCancelled)
     }
 
-    @Test func `the timer of cancel(after:) can be taken back`() async throws {
+    @Test func `the timer of cancel(after:) can be cancelled`() async throws {
         let (source, clock) = (CancellationTokenSource(), ManualClock())
         let registrations = [
             source.cancel(after: .seconds(5), clock: clock), source.cancel(after: .seconds(3_600)),
@@ -170,7 +170,7 @@ struct CancellationTokenTests {
         #expect(!source.isCancelled)
     }
 
-    @Test func `a timer that has cancelled was not taken back`() async throws {
+    @Test func `a timer that has fired can't be cancelled`() async throws {
         let (source, clock, cancelled) = (CancellationTokenSource(), ManualClock(), Deferred<Void>())
         source.token.register { cancelled.fill() }
         let late = source.cancel(after: .seconds(3_600))

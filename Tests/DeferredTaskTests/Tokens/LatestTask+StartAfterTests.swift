@@ -80,7 +80,7 @@ struct LatestTaskStartAfterTests {
         }
     }
 
-    @Test func `what begin throws is delivered`() async throws {
+    @Test func `an error that begin throws is delivered`() async throws {
         let (latest, clock, delivered) = (LatestTask<Int>(), ManualClock(), Deferred<Task<Int>.Result>())
         latest.start(after: .seconds(1), clock: clock, on: .any()) {
             throw Failure.custom
@@ -108,7 +108,7 @@ struct LatestTaskStartAfterTests {
         #expect(log.entries.isEmpty)
     }
 
-    @Test func `it goes on without the object`() async throws {
+    @Test func `it works without its object being held`() async throws {
         let (clock, delivered) = (ManualClock(), Deferred<Int>())
         LatestTask<Int>().start(after: .seconds(1), clock: clock, on: .immediate) {
             .success(1)

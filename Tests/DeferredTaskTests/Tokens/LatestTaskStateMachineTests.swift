@@ -87,7 +87,7 @@ struct LatestTaskStateMachineTests {
     private enum Event: Hashable { case start, started, deliver, cancel }
 
     /// Tests all interleavings of three starts and a cancellation on different threads.
-    @Test func `in every interleaving, exactly what nothing has superseded is delivered, and all else is stopped`() {
+    @Test func `in every interleaving, only the latest task delivers, and all others are stopped`() {
         let threads: [[[Event]]] = Array(
             repeating: [[.start, .started, .deliver], [.start, .deliver, .started]],
             count: 3

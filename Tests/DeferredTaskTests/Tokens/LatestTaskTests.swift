@@ -83,7 +83,7 @@ struct LatestTaskTests {
         }
     }
 
-    @Test func `what is superseded while it is handed to its executor is not delivered`() {
+    @Test func `a result that is superseded while it is submitted is not delivered`() {
         let (latest, log) = (LatestTask<Int>(), Log<String>())
         let executor = Superseding { body in
             latest.start(.success(2), on: .immediate) { log.add("\($0)") }
@@ -93,7 +93,7 @@ struct LatestTaskTests {
         #expect(log.entries == ["success(2)"])
     }
 
-    @Test func `what is cancelled while it is handed to its executor is not delivered`() {
+    @Test func `a result that is cancelled while it is submitted is not delivered`() {
         let (latest, log) = (LatestTask<Int>(), Log<String>())
         let executor = Superseding { body in
             latest.cancel()
@@ -103,7 +103,7 @@ struct LatestTaskTests {
         #expect(log.entries.isEmpty)
     }
 
-    @Test func `what has outlived it is delivered`() {
+    @Test func `the result of a task that outlives it is delivered`() {
         let (log, producer) = (Log<String>(), Producer())
         LatestTask<Int>().start(Task(producer), on: .immediate) { log.add("\($0)") }
         producer.succeed(with: 1)

@@ -28,12 +28,12 @@ struct ManualClockTests {
         #expect(end.duration(to: start) == .seconds(-2))
     }
 
-    @Test func `its resolution is what its maker says`() {
+    @Test func `its resolution is the one given when it is created`() {
         #expect(ManualClock().minimumResolution == .nanoseconds(1))
         #expect(ManualClock(minimumResolution: .milliseconds(1)).minimumResolution == .milliseconds(1))
     }
 
-    @Test func `who is due wakes, and nobody before`() async throws {
+    @Test func `due sleepers wake, and none before`() async throws {
         let clock = ManualClock()
         let woken = Deferred<Void>()
         Task {
@@ -49,7 +49,7 @@ struct ManualClockTests {
         await woken.value
     }
 
-    @Test func `who is due already does not sleep`() async throws {
+    @Test func `a sleeper that is already due does not sleep`() async throws {
         let clock = ManualClock()
         clock.advance(by: .seconds(5))
         try await clock.sleep(for: .zero)

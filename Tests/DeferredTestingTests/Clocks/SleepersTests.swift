@@ -64,7 +64,7 @@ struct SleepersTests {
         }
     }
 
-    @Test func `who comes too late is due, and does not count`() {
+    @Test func `a late sleeper is due, and does not count`() {
         for start in Start.allCases {
             for deadline in [at(0), at(1)] {
                 var machine = start.make().machine
@@ -79,7 +79,7 @@ struct SleepersTests {
         }
     }
 
-    @Test func `a watcher is told by the sleeper that was missing, once`() {
+    @Test func `a watcher is resumed once, by the sleeper that was missing`() {
         for start in Start.allCases {
             var machine = start.make().machine
             var told: [[String]] = []
@@ -92,7 +92,7 @@ struct SleepersTests {
         }
     }
 
-    @Test func `a watcher of as many as sleep is told at once, and not kept`() {
+    @Test func `a watcher is resumed at once if enough sleep already, and is not kept`() {
         for start in Start.allCases {
             var machine = start.make().machine
             let isTold = [0, 1].map { machine.watch(for: start.sleepers.count + $0, $0 == 0 ? "now" : "soon") }

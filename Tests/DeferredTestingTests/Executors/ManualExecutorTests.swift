@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.ownThread, .timeLimit(.minutes(5)))
 struct ManualExecutorTests {
-    @Test func `nothing runs until told to, and then one at a time, in order`() {
+    @Test func `closures run only on request, one at a time, in order`() {
         let (executor, log) = (ManualExecutor(), Log<Int>())
         for index in 0..<3 { executor.submit { log.add(index) } }
         #expect(log.entries.isEmpty)
@@ -47,7 +47,7 @@ struct ManualExecutorTests {
         #expect(log.entries == [2, 1, 3])
     }
 
-    @Test func `removeAll lets go of what waits, also from within runAll`() {
+    @Test func `removeAll releases waiting closures, also from within runAll`() {
         let (executor, log, lifetimes) = (ManualExecutor(), Log<Int>(), Lifetimes())
         executor.submit {
             log.add(1)
@@ -73,7 +73,7 @@ struct ManualExecutorTests {
         #expect(lifetimes.count == 0)
     }
 
-    @Test func `what a removed closure held may submit as it goes`() {
+    @Test func `captures of a removed closure may submit closures in their deinit`() {
         final class Submitter: Sendable {
             let executor: ManualExecutor
             init(_ executor: ManualExecutor) { self.executor = executor }

@@ -21,7 +21,7 @@ struct LoopbackServerBeforeBodyTests {
         #expect(server.requests.map(\.body.count) == [0, 0])
     }
 
-    @Test func `an early answer that closes arrives although the upload goes on`() throws {
+    @Test func `an early answer that closes arrives although the upload continues`() throws {
         let server = try server(playing: .response(status: 413, headers: ["Connection": "close"]))
         let client = try RawClient(port: server.port)
         try client.send("PUT / HTTP/1.1\r\nContent-Length: 1000000\r\n\r\n")

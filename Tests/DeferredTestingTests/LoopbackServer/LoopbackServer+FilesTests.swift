@@ -158,7 +158,7 @@ struct LoopbackServerFilesTests {
         "/missing", "/", "/a%20b", "/../secret", "/a%20b/../../secret", "/%2e%2e/secret", "/%2E%2E%2Fsecret",
         "/..%2fsecret", "/link", "/ten%00", "/ten/x", "//etc/passwd", "*",
     ])
-    func `what is missing, no file, or outside the directory is not found`(path: String) throws {
+    func `paths that are missing, no files, or outside the directory are not found`(path: String) throws {
         let (status, _, body) = try get(path)
         #expect(status == 404)
         #expect(body == "")

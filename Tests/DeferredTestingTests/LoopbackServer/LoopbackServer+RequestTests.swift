@@ -79,7 +79,7 @@ struct LoopbackServerRequestTests {
         #expect(try client.receiveAll() == "true")
     }
 
-    @Test func `a client that expects it is told to continue, once, before the body is read`() throws {
+    @Test func `a client that expects 100 Continue gets it once, before the body is read`() throws {
         let server = try LoopbackServer { .response(body: .bytes($0.body)) }
         let client = try RawClient(port: server.port)
         for _ in 0..<2 {
@@ -126,7 +126,7 @@ struct LoopbackServerRequestTests {
         #expect(requests.first?.headers["A"] == value)
     }
 
-    @Test func `an upload that its client breaks off is noted with what arrived of it`() throws {
+    @Test func `an upload that its client aborts is recorded with the bytes that arrived`() throws {
         let (answer, requests) = try exchange("PUT / HTTP/1.1\r\nContent-Length: 9\r\n\r\nhalf")
         #expect(answer == "")
         #expect(requests.map(\.body) == [Data("half".utf8)])

@@ -69,7 +69,7 @@ struct LoopbackServerStopTests {
         #expect(throws: RawClient.connectionRefused) { try RawClient(port: server.port) }
     }
 
-    @Test func `releasing the server stops it, and releases what its closures hold`() throws {
+    @Test func `releasing the server stops it, and releases the captures of its closures`() throws {
         final class Token: Sendable {}
         weak var token: Token?
         var port: UInt16 = 0

@@ -64,9 +64,9 @@ struct OptionsParsingTests {
             (["--timeout", "nan"], "\"nan\" after --timeout is not a number from 0.001 to 86400.0"),
             (["--timeout", "inf"], "\"inf\" after --timeout is not a number from 0.001 to 86400.0"),
             (["--engine", "netscape"], "\"netscape\" after --engine is neither urlsession nor libcurl"),
-            (["-H", "Bearer secret"], "the text after -H is no name and value; write it like 'Name: value'"),
-            (["-H", "A: b\r\nC: d"], "the text after -H is no name and value; write it like 'Name: value'"),
-            (["-H", ": secret"], "the text after -H is no name and value; write it like 'Name: value'"),
+            (["-H", "Bearer secret"], "the text after -H is not a header; write it like 'Name: value'"),
+            (["-H", "A: b\r\nC: d"], "the text after -H is not a header; write it like 'Name: value'"),
+            (["-H", ": secret"], "the text after -H is not a header; write it like 'Name: value'"),
         ]
     )
     func `a usage error names the value`(arguments: [String], expected: String) {

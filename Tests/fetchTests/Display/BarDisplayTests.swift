@@ -71,7 +71,7 @@ struct BarDisplayTests {
         #expect(errors.entries == ["fetch: something\n"])
     }
 
-    @Test func `after a suspension the lines are drawn anew, below what came in between`() {
+    @Test func `after a suspension the lines are redrawn below any other output`() {
         let display = display()
         let files = [file("a", .running)]
         display.start()

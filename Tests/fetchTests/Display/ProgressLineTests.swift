@@ -95,7 +95,7 @@ struct ProgressLineTests {
         #expect(Set(bars).count == 1)
     }
 
-    @Test func `what is not a bar says why`() {
+    @Test func `a file without a bar shows the reason`() {
         var file = Self.halfway
         let now = ContinuousClock.now
         file.phase = .backingOff(reason: "time-out", until: now + .seconds(2))

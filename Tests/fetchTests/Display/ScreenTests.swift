@@ -7,7 +7,7 @@ import Testing
 struct ScreenTests {
     private func texts(_ lines: String...) -> [StyledText] { lines.map { StyledText($0) } }
 
-    @Test func `lines take the place of those before, and what is above stays`() {
+    @Test func `lines replace the previous ones, and output above stays`() {
         var screen = Screen(isColoured: false)
         var terminal = VirtualTerminal(columns: 40)
         terminal.feed("before\n")

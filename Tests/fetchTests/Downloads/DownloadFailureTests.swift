@@ -13,11 +13,12 @@ import FoundationNetworking
 struct DownloadFailureTests {
     @Test(
         arguments: [
-            (401, "check that you may have this file, or log in with --header"), (404, "check the path of the URL"),
+            (401, "check that you have access to this file, or log in with --header"),
+            (404, "check the path of the URL"),
             (418, "check the URL"), (429, "try again later"), (503, "try again later"),
         ]
     )
-    func `a status is told with its name and what to do`(code: Int, advice: String) {
+    func `a status is reported with its name and advice`(code: Int, advice: String) {
         let failure = DownloadFailure(URLClientError.unacceptableStatus(code: code, body: Data()))
         #expect(failure.reason.hasPrefix("the server answered \(code) ("))
         #expect(failure.advice == advice)
@@ -30,14 +31,14 @@ struct DownloadFailureTests {
             (.badServerResponse, "the server's answer is not valid HTTP"),
         ] as [(URLError.Code, String)]
     )
-    func `failures of the network are told in plain words`(code: URLError.Code, reason: String) {
+    func `network failures are described in plain words`(code: URLError.Code, reason: String) {
         #expect(DownloadFailure(URLError(code)).reason == reason)
     }
 
     @Test func `failures of the disk say where`() {
         let error = CocoaError(.fileWriteOutOfSpace, userInfo: [NSLocalizedDescriptionKey: "Cannot write /x: full"])
         let failure = DownloadFailure(error)
-        #expect(failure == DownloadFailure(reason: "Cannot write /x: full", advice: "make room on the disk"))
+        #expect(failure == DownloadFailure(reason: "Cannot write /x: full", advice: "free some space on the disk"))
         let locked = CocoaError(.fileLocking, userInfo: [NSLocalizedDescriptionKey: "Cannot write a; b: busy; wait"])
         #expect(DownloadFailure(locked) == DownloadFailure(reason: "Cannot write a; b: busy", advice: "wait"))
     }
@@ -47,19 +48,19 @@ struct DownloadFailureTests {
         #expect(failure.reason == "the connection ended after 1.00 kB of 5.00 kB")
     }
 
-    @Test func `what an invalid request advises is the advice`() {
+    @Test func `the advice of an invalid request is kept`() {
         let failure = DownloadFailure(URLClientError.invalidRequest(reason: "the port 0 is wrong; use 1 to 65535"))
         #expect(failure == DownloadFailure(reason: "the port 0 is wrong", advice: "use 1 to 65535"))
         let brief = DownloadFailure(URLClientError.invalidRequest(reason: "it is wrong"))
         #expect(brief == DownloadFailure(reason: "it is wrong", advice: "correct the URL"))
     }
 
-    @Test func `the line is one line, and names the URL, the reason, the attempts, the advice, and what is kept`() {
+    @Test func `the line is one line, and names the URL, the reason, the attempts, the advice, and the bytes kept`() {
         let failure = DownloadFailure(reason: "it\nfailed", advice: "try\u{1B}[2J")
         #expect(failure.line(for: "http://a:b@h/") == "http://…@h/: it\\u{A}failed; try\\u{1B}[2J")
         #expect(
             failure.line(for: "u", attempts: 5, kept: 1_000) == "u: it\\u{A}failed (tried 5 times); try\\u{1B}[2J "
-                + "(1.00 kB are kept: the same command goes on from there)"
+                + "(1.00 kB are kept; run the same command again to resume)"
         )
         #expect(failure.line(for: "").hasPrefix("\"\": "))
     }

@@ -44,7 +44,7 @@ struct FileProgressTests {
         #expect(FileProgress("f", .running, 25, of: .max, rate: 1).time == nil)
     }
 
-    @Test func `a file that has ended tells what it took, without what was there`() {
+    @Test func `a saved file shows its mean rate and its time, without resumed bytes`() {
         var file = FileProgress("f", .saved, 100, of: 100, resumed: 40, rate: 7)
         file.elapsed = .seconds(2)
         #expect(file.rate == 30)
@@ -70,7 +70,7 @@ struct FileProgressTests {
         #expect(TotalProgress([ended, fast], rate: 100).remaining == .seconds(1))
     }
 
-    @Test func `a failed file counts with what is there of it`() {
+    @Test func `a failed file counts with its partial bytes`() {
         let total = TotalProgress([.init("a", .saved, 100, of: 100), .init("b", .failed(reason: ""), 30, of: 1_000)])
         #expect(total.bytes.fractionOfBytes == 1)
         #expect(total.failedCount == 1)

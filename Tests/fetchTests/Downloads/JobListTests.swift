@@ -24,7 +24,7 @@ struct JobListTests {
             ("#http://h/a", "#http://h/a: it has no scheme"),
         ]
     )
-    func `what is no URL is rejected, with the reason`(argument: String, reason: String) throws {
+    func `an argument that is not a URL is rejected, with the reason`(argument: String, reason: String) throws {
         let list = try list(urls: "http://h/a", argument, "http://h/b")
         #expect(list.rejections == ["\(reason); write it like https://example.com/file.zip"])
         #expect(list.jobs.map(\.name) == ["a", "b"])
@@ -35,7 +35,7 @@ struct JobListTests {
         #expect(list.jobs.map(\.url.absoluteString) == ["http://h/a"])
     }
 
-    @Test func `a file is called what its line says, as far as that is a name`() throws {
+    @Test func `a file gets the name in its line if that is a valid name`() throws {
         let url = "http://h/a"
         let files = [nil, "b", "../c", "..", "A"].map { WantedFile(url: url, name: $0) }
         let names = JobList(files, in: try OutputDirectory(path: ".")).jobs.map(\.name)
@@ -44,7 +44,7 @@ struct JobListTests {
         #expect(names.count == 5 && Set(names).count == 5 && names[0].hasPrefix("a-") && names[4].hasPrefix("A-"))
     }
 
-    @Test func `paths are told as the directory was`() throws {
+    @Test func `paths are shown as the directory was given`() throws {
         let temporary = try TemporaryDirectory()
         for (path, shown) in [(temporary.url.path + "/", "\(temporary.url.path)/a"), (".", "a"), ("./", "./a")] {
             let list = JobList([WantedFile(url: "http://h/a")], in: try OutputDirectory(path: path))

@@ -22,7 +22,7 @@ final class FetchProcess: Sendable {
 
     /// - Parameters:
     ///   - input: The contents of standard input; `nil` for an empty device.
-    ///   - terminal: The standard output. Without a terminal, it is a file.
+    ///   - terminal: The standard output, which may be another device; without it, a file.
     init(
         _ arguments: [String],
         environment: [String: String] = [:],
@@ -60,10 +60,13 @@ final class FetchProcess: Sendable {
         } onCancel: {
             send(SIGKILL)
         }
+        let errors = try String(contentsOf: streams.file("errors"), encoding: .utf8)
+        // A report of a sanitizer changes the exit code only if that would be 0.
+        if errors.contains("Sanitizer: ") { Issue.record("a sanitizer found a defect in fetch:\n\(errors)") }
         return Result(
             code: code,
             output: (try? String(contentsOf: streams.file("output"), encoding: .utf8)) ?? "",
-            errors: try String(contentsOf: streams.file("errors"), encoding: .utf8)
+            errors: errors
         )
     }
 

@@ -80,7 +80,7 @@ struct ResumingTests {
         #expect(try directory.contents(of: "f") == whole)
     }
 
-    @Test func `what can't be resumed leaves nothing behind`() async throws {
+    @Test func `a download that can't be resumed leaves nothing behind`() async throws {
         let server = try LoopbackServer { _ in
             .response(body: .pattern(count: Self.stop), contentLength: Self.length) + [.stall]
         }

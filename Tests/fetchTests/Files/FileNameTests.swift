@@ -27,7 +27,7 @@ struct FileNameTests {
         ("http://h/a.partial", "a.partial_"),
         ("http://h/a.Partial.Validator", "a.Partial.Validator_"),
     ])
-    func `a file is named after the last part of its URL's path, as far as that is a name`(
+    func `a file is named after the last part of its URL's path if that is a valid name`(
         url: String,
         expected: String
     ) throws {
@@ -74,7 +74,7 @@ struct FileNameTests {
         #expect(try names("http://h/caf%C3%A9", "http://h/cafe%CC%81").allSatisfy { $0.contains("-") })
     }
 
-    @Test func `a query tells files apart`() throws {
+    @Test func `a query distinguishes files`() throws {
         #expect(Set(try names("http://h/get?id=1", "http://h/get?id=2")).count == 2)
     }
 

@@ -22,7 +22,7 @@ struct OutputDirectoryTests {
     }
 
     @Test(arguments: ["file", "file/below", "file/a/b"])
-    func `what can't be a directory fails with the path and the reason`(path: String) throws {
+    func `an unusable directory fails with the path and the reason`(path: String) throws {
         try Data().write(to: temporary.file("file"))
         let error = #expect(throws: ProgramExit.self) {
             try OutputDirectory(path: temporary.file(path).path)

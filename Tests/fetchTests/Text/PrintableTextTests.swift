@@ -10,7 +10,7 @@ struct PrintableTextTests {
         ("\u{9B}31m", "\\u{9B}31m"), ("\u{202E}gpj", "\\u{202E}gpj"), ("\u{2028}", "\\u{2028}"),
         ("\u{7F}", "\\u{7F}"),
     ])
-    func `what could change the terminal is spelled out`(text: String, expected: String) {
+    func `characters that could change the terminal are escaped`(text: String, expected: String) {
         #expect(PrintableText.escaping(text) == expected)
     }
 
@@ -18,7 +18,7 @@ struct PrintableTextTests {
         ("http://h/a", "http://h/a"), ("http://user:secret@h/a", "http://…@h/a"), ("http://h/a@b", "http://h/a@b"),
         ("http://a@b:c@h/", "http://…@h/"), ("not a url", "not a url"),
     ])
-    func `URLs are shown without who asks`(text: String, expected: String) {
+    func `URLs are shown without user names and passwords`(text: String, expected: String) {
         #expect(PrintableText.url(text) == expected)
     }
 }

@@ -56,7 +56,7 @@ public struct BearerAuthentication: HTTPLink {
     }
 
     private func begin(_ task: HTTPTask, _ token: BearerToken) {
-        task.send(request(of: task, token), to: next) { result in
+        task.send(Self.request(of: task, token), to: next) { [tokens, next] result in
             guard case .success(let response) = result, response.status == .unauthorized,
                 !task.request.body.isOneShot
             else {
@@ -66,12 +66,12 @@ public struct BearerAuthentication: HTTPLink {
             response.stream?.cancel()
             tokens.get(for: task, refused: token) { fresh in
                 // The next response is final: retrying a fresh token that is refused would not help.
-                task.send(request(of: task, fresh), to: next)
+                task.send(Self.request(of: task, fresh), to: next)
             }
         }
     }
 
-    private func request(of task: HTTPTask, _ token: BearerToken) -> HTTPRequest {
+    private static func request(of task: HTTPTask, _ token: BearerToken) -> HTTPRequest {
         var request = task.request
         request.headers["Authorization"] = token.field
         return request

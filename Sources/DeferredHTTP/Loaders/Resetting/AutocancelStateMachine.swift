@@ -52,7 +52,7 @@ struct AutocancelStateMachine<Item: Sendable>: Sendable {
     /// - Parameter ticket: The ticket of an item in flight.
     /// - Returns: `.resetNext` if the item was the last that a reset waited for.
     mutating func left(_ ticket: Int) -> Action {
-        precondition(inFlight[ticket] != nil, "an Autocancel was told twice that \(ticket) has left")
+        precondition(inFlight[ticket] != nil, "the request with ticket \(ticket) left an Autocancel twice")
         inFlight[ticket] = nil
         freeTickets.append(ticket)
         guard state == .draining, isIdle else { return .nothing }
@@ -71,7 +71,7 @@ struct AutocancelStateMachine<Item: Sendable>: Sendable {
     }
 
     mutating func nextWasReset() {
-        precondition(state == .resettingNext, "an Autocancel in state \(state) was told that the next loader was reset")
+        precondition(state == .resettingNext, "the loader after an Autocancel in state \(state) finished a reset")
         state = .open
     }
 }

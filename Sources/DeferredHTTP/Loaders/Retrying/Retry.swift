@@ -13,8 +13,7 @@ internal import DeferredTask
 public struct Retry: HTTPLink {
     /// The next loader, set by `-->`.
     public var next: (any HTTPLoader)?
-    private let strategy: RetryStrategy
-    private let clock: any Clock<Duration>
+    private let settings: Settings
 
     /// Creates the loader.
     ///
@@ -22,21 +21,31 @@ public struct Retry: HTTPLink {
     ///   - strategy: The strategy for requests without an ``HTTPRequest/retryStrategy``.
     ///   - clock: The clock by which the pauses are measured; a manual one in tests.
     public init(_ strategy: RetryStrategy = .backoff(), clock: any Clock<Duration> = ContinuousClock()) {
-        self.strategy = strategy
-        self.clock = clock
+        settings = Settings(strategy, clock)
+    }
+
+    /// The loader's settings, retained and not copied for each attempt.
+    private final class Settings: Sendable {
+        let strategy: RetryStrategy
+        let clock: any Clock<Duration>
+
+        init(_ strategy: RetryStrategy, _ clock: any Clock<Duration>) {
+            self.strategy = strategy
+            self.clock = clock
+        }
     }
 
     /// Passes the task on, as often as the strategy decides.
     public func load(_ task: HTTPTask) {
-        attempt(1, task, task.request.retryStrategy ?? strategy)
+        attempt(1, task)
     }
 
-    private func attempt(_ number: Int, _ task: HTTPTask, _ strategy: RetryStrategy) {
+    private func attempt(_ number: Int, _ task: HTTPTask) {
         task.execution.tell(.attempt(number))
         task.send(task.request, to: next) { result in
             let attempt = RetryStrategy.Attempt(number: number, request: task.request, result: result)
             guard !task.execution.isToStop, attempt.error?.code != .cancelled, !task.request.body.isOneShot,
-                let pause = strategy.pause(attempt)
+                let pause = (task.request.retryStrategy ?? settings.strategy).pause(attempt)
             else {
                 task.complete(with: result)
                 return
@@ -45,31 +54,24 @@ public struct Retry: HTTPLink {
                 response.stream?.cancel()
                 task.execution.tell(.response(response.status))
             }
-            task.wait(for: pause, clock) { self.attempt(number + 1, task, strategy) }
+            task.wait(for: pause, settings.clock) { self.attempt(number + 1, task) }
         }
     }
 }
 
 extension HTTPTask {
     /// Calls `body` after a pause, or fails the task with `.cancelled` if it is cancelled before.
-    ///
-    /// `body` never runs deeper on the stack than the caller: attempts that are answered at once would recurse.
     fileprivate func wait(for pause: Duration, _ clock: any Clock<Duration>, then body: @escaping @Sendable () -> Void)
     {
-        let goOn: @Sendable () -> Void = {
-            Turns.run {
-                body()
-                return false
-            }
-        }
-        guard pause > .zero else { return goOn() }
+        // Attempts that are answered at once don't recurse: executions limit how deeply results are passed up.
+        guard pause > .zero else { return body() }
         let registrations = Deferred<(cancellation: Registration, completion: Registration)>()
         let timer = ClockTimer(after: pause, clock: clock) {
             registrations.upon(.immediate) { registrations in
                 registrations.cancellation.cancel()
                 registrations.completion.cancel()
                 // Otherwise the cancellation came first.
-                if registrations.cancellation.isCancelled { goOn() }
+                if registrations.cancellation.isCancelled { body() }
             }
         }
         let completion = addCompletionHandler { _ in timer.cancel() }

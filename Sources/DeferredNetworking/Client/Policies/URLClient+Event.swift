@@ -89,7 +89,7 @@ extension URLClient.Event.Kind: CustomStringConvertible {
             "redirected by \(response.statusCode) to \(DisplayText.quoted(target))"
         case .challenged(let response): "challenged with \(response.statusCode)"
         case .response(let response): "response \(response.statusCode)"
-        case .retried(let attempt, let pause): "attempt \(attempt) is followed by another after \(pause)"
+        case .retried(let attempt, let pause): "attempt \(attempt) failed, retrying in \(pause)"
         case .finished(nil): "finished"
         case .finished(let error as URLClientError): "failed: \(error)"
         case .finished(let error as URLError): "failed: \(error.summary)"

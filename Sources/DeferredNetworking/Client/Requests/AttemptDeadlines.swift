@@ -112,7 +112,7 @@ final class AttemptDeadlines: Sendable {
     private func nextDeadline(_ state: State) -> (time: ContinuousClock.Instant, reason: String)? {
         let silence = idle.flatMap { state.lastActivity.deadline(after: $0) }
         if let head = state.headDeadline, silence.map({ head <= $0 }) ?? true {
-            return (head, "The head of the response did not come in time")
+            return (head, "The response head did not arrive before the deadline")
         }
         return silence.map { ($0, "Nothing was sent or received for \(idle ?? .zero)") }
     }

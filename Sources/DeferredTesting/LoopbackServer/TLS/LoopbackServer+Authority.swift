@@ -55,7 +55,7 @@ extension LoopbackServer {
         /// One line for a log.
         public let description: String
 
-        static let missing = TLSError(description: "TLS takes Linux with libssl.so.3 or libssl.so.1.1 installed")
+        static let missing = TLSError(description: "TLS needs Linux with libssl.so.3 or libssl.so.1.1 installed")
     }
 }
 

@@ -44,7 +44,7 @@ final class TLSContext: @unchecked Sendable {
     }
 
     private static func unreadable(_ part: String) -> LoopbackServer.TLSError {
-        LoopbackServer.TLSError(description: "the \(part) is not one that OpenSSL can read in PEM format")
+        LoopbackServer.TLSError(description: "OpenSSL cannot read the \(part) in PEM format")
     }
 }
 

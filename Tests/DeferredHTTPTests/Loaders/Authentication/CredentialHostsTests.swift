@@ -20,7 +20,7 @@ struct CredentialHostsTests {
 
     private var sent: [String?] { stub.requests.map { $0.headers["Authorization"] } }
 
-    @Test func `a token goes to requests without a host of their own, before and behind the environment`() {
+    @Test func `a token goes to requests without a host, before and after the environment`() {
         let chains: [any HTTPLoader] = [
             bearer() --> ApplyEnvironment(environment) --> stub,
             ApplyEnvironment(environment) --> Retry(.never) --> bearer() --> stub,

@@ -30,7 +30,7 @@ struct TokenStateMachineTests {
     }
 
     @Test(arguments: [nil, first, BearerToken(value: "zero", number: 0)])
-    func `who wants a token gets one that was not refused, or waits`(refused: BearerToken?) {
+    func `a request gets a token that was not refused, or waits`(refused: BearerToken?) {
         for start in Start.allCases {
             var machine = start.machine
             let action = text(machine.wanted("x", ticket: 9, refused: refused))
@@ -63,7 +63,7 @@ struct TokenStateMachineTests {
         #expect(text(machine.wanted("x", ticket: 9, refused: nil)) == "refresh 2")
     }
 
-    @Test func `only who waits can be cancelled, and once`() {
+    @Test func `only a waiting request can be cancelled, and only once`() {
         for start in Start.allCases {
             var machine = start.machine
             let results = [machine.cancelled(1), machine.cancelled(1)]
@@ -71,7 +71,7 @@ struct TokenStateMachineTests {
         }
     }
 
-    @Test func `a reset forgets the token and what a refresh brings, and refreshes for who waits`() {
+    @Test func `a reset forgets the token and a running refresh, and refreshes for waiting requests`() {
         for start in Start.allCases {
             var machine = start.machine
             #expect(text(machine.reset()) == (start == .refreshing ? "refresh 2" : "nothing"), "\(start)")

@@ -43,7 +43,7 @@ struct DeduplicateTests {
         #expect(stub.requests.count == 6, "a closure can't be compared")
     }
 
-    @Test func `what changes something is loaded each time, unless the request says so`() {
+    @Test func `requests with unsafe methods are loaded each time, unless they opt in`() {
         let stub = StubLoader()
         let chain = Deduplicate() --> stub
         var request = HTTPRequest(.post, host: "host", body: .text("a"))

@@ -10,7 +10,7 @@ struct RateLimitTests {
     private let clock = ManualClock()
     private let stub = StubLoader(.response())
 
-    @Test func `a burst goes on at once, the others as tokens come back, in order`() async throws {
+    @Test func `a burst continues at once, the others as tokens return, in order`() async throws {
         let limit = RateLimit(requestsPerSecond: 2, burst: 3, clock: clock)
         let chain = limit --> stub
         for number in 0..<6 { chain.load(HTTPRequest(host: "host", path: "/\(number)")) }
@@ -47,7 +47,7 @@ struct RateLimitTests {
     }
 
     @Test(arguments: [0, -1, Double.nan, -Double.infinity, .leastNonzeroMagnitude])
-    func `without a rate, the burst passes and nothing else`(rate: Double) {
+    func `without a rate, only the burst passes`(rate: Double) {
         let limit = RateLimit(requestsPerSecond: rate, burst: .max, clock: clock)
         #expect((limit --> stub).load(.example).statusNow == .ok)
         let one = RateLimit(requestsPerSecond: rate, burst: -5, clock: clock) --> stub

@@ -31,14 +31,14 @@ struct AutocancelStateMachineTests {
         }
     }
 
-    @Test func `what arrives is taken in, unless a reset is under way`() {
+    @Test func `arriving requests are accepted, unless a reset is running`() {
         for start in Start.allCases {
             var machine = start.machine
             #expect((machine.arrived("x") != nil) == [.openIdle, .open].contains(start), "\(start)")
         }
     }
 
-    @Test func `a reset cancels what is in flight, or goes on to the next loader, and is one`() {
+    @Test func `a reset cancels requests in flight or resets the next loader, and overlapping ones merge`() {
         for start in Start.allCases {
             var machine = start.machine
             let expected = [Start.openIdle: "reset next", .open: "cancel [\"a\", \"b\"]"][start] ?? "nothing"
@@ -55,7 +55,7 @@ struct AutocancelStateMachineTests {
         }
     }
 
-    @Test func `what comes later takes the places of what has left, and is still the newest`() {
+    @Test func `later requests reuse the tickets of earlier ones, and still count as the newest`() {
         var machine = Machine()
         let tickets = ["a", "b", "c"].map { machine.followed($0) }
         _ = machine.left(tickets[0])
@@ -84,7 +84,7 @@ struct AutocancelStateMachineTests {
     }
 
     #if os(macOS) || os(Linux)
-    @Test func `to be told so in another state is an error`() async {
+    @Test func `nextWasReset in another state is an error`() async {
         await #expect(processExitsWith: .failure) {
             var machine = AutocancelStateMachine<String>()
             machine.nextWasReset()

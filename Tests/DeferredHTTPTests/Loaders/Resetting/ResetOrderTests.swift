@@ -2,12 +2,13 @@ import DeferredCore
 import DeferredHTTP
 import DeferredTask
 import DeferredTesting
+import Dispatch
 import TestSupport
 import Testing
 
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct ResetOrderTests {
-    @Test func `a reset begins nothing of what waits`() {
+    @Test func `a reset starts no waiting request`() {
         let (stub, throttle) = (StubLoader(), Throttle(maximum: 4))
         let chain = ResetGuard() --> Autocancel() --> Validate() --> Retry() --> throttle --> stub
         let tasks = (0..<200).map { number in chain.load(HTTPRequest(.post, host: "host\(number % 3)")) }
@@ -16,7 +17,7 @@ struct ResetOrderTests {
         #expect(stub.requests.count == 4 && tasks.allSatisfy { $0.codeNow == .cancelled })
     }
 
-    @Test func `nor does it when the requests are shared`() {
+    @Test func `a reset starts no waiting request when requests are shared`() {
         let (stub, throttle) = (StubLoader(), Throttle(maximum: 2))
         let chain = Autocancel() --> Deduplicate() --> throttle --> stub
         let tasks = (0..<20).map { number in chain.load(HTTPRequest(host: "host", path: "/\(number % 10)")) }
@@ -33,6 +34,36 @@ struct ResetOrderTests {
         third.addCancellationHandler { stub.tasksInFlight[0].succeed(.ok) }
         _ = chain.reset()
         #expect(first.statusNow == .ok && second.codeNow == .cancelled && stub.requests.count == 1)
+    }
+
+    @Test func `a request that ends on another thread during a reset starts no waiting one`() {
+        let (stub, throttle) = (StubLoader(.pending.ignoringCancellation()), Throttle(maximum: 1))
+        let chain = Autocancel() --> throttle --> stub
+        let (first, second) = (chain.load(.example), chain.load(.example))
+        let third = chain.load(.example)
+        third.addCancellationHandler {
+            let ended = DispatchSemaphore(value: 0)
+            DispatchQueue.global().async {
+                stub.tasksInFlight[0].succeed(.ok)
+                ended.signal()
+            }
+            ended.wait()
+        }
+        _ = chain.reset()
+        #expect(first.statusNow == .ok && second.codeNow == .cancelled && stub.requests.count == 1)
+    }
+
+    @Test func `a reset starts no waiting shared request, which belongs to none of its own`() {
+        let (stub, throttle) = (StubLoader(), Throttle(maximum: 1))
+        let chain = Autocancel() --> Deduplicate() --> throttle --> stub
+        for (host, path) in [("a", "/0"), ("a", "/1"), ("a", "/2"), ("b", "/3")] {
+            chain.load(HTTPRequest(host: host, path: path))
+        }
+        for _ in 0..<2 { stub.tasksInFlight[0].succeed(.ok) }
+        // The hosts take turns, so that the newest request, which is cancelled first, is in flight before an older one.
+        #expect(stub.requests.map(\.path) == ["/0", "/1", "/3"])
+        #expect(chain.reset().isFilled)
+        #expect(stub.requests.count == 3)
     }
 
     @Test func `requests are let in again after a reset`() {

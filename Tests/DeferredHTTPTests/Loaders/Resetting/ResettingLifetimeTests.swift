@@ -21,7 +21,7 @@ struct ResettingLifetimeTests {
         #expect(kept == nil && lifetimes.count == 0)
     }
 
-    @Test func `a task that a loader lets go of is not kept in flight`() {
+    @Test func `a task that its loader releases is not kept in flight`() {
         struct Forgetful: HTTPLoader {
             func load(_ task: HTTPTask) {}
         }

@@ -39,13 +39,13 @@ struct RetryTests {
         StubLoader.Answer.response(200), .response(404), .response(401), .response(500), .failure(.insecureConnection),
         .failure(.invalidRequest), .failure(.cancelled), .failure(.abandoned), .failure(.resetInProgress),
     ])
-    func `what will not do better is not tried again`(answer: StubLoader.Answer) {
+    func `a failure that would repeat is not retried`(answer: StubLoader.Answer) {
         let stub = StubLoader(answer)
         #expect((retry() --> stub).load(.example).isFilled)
         #expect(stub.requests.count == 1 && clock.sleeperCount == 0)
     }
 
-    @Test func `what may not be sent twice is not, unless it has a key`() async throws {
+    @Test func `a request that may not be sent twice is not retried, unless it has a key`() async throws {
         var request = HTTPRequest(.post, host: "host")
         let stub = StubLoader(.response(503))
         #expect((retry() --> stub).load(request).statusNow == 503)
@@ -80,7 +80,7 @@ struct RetryTests {
         #expect((retry() --> stub).load(.example).statusNow == 503)
     }
 
-    @Test func `a request can have a strategy of its own`() async throws {
+    @Test func `a request can have its own strategy`() async throws {
         var request = HTTPRequest(.post, host: "host")
         let numbers = Journal<Int>()
         request.retryStrategy = .custom { attempt in
@@ -134,7 +134,7 @@ struct RetryTests {
     }
 
     @Test(arguments: ["99999999999999999999", "9223372036854775807", "120"])
-    func `a server that asks for too long a pause has the last word`(seconds: String) {
+    func `a Retry-After beyond the limit, or beyond any number, ends the attempts`(seconds: String) {
         let stub = StubLoader(.response(503, headers: ["Retry-After": seconds]))
         let task = (retry() --> stub).load(.example)
         #expect(task.statusNow == .serviceUnavailable && stub.requests.count == 1)

@@ -18,14 +18,14 @@ struct ThrottleStateMachineTests {
         }
     }
 
-    @Test func `who arrives goes on while there is room`() {
+    @Test func `arriving requests go on while there is room`() {
         for start in Start.allCases {
             var machine = start.machine
             #expect(machine.arrived(host: "host").goesOn == [.idle, .partlyBusy].contains(start), "\(start)")
         }
     }
 
-    @Test func `who waits can be cancelled, once, and only who waits`() {
+    @Test func `only a waiting request can be cancelled, and only once`() {
         for start in Start.allCases {
             var machine = start.machine
             let results = [1, 3, 3].map { machine.cancelled($0) }
@@ -56,7 +56,7 @@ struct ThrottleStateMachineTests {
         }
     }
 
-    @Test func `never more run than may, and all come to their turn`() {
+    @Test func `no more run than allowed, and all get their turn`() {
         for seed in 0..<200 {
             var random = SeededGenerator(seed: UInt64(seed))
             var machine = ThrottleStateMachine(maximum: 3)

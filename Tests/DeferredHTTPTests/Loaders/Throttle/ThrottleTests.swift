@@ -19,6 +19,18 @@ struct ThrottleTests {
         #expect(stub.tasksInFlight.map(\.id) == tasks[3...].map(\.id) && throttle.waitingCount == 0)
     }
 
+    @Test func `requests without a host take turns by their environment`() {
+        let stub = StubLoader()
+        let chain = Throttle(maximum: 1) --> stub
+        for (host, path) in [("a", "/0"), ("a", "/1"), ("a", "/2"), ("b", "/3")] {
+            var request = HTTPRequest(path: path)
+            request.environment = HTTPEnvironment(host: host)
+            chain.load(request)
+        }
+        for _ in 0..<2 { stub.tasksInFlight[0].succeed(.ok) }
+        #expect(stub.requests.map(\.path) == ["/0", "/1", "/3"])
+    }
+
     @Test func `the limit can be changed while requests wait`() {
         let (stub, throttle) = (StubLoader(), Throttle(maximum: 1))
         let chain = throttle --> stub

@@ -81,7 +81,7 @@ struct AdmissionStateMachineTests {
         #expect(machine.left(3) == [])
     }
 
-    @Test func `a client stays until what pauses has ended`() {
+    @Test func `a client lives until its pausing requests have ended`() {
         var machine = AdmissionStateMachine(limit: 1)
         #expect(machine.arrived(1, host: "a") == [.start(1)])
         #expect(machine.steppedAside(1) == [])

@@ -23,7 +23,7 @@ struct FairQueueTests {
         #expect(queue.count == 0)
     }
 
-    @Test func `what was removed has no turn`() {
+    @Test func `a removed element has no turn`() {
         var queue = FairQueue()
         for item in 1...6 {
             queue.append(UInt64(item), host: item % 2 == 0 ? "even" : "odd")

@@ -30,7 +30,7 @@ struct RetryPolicyTests {
         #expect(policy(random: random).pause(after: 1) == pause)
     }
 
-    @Test func `what the server asks for is exact, also beyond the cap, and has a limit`() {
+    @Test func `a pause that the server asks for is exact, also beyond the cap, and has a limit`() {
         let policy = policy(random: 0)
         #expect(policy.pause(after: 1, retryAfter: .seconds(60)) == .seconds(60))
         #expect(policy.pause(after: 1, retryAfter: .seconds(61)) == nil)

@@ -9,7 +9,7 @@ extension HTTPClientRequest {
     ///
     /// - Parameters:
     ///   - request: Checked here.
-    ///   - stream: Its body, if that comes by and by.
+    ///   - stream: Its body, if that is streamed.
     ///   - onProgress: Told how many bytes of the body were read so far, but for bytes in memory.
     /// - Throws: The reason for which it can't be sent.
     init(_ request: HTTPRequest, _ stream: HTTPBodyStream?, onProgress: @escaping @Sendable (Int64) -> Void) throws {

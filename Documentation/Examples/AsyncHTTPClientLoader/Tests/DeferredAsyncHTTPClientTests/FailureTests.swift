@@ -24,7 +24,7 @@ struct FailureTests {
             (.response(body: "hello", contentLength: 10) + [.stall], .timedOut),
         ] as [(LoopbackServer.Script, HTTPError.Code)]
     )
-    func `what a server does wrong has a code`(script: LoopbackServer.Script, code: HTTPError.Code) async throws {
+    func `each fault of a server has an error code`(script: LoopbackServer.Script, code: HTTPError.Code) async throws {
         let fixture = try Fixture { _ in script }
         var request = fixture.request()
         if code == .timedOut { request.timeout = .milliseconds(200) }

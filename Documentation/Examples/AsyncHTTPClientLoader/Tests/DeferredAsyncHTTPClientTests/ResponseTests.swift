@@ -38,7 +38,7 @@ struct ResponseTests {
         #expect(try await task.value.body == LoopbackServer.Payload.patternBytes(0..<3_000_000))
     }
 
-    @Test func `a chain goes on around it`() async throws {
+    @Test func `a chain works around it`() async throws {
         let fixture = try Fixture { request in
             request.number == 1 ? .status(503, headers: ["Retry-After": "0"]) : .response(body: "second")
         }

@@ -32,7 +32,7 @@ struct StreamTests {
         #expect(try await stream.collect().isEmpty)
     }
 
-    @Test func `what is cut short fails behind its bytes, and does so again`() async throws {
+    @Test func `a truncated stream fails after its bytes, and again when read once more`() async throws {
         let fixture = try Fixture { _ in .response(body: "hello", contentLength: 10) + [.close] }
         let stream = try await stream(fixture)
         var received = Data()
@@ -62,7 +62,7 @@ struct StreamTests {
         await fixture.server.waitUntilDeserted()
     }
 
-    @Test func `a reader that is cancelled doesn't take what has come for the whole`() async throws {
+    @Test func `a cancelled reader doesn't mistake the bytes so far for the whole`() async throws {
         let fixture = try Fixture { _ in Self.endless }
         let stream = try await stream(fixture)
         let hasBegun = Deferred<Void>()

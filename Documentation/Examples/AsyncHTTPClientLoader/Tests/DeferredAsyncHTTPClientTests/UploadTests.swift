@@ -33,7 +33,7 @@ struct UploadTests {
     }
 
     @Test(arguments: [nil, 11] as [Int64?])
-    func `bytes that come by and by are sent as they come`(length: Int64?) async throws {
+    func `bytes of an asynchronous sequence are sent as they come`(length: Int64?) async throws {
         let fixture = try Fixture { _ in .status(204) }
         let body = HTTPBody.stream(length: length) {
             AsyncStream { continuation in

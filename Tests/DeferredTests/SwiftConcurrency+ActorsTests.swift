@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.ownThread, .timeLimit(.minutes(1)))
-struct BesideSwiftConcurrencyActorsTests {
+struct SwiftConcurrencyActorsTests {
     @MainActor
     @Test func `in a class on the main actor, a task changes state without self and without await`() async throws {
         let model = Model()
@@ -44,7 +44,7 @@ struct BesideSwiftConcurrencyActorsTests {
         #expect(try await Task.detached { DispatchQueue.getSpecific(key: mark) }.value == nil)
     }
 
-    @Test func `what is handed over to a task need not be Sendable`() async throws {
+    @Test func `values that are transferred to a task need not be Sendable`() async throws {
         let box = Box()
         #expect(try await Task { box.increment() }.value == 1)
     }

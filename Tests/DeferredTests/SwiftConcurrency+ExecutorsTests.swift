@@ -44,7 +44,7 @@ private actor Counter {
 }
 
 @Suite(.ownThread, .timeLimit(.minutes(1)))
-struct BesideSwiftConcurrencyExecutorsTests {
+struct SwiftConcurrencyExecutorsTests {
     @Test func `Swift's executors go by their names`() async throws {
         let inline = Inline()
         let counter = Counter(on: inline)

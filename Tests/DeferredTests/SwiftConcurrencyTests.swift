@@ -9,8 +9,8 @@ import Testing
 private typealias SwiftTask = _Concurrency.Task
 
 @Suite(.ownThread, .timeLimit(.minutes(1)))
-struct BesideSwiftConcurrencyTests {
-    @Test func `a task succeeds with what its closure returns`() async throws {
+struct SwiftConcurrencyTests {
+    @Test func `a task succeeds with the value that its closure returns`() async throws {
         let task: Task<Int> = Task { 1 }
         #expect(try await task.value == 1)
         #expect(try await Task { await twice(21) }.value == 42)
@@ -19,7 +19,7 @@ struct BesideSwiftConcurrencyTests {
         try await nothing.value
     }
 
-    @Test func `a task fails with what its closure throws`() async throws {
+    @Test func `a task fails with the error that its closure throws`() async throws {
         let task = Task<Int> { throw Failure.custom }
         await #expect(throws: Failure.custom) { try await task.value }
         await #expect(throws: Failure.custom) { try await Task.detached { try await failing() }.value }

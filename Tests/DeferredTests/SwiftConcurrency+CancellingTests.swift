@@ -4,8 +4,8 @@ import TestSupport
 import Testing
 
 @Suite(.ownThread, .timeLimit(.minutes(1)))
-struct BesideSwiftConcurrencyCancellingTests {
-    @Test func `cancelling tells the closure`() async throws {
+struct SwiftConcurrencyCancellingTests {
+    @Test func `cancelling is visible in the closure`() async throws {
         let spinning = Task {
             while !Task.isCancelled { await Task.yield() }
             return Task.isCancelled

@@ -1,5 +1,5 @@
 // swift-format-ignore-file
-// Written by Documentation/snippets.py from Documentation/Deferred.docc/Articles/BesideAsyncAwait.md.
+// Written by Documentation/snippets.py from Documentation/Deferred.docc/Articles/UsingAsyncAwait.md.
 
 import Deferred
 import DeferredTesting
@@ -12,7 +12,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BesideAsyncAwait.md", line: 108)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/UsingAsyncAwait.md", line: 108)
 actor Account {
     private(set) var balance = 0
 
@@ -24,7 +24,7 @@ actor Account {
 }
 #sourceLocation()
 
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BesideAsyncAwait.md", line: 141)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/UsingAsyncAwait.md", line: 141)
 #if canImport(Combine)
 import Combine
 
@@ -37,9 +37,9 @@ func greet(_ name: Future<String>, in subscriptions: inout Set<AnyCancellable>) 
 #sourceLocation()
 
 @Suite(.ownThread, .timeLimit(.minutes(1)))
-struct BesideAsyncAwaitSnippets {
+struct UsingAsyncAwaitSnippets {
     @Test func `From a task to await`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BesideAsyncAwait.md", line: 22)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/UsingAsyncAwait.md", line: 22)
         func size(of request: Task<Data>) async throws -> Int {
             try await request.get().count  // cancelling this function cancels the request
         }
@@ -49,7 +49,7 @@ struct BesideAsyncAwaitSnippets {
     }
 
     @Test func `From await to a task`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BesideAsyncAwait.md", line: 38)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/UsingAsyncAwait.md", line: 38)
         func answer() async throws -> Int {
             try await Task.sleep(for: .milliseconds(1))
             return 42
@@ -60,13 +60,13 @@ struct BesideAsyncAwaitSnippets {
             .timeout(after: .seconds(60))
         print(try await text.value)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BesideAsyncAwait.md", line: 49)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/UsingAsyncAwait.md", line: 49)
         #expect(try await text.value == "The answer is 42")
 #sourceLocation()
     }
 
     @Test func `The name Task`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BesideAsyncAwait.md", line: 69)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/UsingAsyncAwait.md", line: 69)
         typealias SwiftTask = _Concurrency.Task
 
         let theirs = SwiftTask { 1 }
@@ -76,7 +76,7 @@ struct BesideAsyncAwaitSnippets {
     }
 
     @Test @MainActor func `The main actor`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BesideAsyncAwait.md", line: 86)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/UsingAsyncAwait.md", line: 86)
         @MainActor final class Screen {
             var text = ""
         }
@@ -87,13 +87,13 @@ struct BesideAsyncAwaitSnippets {
         try await shown.value
         print(screen.text)  // Ada
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BesideAsyncAwait.md", line: 97)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/UsingAsyncAwait.md", line: 97)
         #expect(screen.text == "Ada")
 #sourceLocation()
     }
 
     @Test func `Actors`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BesideAsyncAwait.md", line: 120)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/UsingAsyncAwait.md", line: 120)
         let account = Account()
         let amount = Deferred<Int>()
         let deposit = account.depositLater(amount.future)
@@ -101,7 +101,7 @@ struct BesideAsyncAwaitSnippets {
         try await deposit.value
         print(await account.balance)  // 100
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BesideAsyncAwait.md", line: 128)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/UsingAsyncAwait.md", line: 128)
         #expect(await account.balance == 100)
 #sourceLocation()
     }

@@ -93,9 +93,10 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
         case .value(let value):
             return finish(with: value, &drain)
         case .future(let future):
-            let inner = future.storage
+            let inner = (consume future).storage
             if inner === self { return finishCircle(&drain) }
-            return inner.word.isFilled ? finish(with: inner.value, &drain) : .waits(inner)
+            if inner.word.isFilled { return finish(with: inner.value, &drain) }
+            return .waits(consume inner)
         }
     }
 

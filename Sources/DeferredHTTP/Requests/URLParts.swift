@@ -37,7 +37,8 @@ struct URLParts: Sendable, Hashable {
         user = components.percentEncodedUser
         password = components.percentEncodedPassword
         host = components.encodedHost
-        port = components.port
+        // A port that no integer can hold is out of range as well, and must not give way to the scheme's port.
+        port = components.port ?? components.rangeOfPort.map { _ in .max }
         path = components.percentEncodedPath
         query = components.percentEncodedQuery
         fragment = components.percentEncodedFragment

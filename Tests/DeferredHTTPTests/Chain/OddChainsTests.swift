@@ -273,6 +273,14 @@ struct OddChainsTests {
 
     // MARK: Numbers
 
+    @Test func `a port that no integer can hold is refused, and not replaced by the scheme's`() throws {
+        for origin in ["http://127.0.0.1", "https://user@host", "http://[::1]"] {
+            let url = try #require(URL(string: "\(origin):99999999999999999999/x"))
+            let error = #expect(throws: URLClientError.self) { try HTTPRequest(url: url).check() }
+            #expect(error?.description.contains("is out of range; use 1 to 65535") == true, "\(url)")
+        }
+    }
+
     @Test func `numbers out of range neither trap nor hang`() async throws {
         let durations: [Duration] = [
             .seconds(Int64.max), Duration(attoseconds: .max), .seconds(Int64.min), .zero, .nanoseconds(-1),

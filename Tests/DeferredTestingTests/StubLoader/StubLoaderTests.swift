@@ -123,6 +123,7 @@ struct StubLoaderTests {
         #expect(error.underlying is Cause)
     }
 
+    #if os(Linux)
     @Test func `a task costs as much among many in flight as among few`() {
         /// Returns the processor time of this thread in seconds, to which nothing else on the machine adds.
         func processorTime() -> Double {
@@ -145,4 +146,5 @@ struct StubLoaderTests {
         // 32 times as many; if each cost were proportional to their number, it would be some hundred times as much.
         #expect(growth < 100)
     }
+    #endif
 }

@@ -13,7 +13,7 @@ struct FramesTests {
 
     /// Under ThreadSanitizer, this also checks that submitting is no race, neither for Swift nor for the sanitizer.
     @Test func `what many threads submit runs once, in the order of each thread, and nothing is left behind`() async {
-        let frames = await Frames()
+        let frames = await MainActor.run { Frames() }
         let log = Log<Entry>()
         await frames.start {}
         race(4) { thread in

@@ -12,6 +12,8 @@ internal import DeferredTask
 /// Cancelling one of the requests completes only that one, with ``HTTPError/Code/cancelled``. The shared execution is
 /// cancelled with the last of them; an equal request after that starts a new execution.
 ///
+/// - Important: A value may occur only once in a chain: a request that met it again would wait for itself.
+///
 /// ```swift
 /// let deduplicate = Deduplicate()
 /// let chain = deduplicate --> URLSessionLoader()

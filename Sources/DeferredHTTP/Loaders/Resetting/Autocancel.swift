@@ -12,6 +12,9 @@ internal import DeferredTask
 /// Copies share the requests in flight: one value in two chains cancels the requests of both when either is reset. A
 /// response that is a stream is in flight until its body has ended, and a reset ends it.
 ///
+/// - Important: A value may occur only once in a chain, and two chains that share several resettable values must contain
+///   them in the same order. Otherwise a reset waits for itself.
+///
 /// **Lifetime:** tasks are not kept beyond their completion.
 public struct Autocancel: HTTPLink {
     /// The next loader, set by `-->`.

@@ -7,6 +7,9 @@ public import DeferredCore
 ///
 /// Copies share the reset: one value in two chains keeps requests out of both while either is reset.
 ///
+/// - Important: A value may occur only once in a chain, and two chains that share several resettable values must contain
+///   them in the same order. Otherwise a reset waits for itself.
+///
 /// ```swift
 /// let chain = ResetGuard() --> Autocancel() --> URLSessionLoader()
 /// await chain.reset().value  // everything is cancelled and has ended

@@ -182,6 +182,7 @@ public struct URLComponents: Hashable, Sendable {
     public var percentEncodedPath = ""
     public var percentEncodedQuery: String?
     public var percentEncodedFragment: String?
+    public var rangeOfPort: Range<String.Index>? { fatalError() }
     public var queryItems: [URLQueryItem]?
     public var percentEncodedQueryItems: [URLQueryItem]?
 }

@@ -235,16 +235,7 @@ struct TransferStateMachine {
     mutating func redirected(by response: HTTPURLResponse, task: Int, isHeld: Bool = false) -> [Action] {
         guard isHeld else { return stop(for: .redirect(response), task: task) }
         guard case .running(let exchange) = state, exchange.task == task else { return [.answerRedirect(nil)] }
-        switch RedirectRules.verdict(on: response, to: request, after: chain, limit: redirectLimit) {
-        case .follow(let proposal, let body):
-            round += 1
-            state = .holding(exchange, .redirect(response, proposal: proposal, body, round: round))
-            return [.askAboutRedirect(response, proposal: proposal, round: round)]
-        case .deliver:
-            return [.answerRedirect(nil)]
-        case .fail(let error):
-            return abandon(exchange, with: error)
-        }
+        return consider(response, holding: exchange)
     }
 
     mutating func challenged(task: Int) -> [Action] {
@@ -318,7 +309,7 @@ struct TransferStateMachine {
     private mutating func stopped(_ exchange: Exchange, for reason: Stop) -> [Action] {
         switch reason {
         case .redirect(let response):
-            return consider(response)
+            return consider(response, holding: nil)
         case .challenge:
             round += 1
             state = .deciding(.challenge(exchange.response, round: round))
@@ -341,79 +332,67 @@ struct TransferStateMachine {
     mutating func answered(_ answer: Answer, round: Int) -> [Action] {
         switch state {
         case .deciding(.redirect(let response, let proposal, let body, round)):
-            return answeredRedirect(answer, response: response, proposal: proposal, body: body)
+            return answeredRedirect(answer, response, proposal: proposal, body, holding: nil)
         case .deciding(.challenge(let response, round)):
             return answeredChallenge(answer, response: response)
-        case .holding(let exchange, .redirect(_, let proposal, let body, round)):
-            return answeredRedirect(answer, of: exchange, proposal: proposal, body: body)
+        case .holding(let exchange, .redirect(let response, let proposal, let body, round)):
+            return answeredRedirect(answer, response, proposal: proposal, body, holding: exchange)
         case .idle, .creating, .running, .holding, .stopping, .deciding, .finished:
             return []
         }
     }
 
-    private mutating func consider(_ response: HTTPURLResponse) -> [Action] {
+    /// - Parameter exchange: the exchange of the task that waits for the answer, or nil if no task exists.
+    private mutating func consider(_ response: HTTPURLResponse, holding exchange: Exchange?) -> [Action] {
         switch RedirectRules.verdict(on: response, to: request, after: chain, limit: redirectLimit) {
         case .follow(let proposal, let body):
             round += 1
-            state = .deciding(.redirect(response, proposal: proposal, body, round: round))
+            let question = Question.redirect(response, proposal: proposal, body, round: round)
+            state = exchange.map { .holding($0, question) } ?? .deciding(question)
             return [.askAboutRedirect(response, proposal: proposal, round: round)]
         case .deliver:
-            return deliver(response)
+            return deliver(response, holding: exchange)
         case .fail(let error):
-            return finish(.failure(error))
-        }
-    }
-
-    /// Delivers a redirect itself as the result. Its body is lost: the task was cancelled, or the platform dropped it.
-    private mutating func deliver(_ response: URLResponse) -> [Action] {
-        [.deliverHead(response)] + finish(.success(response))
-    }
-
-    private mutating func answeredRedirect(
-        _ answer: Answer,
-        response: HTTPURLResponse,
-        proposal: URLRequest,
-        body: CheckedRequest.Body
-    ) -> [Action] {
-        switch answer {
-        case .follow(let request):
-            do throws(URLClientError) {
-                let checked = try checked(request, proposal: proposal, body)
-                chain.append(self.request.url)
-                return create(checked)
-            } catch {
-                return finish(.failure(error))
-            }
-        case .fail(let error):
-            return finish(.failure(error))
-        case .deliver, .authenticate:
-            return deliver(response)
+            return fail(with: error, holding: exchange)
         }
     }
 
     private mutating func answeredRedirect(
         _ answer: Answer,
-        of exchange: Exchange,
+        _ response: HTTPURLResponse,
         proposal: URLRequest,
-        body: CheckedRequest.Body
+        _ body: CheckedRequest.Body,
+        holding exchange: Exchange?
     ) -> [Action] {
         switch answer {
         case .follow(let next):
             do throws(URLClientError) {
                 let checked = try checked(next, proposal: proposal, body)
                 chain.append(request.url)
+                guard let exchange else { return create(checked) }
                 request = checked
                 state = .running(Exchange(task: exchange.task))
                 return [.answerRedirect(checked)]
             } catch {
-                return abandon(exchange, with: error)
+                return fail(with: error, holding: exchange)
             }
         case .fail(let error):
-            return abandon(exchange, with: error)
+            return fail(with: error, holding: exchange)
         case .deliver, .authenticate:
-            state = .running(exchange)
-            return [.answerRedirect(nil)]
+            return deliver(response, holding: exchange)
         }
+    }
+
+    /// Takes a redirect itself as the response. Its body is lost, unless its task waits for this: the task was
+    /// cancelled, or the platform dropped the body.
+    private mutating func deliver(_ response: URLResponse, holding exchange: Exchange? = nil) -> [Action] {
+        guard let exchange else { return [.deliverHead(response)] + finish(.success(response)) }
+        state = .running(exchange)
+        return [.answerRedirect(nil)]
+    }
+
+    private mutating func fail(with error: any Error, holding exchange: Exchange?) -> [Action] {
+        if let exchange { abandon(exchange, with: error) } else { finish(.failure(error)) }
     }
 
     private mutating func answeredChallenge(_ answer: Answer, response: URLResponse?) -> [Action] {

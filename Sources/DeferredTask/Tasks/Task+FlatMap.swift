@@ -44,6 +44,7 @@ extension Task {
     /// - Returns: A task whose cancellation cancels this one. Once `transform` has run, the task waits for the future,
     ///   which cannot be cancelled.
     @inlinable
+    @inline(__always)
     @_disfavoredOverload
     public func flatMap<NewFuture: FutureProtocol>(
         on executor: any Executor = .immediate,

@@ -1,6 +1,7 @@
 public import DeferredCore
 
 extension Task {
+    // The comment on `map` of a future says why operators take `any Executor`, and are inlined always.
     /// Returns a task of the value that `transform` makes from this task's value.
     ///
     /// - Parameters:

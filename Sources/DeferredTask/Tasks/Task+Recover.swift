@@ -42,6 +42,7 @@ extension Task {
     /// - Returns: A task whose cancellation cancels this one too. `transform` does not run if that comes first, and the
     ///   task fails with `CancellationError`.
     @inlinable
+    @inline(__always)
     public func mapError(
         on executor: any Executor = .immediate,
         _ transform: @escaping @Sendable (any Error) throws -> any Error

@@ -181,8 +181,12 @@ final class LibcurlExchange {
         let onReady: @Sendable () -> Void = { [weak task] in task?.proceed() }
         switch task.request.body {
         case .file(let file):
-            let length = POSIXFile.lengthOfReadableRegularFile(at: file.path)
-            return QueuedUploadSource(length: length, reopens: true, open: { FileReader(file) }, onReady: onReady)
+            return QueuedUploadSource(
+                length: POSIXFile.lengthOfReadableRegularFile(at: file.path),
+                reopens: true,
+                open: { StreamReader(FileStream(file), of: url) },
+                onReady: onReady
+            )
         case .stream(let makeStream):
             return QueuedUploadSource(
                 length: nil,

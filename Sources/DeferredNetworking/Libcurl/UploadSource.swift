@@ -54,7 +54,7 @@ final class DataUploadSource: UploadSource {
 /// A body from a file or a stream, both of which may block: a serial queue reads it ahead.
 final class QueuedUploadSource: UploadSource {
     /// Opens the body again from its beginning.
-    typealias Open = @Sendable () -> any BlockingReader
+    typealias Open = @Sendable () -> StreamReader
 
     let length: Int64?
     private let open: Open?
@@ -125,12 +125,6 @@ final class QueuedUploadSource: UploadSource {
     }
 }
 
-/// A reader that may block.
-protocol BlockingReader: AnyObject {
-    /// Returns the next bytes; none at the end.
-    func read(upTo count: Int) throws -> Data
-}
-
 /// Passes chunks from the queue that reads them to the thread that sends them.
 ///
 /// SAFETY: the reader is created, used and released only on the serial queue; all other state is behind the lock.
@@ -149,7 +143,7 @@ private final class UploadPipe: @unchecked Sendable {
     private let state = Lock(State())
     private let open: QueuedUploadSource.Open
     private let onReady: @Sendable () -> Void
-    private var reader: (any BlockingReader)?
+    private var reader: StreamReader?
 
     init(_ open: @escaping QueuedUploadSource.Open, onReady: @escaping @Sendable () -> Void) {
         self.open = open
@@ -216,35 +210,8 @@ private final class UploadPipe: @unchecked Sendable {
     }
 }
 
-/// Reads a file.
-final class FileReader: BlockingReader {
-    private let descriptor: Int32?
-    private let path: String
-
-    init(_ file: URL) {
-        path = file.path
-        descriptor = POSIXFile.openFile(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    }
-
-    deinit {
-        if let descriptor { _ = close(descriptor) }
-    }
-
-    func read(upTo count: Int) throws -> Data {
-        guard let descriptor else { throw CocoaError(.fileReadNoSuchFile, userInfo: [NSFilePathErrorKey: path]) }
-        var bytes = Data(count: count)
-        while true {
-            let result = bytes.withUnsafeMutableBytes { Foundation.read(descriptor, $0.baseAddress, $0.count) }
-            if result >= 0 { return result == count ? bytes : bytes.prefix(result) }
-            guard errno == EINTR else {
-                throw CocoaError(.fileReadUnknown, userInfo: [NSFilePathErrorKey: path])
-            }
-        }
-    }
-}
-
-/// Reads a stream.
-final class StreamReader: BlockingReader {
+/// Reads a stream, which may block.
+final class StreamReader {
     private let stream: InputStream
     private let url: URL
     private var isOpen = false
@@ -259,9 +226,10 @@ final class StreamReader: BlockingReader {
         if isOpen { stream.close() }
     }
 
+    /// Returns the next bytes; none at the end.
     func read(upTo count: Int) throws -> Data {
         if !isOpen {
-            if BodyStreams.isSpent(stream) { throw BodyStreams.spent }
+            if let error = BodyStreams.error(before: stream, of: url) { throw error }
             stream.open()
             isOpen = true
         }

@@ -10,8 +10,13 @@ import FoundationNetworking
 /// and the task succeeds. No issue is known upstream. Test: `URLClientTests`, "a stream that can't be read isn't sent
 /// as an empty body".
 enum BodyStreams {
-    static func isSpent(_ stream: InputStream) -> Bool {
-        [.atEnd, .closed, .error].contains(stream.streamStatus)
+    /// Returns the error of a request with a stream that can't be sent any more, or at all.
+    static func error(before stream: InputStream, of url: URL?) -> (any Error)? {
+        switch stream.streamStatus {
+        case .error: failure(of: stream, url)
+        case .atEnd, .closed: spent
+        default: nil
+        }
     }
 
     /// The error of a request whose stream was used before.
@@ -31,15 +36,18 @@ enum BodyStreams {
     }
 
     /// Returns the error that kept the body of a task from being sent although the task ended well.
-    static func failure(of task: URLSessionTask) -> URLError? {
+    static func failure(of task: URLSessionTask) -> (any Error)? {
         // `streamError` traps where there is none.
         guard let stream = task.originalRequest?.httpBodyStream, stream.streamStatus == .error else { return nil }
         return failure(of: stream, task.originalRequest?.url)
     }
 
     /// Returns the error for a stream that can't be read.
-    static func failure(of stream: InputStream, _ url: URL?) -> URLError {
-        URLError(
+    static func failure(of stream: InputStream, _ url: URL?) -> any Error {
+        #if canImport(FoundationNetworking)
+        if stream is FileStream, let error = stream.streamError { return error }
+        #endif
+        return URLError(
             .cannotOpenFile,
             failing: url,
             description: "The body stream of the request cannot be read",

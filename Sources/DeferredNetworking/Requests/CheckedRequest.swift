@@ -125,11 +125,14 @@ package struct CheckedRequest: Sendable {
         return result
     }
 
-    /// The request with a fresh stream, if its body is one.
+    /// The request with a fresh stream, if its body is sent as one.
     var withStream: URLRequest {
-        guard case .stream(let makeStream) = body else { return request }
         var result = request
-        result.httpBodyStream = makeStream()
+        switch body {
+        case .inRequest: break
+        case .file(let file): FileBodies.setStream(of: file, in: &result)
+        case .stream(let makeStream): result.httpBodyStream = makeStream()
+        }
         return result
     }
 

@@ -259,10 +259,11 @@ package final class Transfer: Sendable {
 
     /// Returns the body's stream from its first byte, if the stream can be made again.
     private func nextStream() -> InputStream? {
-        guard case .stream(let makeStream) = state.withLock({ $0.machine.request.body }) else { return nil }
+        let request = state.withLock { $0.machine.request }
+        guard case .stream(let makeStream) = request.body else { return nil }
         let stream = makeStream()
-        guard BodyStreams.isSpent(stream) else { return stream }
-        abort(with: BodyStreams.spent)
+        guard let error = BodyStreams.error(before: stream, of: request.url) else { return stream }
+        abort(with: error)
         return nil
     }
 

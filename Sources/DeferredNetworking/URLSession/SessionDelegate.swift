@@ -61,14 +61,15 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         totalBytesExpectedToSend: Int64
     ) {
         if totalBytesSent == bytesSent { send(.bodyBegan(), of: task) }
-        send(.sent(bytesSent, of: totalBytesExpectedToSend > 0 ? totalBytesExpectedToSend : nil), of: task)
+        let total = totalBytesExpectedToSend > 0 ? totalBytesExpectedToSend : FileBodies.length(of: task)
+        send(.sent(bytesSent, of: total), of: task)
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         let identifier = task.taskIdentifier
         let given = givenDelegates.withLock { $0.removeValue(forKey: identifier) }
         withExtendedLifetime(given) {}
-        let failure = error ?? BodyStreams.failure(of: task)
+        let failure = BodyStreams.failure(of: task) ?? error
         registry.remove(task: identifier)?.receive(.ended(task.response, error: failure), of: identifier)
     }
 

@@ -67,9 +67,9 @@ package final class URLSessionEngine: Engine {
         TaskCreation.perform { [self] in
             let engine = engine(for: request.request)
             let sent = request.withStream
-            if let stream = sent.httpBodyStream, BodyStreams.isSpent(stream) {
+            if let stream = sent.httpBodyStream, let error = BodyStreams.error(before: stream, of: request.url) {
                 // The task is created all the same, and cancelled instead of resumed.
-                transfer.abort(with: BodyStreams.spent)
+                transfer.abort(with: error)
             }
             let platformTask = engine.platformTask(for: sent, file: request.body.file)
             engine.delegate.prepare(platformTask)
@@ -94,7 +94,8 @@ package final class URLSessionEngine: Engine {
     }
 
     private func platformTask(for request: URLRequest, file: URL?) -> URLSessionTask {
-        file.map { session.uploadTask(with: request, fromFile: $0) } ?? session.dataTask(with: request)
+        guard let file, !FileBodies.areStreams else { return session.dataTask(with: request) }
+        return session.uploadTask(with: request, fromFile: file)
     }
 
     package func invalidate() {

@@ -58,6 +58,68 @@ extension URLSessionTests {
             }
         }
 
+        @Test(arguments: [true, false])
+        func `an upload of a file that ends while the file is read does not trap`(isCancelled: Bool) async throws {
+            let server = try LoopbackServer(
+                beforeBody: { _ in isCancelled ? nil : .status(413) },
+                respond: { .response(body: .bytes($0.body)) }
+            )
+            defer { server.stop() }
+            let folder = try TemporaryDirectory()
+            try body.write(to: folder.file)
+            let session = URLSession.fresh()
+            let endings = Log<Ending>()
+            await withTaskGroup { group in
+                for worker in 0..<4 {
+                    group.addTask {
+                        var random = SeededGenerator(seed: UInt64(worker))
+                        for _ in 0..<250 {
+                            let request = URLRequest.post(server.url("/"), Data())
+                            let task = session.beginUploadTask(with: request, fromFile: folder.file)
+                            if isCancelled {
+                                await giveWay(using: &random)
+                                task.cancel()
+                            }
+                            endings.add(await task.ending())
+                        }
+                    }
+                }
+            }
+            #expect(endings.entries.count == 1_000)
+        }
+
+        @Test func `a file is sent with its length, and nothing is added`() async throws {
+            let server = try server()
+            defer { server.stop() }
+            let folder = try TemporaryDirectory()
+            try body.write(to: folder.file)
+            for path in ["/", "/echo"] {
+                let request = URLRequest.post(server.url(path), Data())
+                _ = try await URLSession.fresh().beginUploadTask(with: request, fromFile: folder.file).get()
+                let headers = try #require(server.requests.last).headers
+                #expect(headers["Content-Length"] == "200000")
+                #expect(headers["Transfer-Encoding"] == nil && headers["Content-Type"] == nil)
+            }
+        }
+
+        @Test func `a file that shrinks while it is sent fails, and names the file`() async throws {
+            let folder = try TemporaryDirectory()
+            let path = folder.file.path
+            try Data(count: 4_000_000).write(to: folder.file)
+            let server = try LoopbackServer(
+                beforeBody: { _ in
+                    truncate(path, 1_000)
+                    return nil
+                },
+                respond: { _ in .status(200) }
+            )
+            defer { server.stop() }
+            let request = URLRequest.post(server.url("/"), Data())
+            let task = URLSession.fresh().beginUploadTask(with: request, fromFile: folder.file)
+            let error = try #require(await task.failure() as? CocoaError)
+            #expect(error.code == .fileReadUnknown && error.filePath == path)
+        }
+
         @Test func `a GET with a body, and a file that cannot be read, are refused at once`() throws {
             let url = try #require(URL(string: "http://host/"))
             let tasks = [

@@ -195,6 +195,20 @@ extension CheckedRequest {
         }
     }
 
+    /// Returns the error for a URL that looked right, but that the engine can't read. Engines differ in the hosts that
+    /// they accept.
+    static func refusal(of url: URL) -> URLClientError {
+        let text = DisplayText.quoted(url)
+        let port = URLComponents(url: url, resolvingAgainstBaseURL: true)?.rangeOfPort
+        guard port == nil || url.port != nil else {
+            return .invalidRequest(reason: "the port of \(text) is out of range; use 1 to 65535")
+        }
+        return .invalidRequest(
+            reason: "the host of \(text) is neither a name nor an address that can be connected to; use a name of "
+                + "letters, digits, hyphens and dots, or an address such as 127.0.0.1"
+        )
+    }
+
     private static func lowercasingScheme(_ scheme: String, of url: URL) -> URL {
         let lowercased = scheme.lowercased()
         guard scheme != lowercased else { return url }

@@ -63,7 +63,7 @@ struct TransferStateMachine {
         case follow(URLRequest)
         case authenticate(user: String, password: String)
         case deliver
-        case fail(URLError)
+        case fail(any Error)
     }
 
     enum Action {

@@ -87,15 +87,6 @@ struct CheckedRequestTests {
         }
     }
 
-    @Test func `an IPv6 literal is refused where Foundation cannot connect to it`() throws {
-        let request = URLRequest(url: try #require(URL(string: "http://[::1]:80/")))
-        if IPv6Literals.areSupported {
-            #expect(try CheckedRequest(request).request == request)
-        } else {
-            #expect(throws: URLClientError.self) { try CheckedRequest(request) }
-        }
-    }
-
     @Test func `a request that may only come from a cache is refused where there is none`() throws {
         var request = URLRequest(url: try #require(URL(string: "http://host/")))
         request.cachePolicy = .returnCacheDataDontLoad

@@ -8,7 +8,7 @@ import FoundationNetworking
 extension HTTPError: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable, LocalizedError {
     /// One line: the request, what went wrong, the status and the cause.
     public var description: String {
-        var text = "\(request): \(code)"
+        var text = "\(DisplayText.shortened(request.description)): \(code)"
         if let response { text += ", status \(response.status)" }
         if let underlying { text += " (\(Self.text(of: underlying)))" }
         return text

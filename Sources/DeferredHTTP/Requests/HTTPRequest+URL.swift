@@ -8,6 +8,9 @@ extension HTTPRequest {
     }
 
     /// The host, a name or an address; `nil` for the environment's.
+    ///
+    /// An IPv6 address may be in brackets, and have a zone: `::1`, `[::1]`, `fe80::1%eth0`. On Linux, only a client with
+    /// the engine `.libcurl` connects to it.
     public var host: String? {
         get { parts.host }
         set { parts.host = newValue }

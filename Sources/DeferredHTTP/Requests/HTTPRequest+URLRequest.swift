@@ -17,7 +17,6 @@ extension HTTPRequest {
             return try request.checked(body: body)
         }
         var result = URLRequest(url: try check())
-        if let host { try CheckedRequest.check(host: host) }
         // It is the default, and setting it costs more than all other checks.
         if method != .get { result.httpMethod = method.rawValue }
         result.allHTTPHeaderFields = allHeaders.joined

@@ -129,14 +129,15 @@ struct URLParts: Sendable, Hashable {
         }
         if host.contains(":") {
             let address = host.hasPrefix("[") && host.hasSuffix("]") ? host.dropFirst().dropLast() : host[...]
-            guard address.count(where: { $0 == ":" }) > 1, address.allSatisfy({ $0.isHexDigit || ":.%".contains($0) })
+            let number = address.prefix { $0 != "%" }
+            guard number.count(where: { $0 == ":" }) > 1, number.allSatisfy({ $0.isHexDigit || ":.".contains($0) })
             else {
                 throw .invalidRequest(
                     reason:
                         "the host \(DisplayText.quoted(host)) is neither a name nor an IP address; set a port with `port`"
                 )
             }
-            return "[\(address)]"
+            return try "[\(number)\(Self.encodedZone(address.dropFirst(number.count), of: host))]"
         }
         guard host.utf8.allSatisfy({ $0 < 0x80 }) else {
             var components = URLComponents()
@@ -144,6 +145,21 @@ struct URLParts: Sendable, Hashable {
             return components.encodedHost ?? host
         }
         return host
+    }
+
+    /// Returns the zone of an IPv6 address as in RFC 6874, such as `%25eth0`. It may be given like that, or as `%eth0`.
+    private static func encodedZone(_ text: Substring, of host: String) throws(URLClientError) -> String {
+        if text.isEmpty { return "" }
+        let isEncoded = text.hasPrefix("%25") && text != "%25"
+        let zone = String(text.dropFirst(isEncoded ? 3 : 1))
+        guard !zone.isEmpty, plainHost.containsAll(of: zone) else {
+            throw .invalidRequest(
+                reason:
+                    "the zone \(DisplayText.quoted(zone)) of the host \(DisplayText.quoted(host)) is not the name of "
+                    + "a network interface; use the name or the number of one, as in \"fe80::1%25eth0\""
+            )
+        }
+        return "%25" + zone
     }
 }
 

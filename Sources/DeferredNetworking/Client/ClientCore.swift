@@ -15,8 +15,6 @@ final class ClientCore: Sendable {
     /// Filled when the engine has been invalidated.
     let invalidated: Future<Void>
 
-    private let defaultHeaders: [String: String]
-
     /// The reason why there is no engine, if there is none.
     private let refusal: URLClientError?
 
@@ -42,7 +40,6 @@ final class ClientCore: Sendable {
             refusal = error
         }
         invalidated = engine?.invalidated ?? Future(value: ())
-        defaultHeaders = engine?.defaultHeaders ?? [:]
         let admission = AdmissionStateMachine(limit: configuration.maximumRequestsInFlight)
         state = Lock(State(admission: admission, engine: engine))
     }
@@ -60,9 +57,9 @@ final class ClientCore: Sendable {
         reporter: ProgressReporter,
         start: @escaping ClientRequest<Value>.Start
     ) -> Task<Value> {
-        let identifier = state.withLock { state in
+        let (identifier, engine) = state.withLock { state in
             defer { state.nextIdentifier += 1 }
-            return state.nextIdentifier
+            return (state.nextIdentifier, state.engine)
         }
         let events = EventReporter(
             identifier,
@@ -73,7 +70,7 @@ final class ClientCore: Sendable {
         let checked: CheckedRequest
         do throws(URLClientError) {
             if let refusal { throw refusal }
-            checked = try submitted.checked(adding: defaultHeaders)
+            checked = try submitted.checked(for: engine)
         } catch {
             let named = error.about(submitted.request.url)
             events.report(.finished(named))

@@ -27,6 +27,9 @@ extension URLClient {
             /// one. It is the `libcurl.so.4` that `URLSession` is built on, so there is nothing to install; where it is
             /// missing or older than 7.68, each request fails with ``URLClientError/engineUnavailable(reason:)``. Of
             /// ``session``, only the additional headers and the resource time-out are used.
+            ///
+            /// Hosts may be IPv6 addresses, such as `[::1]` or `[fe80::1%25eth0]`, which `URLSession` on Linux can't
+            /// connect to.
             case libcurl
         }
 

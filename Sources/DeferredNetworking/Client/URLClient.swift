@@ -29,9 +29,10 @@ public import FoundationNetworking
 /// released, running requests still finish; then the session is invalidated and its connections are closed.
 ///
 /// On Linux, choose ``Configuration/Engine/libcurl`` for features that URLSession lacks there: back pressure, metrics,
-/// pinned or private certificates, client certificates, a choice of the TLS or HTTP version, and more than some 4,000
-/// requests per second in a process. It is also safe from malicious servers, which can crash a process that uses a
-/// session with a trailer field or the length 2⁶³−1, and can freeze it with tens of thousands of header lines.
+/// pinned or private certificates, client certificates, a choice of the TLS or HTTP version, IPv6 addresses as hosts,
+/// and more than some 4,000 requests per second in a process. It is also safe from malicious servers, which can crash a
+/// process that uses a session with a trailer field or the length 2⁶³−1, and can freeze it with tens of thousands of
+/// header lines.
 public final class URLClient: Sendable {
     let core: ClientCore
 

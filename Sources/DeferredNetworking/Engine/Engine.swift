@@ -11,7 +11,6 @@ package import Foundation
 ///
 /// An engine keeps a registry of its tasks by its own identifiers, and retains the transfer of each task until the task
 /// has ended. It sends a transfer the events of a task one by one and in order. Its methods don't block.
-/// task has ended. It sends a transfer the events of a task one by one and in order. None of its methods waits.
 package protocol Engine: AnyObject, Sendable {
     /// Header fields that are added to every request without them, before the request is checked.
     var defaultHeaders: [String: String] { get }
@@ -24,6 +23,9 @@ package protocol Engine: AnyObject, Sendable {
 
     /// The number of tasks that have not ended.
     var taskCount: Int { get }
+
+    /// Checks that tasks can connect to the host of a URL.
+    func checkHost(of url: URL) throws(URLClientError)
 
     /// Creates a task, and sends the transfer ``EngineEvent/made(_:)`` with it, now or soon. Nothing is sent before it
     /// is resumed.

@@ -1,7 +1,7 @@
 #if os(Linux)
 import CLibcurl
 package import DeferredCore
-import Foundation
+package import Foundation
 import FoundationNetworking
 
 /// Sends requests over libcurl, on a dedicated thread.
@@ -30,6 +30,19 @@ package final class LibcurlEngine: Engine {
 
     deinit {
         mailbox.stop()
+    }
+
+    /// Refuses an IPv6 zone that this machine doesn't have: libcurl would ignore it.
+    package func checkHost(of url: URL) throws(URLClientError) {
+        guard let host = IPv6Literals.literal(in: url), let delimiter = host.range(of: "%25") else { return }
+        let zone = String(host[delimiter.upperBound...])
+        var name = [CChar](repeating: 0, count: Int(IF_NAMESIZE))
+        guard if_nametoindex(zone) > 0 || UInt32(zone).map({ if_indextoname($0, &name) != nil }) ?? false else {
+            throw .invalidRequest(
+                reason: "the zone \(DisplayText.quoted(zone)) of the host \(DisplayText.quoted(host)) is not a network "
+                    + "interface of this machine; use the name or the number of one, as in \"[fe80::1%25eth0]\""
+            )
+        }
     }
 
     package func makeTask(for request: CheckedRequest, of transfer: Transfer, configure: EngineTaskConfiguration?) {

@@ -65,6 +65,14 @@ package struct CheckedRequest: Sendable {
         try self.init(wellFormed: result, body: body)
     }
 
+    /// Checks a request that an engine is to send, with the engine's default headers.
+    ///
+    /// - Parameter engine: nil if it is gone already, so that nothing will be sent.
+    init(_ request: URLRequest, body: Body = .inRequest, for engine: (any Engine)?) throws(URLClientError) {
+        try self.init(request, body: body, defaultHeaders: engine?.defaultHeaders ?? [:])
+        try engine?.checkHost(of: url)
+    }
+
     /// Checks what the grammar of a request's parts doesn't tell.
     ///
     /// - Parameter request: Made of parts that were checked by `RequestGrammar`. Its URL is absolute, has a host, and
@@ -184,18 +192,21 @@ extension CheckedRequest {
         guard let host = url.host(percentEncoded: true), !host.isEmpty else {
             throw .invalidRequest(reason: "the URL \(DisplayText.quoted(url)) has no host; write \"https://host/path\"")
         }
-        try check(host: host)
         try RequestGrammar.check(port: url.port, of: DisplayText.quoted(url))
     }
 
-    /// Checks that the platform can connect to a host, whose grammar is right.
-    package static func check(host: String) throws(URLClientError) {
-        if host.utf8.contains(UInt8(ascii: ":")), !IPv6Literals.areSupported {
-            throw .invalidRequest(
-                reason: "the host \(DisplayText.quoted(host)) is an IPv6 literal, which this version of Foundation "
-                    + "cannot connect to; use a host name, or an IPv4 address"
-            )
+    /// Returns the error for a URL that looked right, but that the engine can't read. Engines differ in the hosts that
+    /// they accept.
+    static func refusal(of url: URL) -> URLClientError {
+        let text = DisplayText.quoted(url)
+        let port = URLComponents(url: url, resolvingAgainstBaseURL: true)?.rangeOfPort
+        guard port == nil || url.port != nil else {
+            return .invalidRequest(reason: "the port of \(text) is out of range; use 1 to 65535")
         }
+        return .invalidRequest(
+            reason: "the host of \(text) is neither a name nor an address that can be connected to; use a name of "
+                + "letters, digits, hyphens and dots, or an address such as 127.0.0.1"
+        )
     }
 
     private static func lowercasingScheme(_ scheme: String, of url: URL) -> URL {
@@ -287,15 +298,17 @@ package enum SubmittedRequest: Sendable {
         }
     }
 
-    /// - Parameter defaultHeaders: Added where the request has no such field of its own.
-    func checked(adding defaultHeaders: [String: String]) throws(URLClientError) -> CheckedRequest {
+    /// - Parameter engine: See ``CheckedRequest/init(_:body:for:)``.
+    func checked(for engine: (any Engine)?) throws(URLClientError) -> CheckedRequest {
         switch self {
         case .unchecked(let request, let body):
-            try CheckedRequest(request, body: body, defaultHeaders: defaultHeaders)
-        case .checked(let request) where defaultHeaders.isEmpty:
-            request
+            return try CheckedRequest(request, body: body, for: engine)
         case .checked(let request):
-            try CheckedRequest(request.request, body: request.body, defaultHeaders: defaultHeaders)
+            guard engine?.defaultHeaders.isEmpty ?? true else {
+                return try CheckedRequest(request.request, body: request.body, for: engine)
+            }
+            try engine?.checkHost(of: request.url)
+            return request
         }
     }
 }

@@ -29,7 +29,10 @@ package enum RequestGrammar {
         if scheme == "https" || scheme == "http" { return }
         guard ["http", "https"].contains(scheme.lowercased()) else {
             let place = url().map { " of " + $0 } ?? ""
-            throw .invalidRequest(reason: "the scheme \(DisplayText.quoted(scheme))\(place) is not http or https")
+            throw .invalidRequest(
+                reason: "the scheme \(DisplayText.quoted(scheme))\(place) is not http or https; "
+                    + "use \"https\", as in \"https://host/path\""
+            )
         }
     }
 

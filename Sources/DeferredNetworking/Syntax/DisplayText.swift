@@ -6,17 +6,14 @@ package enum DisplayText {
 
     /// Returns `text` in quotation marks, truncated if it is long, with control characters escaped.
     package static func quoted(_ text: String) -> String {
-        var result = "\""
-        var count = 0
-        for scalar in text.unicodeScalars {
-            guard count < longest else {
-                result += "…"
-                break
-            }
-            result += escaped(scalar)
-            count += 1
-        }
-        return result + "\""
+        shortened(text).unicodeScalars.reduce(into: "\"") { $0 += escaped($1) } + "\""
+    }
+
+    /// Returns `text`, truncated if it is long.
+    package static func shortened(_ text: String) -> String {
+        let scalars = text.unicodeScalars
+        let end = scalars.index(scalars.startIndex, offsetBy: longest, limitedBy: scalars.endIndex)
+        return end.map { $0 < scalars.endIndex ? text[..<$0] + "…" : text } ?? text
     }
 
     /// Returns `url` in quotation marks, without credentials.

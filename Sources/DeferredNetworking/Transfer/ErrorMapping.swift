@@ -16,6 +16,7 @@ enum ErrorMapping {
 
     static func mapped(_ error: any Error, in context: Context) -> any Error {
         guard let error = error as? URLError else { return error }
+        if error.code == .badURL, !context.hasResponse, let url = context.url { return CheckedRequest.refusal(of: url) }
         let text = error.localizedDescription
         if text.contains("transfer closed with") || wasClosed(error), let expected = context.expected,
             context.received < expected

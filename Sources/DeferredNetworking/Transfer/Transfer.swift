@@ -211,10 +211,19 @@ package final class Transfer: Sendable {
     private func ask(about response: HTTPURLResponse, proposal: URLRequest, round: Int) {
         let (decider, task) = state.withLock { ($0.decider, $0.task) }
         guard let decider, let task else {
-            return handle { $0.answered(.follow(proposal), round: round) }
+            return follow(proposal, round: round)
         }
-        decider.decide(redirect: response, of: task, proposal: proposal) { request in
-            self.handle { $0.answered(request.map { .follow($0) } ?? .deliver, round: round) }
+        decider.decide(redirect: response, of: task, proposal: proposal) { self.follow($0, round: round) }
+    }
+
+    /// Answers a question about a redirect: nil takes it as the response.
+    private func follow(_ request: URLRequest?, round: Int) {
+        let lease = state.withLock { $0.lease }
+        do throws(URLClientError) {
+            if let url = request?.url { try lease?.engine.checkHost(of: url) }
+            handle { $0.answered(request.map { .follow($0) } ?? .deliver, round: round) }
+        } catch {
+            handle { $0.answered(.fail(error.about(request?.url)), round: round) }
         }
     }
 

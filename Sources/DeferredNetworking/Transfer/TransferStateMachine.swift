@@ -63,7 +63,7 @@ struct TransferStateMachine {
         case follow(URLRequest)
         case authenticate(user: String, password: String)
         case deliver
-        case fail(URLError)
+        case fail(any Error)
     }
 
     enum Action {
@@ -374,7 +374,7 @@ struct TransferStateMachine {
                 state = .running(Exchange(task: exchange.task))
                 return [.answerRedirect(checked)]
             } catch {
-                return fail(with: error, holding: exchange)
+                return fail(with: error.about(next.url), holding: exchange)
             }
         case .fail(let error):
             return fail(with: error, holding: exchange)

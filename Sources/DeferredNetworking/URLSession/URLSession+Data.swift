@@ -67,7 +67,7 @@ extension URLSession {
         let checked: CheckedRequest
         do throws(URLClientError) {
             try BackgroundSessions.refuse(configuration)
-            checked = try CheckedRequest(request, body: body, defaultHeaders: lease.engine.defaultHeaders)
+            checked = try CheckedRequest(request, body: body, for: lease.engine)
         } catch {
             return .failure(error.about(request.url))
         }

@@ -52,10 +52,7 @@ extension URLSession {
         let checked: CheckedRequest
         do throws(URLClientError) {
             try BackgroundSessions.refuse(configuration)
-            checked = try CheckedRequest(
-                request,
-                defaultHeaders: URLSessionEngine.lease(for: self).engine.defaultHeaders
-            )
+            checked = try CheckedRequest(request, for: URLSessionEngine.lease(for: self).engine)
         } catch {
             return .failure(error.about(request.url))
         }

@@ -1,11 +1,9 @@
 package import DeferredCore
 internal import Dispatch
+package import Foundation
 
 #if canImport(FoundationNetworking)
-import Foundation
 package import FoundationNetworking
-#else
-package import Foundation
 #endif
 
 /// Sends requests as the tasks of a `URLSession`.
@@ -60,6 +58,10 @@ package final class URLSessionEngine: Engine {
         delegate = SessionDelegate()
         defaultHeaders = [:]
         ownsSession = false
+    }
+
+    package func checkHost(of url: URL) throws(URLClientError) {
+        try IPv6Literals.check(url)
     }
 
     package func makeTask(for request: CheckedRequest, of transfer: Transfer, configure: EngineTaskConfiguration?) {

@@ -10,17 +10,26 @@ extension LoopbackServer {
         /// The port or the path, the error number and the system's text for it.
         public let description: String
 
-        init(port: UInt16, path: String? = nil, _ error: SystemError) {
-            self.port = port
+        init(at address: SocketAddress, _ error: SystemError) {
+            port = Self.port(of: address)
             code = error.code
-            description =
-                "LoopbackServer can't listen \(path.map { "at \($0)" } ?? "on 127.0.0.1, port \(port)"): \(error)"
+            let place =
+                switch address {
+                case .port(let port): "on 127.0.0.1, port \(port)"
+                case .portOverIPv6: "on [::1]"
+                case .path(let path): "at \(path)"
+                }
+            description = "LoopbackServer can't listen \(place): \(error)"
         }
 
-        init(port: UInt16, _ error: TLSError) {
-            self.port = port
+        init(at address: SocketAddress, _ error: TLSError) {
+            port = Self.port(of: address)
             code = SystemError.unsupported.code
             description = "LoopbackServer can't speak TLS: \(error)"
+        }
+
+        private static func port(of address: SocketAddress) -> UInt16 {
+            if case .port(let port) = address { port } else { 0 }
         }
     }
 }

@@ -48,7 +48,7 @@ public final class LoopbackServer: Sendable {
     ///     concurrent, on threads of the server that have 256 KiB of stack.
     /// - Throws: ``StartError`` when the port is taken or not allowed, when there is no TLS here, or when the system is
     ///   out of resources.
-    public init(
+    public convenience init(
         port: UInt16 = 0,
         tls: TLS? = nil,
         unixSocketPath: String? = nil,
@@ -56,15 +56,38 @@ public final class LoopbackServer: Sendable {
         beforeBody: (@Sendable (Request) -> Script?)? = nil,
         respond: @escaping @Sendable (Request) -> Script
     ) throws(StartError) {
+        try self.init(
+            at: unixSocketPath.map { .path($0) } ?? .port(port),
+            tls: tls,
+            requestLogLimit: requestLogLimit,
+            beforeBody: beforeBody,
+            respond: respond
+        )
+    }
+
+    /// Starts a server on `[::1]`.
+    package static func overIPv6(
+        respond: @escaping @Sendable (Request) -> Script
+    ) throws(StartError) -> LoopbackServer {
+        try LoopbackServer(at: .portOverIPv6, tls: nil, requestLogLimit: 1_000, beforeBody: nil, respond: respond)
+    }
+
+    private init(
+        at address: SocketAddress,
+        tls: TLS?,
+        requestLogLimit: Int,
+        beforeBody: (@Sendable (Request) -> Script?)?,
+        respond: @escaping @Sendable (Request) -> Script
+    ) throws(StartError) {
         let context: TLSContext?
         do {
             context = try tls.map { tls throws(TLSError) in try TLSContext(tls) }
         } catch {
-            throw StartError(port: port, error)
+            throw StartError(at: address, error)
         }
         do {
             core = try ServerCore(
-                at: unixSocketPath.map { .path($0) } ?? .port(port),
+                at: address,
                 tls: context,
                 journal: ServerJournal(limit: requestLogLimit),
                 beforeBody: beforeBody,
@@ -72,9 +95,15 @@ public final class LoopbackServer: Sendable {
             )
             try core.start()
         } catch {
-            throw StartError(port: port, path: unixSocketPath, error)
+            throw StartError(at: address, error)
         }
-        base = (tls == nil ? "http://" : "https://") + (unixSocketPath == nil ? "127.0.0.1:\(core.port)" : "localhost")
+        let host =
+            switch address {
+            case .port: "127.0.0.1:\(core.port)"
+            case .portOverIPv6: "[::1]:\(core.port)"
+            case .path: "localhost"
+            }
+        base = (tls == nil ? "http://" : "https://") + host
     }
 
     deinit {

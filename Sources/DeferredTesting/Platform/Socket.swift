@@ -13,6 +13,9 @@ enum SocketAddress: Sendable {
     /// A TCP port on 127.0.0.1; 0 for any free one.
     case port(UInt16)
 
+    /// Any free TCP port on `[::1]`.
+    case portOverIPv6
+
     /// A Unix domain socket, which is created in the file system.
     case path(String)
 }
@@ -35,6 +38,12 @@ struct Socket: Sendable {
             address.sin_family = sa_family_t(AF_INET)
             address.sin_port = port.bigEndian
             address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+            bound = socket.bind(to: &address)
+        case .portOverIPv6:
+            socket = try Socket.make(AF_INET6)
+            var address = sockaddr_in6()
+            address.sin6_family = sa_family_t(AF_INET6)
+            inet_pton(AF_INET6, "::1", &address.sin6_addr)
             bound = socket.bind(to: &address)
         case .path(let path):
             var address = sockaddr_un()
@@ -65,14 +74,15 @@ struct Socket: Sendable {
 
     /// Returns the port that this socket is bound to; 0 for a socket with a path.
     func localPort(of address: SocketAddress) throws(SystemError) -> UInt16 {
-        guard case .port = address else { return 0 }
-        var bound = sockaddr_in()
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        if case .path = address { return 0 }
+        // The port has the same place in the addresses of both versions.
+        var bound = sockaddr_in6()
+        var size = socklen_t(MemoryLayout<sockaddr_in6>.size)
         let result = withUnsafeMutablePointer(to: &bound) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &size) }
         }
         guard result == 0 else { throw .current }
-        return UInt16(bigEndian: bound.sin_port)
+        return UInt16(bigEndian: bound.sin6_port)
     }
 
     /// Accepts the next connection; returns `nil` when none is waiting.

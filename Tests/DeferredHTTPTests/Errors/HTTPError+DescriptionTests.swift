@@ -1,4 +1,5 @@
 import DeferredHTTP
+import DeferredNetworking
 import DeferredTesting
 import Foundation
 import TestSupport
@@ -40,6 +41,19 @@ struct HTTPErrorDescriptionTests {
         let url = "https://…@host/path?q=1&access_token=…&api_key=…#token=…"
         #expect("\(error)" == "POST \(url): timed out (URLError -1001)")
         #expect(error.localizedDescription == "\(error)")
+    }
+
+    @Test func `a long URL is shortened`() throws {
+        let url = try #require(URL(string: "https://host/" + String(repeating: "p", count: 1_000_000) + "?key=tok123"))
+        let refusal = URLClientError(.shutDown, url: url)
+        let inner = HTTPError(.shutDown, request: HTTPRequest(url: url), underlying: refusal)
+        let shown = "https://host/" + String(repeating: "p", count: 183) + "…"
+        let expected =
+            "GET \(shown): shut down (The client is shut down; use a client that is still running: "
+            + "\"https://host/" + String(repeating: "p", count: 187) + "…\")"
+        #expect("\(inner)" == expected)
+        let error = HTTPError(.authenticationFailed, request: HTTPRequest(url: url), underlying: inner)
+        #expect("\(error)" == "GET \(shown): authentication failed (\(expected))")
     }
 
     @Test func `no description shows a secret`() throws {

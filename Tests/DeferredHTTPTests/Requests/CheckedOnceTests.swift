@@ -35,12 +35,60 @@ struct CheckedOnceTests {
         #expect(await reason(bodily)?.contains("cannot carry a body") == true)
     }
 
-    @Test func `an IPv6 host is refused with the reason where the platform can't connect to it`() async {
-        for host in ["::1", "[::1]"] {
+    @Test func `an IPv6 host is refused with the reason where the client's engine can't connect to it`() async {
+        for host in ["::1", "[::1]", "::1%lo"] {
             let reason = await reason(HTTPRequest(scheme: "http", host: host, port: 1))
-            #expect((reason?.contains("IPv6 literal") == true) != IPv6Literals.areSupported, "\(host)")
+            let isRefused = !isLibcurlTested && !IPv6Literals.areSupported
+            #expect((reason?.contains("IPv6 literal") == true) == isRefused, "\(host): \(reason ?? "")")
         }
     }
+
+    @Test func `an IPv6 host may have a zone, written with or without its encoding`() throws {
+        for (host, authority) in [
+            ("fe80::1%eth0", "[fe80::1%25eth0]"), ("[fe80::1%25eth0]", "[fe80::1%25eth0]"),
+            ("fe80::1%2", "[fe80::1%252]"), ("fe80::1%25", "[fe80::1%2525]"), ("fe80::1%252", "[fe80::1%252]"),
+            ("fe80::1%my_if-0.1", "[fe80::1%25my_if-0.1]"),
+        ] {
+            #expect(try HTTPRequest(scheme: "http", host: host).check().absoluteString == "http://\(authority)")
+        }
+        let url = try #require(URL(string: "http://[fe80::1%25eth0]:8080/path"))
+        #expect(try HTTPRequest(url: url).check() == url)
+        for host in ["fe80::1%", "fe80::1%a b", "fe80::1%a%20b", "fe80::1%e%25", "[fe80::1%25ü]"] {
+            #expect(throws: URLClientError.self, "\(host)") { try HTTPRequest(host: host).check() }
+        }
+        let error = #expect(throws: URLClientError.self) { try HTTPRequest(host: "fe80::1%25a%20b").check() }
+        #expect(
+            error?.description
+                == "The request cannot be sent: the zone \"a%20b\" of the host \"fe80::1%25a%20b\" is not "
+                + "the name of a network interface; use the name or the number of one, as in \"fe80::1%25eth0\""
+        )
+    }
+
+    #if os(Linux)
+    private static let hasIPv6 = (try? LoopbackServer.overIPv6(respond: { _ in .status(204) })) != nil
+
+    @Test(.enabled(if: hasIPv6)) func `a chain over libcurl loads from an IPv6 host`() async throws {
+        let server = try LoopbackServer.overIPv6(respond: {
+            .response(body: .text($0.headers["Authorization"] ?? "none"))
+        })
+        defer { server.stop() }
+        var configuration = URLClient.Configuration()
+        configuration.engine = .libcurl
+        let chain =
+            BasicAuthentication(user: "me", password: "secret", hosts: ["::1"])
+            --> URLSessionLoader(configuration: configuration)
+        let port = Int(server.port)
+        let requests = [
+            HTTPRequest(url: server.url("/")), HTTPRequest(scheme: "http", host: "::1", port: port),
+            HTTPRequest(scheme: "http", host: "[::1]", port: port),
+        ]
+        for request in requests {
+            #expect(try await chain.load(request).get().text == "Basic bWU6c2VjcmV0")
+        }
+        let zoned = HTTPRequest(scheme: "http", host: "::1%lo", port: port)
+        #expect(try await chain.load(zoned).get().text == "none")
+    }
+    #endif
 
     @Test func `fields of the client's configuration are checked, and don't replace the request's`() async throws {
         let server = try LoopbackServer { request in

@@ -162,6 +162,8 @@ private final class ScriptedEngine: Engine {
         self.task = task
     }
 
+    func checkHost(of url: URL) {}
+
     func makeTask(for request: CheckedRequest, of transfer: Transfer, configure: EngineTaskConfiguration?) {
         transfer.receive(.made(task), of: task.identifier)
     }

@@ -14,7 +14,7 @@ struct CredentialHosts: Sendable {
     private let names: Set<String>
 
     init(_ names: Set<String>) {
-        self.names = Set(names.map { $0.lowercased() })
+        self.names = Set(names.map(Self.normalized))
     }
 
     /// Returns true if a credential is to be added to a request.
@@ -22,7 +22,13 @@ struct CredentialHosts: Sendable {
         guard request.isAuthenticated, request.headers["Authorization"] == nil else { return false }
         // A request without a host goes to the program's server, or to that of an environment that the program chose.
         guard let host = request.host, !request.parts.isHostOfEnvironment else { return true }
-        return !names.isEmpty && names.contains(host.lowercased())
+        return !names.isEmpty && names.contains(Self.normalized(host))
+    }
+
+    /// Returns a host in lower case, and an IPv6 address without its brackets.
+    private static func normalized(_ host: String) -> String {
+        let host = host.lowercased()
+        return host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
     }
 }
 

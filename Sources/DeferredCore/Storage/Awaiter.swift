@@ -19,7 +19,7 @@ final class Awaiter<Value: Sendable>: Receiver, @unchecked Sendable {
 extension FutureStorage {
     /// Resumes `continuation` with the value, as soon as the future is filled.
     @inlinable
-    final func resume(_ continuation: UnsafeContinuation<Value, Never>) {
+    package final func resume(_ continuation: UnsafeContinuation<Value, Never>) {
         if word.isFilled || !give(.passRetained(Awaiter(continuation))) { continuation.resume(returning: value) }
     }
 }

@@ -20,10 +20,11 @@ package struct UnownedFuture: @unchecked Sendable {
         }
     }
 
-    private let reference: UnownedReference<FutureNode>
-    private let words: Words
+    @usableFromInline let reference: UnownedReference<FutureNode>
+    @usableFromInline let words: Words
 
     /// - Parameter words: The words of `future`.
+    @inlinable
     package init(_ future: __shared FutureNode, _ words: Words) {
         reference = UnownedReference(future)
         self.words = words

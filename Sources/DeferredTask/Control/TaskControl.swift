@@ -37,9 +37,9 @@ package final class TaskControl: @unchecked Sendable {
     init(
         _ future: __shared FutureNode,
         _ words: UnownedFuture.Words,
-        _ work: TaskWork,
+        _ work: consuming TaskWork,
         isStage: Bool = false,
-        notice: EndNotice? = nil,
+        notice: consuming EndNotice? = nil,
         upstream: __shared TaskControl? = nil,
         onCancel: (@Sendable () -> Void)? = nil
     ) {
@@ -55,7 +55,7 @@ package final class TaskControl: @unchecked Sendable {
         self.work = work
         self.future = UnownedFuture(future, words)
         self.isStage = isStage
-        self.notice = notice.map { Registration($0) }
+        self.notice = if let notice = consume notice { Registration(notice) } else { nil }
         if needsState { _ = makeState(onCancel) }
         if isConsumer { self.upstream?.state.addConsumer(self, self.future) }
     }

@@ -26,15 +26,22 @@ extension Task {
     /// - Throws: The error of the task.
     @inlinable
     public func get() async throws -> Success {
-        try await get(on: #isolation)
+        if let result = peek() { return try result.get() }
+        let result = await resultCancellably(on: #isolation)
+        // Keeps the future during the wait, as `value` does.
+        withExtendedLifetime(self) {}
+        return try result.get()
     }
 
+    /// The result of a task that has not ended, which is cancelled if the awaiting task is.
+    ///
+    /// Does nothing else after the wait, so that it need not return to the actor before its caller does.
     @inlinable
-    func get(on actor: isolated (any Actor)?) async throws -> Success {
-        try await withTaskCancellationHandler {
+    func resultCancellably(on actor: isolated (any Actor)?) async -> Result {
+        await withTaskCancellationHandler {
             // Capturing the actor keeps the closure on it, which saves two hops.
             _ = actor
-            return try await value
+            return await withUnsafeContinuation { storage.resume($0) }
         } onCancel: {
             cancel()
         }

@@ -23,6 +23,8 @@ typedef struct {
     int32_t depth;
     /// The number of deferred closures that have not run yet.
     int32_t putOffCount;
+    /// The number of nested reads that are running deferred closures.
+    int32_t readCount;
 } DeferredNesting;
 
 extern _Thread_local DeferredNesting deferred_nesting_of_thread;

@@ -7,6 +7,7 @@ extension FutureProtocol {
     /// - Parameters:
     ///   - executor: The executor that runs `transform`; by default, it runs on the thread that fills this future.
     ///   - transform: A closure, retained until it has run or this future is dropped unfilled.
+    /// - Precondition: `transform` doesn't return the new future itself, which would never be filled; debug builds stop.
     /// - Complexity: O(1).
     @inlinable
     @inline(__always)

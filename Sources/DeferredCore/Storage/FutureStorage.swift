@@ -56,7 +56,7 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
 
     @usableFromInline
     final var isFilledAfterCatchingUp: Bool {
-        Trampoline.catchUp { word.isFilled }
+        Trampoline.catchUp(beforeReading: { word.isFilled })
         return word.isFilled
     }
 

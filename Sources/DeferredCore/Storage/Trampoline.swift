@@ -6,7 +6,8 @@ internal import Synchronization
 /// A handler may fill a future whose handler fills another, a `flatMap` on a filled future runs its closure at once, a
 /// cancellation handler may cancel. The first `limit` levels are ordinary nested calls. Deeper work is put off until
 /// the outermost level returns, so that no composition overflows the stack. Reading an unfilled future first runs the
-/// work that this thread has put off, so that callers can't observe the delay.
+/// work that this thread has put off, so that callers can't observe the delay. That nests, too, when such work reads
+/// futures; beyond `limit` nested reads, a read leaves the work to the outer ones.
 @usableFromInline
 package enum Trampoline {
     private static let limit: Int32 = 32
@@ -82,10 +83,20 @@ package enum Trampoline {
     @usableFromInline
     static var isItselfBehind: Bool { deferred_nesting().pointee.putOffCount > 0 }
 
-    /// Runs the work that this thread has put off, until `isDone` returns true.
+    /// Runs the work that this thread has put off, until `isDone` returns true, so that a read doesn't observe the delay.
     @usableFromInline
     @inline(never)
-    package static func catchUp(until isDone: () -> Bool = { false }) {
+    package static func catchUp(beforeReading isDone: () -> Bool) {
+        let nesting = deferred_nesting()
+        guard nesting.pointee.readCount < limit else { return }
+        nesting.pointee.readCount &+= 1
+        catchUp(until: isDone)
+        nesting.pointee.readCount &-= 1
+    }
+
+    /// Runs the work that this thread has put off, until `isDone` returns true.
+    @inline(never)
+    static func catchUp(until isDone: () -> Bool = { false }) {
         let nesting = deferred_nesting()
         while nesting.pointee.putOffCount > 0, !isDone() {
             let body = Backlog.current.value.putOff.removeFirst()
@@ -107,6 +118,14 @@ package enum Trampoline {
         backlog.free()
     }
 
+    /// Frees a closure whose captures may free more of its kind, without recursion. Leaves the caller no reference.
+    package static func free(_ closure: inout (@Sendable () -> Void)?) {
+        if closure == nil { return }
+        let backlog = Backlog.current.value
+        backlog.dropped.append(.closure(closure.take()))
+        backlog.free()
+    }
+
     /// Frees objects whose deinitialisers may free more of their kind, without recursion. Leaves the caller no
     /// reference.
     package static func free<Object: AnyObject>(_ objects: inout [Object]) {
@@ -124,13 +143,14 @@ private final class Backlog {
     @exclusivity(unchecked)
     var putOff = Queue()
 
-    /// The nodes and objects that wait to be freed.
+    /// The nodes, closures and objects that wait to be freed.
     var dropped: [Dropped] = []
     private var isFreeing = false
 
     enum Dropped {
         /// Nodes of a future; `isDismissing` if they have been taken, so that their captures have to be released.
         case nodes(FutureNode.List, isDismissing: Bool)
+        case closure((@Sendable () -> Void)?)
         case object(AnyObject)
     }
 

@@ -16,7 +16,7 @@ extension Sequence {
     ///     has returned, or the end.
     /// - Returns: A task whose cancellation cancels the running tasks, starts no more, and ends it at once with
     ///   `CancellationError`. Its progress is the weighted mean over all elements.
-    /// - Complexity: O(*n*) in the number of elements, which are copied.
+    /// - Complexity: O(*n*) in the number of elements, which are all copied before the first call.
     public func mapTasks<Success: Sendable>(
         maxConcurrent: Int,
         _ start: @escaping @Sendable (Element) throws -> Task<Success>

@@ -30,6 +30,8 @@ extension TaskControl {
                     sums[top].share.add(childrenOfStage: known.share, isDone: control.isDone)
                     continue
                 }
+                // A task that waits for itself is its own child: it counts as nothing there.
+                known[ObjectIdentifier(children)] = (children, Share())
                 let (share, running) = children.parts
                 let remaining = Sum.Remaining.children(children, running, next: 0, isDone: control.isDone)
                 sums.append(Sum(share: share, remaining: remaining))

@@ -10,12 +10,14 @@ internal import Synchronization
 /// It keeps the task's control, so that it can cancel the task as long as somebody holds it; the control refers to it
 /// weakly.
 ///
-/// SAFETY: `Progress` is Sendable; `tracker` and `registration` are set before the object is shared,
+/// SAFETY: `Progress` is Sendable; `control`, `tracker` and `registration` are set before the object is shared,
 /// `hasShownCancellation` belongs to the thread that is in the loop of `update`, and the rest is atomic.
 final class TaskProgress: Progress, @unchecked Sendable {
     private static let units: Int64 = 1_000_000_000
 
-    private let control: TaskControl?
+    /// `nil` for a task that was created with its result. Changes only in `deinit`.
+    @exclusivity(unchecked)
+    private var control: TaskControl?
     @exclusivity(unchecked)
     private var tracker: ProgressTracker?
     /// Waits for the end of the task.
@@ -29,7 +31,7 @@ final class TaskProgress: Progress, @unchecked Sendable {
     private var hasShownCancellation = false
 
     /// - Parameters:
-    ///   - control: `nil` for a task that was created with its result.
+    ///   - control: The task's control.
     ///   - storage: Tells of the end.
     init<Success: Sendable>(_ control: TaskControl?, _ storage: FutureStorage<Result<Success, any Error>>) {
         self.control = control
@@ -46,6 +48,9 @@ final class TaskProgress: Progress, @unchecked Sendable {
     deinit {
         registration?.cancel()
         tracker?.stop()
+        // The control may hold the progress of another task, which holds its control, and so on.
+        var controls = control.take().map { [$0] } ?? []
+        Trampoline.free(&controls)
     }
 
     /// Cancels the task before this returns, which in turn cancels this progress. Does not use `cancellationHandler`,

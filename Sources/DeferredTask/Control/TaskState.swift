@@ -78,7 +78,7 @@ package final class TaskState: Sendable {
     /// - Returns: The children of the task.
     @discardableResult
     func letGo() -> ChildTasks? {
-        let contents = state.withLock { state in
+        var contents = state.withLock { state in
             var contents = Contents()
             swap(&contents, &state.contents)
             state.machine.end()
@@ -91,6 +91,8 @@ package final class TaskState: Sendable {
             for registration in following.registrations { registration.cancel() }
             for tracker in following.trackers { tracker.ended(self) }
         }
+        // It may hold a task whose handler holds another, and so on.
+        Trampoline.free(&contents.handler)
         return contents.children
     }
 

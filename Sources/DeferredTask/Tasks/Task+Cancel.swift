@@ -32,7 +32,7 @@ extension Task {
     public var isCancelled: Bool {
         guard let control else { return false }
         // Work that this thread has put off may cancel the task.
-        if !control.isCancelled, Trampoline.isBehind { Trampoline.catchUp { control.isCancelled } }
+        if !control.isCancelled, Trampoline.isBehind { Trampoline.catchUp(beforeReading: { control.isCancelled }) }
         return control.isCancelled
     }
 }

@@ -19,6 +19,21 @@ struct TrampolineTests {
         }
     }
 
+    @Test func `handlers that fill futures and read others nest to any depth`() async {
+        await onThread(stackSize: 512 << 10) {
+            let futures = (0...Self.depth).map { _ in Deferred<Int>() }
+            let other = Deferred<Int>()
+            for index in 0..<Self.depth {
+                futures[index].upon(.immediate) {
+                    futures[index + 1].fill(with: $0 + 1)
+                    if other.isFilled || other.peek() != nil { Issue.record("filled") }
+                }
+            }
+            futures[0].fill(with: 0)
+            #expect(futures[Self.depth].peek() == Self.depth)
+        }
+    }
+
     @Test func `executors that run closures inline nest to any depth`() async {
         await onThread(stackSize: 512 << 10) {
             let head = Deferred<Int>()

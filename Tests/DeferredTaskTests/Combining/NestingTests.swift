@@ -9,7 +9,7 @@ import Testing
 struct NestingTests {
     enum Operator: CaseIterable {
         case map, flatMap, recover, fallback, timeout, delay, allSucceeded, firstSucceeded, firstCompleted, mapTasks,
-            shared
+            shared, handler, progress
 
         func callAsFunction(_ task: Task<Int>) -> Task<Int> {
             switch self {
@@ -24,6 +24,8 @@ struct NestingTests {
             case .firstCompleted: [task, .never].firstCompleted()
             case .mapTasks: [task].mapTasks(maxConcurrent: 1) { $0 }.map { $0[0] }
             case .shared: task.shared()
+            case .handler: Task(task, uponCancel: { task.cancel() })
+            case .progress: Task(task, progress: task.progress)
             }
         }
     }

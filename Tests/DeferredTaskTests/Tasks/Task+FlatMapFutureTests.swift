@@ -106,6 +106,23 @@ struct TaskFlatMapFutureTests {
         task = nil
     }
 
+    @Test func `the progress of a task that waits for itself through others can be read`() {
+        let waits: [@Sendable (Task<Int>) -> Task<Int>] = [
+            { [$0, .never].firstCompleted() },
+            { [$0, .never].allSucceeded().map { $0[0] } },
+            { $0.timeout(after: .seconds(100_000)) },
+        ]
+        for wait in waits {
+            let first = Producer()
+            nonisolated(unsafe) var task: Task<Int>?
+            task = Task(first).flatMap { _ in wait(task!) }
+            first.succeed(with: 1)
+            #expect(task?.progress.fractionCompleted ?? 1 < 1)
+            task?.cancel()
+            task = nil
+        }
+    }
+
     @Test func `the task itself may be returned on an executor, and is freed`() {
         let (lifetimes, first) = (Lifetimes(), Producer())
         nonisolated(unsafe) var task: Task<Int>?

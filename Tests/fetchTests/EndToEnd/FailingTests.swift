@@ -44,7 +44,7 @@ struct FailingTests {
                 + "check host and port",
             "fetch: example.com/no-scheme: it has no scheme; write it like https://example.com/file.zip",
             "fetch: ftp://example.com/y: the scheme \"ftp\" of \"ftp://example.com/y\" is not http or https; "
-                + "correct the URL",
+                + "use \"https\", as in \"https://host/path\"",
         ]
         let lines = Set(result.errorLines.map(String.init))
         #expect(expected.subtracting(lines) == [], "missing from what fetch says:\n\(result.errors)")

@@ -33,7 +33,7 @@ final class RunLoopAlarm: @unchecked Sendable {
     }
 
     deinit {
-        timer.invalidate()
+        withLoop { timer.invalidate() }
     }
 
     func wakeUp() {
@@ -45,6 +45,16 @@ final class RunLoopAlarm: @unchecked Sendable {
         }
     }
 
-    private func ring() { timer.fireDate = Date() }
+    private func ring() {
+        withLoop { timer.fireDate = Date() }
+    }
+
+    /// Calls `body` while it keeps the loop, unless the loop is gone: the timer knows the loop without keeping it, and a
+    /// loop that is retained while its thread ends stops the process. Test: "a thread may end while its loop is being
+    /// woken".
+    private func withLoop(_ body: () -> Void) {
+        guard let loop else { return }
+        withExtendedLifetime(loop) { body() }
+    }
     #endif
 }

@@ -108,6 +108,25 @@ struct RunLoopExecutorTests {
     }
     #endif
 
+    #if os(macOS) || os(Linux)
+    @Test func `a thread may end while its loop is being woken`() async {
+        await #expect(processExitsWith: .success) {
+            let ends = Log<Void>()
+            let count = 3_000
+            for index in 0..<count {
+                let thread = Thread {
+                    // Wakes the loop from another thread.
+                    RunLoopExecutor(.current).submit {}
+                    if index % 2 == 0 { RunLoop.current.run() }
+                    ends.add(())
+                }
+                thread.start()
+            }
+            try await eventually { ends.entries.count == count }
+        }
+    }
+    #endif
+
     @Test func `an executor that nobody keeps still runs its closures, and does not keep the loop from returning`()
         async throws
     {

@@ -112,7 +112,7 @@ struct RunLoopExecutorTests {
     @Test func `a thread may end while its loop is being woken`() async {
         await #expect(processExitsWith: .success) {
             let ends = Log<Void>()
-            let count = 3_000
+            let count = 1_000
             for index in 0..<count {
                 let thread = Thread {
                     // Wakes the loop from another thread.

@@ -61,6 +61,9 @@ struct RealServerTests {
         #expect(response.value(forHTTPHeaderField: "Content-Encoding") == "gzip")
         let put = URLRequest(try url("/echo", at: address), { $0.httpMethod = "PUT" })
         #expect(try await client.upload(put, from: .data(Data(count: 100_000))).text() == "PUT 100000")
+        let folder = try TemporaryDirectory()
+        try Data(count: 3_000_000).write(to: folder.file)
+        #expect(try await client.upload(put, from: .file(folder.file)).text() == "PUT 3000000")
         #expect(try await client.begin(url("/private/1k", at: address)).get().0.count == 1_024)
         let wrong = Nginx.client { $0.authentication = .basic(user: "me", password: "wrong") }
         guard

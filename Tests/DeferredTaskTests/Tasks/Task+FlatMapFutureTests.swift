@@ -107,18 +107,21 @@ struct TaskFlatMapFutureTests {
     }
 
     @Test func `the progress of a task that waits for itself through others can be read`() {
-        let waits: [@Sendable (Task<Int>) -> Task<Int>] = [
-            { [$0, .never].firstCompleted() },
-            { [$0, .never].allSucceeded().map { $0[0] } },
-            { $0.timeout(after: .seconds(100_000)) },
+        let waits: [@Sendable (Task<Int>, Task<Int>) -> Task<Int>] = [
+            { [$0, $1].firstCompleted() },
+            { [$0, $1].allSucceeded().map { $0[0] } },
+            { task, _ in task.timeout(after: .seconds(100_000)) },
         ]
         for wait in waits {
-            let first = Producer()
+            let (first, other) = (Producer(), Producer())
             nonisolated(unsafe) var task: Task<Int>?
-            task = Task(first).flatMap { _ in wait(task!) }
+            task = Task(first).flatMap { _ in wait(task!, Task(other)) }
             first.succeed(with: 1)
             #expect(task?.progress.fractionCompleted ?? 1 < 1)
+            // Only the other one can end it now, and without an end it would be kept for ever.
             task?.cancel()
+            other.fail(with: Failure.custom)
+            #expect(task?.failureNow != nil)
             task = nil
         }
     }

@@ -28,11 +28,14 @@ extension Task {
     /// The progress of the task and all tasks it was derived from.
     ///
     /// Its `fractionCompleted` is the mean over the stages of the chain, where a stage that reports progress weighs 10
-    /// and one that does not weighs 1. It can be read from any thread and is up to date, except that a report that
-    /// arrives while another thread updates the object is written by that thread, an instant later. It is 1 when the
-    /// task has succeeded; after a failure, it stays where it was. It never decreases, across this property,
-    /// ``uponProgress(on:execute:)-(Executor,_)`` and ``progressUpdates``. Combined tasks are weighted by their bytes
-    /// once all of them have reported how many there are.
+    /// and one that does not weighs 1. It is 1 when the task has succeeded; after a failure, it stays where it was. It
+    /// never decreases, and no observer that comes later, here, in ``uponProgress(on:execute:)-(Executor,_)`` or in
+    /// ``progressUpdates``, starts lower than any was given before. Combined tasks are weighted by their bytes once all
+    /// of them have reported how many there are.
+    ///
+    /// It can be read from any thread and is up to date, except that a report that arrives while another thread updates
+    /// the object is written by that thread, an instant later. For that instant it may be behind what an observer was
+    /// given.
     ///
     /// It is indeterminate while every producer that reports does so without a total, and nothing else is completed
     /// yet.

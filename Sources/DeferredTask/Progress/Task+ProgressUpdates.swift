@@ -19,50 +19,67 @@ extension Task {
 }
 
 private struct ProgressUpdates<Success: Sendable>: AsyncSequence, Sendable {
-    /// Runs deliveries in the loop, when it asks for the next value.
     struct Iterator: AsyncIteratorProtocol {
-        var deliveries: AsyncStream<Loop.Delivery>.Iterator
-        let newest: Newest
+        var changes: AsyncStream<Void>.Iterator
+        let inbox: Inbox
 
         mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> ProgressSnapshot? {
-            while let deliver = await deliveries.next(isolation: actor) {
-                deliver()
-                if let snapshot = newest.take() { return snapshot }
+            while await changes.next(isolation: actor) != nil {
+                if let snapshot = inbox.open() { return snapshot }
             }
             return nil
         }
     }
 
-    /// Hands deliveries to the loop; at most one waits, plus the last.
-    struct Loop: Executor {
-        typealias Delivery = @Sendable () -> Void
-
-        let deliveries: AsyncStream<Delivery>.Continuation
-
-        func submit(_ body: @escaping Delivery) { deliveries.yield(body) }
-    }
-
-    final class Newest: Sendable {
+    /// Keeps the deliveries until the loop asks for the next value.
+    ///
+    /// Only the iterator keeps it: a delivery keeps its executor, so an executor that kept its deliveries would be a
+    /// cycle until they run, and the last one may wait when the loop is left.
+    final class Inbox: Sendable {
+        private let deliveries = Lock<[@Sendable () -> Void]>([])
         private let snapshot = Lock<ProgressSnapshot?>(nil)
 
+        func add(_ delivery: @escaping @Sendable () -> Void) { deliveries.withLock { $0.append(delivery) } }
+
         func put(_ new: ProgressSnapshot) { snapshot.withLock { $0 = new } }
-        func take() -> ProgressSnapshot? { snapshot.withLock { $0.take() } }
+
+        /// Runs the deliveries, and returns the newest snapshot if they brought one.
+        func open() -> ProgressSnapshot? {
+            let waiting = deliveries.withLock { deliveries in
+                defer { deliveries = [] }
+                return deliveries
+            }
+            for deliver in waiting { deliver() }
+            return snapshot.withLock { $0.take() }
+        }
+    }
+
+    /// Hands deliveries to the loop, or drops them when it was left; at most one waits, plus the last.
+    struct Loop: Executor {
+        let inbox: UnownedReference<Inbox>
+        let changes: AsyncStream<Void>.Continuation
+
+        func submit(_ body: @escaping @Sendable () -> Void) {
+            inbox.strong?.add(body)
+            changes.yield()
+        }
     }
 
     let task: Task<Success>
 
     func makeAsyncIterator() -> Iterator {
-        let (stream, continuation) = AsyncStream.makeStream(of: Loop.Delivery.self)
-        let newest = Newest()
-        let updates = task.uponProgress(on: Loop(deliveries: continuation)) { newest.put($0) }
+        let (stream, changes) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let inbox = Inbox()
+        let reference = UnownedReference(inbox)
+        let updates = task.uponProgress(on: Loop(inbox: reference, changes: changes)) { reference.strong?.put($0) }
         // Registered after the updates, and so called when the last delivery has been handed over.
-        let end = task.upon(.immediate) { _ in continuation.finish() }
-        continuation.onTermination = { reason in
+        let end = task.upon(.immediate) { _ in changes.finish() }
+        changes.onTermination = { reason in
             // After `finish`, the last delivery still waits for the loop.
             guard case .cancelled = reason else { return }
             updates.cancel()
             end.cancel()
         }
-        return Iterator(deliveries: stream.makeAsyncIterator(), newest: newest)
+        return Iterator(changes: stream.makeAsyncIterator(), inbox: inbox)
     }
 }

@@ -48,6 +48,21 @@ struct ProgressUpdatesTests {
         #expect(lifetimes.count == 0)
     }
 
+    @Test func `a loop that is left at the end of the task keeps neither the task nor its value`() async {
+        let lifetimes = Lifetimes()
+        for reads in 0...2 {
+            let (producer, reporter) = (Deferred<Task<Lifetimes.Token>.Result>(), ProgressReporter())
+            let task = Task(producer, reporter: reporter)
+            var iterator = task.progressUpdates.makeAsyncIterator()
+            for read in 0..<reads {
+                reporter.report(completed: Int64(read), of: 4)
+                #expect(await iterator.next(isolation: nil) != nil)
+            }
+            producer.succeed(with: lifetimes.make())
+        }
+        #expect(lifetimes.count == 0)
+    }
+
     @Test func `a loop whose task is cancelled ends`() async {
         let task = Task(Producer(), reporter: ProgressReporter())
         let (started, ended) = (Deferred<Void>(), Deferred<Bool>())

@@ -13,5 +13,8 @@ public protocol Executor: Sendable {
     /// Runs `body` once, now or later, on a thread of the executor's choice.
     ///
     /// An executor that drops `body` without running it also drops the handler or the result that depends on it.
+    ///
+    /// A handler keeps its executor, and a closure that waits keeps its handler. So an executor that stores closures
+    /// itself has to run or to drop all of them before it is discarded; otherwise none of these is ever freed.
     func submit(_ body: @escaping @Sendable () -> Void)
 }

@@ -15,8 +15,8 @@ public import Foundation
 ///
 /// **Thread safety:** closures can be submitted from any thread; a waiting loop wakes up for them. **Lifetime:** the
 /// executor keeps the loop, and the loop keeps each closure until it has run. A loop that is not running, or whose
-/// thread has ended, runs none. Neither the executor nor a closure that has run keeps `RunLoop.run()` from returning:
-/// that takes a timer or a port.
+/// thread has ended, runs none, and keeps them. Neither the executor nor a closure that has run keeps `RunLoop.run()`
+/// from returning: that takes a timer or a port.
 public struct RunLoopExecutor: Executor, @unchecked Sendable {
     // SAFETY: only used to add blocks, which a run loop takes from any thread.
     private let loop: RunLoop

@@ -16,7 +16,8 @@ public import DeferredCore
 ///
 /// **Thread safety:** all members can be used from any thread. However many threads run closures, each closure runs
 /// once, and they start in the order of submission. No lock is held while a closure runs. **Lifetime:** a closure is
-/// kept until it has run, is removed, or the executor is released.
+/// kept until it has run, is removed, or the executor is released. A handler keeps its executor, so one on which
+/// handlers still wait is not released before ``removeAll()``.
 public final class ManualExecutor: Executor {
     private let queue = Lock(BodyQueue())
 

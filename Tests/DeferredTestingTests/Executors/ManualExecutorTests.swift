@@ -73,6 +73,21 @@ struct ManualExecutorTests {
         #expect(lifetimes.count == 0)
     }
 
+    @Test func `handlers that wait keep their executor, until they are removed`() {
+        let lifetimes = Lifetimes()
+        weak var discarded: ManualExecutor?
+        do {
+            let (executor, answer) = (ManualExecutor(), Deferred<Int>())
+            answer.map(on: executor) { $0 }.upon(executor) { [token = lifetimes.make()] _ in token.touch() }
+            answer.fill(with: 42)
+            discarded = executor
+        }
+        #expect(lifetimes.count == 1)
+        discarded?.removeAll()
+        #expect(lifetimes.count == 0)
+        #expect(discarded == nil)
+    }
+
     @Test func `captures of a removed closure may submit closures in their deinit`() {
         final class Submitter: Sendable {
             let executor: ManualExecutor

@@ -140,12 +140,21 @@ struct FailingTests {
     }
 
     @Test func `a file that backs off yields its place, and returns when the server says`() async throws {
+        // The others can take the place only once they have begun, as the first frame shows.
+        let haveAllBegun = Deferred<Void>()
+        defer { haveAllBegun.fill() }
         let server = try LoopbackServer { request in
-            request.number == 1 ? .status(503, headers: ["Retry-After": "0"]) : .response(body: "f")
+            guard request.number == 1 else { return .response(body: "f") }
+            haveAllBegun.wait()
+            return .status(503, headers: ["Retry-After": "0"])
         }
+        let terminal = try PseudoTerminal(columns: 80)
         let urls = ["/busy", "/other", "/third"].map { server.url($0).absoluteString }
-        let result = try await FetchProcess.run(["-o", directory.url.path, "--max=1"] + urls)
-        #expect(result.code == 0)
+        let process = try FetchProcess(["-o", directory.url.path, "--max=1"] + urls, terminal: terminal.child)
+        terminal.read()
+        #expect(try await terminal.wait(for: "Total 0/3"))
+        haveAllBegun.fill()
+        #expect(try await process.result().code == 0)
         // Whether the pause, of no length, ends before /other does is up to the scheduler.
         let paths = server.requests.map(\.path)
         #expect(paths.prefix(2) == ["/busy", "/other"])

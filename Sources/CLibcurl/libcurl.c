@@ -161,6 +161,12 @@ int libcurl_easy_set_seek(libcurl_easy handle, int (*function)(void *context, in
     return curl.easy_setopt(handle, CURLOPT_SEEKFUNCTION, function);
 }
 
+int libcurl_easy_set_before_sending(
+    libcurl_easy handle,
+    int (*function)(void *context, char *remote_ip, char *local_ip, int remote_port, int local_port)) {
+    return curl.easy_setopt(handle, CURLOPT_PREREQFUNCTION, function);
+}
+
 int libcurl_easy_get_long(libcurl_easy handle, int info, long *value) { return curl.easy_getinfo(handle, info, value); }
 
 int libcurl_easy_get_offset(libcurl_easy handle, int info, int64_t *value) {

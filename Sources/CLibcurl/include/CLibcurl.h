@@ -55,6 +55,10 @@ int libcurl_easy_set_blob(libcurl_easy handle, int option, const void *data, siz
 int libcurl_easy_set_transfer(
     libcurl_easy handle, int option, size_t (*function)(char *bytes, size_t size, size_t count, void *context));
 int libcurl_easy_set_seek(libcurl_easy handle, int (*function)(void *context, int64_t offset, int origin));
+/// Sets the function that is called before a request is sent, also when it is sent again. Unknown before 7.80.
+int libcurl_easy_set_before_sending(
+    libcurl_easy handle,
+    int (*function)(void *context, char *remote_ip, char *local_ip, int remote_port, int local_port));
 int libcurl_easy_get_long(libcurl_easy handle, int info, long *value);
 int libcurl_easy_get_offset(libcurl_easy handle, int info, int64_t *value);
 int libcurl_easy_get_text(libcurl_easy handle, int info, const char **value);
@@ -145,11 +149,13 @@ enum {
     CURLOPT_SEEKDATA = 10168,
     CURLOPT_PINNEDPUBLICKEY = 10230,
     CURLOPT_UNIX_SOCKET_PATH = 10231,
+    CURLOPT_PREREQDATA = 10313,
     CURLOPT_PROTOCOLS_STR = 10318,
     CURLOPT_WRITEFUNCTION = 20011,
     CURLOPT_READFUNCTION = 20012,
     CURLOPT_HEADERFUNCTION = 20079,
     CURLOPT_SEEKFUNCTION = 20167,
+    CURLOPT_PREREQFUNCTION = 20312,
     CURLOPT_INFILESIZE_LARGE = 30115,
     CURLOPT_CAINFO_BLOB = 40309,
 };
@@ -190,6 +196,8 @@ enum {
     CURL_READFUNC_PAUSE = 0x10000001,
     CURL_SEEKFUNC_OK = 0,
     CURL_SEEKFUNC_FAIL = 1,
+    CURL_PREREQFUNC_OK = 0,
+    CURL_PREREQFUNC_ABORT = 1,
     CURL_POLL_REMOVE = 4,
     CURL_SOCKET_TIMEOUT = -1,
 };

@@ -8,8 +8,8 @@
 /// registration.cancel()  // the label is released now, not when the answer comes
 /// ```
 ///
-/// A registration retains a small node (some 60 bytes), but neither the future nor, once the handler was cancelled or
-/// has run, the handler's captures.
+/// A registration retains a small node (some 60 bytes) and the executor, but neither the future nor, once the handler
+/// was cancelled or has run, the handler's captures.
 public struct Registration: Cancellable {
     /// `nil` for a handler that ran while it was registered.
     @usableFromInline let node: FutureNode?

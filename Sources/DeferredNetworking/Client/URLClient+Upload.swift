@@ -33,7 +33,7 @@ extension URLClient {
     /// - Returns: A task like that of ``begin(_:options:)-(URLRequest,_)``, whose progress counts the bytes of the body
     ///   that the system has taken; those of a stream have no total. It fails with
     ///   ``URLClientError/invalidRequest(reason:)`` for a `GET`, and for a file that can't be read. If a file becomes
-    ///   shorter while it is sent, the task fails at the idle deadline, or at once over libcurl. On Linux and over
+    ///   shorter while it is sent, the task fails, on Linux at once, otherwise at the idle deadline. On Linux and over
     ///   HTTP/2, it also fails at the idle deadline if the server answers without reading the body.
     public func upload(
         _ request: URLRequest,

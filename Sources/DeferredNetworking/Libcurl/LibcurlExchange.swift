@@ -42,6 +42,8 @@ final class LibcurlExchange {
     /// The number of bytes of the request's body that libcurl took and that were not reported yet.
     private var sentCount: Int64 = 0
     private var hasSent = false
+    /// True once libcurl has begun to send the request.
+    private var hasBegun = false
     private var stop: Stop?
 
     /// True while the reader wants no more bytes. ``isBehind`` is true while the transfer wants none.
@@ -230,12 +232,22 @@ final class LibcurlExchange {
         }
     }
 
+    /// Returns whether the request may be sent: a second time, if a kept-alive connection was lost before the server
+    /// answered, only if that can't do harm.
+    func mayBeSent() -> Bool {
+        defer { hasBegun = true }
+        guard hasBegun, response == nil, !isRepeatable else { return true }
+        stop = .needsBody
+        return false
+    }
+
+    /// True for methods that may be sent twice: RFC 9110, section 9.2.2.
+    private var isRepeatable: Bool { HTTPMethods.idempotent.contains(task.request.method) }
+
     /// Goes back to the beginning of the body: a kept-alive connection was lost before the server answered.
-    ///
-    /// For methods that aren't idempotent, sending again may do harm: RFC 9110, section 9.2.2.
     func rewind() -> Bool {
         guard hasSent else { return true }
-        guard HTTPMethods.idempotent.contains(task.request.method), source?.rewind() == true else {
+        guard isRepeatable, source?.rewind() == true else {
             stop = .needsBody
             return false
         }

@@ -100,9 +100,11 @@ final class LibcurlHandle {
         setVersion(options.httpVersion, isSecure: url.scheme == "https")
         setMethod(request.httpMethod ?? "GET", body)
         setHeaders(of: request, url, hasBody: body != nil, cookies: options.cookies)
-        for option in [CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_READDATA, CURLOPT_SEEKDATA, CURLOPT_PRIVATE] {
-            set(option, to: context)
-        }
+        let options = [
+            CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_READDATA, CURLOPT_SEEKDATA, CURLOPT_PREREQDATA,
+            CURLOPT_PRIVATE,
+        ]
+        for option in options { set(option, to: context) }
     }
 
     private func setVersion(_ version: URLClient.HTTPVersion?, isSecure: Bool) {
@@ -211,6 +213,9 @@ final class LibcurlHandle {
         libcurl_easy_set_seek(easy) { context, offset, origin in
             let isRewound = offset == 0 && origin == SEEK_SET && LibcurlExchange.of(context)?.rewind() ?? false
             return Int32(isRewound ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL)
+        }
+        libcurl_easy_set_before_sending(easy) { context, _, _, _, _ in
+            Int32(LibcurlExchange.of(context)?.mayBeSent() ?? false ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT)
         }
     }
 

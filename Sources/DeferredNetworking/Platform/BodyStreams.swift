@@ -6,9 +6,9 @@ import FoundationNetworking
 
 /// Streams that can't provide a body.
 ///
-/// For a stream that was read or closed before, or that can't be opened, swift-corelibs-foundation sends an empty body,
-/// and the task succeeds. No issue is known upstream. Test: `URLClientTests`, "a stream that can't be read isn't sent
-/// as an empty body".
+/// For a stream that was read or closed before, swift-corelibs-foundation sends an empty body, and the task succeeds. No
+/// issue is known upstream. Test: `URLClientTests`, "a stream that can't be read isn't sent as an empty body".
+/// ``SentStream`` has the other cases.
 enum BodyStreams {
     /// Returns the error of a request with a stream that can't be sent any more, or at all.
     static func error(before stream: InputStream, of url: URL?) -> (any Error)? {
@@ -24,10 +24,31 @@ enum BodyStreams {
         reason: "the body stream was already read or closed; create a new stream for each request"
     )
 
+    /// The error of a request whose body would have to be sent again.
+    static func exhausted(_ url: URL?) -> URLError {
+        URLError(
+            .requestBodyStreamExhausted,
+            failing: url,
+            description: "The server closed the kept-alive connection before it answered; "
+                + "retry if the request may be sent twice"
+        )
+    }
+
+    /// Returns a stream in the form in which the platform may send it.
+    static func sent(_ stream: InputStream) -> InputStream {
+        #if canImport(FoundationNetworking)
+        SentStream(stream)
+        #else
+        stream
+        #endif
+    }
+
     /// Returns the event for the platform's request for a new stream. On Linux it must not get one: see
     /// ``SessionDelegate``.
-    static func event(_ answer: @escaping BodyAnswer) -> EngineEvent {
+    static func event(_ answer: @escaping BodyAnswer, of task: URLSessionTask) -> EngineEvent {
         #if canImport(FoundationNetworking)
+        // The task's first request never changes.
+        (task.originalRequest?.httpBodyStream as? SentStream)?.refuse()
         answer(nil)
         return .needsBody
         #else
@@ -37,9 +58,12 @@ enum BodyStreams {
 
     /// Returns the error that kept the body of a task from being sent although the task ended well.
     static func failure(of task: URLSessionTask) -> (any Error)? {
+        guard let stream = task.originalRequest?.httpBodyStream else { return nil }
+        #if canImport(FoundationNetworking)
+        if (stream as? SentStream)?.isExhausted == true { return exhausted(task.originalRequest?.url) }
+        #endif
         // `streamError` traps where there is none.
-        guard let stream = task.originalRequest?.httpBodyStream, stream.streamStatus == .error else { return nil }
-        return failure(of: stream, task.originalRequest?.url)
+        return stream.streamStatus == .error ? failure(of: stream, task.originalRequest?.url) : nil
     }
 
     /// Returns the error for a stream that can't be read.

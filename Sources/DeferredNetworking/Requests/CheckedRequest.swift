@@ -137,9 +137,9 @@ package struct CheckedRequest: Sendable {
     var withStream: URLRequest {
         var result = request
         switch body {
-        case .inRequest: break
+        case .inRequest: if let stream = request.httpBodyStream { result.httpBodyStream = BodyStreams.sent(stream) }
         case .file(let file): FileBodies.setStream(of: file, in: &result)
-        case .stream(let makeStream): result.httpBodyStream = makeStream()
+        case .stream(let makeStream): result.httpBodyStream = BodyStreams.sent(makeStream())
         }
         return result
     }

@@ -315,16 +315,7 @@ struct TransferStateMachine {
             state = .deciding(.challenge(exchange.response, round: round))
             return [.askAboutChallenge(failures: credentials.count, round: round)]
         case .rewind:
-            return finish(
-                .failure(
-                    URLError(
-                        .requestBodyStreamExhausted,
-                        failing: request.url,
-                        description: "The server closed the kept-alive connection before it answered; "
-                            + "retry if the request may be sent twice"
-                    )
-                )
-            )
+            return finish(.failure(BodyStreams.exhausted(request.url)))
         }
     }
 

@@ -101,15 +101,15 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         send(.challenge(challenge, answer: answer), of: task)
     }
 
-    // Called on the queue that all sessions share: nothing here may wait for a lock or touch the task. If a stream is
-    // given, the platform traps or hangs; no issue is known upstream. Test: `URLSessionTests`, "needNewBodyStream,
-    // without which a POST on a stale connection is sent without its body".
+    // Called on the queue that all sessions share: nothing here may wait for a lock. If a stream is given, the platform
+    // traps or hangs; no issue is known upstream. Test: `URLSessionTests`, "needNewBodyStream, without which a POST on
+    // a stale connection is sent without its body".
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
     ) {
-        let event = BodyStreams.event(completionHandler)
+        let event = BodyStreams.event(completionHandler, of: task)
         URLSessionEngine.control.async { self.send(event, of: task) }
     }
 

@@ -20,6 +20,24 @@ struct LibcurlEngineTests {
         }
     }
 
+    // MARK: Lost connections
+
+    @Test(arguments: ["POST", "PATCH"])
+    func `a request without body that may not be sent twice isn't, on a lost connection`(method: String) async throws {
+        let server = try LoopbackServer { $0.path == "/lost" ? [.close] : .response(body: "1") }
+        defer { server.stop() }
+        let client = Self.client { $0.maximumConnectionsPerHost = 1 }
+        // libcurl sends a PUT once more, over a new connection.
+        for (method, count) in [(method, 1), ("PUT", 2)] {
+            let before = server.requestCount
+            _ = try await client.begin(server.url("/")).get()
+            let lost = URLRequest(server.url("/lost")) { $0.httpMethod = method }
+            let failure = await client.begin(lost).failure() as? URLError
+            #expect(failure?.code == (count == 1 ? .requestBodyStreamExhausted : .networkConnectionLost))
+            #expect(server.requestCount == before + 1 + count)
+        }
+    }
+
     // MARK: Hostile servers
 
     private static let responses: [String] = [

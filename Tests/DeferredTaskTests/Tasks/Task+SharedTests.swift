@@ -142,6 +142,17 @@ struct SharedTests {
     }
 
     #if os(macOS) || os(Linux)
+    // Took minutes when dropping one consumer was O(n).
+    @Test func `100,000 consumers that are dropped while their handlers wait get the result`() {
+        let (producer, log) = (Producer(), Log<Int>())
+        let upstream = Task(producer)
+        for _ in 0..<100_000 { upstream.shared().upon(.immediate) { log.add((try? $0.get()) ?? 0) } }
+        upstream.shared().cancel()
+        #expect(!upstream.isCancelled)
+        producer.succeed(with: 1)
+        #expect(log.entries.count == 100_000 && log.entries.allSatisfy { $0 == 1 })
+    }
+
     @Test func `100,000 consumers that cancel leave nothing with the upstream`() async {
         await #expect(processExitsWith: .success) {
             let producer = Deferred<Task<Int>.Result>()

@@ -17,7 +17,7 @@ struct CompositionTests {
 
     @Test(arguments: 0..<parts)
     func `random programs do on the library what they do on the model`(part: Int) async {
-        let seeds = Settings.seeds(of: 20_000, part: part, parts: Self.parts)
+        let seeds = Settings.seeds(of: 10_000, part: part, parts: Self.parts)
         let failure = await Machine.onThread { Machine.firstFailure(in: seeds) }
         if let failure { Issue.record("\(failure)") }
     }

@@ -103,7 +103,7 @@ package final class URLSessionEngine: Engine {
     package func invalidate() {
         guard ownsSession else { return }
         let invalidateSession: @Sendable () -> Void = { [session] in
-            Self.control.async { session.invalidateAndCancel() }
+            Self.control.async { SessionInvalidation.perform(session) }
         }
         guard let other = engineWithoutCookies.withLock({ $0 }) else { return invalidateSession() }
         other.invalidate()

@@ -53,6 +53,17 @@ extension URLClientTests {
             #expect(await client.begin(server.url("/")).ending() == .client(.shutDown))
         }
 
+        @Test func `a client may shut down while its session removes the last tasks`() async throws {
+            let server = try LoopbackServer { _ in .response(body: "hello") }
+            defer { server.stop() }
+            for _ in 0..<100 {
+                let client = URLClient.fresh { $0.maximumConnectionsPerHost = 8 }
+                let tasks = (0..<16).map { _ in client.begin(server.url("/")) }
+                await client.shutdown().value
+                #expect(tasks.allSatisfy { (try? $0.peek()?.get()) != nil })
+            }
+        }
+
         @Test func `an idle client shuts down`() async {
             await URLClient.fresh().shutdown().value
             await URLClient.fresh().invalidateAndCancel().value

@@ -67,7 +67,7 @@ final class LibcurlExchange {
         self.handle = handle
         self.options = options
         self.noteFlush = noteFlush
-        source = Self.source(of: task)
+        source = task.uploadSource()
         handle.prepare(
             task.request,
             body: source,
@@ -178,40 +178,6 @@ final class LibcurlExchange {
 
     // MARK: The request's body
 
-    private static func source(of task: LibcurlTask) -> (any UploadSource)? {
-        let (request, url) = (task.request.request, task.request.url)
-        let onReady: @Sendable () -> Void = { [weak task] in task?.proceed() }
-        switch task.request.body {
-        case .file(let file):
-            return QueuedUploadSource(
-                length: POSIXFile.lengthOfReadableRegularFile(at: file.path),
-                reopens: true,
-                open: { StreamReader(FileStream(file), of: url) },
-                onReady: onReady
-            )
-        case .stream(let makeStream):
-            return QueuedUploadSource(
-                length: nil,
-                reopens: true,
-                open: { StreamReader(makeStream(), of: url) },
-                onReady: onReady
-            )
-        case .inRequest:
-            if let stream = request.httpBodyStream {
-                let once = OneStream(stream: stream)
-                return QueuedUploadSource(
-                    length: nil,
-                    reopens: false,
-                    open: { StreamReader(once.stream, of: url) },
-                    onReady: onReady
-                )
-            }
-            if let data = request.httpBody { return DataUploadSource(data) }
-            // These methods announce an empty body explicitly: RFC 9110, section 8.6.
-            return ["POST", "PUT", "PATCH"].contains(task.request.method) ? DataUploadSource(Data()) : nil
-        }
-    }
-
     /// Fills libcurl's buffer with bytes of the request's body.
     func fill(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
         guard stop == nil, !task.isCancelled, let source else { return CURL_READFUNC_ABORT }
@@ -232,8 +198,8 @@ final class LibcurlExchange {
         }
     }
 
-    /// Returns whether the request may be sent: a second time, if a kept-alive connection was lost before the server
-    /// answered, only if that can't do harm.
+    /// Returns whether libcurl may send the request. It begins again by itself if a kept-alive connection is lost before
+    /// the server answers.
     func mayBeSent() -> Bool {
         defer { hasBegun = true }
         guard hasBegun, response == nil, !isRepeatable else { return true }
@@ -341,7 +307,7 @@ final class LibcurlExchange {
         switch stop {
         case .failed(let error): return error
         case .complete: return nil
-        case .needsBody: return URLError(.requestBodyStreamExhausted, failing: task.request.url)
+        case .needsBody: return BodyStreams.exhausted(task.request.url)
         case nil: break
         }
         if task.isCancelled { return URLError(.cancelled, failing: task.request.url) }
@@ -370,12 +336,5 @@ final class LibcurlExchange {
         stop = .failed(error)
         return 0
     }
-}
-
-/// Passes a stream to the queue that reads it.
-///
-/// SAFETY: only that queue uses the stream.
-private struct OneStream: @unchecked Sendable {
-    let stream: InputStream
 }
 #endif

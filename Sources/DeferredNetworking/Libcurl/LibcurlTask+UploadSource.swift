@@ -1,0 +1,48 @@
+#if os(Linux)
+import Foundation
+import FoundationNetworking
+
+extension LibcurlTask {
+    /// Returns the source of the request's body, or nil for a request without one.
+    func uploadSource() -> (any UploadSource)? {
+        let (platformRequest, url) = (request.request, request.url)
+        let onReady: @Sendable () -> Void = { [weak self] in self?.proceed() }
+        switch request.body {
+        case .file(let file):
+            return QueuedUploadSource(
+                length: POSIXFile.lengthOfReadableRegularFile(at: file.path),
+                reopens: true,
+                open: { StreamReader(FileStream(file), of: url) },
+                onReady: onReady
+            )
+        case .stream(let makeStream):
+            return QueuedUploadSource(
+                length: nil,
+                reopens: true,
+                open: { StreamReader(makeStream(), of: url) },
+                onReady: onReady
+            )
+        case .inRequest:
+            if let stream = platformRequest.httpBodyStream {
+                let once = OneStream(stream: stream)
+                return QueuedUploadSource(
+                    length: nil,
+                    reopens: false,
+                    open: { StreamReader(once.stream, of: url) },
+                    onReady: onReady
+                )
+            }
+            if let data = platformRequest.httpBody { return DataUploadSource(data) }
+            // These methods announce an empty body explicitly: RFC 9110, section 8.6.
+            return ["POST", "PUT", "PATCH"].contains(request.method) ? DataUploadSource(Data()) : nil
+        }
+    }
+}
+
+/// Passes a stream to the queue that reads it.
+///
+/// SAFETY: only that queue uses the stream.
+private struct OneStream: @unchecked Sendable {
+    let stream: InputStream
+}
+#endif

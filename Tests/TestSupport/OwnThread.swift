@@ -5,7 +5,7 @@ package import Testing
 /// Every suite has this trait: `@Suite(.ownThread, .timeLimit(.minutes(1)))`. A time limit does not count the time in
 /// which a test waits for its turn. The cases of a test with arguments run one after the other.
 package struct OwnThread: SuiteTrait, TestTrait, TestScoping {
-    fileprivate let isAlone: Bool
+    fileprivate let kind: Turns.Kind
 
     package var isRecursive: Bool { true }
 
@@ -33,10 +33,10 @@ package struct OwnThread: SuiteTrait, TestTrait, TestScoping {
     private func inTurn(_ test: Test, _ function: @concurrent @Sendable () async throws -> Void) async throws {
         // A suite within a suite has the trait twice.
         if Self.hasTurn { return try await function() }
-        let isAlone = test.traits.contains { ($0 as? OwnThread)?.isAlone ?? false }
-        let isSerialized = test.traits.contains { $0 is ParallelizationTrait }
+        let kinds = test.traits.compactMap { ($0 as? OwnThread)?.kind }
+        let kind = [.alone, .serialized].first(where: kinds.contains) ?? Turns.Kind.normal
         let oneByOne: ParallelizationTrait = .serialized
-        try await Turns.shared.take(isAlone: isAlone, isPreferred: isSerialized) {
+        try await Turns.shared.take(kind) {
             try await Self.$hasTurn.withValue(true) {
                 try await oneByOne.provideScope(for: test, testCase: nil, performing: function)
             }
@@ -53,8 +53,12 @@ package struct OwnThread: SuiteTrait, TestTrait, TestScoping {
 
 extension Trait where Self == OwnThread {
     /// Runs each test on a separate thread, which the test may block.
-    package static var ownThread: Self { OwnThread(isAlone: false) }
+    package static var ownThread: Self { OwnThread(kind: .normal) }
 
-    /// Does the same as `ownThread` while no other test runs: for tests of state that the whole process shares.
-    package static var alone: Self { OwnThread(isAlone: true) }
+    /// Does the same for a suite that is `.serialized`: its tests go before others, each of which waits for nothing but
+    /// its own turn. The trait `.serialized` itself is not among those of the tests.
+    package static var ownThreadInSeries: Self { OwnThread(kind: .serialized) }
+
+    /// Does the same as `ownThread` while no other test runs, after all others: for tests of state that the whole process shares.
+    package static var alone: Self { OwnThread(kind: .alone) }
 }

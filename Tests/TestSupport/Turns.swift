@@ -1,28 +1,48 @@
 import DeferredCore
 import Foundation
 
-/// Lets a few tests run at a time, in order of arrival.
+/// Lets a few tests run at a time, in order of arrival within each kind.
 ///
 /// Without a limit, all tests of a run would start together, and each would take as long as all of them.
 final class Turns: Sendable {
+    /// The kinds of turns, in the order in which they are given.
+    enum Kind: Int {
+        /// The rest of a serialized suite waits for this test. Such suites wait for servers most of the time, so that
+        /// they get only half of the places, and others use the processors meanwhile.
+        case serialized
+        case normal
+        /// Nothing else may run. It is the last, since it would leave processors idle until all others have ended.
+        case alone
+    }
+
     static let shared = Turns(2 * ProcessInfo.processInfo.activeProcessorCount)
 
     private struct Waiter {
-        let places: Int
-        let isPreferred: Bool
+        let kind: Kind
         let continuation: CheckedContinuation<Void, Never>
     }
 
     private struct State {
         var free: Int
+        var freeForSerialized: Int
+        /// In the order of their kinds.
         var waiting: [Waiter] = []
 
+        mutating func add(_ waiter: Waiter) {
+            let index = waiting.firstIndex { $0.kind.rawValue > waiter.kind.rawValue }
+            waiting.insert(waiter, at: index ?? waiting.endIndex)
+        }
+
         /// Removes and returns the waiters whose turn it is.
-        mutating func next() -> [Waiter] {
+        mutating func next(of places: Int) -> [Waiter] {
             var admitted: [Waiter] = []
-            while let first = waiting.first, first.places <= free {
-                free -= first.places
-                admitted.append(waiting.removeFirst())
+            while let index = waiting.firstIndex(where: { $0.kind != .serialized || freeForSerialized > 0 }),
+                free >= (waiting[index].kind == .alone ? places : 1)
+            {
+                let waiter = waiting.remove(at: index)
+                free -= waiter.kind == .alone ? places : 1
+                if waiter.kind == .serialized { freeForSerialized -= 1 }
+                admitted.append(waiter)
             }
             return admitted
         }
@@ -31,35 +51,31 @@ final class Turns: Sendable {
     private let places: Int
     private let state: Lock<State>
 
+    /// - Parameter places: How many tests run at a time.
     init(_ places: Int) {
         self.places = places
-        state = Lock(State(free: places))
+        state = Lock(State(free: places, freeForSerialized: places / 2))
     }
 
     /// Calls `body` when it is its turn.
-    ///
-    /// - Parameters:
-    ///   - isAlone: True if nothing else may run meanwhile.
-    ///   - isPreferred: True to go before others that are not preferred: for serialized tests, each of which waits for
-    ///     the one before.
-    func take(isAlone: Bool, isPreferred: Bool, _ body: () async throws -> Void) async rethrows {
-        let places = isAlone ? self.places : 1
+    func take(_ kind: Kind, _ body: () async throws -> Void) async rethrows {
         await withCheckedContinuation { continuation in
-            let admitted = state.withLock { state in
-                let waiter = Waiter(places: places, isPreferred: isPreferred, continuation: continuation)
-                let index = isPreferred ? state.waiting.firstIndex { !$0.isPreferred } : nil
-                state.waiting.insert(waiter, at: index ?? state.waiting.endIndex)
-                return state.next()
-            }
-            for waiter in admitted { waiter.continuation.resume() }
+            change { $0.add(Waiter(kind: kind, continuation: continuation)) }
         }
         defer {
-            let admitted = state.withLock { state in
-                state.free += places
-                return state.next()
+            change { state in
+                state.free += kind == .alone ? places : 1
+                if kind == .serialized { state.freeForSerialized += 1 }
             }
-            for waiter in admitted { waiter.continuation.resume() }
         }
         try await body()
+    }
+
+    private func change(_ change: (inout State) -> Void) {
+        let admitted = state.withLock { state in
+            change(&state)
+            return state.next(of: places)
+        }
+        for waiter in admitted { waiter.continuation.resume() }
     }
 }

@@ -35,11 +35,16 @@ final class Explorer: @unchecked Sendable {
         }
     }
 
-    private enum Actor {
-        case starting
+    /// Where an actor stops.
+    private enum Stop {
         case ready(Step)
         case blocked(on: UInt)
         case ended
+    }
+
+    private struct Taken {
+        let actor: Int
+        let step: Step
     }
 
     private struct Choice {
@@ -55,13 +60,15 @@ final class Explorer: @unchecked Sendable {
     private var path: [Choice] = []
 
     // The state of the current run:
-    private var actors: [Actor] = []
+    private var (starting, ready, blocked): (Actors, Actors, Actors) = ([], [], [])
+    /// The next step of each actor.
+    private var next: [Step] = []
     private var observe: () -> Void = {}
     private var check: () -> String? = { nil }
     private var depth = 0
     private var asleep: Actors = []
     private var isRedundant = false
-    private var trace: [(actor: Int, step: Step)] = []
+    private var trace: [Taken] = []
     private var guarded: Set<UInt> = []
     private var gone: Set<UInt> = []
 
@@ -98,10 +105,12 @@ final class Explorer: @unchecked Sendable {
     // MARK: - One run
 
     private func execute(_ run: Run) {
-        actors = run.actors.map { _ in .starting }
+        (starting, ready, blocked) = ([], [], [])
+        next = run.actors.map { _ in Step(operation: .load, address: 0) }
         (depth, asleep, isRedundant, trace) = (0, [], false, [])
         (observe, check, guarded, gone) = (run.observe, run.check, run.guarded, [])
         for (index, body) in run.actors.enumerated() {
+            starting.insert(index)
             threads[index].assign {
                 Interleaving.stepping { operation, address in
                     self.step(index, Step(operation: operation, address: address))
@@ -111,6 +120,7 @@ final class Explorer: @unchecked Sendable {
                 self.arrive(index, .ended)
             }
         }
+        starting.remove(0)
         threads[0].baton.pass()
         done.wait()
         if let wrong = run.end() { report("at the end: \(wrong)") }
@@ -130,43 +140,49 @@ final class Explorer: @unchecked Sendable {
         }
     }
 
-    /// Ends the step of `actor`, which stops in `state`, and lets the next actor take a step.
-    private func arrive(_ actor: Int, _ state: Actor) {
-        actors[actor] = state
-        // The effects of a load show at the next change, or at the end.
-        let hasLooked = trace.last?.step.operation == .load
-        let starting = actors.firstIndex { if case .starting = $0 { true } else { false } }
-        if starting == nil, !hasLooked {
-            Interleaving.notStepping {
-                observe()
-                // The steps repeated from the previous run were checked there.
-                if depth >= path.count, !isRedundant, let wrong = check() { report(wrong) }
-            }
+    /// Ends the step of `actor`, which stops there, and lets the next actor take a step.
+    private func arrive(_ actor: Int, _ stop: Stop) {
+        switch stop {
+        case .ready(let step):
+            next[actor] = step
+            ready.insert(actor)
+        case .blocked(on: let address):
+            next[actor] = Step(operation: .load, address: address)
+            blocked.insert(actor)
+        case .ended:
+            break
         }
-        let next = starting ?? choose(after: actor)
-        if next == actor { return }
-        if let next { threads[next].baton.pass() } else { done.pass() }
-        if case .ended = state { return }
+        let chosen: Int?
+        if let first = starting.first {
+            starting.remove(first)
+            chosen = first
+        } else {
+            // The effects of a load show at the next change, or at the end.
+            if trace.last?.step.operation != .load { look() }
+            chosen = choose(after: actor)
+        }
+        if chosen == actor { return }
+        if let chosen { threads[chosen].baton.pass() } else { done.pass() }
+        if case .ended = stop { return }
         threads[actor].baton.wait()
     }
 
-    private func choose(after current: Int) -> Int? {
-        var enabled: Actors = []
-        var blocked = false
-        for (index, actor) in actors.enumerated() {
-            switch actor {
-            case .ready: enabled.insert(index)
-            case .blocked: blocked = true
-            case .ended, .starting: break
-            }
+    private func look() {
+        Interleaving.notStepping {
+            observe()
+            // The steps repeated from the previous run were checked there.
+            if depth >= path.count, !isRedundant, let wrong = check() { report(wrong) }
         }
-        guard let lowest = enabled.first else {
-            precondition(!blocked, "deadlock; steps: \(schedule)")
+    }
+
+    private func choose(after current: Int) -> Int? {
+        guard let lowest = ready.first else {
+            precondition(blocked.isEmpty, "deadlock; steps: \(schedule)")
             return nil
         }
-        guard !isRedundant else { return take(enabled.contains(current) ? current : lowest) }
+        guard !isRedundant else { return take(ready.contains(current) ? current : lowest) }
         if depth == path.count {
-            let candidates = enabled.subtracting(asleep)
+            let candidates = ready.subtracting(asleep)
             guard let lowest = candidates.first else {
                 // All continuations have been run from another schedule; this run only has to reach its end.
                 isRedundant = true
@@ -176,26 +192,25 @@ final class Explorer: @unchecked Sendable {
             path.append(Choice(candidates: candidates, asleep: asleep, tried: [], chosen: chosen))
         }
         let choice = path[depth]
-        precondition(enabled.contains(choice.chosen), "the actors do not repeat their steps; steps: \(schedule)")
+        precondition(ready.contains(choice.chosen), "the actors do not repeat their steps; steps: \(schedule)")
         depth += 1
-        if isReduced {
-            asleep = choice.asleep.union(choice.tried).filter {
-                guard case .ready(let step) = actors[choice.chosen], case .ready(let other) = actors[$0] else {
-                    return false
-                }
-                return step.commutes(with: other)
-            }
+        // Before that, the choices that follow have it.
+        if isReduced, depth == path.count {
+            let step = next[choice.chosen]
+            asleep = choice.asleep.union(choice.tried).filter { ready.contains($0) && step.commutes(with: next[$0]) }
         }
         return take(choice.chosen)
     }
 
     private func take(_ actor: Int) -> Int {
-        guard case .ready(let step) = actors[actor] else { preconditionFailure("actor \(actor) is not ready") }
+        let step = next[actor]
+        ready.remove(actor)
         steps += 1
-        trace.append((actor, step))
-        guard step.operation != .load else { return actor }
-        for case (let index, .blocked(on: step.address)) in actors.enumerated() {
-            actors[index] = .ready(Step(operation: .load, address: step.address))
+        trace.append(Taken(actor: actor, step: step))
+        if step.operation != .load, !blocked.isEmpty {
+            let woken = blocked.filter { next[$0].address == step.address }
+            ready = ready.union(woken)
+            blocked = blocked.subtracting(woken)
         }
         return actor
     }
@@ -203,10 +218,10 @@ final class Explorer: @unchecked Sendable {
     /// The steps of this run, with the words numbered in the order of their first use.
     private var schedule: String {
         var words: [UInt] = []
-        return trace.map { actor, step in
-            let number = words.firstIndex(of: step.address) ?? words.count
-            if number == words.count { words.append(step.address) }
-            return "actor \(actor) \(step.operation) word \(number)"
+        return trace.map { taken in
+            let number = words.firstIndex(of: taken.step.address) ?? words.count
+            if number == words.count { words.append(taken.step.address) }
+            return "actor \(taken.actor) \(taken.step.operation) word \(number)"
         }.joined(separator: ", ")
     }
 
@@ -235,15 +250,20 @@ private struct Actors: ExpressibleByArrayLiteral {
 
     init(arrayLiteral elements: Int...) { for element in elements { insert(element) } }
 
+    var isEmpty: Bool { bits == 0 }
     var first: Int? { bits == 0 ? nil : bits.trailingZeroBitCount }
     func contains(_ element: Int) -> Bool { bits & 1 << element != 0 }
     mutating func insert(_ element: Int) { bits |= 1 << element }
+    mutating func remove(_ element: Int) { bits &= ~(1 << element) }
     func union(_ other: Actors) -> Actors { with { $0 | other.bits } }
     func subtracting(_ other: Actors) -> Actors { with { $0 & ~other.bits } }
 
     func filter(_ isIncluded: (Int) -> Bool) -> Actors {
-        var result = self
-        for element in 0..<8 where contains(element) && !isIncluded(element) { result.bits &= ~(1 << element) }
+        var (result, rest): (Actors, Actors) = ([], self)
+        while let element = rest.first {
+            rest.remove(element)
+            if isIncluded(element) { result.insert(element) }
+        }
         return result
     }
 

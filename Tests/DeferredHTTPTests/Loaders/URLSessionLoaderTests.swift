@@ -7,7 +7,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.serialized, .ownThread, .timeLimit(.minutes(5)))
+@Suite(.serialized, .ownThreadInSeries, .timeLimit(.minutes(5)))
 struct URLSessionLoaderTests {
     @Test func `a request goes out as it is, and the response comes back`() async throws {
         let server = try LoopbackServer { request in

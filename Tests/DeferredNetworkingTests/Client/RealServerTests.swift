@@ -30,7 +30,7 @@ private enum Nginx {
 }
 
 /// Requests to nginx, whose address `Tests/RealServers/run` puts into the environment. Without it, they are skipped.
-@Suite("Real server", .serialized, .ownThread, .timeLimit(.minutes(5)), .enabled(if: Nginx.plain != nil))
+@Suite("Real server", .serialized, .ownThreadInSeries, .timeLimit(.minutes(5)), .enabled(if: Nginx.plain != nil))
 struct RealServerTests {
     private func url(_ path: String, at address: String? = Nginx.plain) throws -> URL {
         try #require(URL(string: (address ?? "") + path))

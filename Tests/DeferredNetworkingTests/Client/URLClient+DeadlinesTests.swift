@@ -133,16 +133,5 @@ extension URLClientTests {
             let client = URLClient.fresh { $0.session = session }
             #expect(await client.begin(server.url("/")).ending() == .client(.deadlineExceeded))
         }
-
-        @Test(.alone, .enabled(if: !isLibcurlTested))
-        func `a deadline holds while the queue of all sessions is blocked`() async throws {
-            let server = try LoopbackServer { _ in .response(body: "hello") }
-            defer { server.stop() }
-            let gate = Deferred<Void>()
-            URLSessionEngine.control.async { gate.wait() }
-            let client = URLClient.fresh { $0.deadlines.total = .milliseconds(50) }
-            #expect(await client.begin(server.url("/")).ending() == .client(.deadlineExceeded))
-            gate.fill()
-        }
     }
 }

@@ -13,6 +13,7 @@ import FoundationNetworking
 #endif
 
 extension URLClientTests {
+    /// Tests that hold up the requests of all others.
     @Suite("Storms", .alone)
     struct Storm {
         private static let paths = ["/ok", "/redirect", "/loop", "/basic", "/big", "/reset", "/stall", "/busy"]
@@ -114,6 +115,17 @@ extension URLClientTests {
             try await eventually { core == nil && server.openConnectionCount == 0 }
             #expect(endings.count.load(ordering: .acquiring) == Self.count)
             #expect(try folder.contents().allSatisfy { !$0.contains("partial") })
+        }
+
+        @Test(.enabled(if: !isLibcurlTested))
+        func `a deadline holds while the queue of all sessions is blocked`() async throws {
+            let server = try LoopbackServer { _ in .response(body: "hello") }
+            defer { server.stop() }
+            let gate = Deferred<Void>()
+            URLSessionEngine.control.async { gate.wait() }
+            let client = URLClient.fresh { $0.deadlines.total = .milliseconds(50) }
+            #expect(await client.begin(server.url("/")).ending() == .client(.deadlineExceeded))
+            gate.fill()
         }
     }
 }

@@ -15,7 +15,7 @@ import FoundationNetworking
 ///
 /// The suites are serialized: all sessions of a process share a queue, and a storm would delay its neighbours'
 /// deadlines.
-@Suite("URLClient", .serialized, .ownThread, .timeLimit(.minutes(5)))
+@Suite("URLClient", .serialized, .ownThreadInSeries, .timeLimit(.minutes(5)))
 enum URLClientTests {}
 
 extension URLClient {

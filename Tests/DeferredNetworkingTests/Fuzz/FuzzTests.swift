@@ -12,7 +12,7 @@ import Testing
 ///
 /// Each block of seeds has a separate process: if a seed crashes it, the failing case names the door and the block, to
 /// be bisected with the two variables. A single response is printed.
-@Suite(.serialized, .ownThread, .timeLimit(.minutes(10)))
+@Suite(.serialized, .ownThreadInSeries, .timeLimit(.minutes(10)))
 struct FuzzTests {
     struct Block: Codable, Sendable, CustomTestStringConvertible {
         var door: FuzzDoor

@@ -11,7 +11,7 @@ import Testing
 @testable import DeferredNetworking
 
 /// Tests of features that only libcurl has, and of responses that would crash a process over URLSession.
-@Suite("Libcurl", .serialized, .ownThread, .timeLimit(.minutes(3)))
+@Suite("Libcurl", .serialized, .ownThreadInSeries, .timeLimit(.minutes(3)))
 struct LibcurlEngineTests {
     private static func client(_ change: (inout URLClient.Configuration) -> Void = { _ in }) -> URLClient {
         URLClient.fresh {
@@ -172,7 +172,7 @@ struct LibcurlEngineTests {
 
     // MARK: Shutting down
 
-    @Test(.alone) func `nothing is left of clients that were shut down, invalidated or dropped`() async throws {
+    @Test func `nothing is left of clients that were shut down, invalidated or dropped`() async throws {
         await #expect(processExitsWith: .success) {
             // Without descriptors that system libraries may open at any time, such as timers.
             func descriptors() -> Int {

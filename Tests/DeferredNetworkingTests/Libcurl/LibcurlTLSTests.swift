@@ -9,8 +9,10 @@ import Testing
 
 @testable import DeferredNetworking
 
+private let hasTLS = LoopbackServer.canDoTLS
+
 /// Tests of `Configuration.tls` and `unixSocketPath` with a local server whose certificates come from a test authority.
-@Suite("TLS over libcurl", .serialized, .ownThread, .timeLimit(.minutes(2)), .enabled(if: LoopbackServer.canDoTLS))
+@Suite("TLS over libcurl", .serialized, .ownThreadInSeries, .timeLimit(.minutes(2)), .enabled(if: hasTLS))
 struct LibcurlTLSTests {
     private let authority: LoopbackServer.Authority
     private let certificate: LoopbackServer.Certificate

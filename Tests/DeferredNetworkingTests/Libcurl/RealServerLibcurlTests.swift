@@ -11,7 +11,7 @@ import Testing
 private let hasServer = ProcessInfo.processInfo.environment["DEFERRED_NGINX_CA"] != nil
 
 /// Tests of features that only clients over libcurl have with nginx, in addition to `RealServerTests`.
-@Suite("Real server, over libcurl", .ownThread, .serialized, .timeLimit(.minutes(3)), .enabled(if: hasServer))
+@Suite("Real server, over libcurl", .ownThreadInSeries, .serialized, .timeLimit(.minutes(3)), .enabled(if: hasServer))
 struct RealServerLibcurlTests {
     private let environment = ProcessInfo.processInfo.environment
 

@@ -14,7 +14,7 @@ import FoundationNetworking
 ///
 /// The suites are serialized: all sessions of a process share a queue, and a storm would delay its neighbours'
 /// time-outs.
-@Suite("URLSession", .serialized, .ownThread, .timeLimit(.minutes(5)))
+@Suite("URLSession", .serialized, .ownThreadInSeries, .timeLimit(.minutes(5)))
 enum URLSessionTests {}
 
 /// The ending of a task, in a form that can be compared.

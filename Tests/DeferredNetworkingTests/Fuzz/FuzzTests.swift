@@ -39,7 +39,7 @@ struct FuzzTests {
 
     /// The number of responses for each door; smaller under a sanitizer, where each takes many times as long. The gate
     /// sends many more in a separate run.
-    private static let perDoor = isSanitized ? 200 : 500
+    private static let perDoor = isSanitized ? 200 : 250
     private static let blockSize = 500
 
     static let hostileBlocks = blocks(perDoor: perDoor)

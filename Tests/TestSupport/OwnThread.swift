@@ -29,14 +29,18 @@ package struct OwnThread: SuiteTrait, TestTrait, TestScoping {
         }
     }
 
+    /// The kind that the test or one of its suites asks for.
+    static func kind(of test: Test) -> Turns.Kind {
+        let kinds = test.traits.compactMap { ($0 as? OwnThread)?.kind }
+        return [.alone, .serialized].first(where: kinds.contains) ?? .normal
+    }
+
     /// Waits for a turn outside of the time limit, which applies to each case separately.
     private func inTurn(_ test: Test, _ function: @concurrent @Sendable () async throws -> Void) async throws {
         // A suite within a suite has the trait twice.
         if Self.hasTurn { return try await function() }
-        let kinds = test.traits.compactMap { ($0 as? OwnThread)?.kind }
-        let kind = [.alone, .serialized].first(where: kinds.contains) ?? Turns.Kind.normal
         let oneByOne: ParallelizationTrait = .serialized
-        try await Turns.shared.take(kind) {
+        try await Turns.shared.take(Self.kind(of: test)) {
             try await Self.$hasTurn.withValue(true) {
                 try await oneByOne.provideScope(for: test, testCase: nil, performing: function)
             }
@@ -55,10 +59,12 @@ extension Trait where Self == OwnThread {
     /// Runs each test on a separate thread, which the test may block.
     package static var ownThread: Self { OwnThread(kind: .normal) }
 
-    /// Does the same for a suite that is `.serialized`: its tests go before others, each of which waits for nothing but
-    /// its own turn. The trait `.serialized` itself is not among those of the tests.
+    /// Does the same for a suite that is `.serialized`: its tests go before those of others, since each holds up the next.
+    ///
+    /// The trait `.serialized` itself can't tell, as tests don't inherit it.
     package static var ownThreadInSeries: Self { OwnThread(kind: .serialized) }
 
-    /// Does the same as `ownThread` while no other test runs, after all others: for tests of state that the whole process shares.
+    /// Does the same as `ownThread` after all other tests, and while none of them runs: for tests of state that the whole
+    /// process shares.
     package static var alone: Self { OwnThread(kind: .alone) }
 }

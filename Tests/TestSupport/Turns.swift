@@ -23,10 +23,17 @@ final class Turns: Sendable {
     }
 
     private struct State {
+        let places: Int
         var free: Int
         var freeForSerialized: Int
         /// In the order of their kinds.
         var waiting: [Waiter] = []
+
+        init(_ places: Int) {
+            (self.places, free, freeForSerialized) = (places, places, places / 2)
+        }
+
+        private func need(of kind: Kind) -> Int { kind == .alone ? places : 1 }
 
         mutating func add(_ waiter: Waiter) {
             let index = waiting.firstIndex { $0.kind.rawValue > waiter.kind.rawValue }
@@ -34,47 +41,48 @@ final class Turns: Sendable {
         }
 
         /// Removes and returns the waiters whose turn it is.
-        mutating func next(of places: Int) -> [Waiter] {
+        mutating func next() -> [Waiter] {
             var admitted: [Waiter] = []
             while let index = waiting.firstIndex(where: { $0.kind != .serialized || freeForSerialized > 0 }),
-                free >= (waiting[index].kind == .alone ? places : 1)
+                free >= need(of: waiting[index].kind)
             {
                 let waiter = waiting.remove(at: index)
-                free -= waiter.kind == .alone ? places : 1
+                free -= need(of: waiter.kind)
                 if waiter.kind == .serialized { freeForSerialized -= 1 }
                 admitted.append(waiter)
             }
             return admitted
         }
+
+        mutating func end(_ kind: Kind) {
+            free += need(of: kind)
+            if kind == .serialized { freeForSerialized += 1 }
+        }
     }
 
-    private let places: Int
     private let state: Lock<State>
 
-    /// - Parameter places: How many tests run at a time.
+    /// - Parameter places: How many tests run at a time, at least 2.
     init(_ places: Int) {
-        self.places = places
-        state = Lock(State(free: places, freeForSerialized: places / 2))
+        state = Lock(State(places))
     }
+
+    /// The number of tests that wait for their turn.
+    var waitingCount: Int { state.withLock { $0.waiting.count } }
 
     /// Calls `body` when it is its turn.
     func take(_ kind: Kind, _ body: () async throws -> Void) async rethrows {
         await withCheckedContinuation { continuation in
             change { $0.add(Waiter(kind: kind, continuation: continuation)) }
         }
-        defer {
-            change { state in
-                state.free += kind == .alone ? places : 1
-                if kind == .serialized { state.freeForSerialized += 1 }
-            }
-        }
+        defer { change { $0.end(kind) } }
         try await body()
     }
 
     private func change(_ change: (inout State) -> Void) {
         let admitted = state.withLock { state in
             change(&state)
-            return state.next(of: places)
+            return state.next()
         }
         for waiter in admitted { waiter.continuation.resume() }
     }

@@ -65,7 +65,7 @@ struct TaskFlatMapTests {
             let (few, many) = isSanitized ? (200, 1_000) : step == .filled ? (100_000, 1_000_000) : (20_000, 60_000)
             try await run(few)
             let limit = [.filled, .queued, .recovered].contains(step) ? 5 << 20 : 2 << 20
-            let growth = try await leastGrowth(below: limit) { try await run(many) }
+            let growth = try await leastGrowth(below: limit) { try await run(many * $0) }
             precondition(growth < limit || isSanitized, "\(growth) bytes more than before")
         }
     }
@@ -77,7 +77,7 @@ struct TaskFlatMapTests {
             }
             _ = try await poll(0, isSanitized ? 100 : 2_000).value
             let growth = try await leastGrowth(below: 5 << 20) {
-                _ = try await poll(0, isSanitized ? 500 : 50_000).value
+                _ = try await poll(0, (isSanitized ? 500 : 50_000) * $0).value
             }
             precondition(growth < 5 << 20 || isSanitized, "\(growth) bytes more than before")
         }
@@ -91,7 +91,7 @@ struct TaskFlatMapTests {
             }
             _ = try await attempt(0, isSanitized ? 100 : 30_000).value
             let growth = try await leastGrowth(below: 12 << 20) {
-                _ = try await attempt(0, isSanitized ? 500 : 200_000).value
+                _ = try await attempt(0, (isSanitized ? 500 : 200_000) * $0).value
             }
             precondition(growth < 12 << 20 || isSanitized, "\(growth) bytes more than before")
         }

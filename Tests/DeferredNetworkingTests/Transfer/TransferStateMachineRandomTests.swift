@@ -79,9 +79,9 @@ private struct Invariants {
 @Suite("Transfer state machine, random events", .ownThread, .timeLimit(.minutes(5)))
 struct TransferStateMachineRandomTests {
     @Test(arguments: 0..<4)
-    func `in 100,000 random sequences of events a transfer ends once and cleanly`(part: Int) {
-        for sequence in 0..<25_000 {
-            let seed = UInt64(part * 25_000 + sequence)
+    func `in random sequences of events a transfer ends once and cleanly`(part: Int) {
+        let count = rounds(5_000)
+        for seed in UInt64(part * count)..<UInt64((part + 1) * count) {
             if let violation = violation(seed: seed) {
                 Issue.record("seed \(seed): \(violation)")
                 return

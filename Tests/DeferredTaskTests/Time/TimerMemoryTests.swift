@@ -9,9 +9,9 @@ import Testing
 @Suite(.ownThread, .timeLimit(.minutes(5)))
 struct TimerMemoryTests {
     #if os(macOS) || os(Linux)
-    @Test func `200,000 time-outs of tasks that end in time`() async {
+    @Test func `100,000 time-outs of tasks that end in time`() async {
         await #expect(processExitsWith: .success) {
-            expectFlat(200_000) {
+            expectFlat(100_000) {
                 let producer = Deferred<Task<Int>.Result>()
                 let task = Task(producer).timeout(after: .seconds(3_600))
                 producer.succeed(with: 1)
@@ -20,23 +20,23 @@ struct TimerMemoryTests {
         }
     }
 
-    @Test func `200,000 sources whose timers are cancelled`() async {
+    @Test func `100,000 sources whose timers are cancelled`() async {
         await #expect(processExitsWith: .success) {
             let source = CancellationTokenSource()
-            expectFlat(200_000) { source.cancel(after: .seconds(3_600)).cancel() }
+            expectFlat(100_000) { source.cancel(after: .seconds(3_600)).cancel() }
             precondition(!source.isCancelled)
         }
     }
 
-    @Test func `200,000 sources that go before their timers`() async {
+    @Test func `100,000 sources that go before their timers`() async {
         await #expect(processExitsWith: .success) {
-            expectFlat(200_000) { CancellationTokenSource().cancel(after: .seconds(3_600)) }
+            expectFlat(100_000) { CancellationTokenSource().cancel(after: .seconds(3_600)) }
         }
     }
 
-    @Test func `200,000 sources that are cancelled before their timers`() async {
+    @Test func `100,000 sources that are cancelled before their timers`() async {
         await #expect(processExitsWith: .success) {
-            expectFlat(200_000) {
+            expectFlat(100_000) {
                 let source = CancellationTokenSource()
                 source.cancel(after: .seconds(3_600))
                 source.cancel()

@@ -139,7 +139,7 @@ private struct Simulation {
 struct ClientRequestOrderTests {
     @Test(arguments: [nil, 1, 2])
     func `in any order each request ends once, and the client closes`(limit: Int?) {
-        for seed in 0..<UInt64(isSanitized ? 5_000 : 50_000) {
+        for seed in 0..<UInt64(rounds(10_000)) {
             var random = SeededGenerator(seed: seed)
             let count = 1 + random.next() % 3
             var simulation = Simulation(limit: limit, count: count, yieldsPlace: random.next() % 2 == 0)

@@ -39,49 +39,36 @@ struct Drain {
         }
     }
 
-    /// Makes `stage` wait for `inner`.
+    /// Makes `stage`, which only forwards from now on, wait for `inner`.
     ///
-    /// If nothing else references the stage, its handlers are moved to `inner`, and the stage is freed. So of a
-    /// recursive `flatMap`, whose futures wait for one another, only the two ends remain.
+    /// If nothing else references the stage, its handlers wait for `inner` in its place, and it is freed. So of a recursive
+    /// `flatMap`, whose futures wait for one another, only the two ends remain.
     @usableFromInline
     mutating func wait(_ stage: Unmanaged<FutureNode>, for inner: FutureNode) {
+        // Oldest first: those to look at.
+        var handlers = FutureNode.List()
+        handlers.prepend(stage)
         // Newest first, the order in the list of `inner`; `oldest` is set with the first of them.
-        var (moving, oldest) = (FutureNode.List(), stage)
-        if let handlers = takeHandlers(stage) {
-            move(handlers, to: &moving, &oldest)
-        } else {
-            moving.prepend(stage)
-        }
-        // All at once: if `inner` is filled meanwhile, they run on one thread, in order of registration.
-        if let newest = moving.head, !inner.enlist(newest, from: oldest) { run(moving.reversed(), of: inner) }
-    }
-
-    /// Prepends `handlers` to the moving ones, with each stage that only forwards replaced by the handlers of that
-    /// stage.
-    private func move(
-        _ handlers: FutureNode.List,
-        to moving: inout FutureNode.List,
-        _ oldest: inout Unmanaged<FutureNode>
-    ) {
-        var handlers = handlers
+        var (waiting, oldest) = (FutureNode.List(), stage)
         while let handler = handlers.pop() {
-            // A stage that was still referenced when it began to wait may no longer be. The cheap check comes first.
-            if handler.isSole, handler._withUnsafeGuaranteedRef({ $0.isForwarding }),
-                var others = takeHandlers(handler)
-            {
+            if var others = takeHandlers(ofForwarding: handler) {
                 others.append(handlers)
                 handlers = others
             } else {
-                if moving.isEmpty { oldest = handler }
-                moving.prepend(handler)
+                if waiting.isEmpty { oldest = handler }
+                waiting.prepend(handler)
             }
         }
+        // All at once: if `inner` is filled meanwhile, they run on one thread, in order of registration.
+        if let newest = waiting.head, !inner.enlist(newest, from: oldest) { run(waiting.reversed(), of: inner) }
     }
 
-    /// Takes the handlers of `stage`, oldest first, and frees the stage, if only the caller references it.
-    private func takeHandlers(_ stage: Unmanaged<FutureNode>) -> FutureNode.List? {
-        // Checked here, since a call of a method may retain the stage.
-        guard stage.isSole, let handlers = stage._withUnsafeGuaranteedRef({ $0.takeHandlers() }) else { return nil }
+    /// If `stage` only forwards, and only the caller references it: takes its handlers, oldest first, and frees it.
+    private func takeHandlers(ofForwarding stage: Unmanaged<FutureNode>) -> FutureNode.List? {
+        // Checked here, since a call of a method may retain the stage. The cheap check comes first.
+        guard stage.isSole, stage._withUnsafeGuaranteedRef({ $0.isForwarding }),
+            let handlers = stage._withUnsafeGuaranteedRef({ $0.takeHandlers() })
+        else { return nil }
         stage.release()
         return handlers
     }

@@ -156,14 +156,7 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
     }
 
     @usableFromInline
-    final override func takeHandlers() -> List? {
-        let (handlers, flags) = word.close()
-        // A handler that can be cancelled refers to this future as its owner, and can't move.
-        let canMove = handlers.canMove
-        // Not left filled, since there is no value for the deinitialiser to destroy.
-        word.reopen(with: canMove ? List() : handlers, flags)
-        return canMove ? handlers.reversed() : nil
-    }
+    final override func takeHandlers() -> List? { word.takeMovable()?.reversed() }
 
     @usableFromInline
     package final override var isFinished: Bool { word.isFilled }

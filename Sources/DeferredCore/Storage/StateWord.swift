@@ -60,16 +60,19 @@ struct StateWord: ~Copyable {
         FutureNode.List(bits: replace(with: Self.filled | Self.claimed) & ~Self.flags)
     }
 
-    /// Takes the handlers of a future that nothing else references. Until `reopen`, the word looks filled to
-    /// registrations, so that they leave their nodes to the taker.
-    func close() -> (handlers: FutureNode.List, flags: UInt) {
-        let old = replace(with: Self.filled | Self.claimed)
-        return (FutureNode.List(bits: old & ~Self.flags), old & (Self.claimed | Self.orphaned))
-    }
-
-    /// Undoes `close`, with the handlers that stay.
-    func reopen(with handlers: FutureNode.List, _ flags: UInt) {
-        bits.store(handlers.bits | flags, ordering: .releasing)
+    /// Takes the handlers, newest first, if none of them can be cancelled; `nil` if one can, or if there are none ever.
+    ///
+    /// For the holder of the only reference, so that nothing is pushed meanwhile. To all others, the future stays what it
+    /// is, unfilled: a cancellation of what waits for it can come at any time.
+    func takeMovable() -> FutureNode.List? {
+        // Excludes removals, which would change the list, and free its nodes.
+        guard let locked = lock() else { return nil }
+        bits.touch()
+        let handlers = FutureNode.List(bits: locked & ~Self.flags)
+        // A handler that can be cancelled refers to this future as its owner, and can't move.
+        let canMove = handlers.canMove
+        bits.bitwiseAnd(canMove ? Self.claimed : ~Self.removing, ordering: .releasing)
+        return canMove ? handlers : nil
     }
 
     /// Records that there will be no value, and takes the handlers. For the only writer.

@@ -41,18 +41,34 @@ struct StateWordTests {
     }
 
     @Test(arguments: [false, true])
-    func `a word that is reopened is as it was`(isClaimed: Bool) {
+    func `handlers that can move are taken, and the word stays as it was otherwise`(isClaimed: Bool) {
         let word = StateWord(filled: false)
-        let nodes = (0..<2).map { _ in FutureNode(.permanent()) }
+        let nodes = (0..<3).map { _ in FutureNode(.permanent()) }
+        for node in nodes[..<2] { #expect(word.push(.passUnretained(node)) == true) }
+        if isClaimed { #expect(word.claim() == true) }
+        #expect(word.takeMovable().map { indices(of: $0, in: nodes) } == [1, 0])
+        #expect(word.isFilled == false)
+        #expect(word.hasHandlers == false)
+        #expect(word.takeMovable()?.isEmpty == true)
+        #expect(word.push(.passUnretained(nodes[2])) == true)
+        #expect(word.claim() == !isClaimed)
+        #expect(indices(of: word.publish(), in: nodes) == [2])
+        #expect(word.takeMovable().map { indices(of: $0, in: nodes) } == nil)
+    }
+
+    @Test(arguments: 0..<3, [false, true])
+    func `no handlers are taken while one can be cancelled`(cancellable: Int, isClaimed: Bool) {
+        let word = StateWord(filled: false)
+        let owner = FutureNode(.permanent())
+        let nodes = (0..<3).map { FutureNode($0 == cancellable ? .waiting(for: owner) : .permanent()) }
         for node in nodes { #expect(word.push(.passUnretained(node)) == true) }
         if isClaimed { #expect(word.claim() == true) }
-        let (handlers, flags) = word.close()
-        #expect(word.remove(.passUnretained(nodes[0])) == false)
-        word.reopen(with: handlers, flags)
+        #expect(word.takeMovable().map { indices(of: $0, in: nodes) } == nil)
         #expect(word.isFilled == false)
-        #expect(word.hasHandlers == true)
+        #expect(word.remove(.passUnretained(nodes[cancellable])) == true)
         #expect(word.claim() == !isClaimed)
-        #expect(indices(of: word.publish(), in: nodes) == [1, 0])
+        let others = [2, 1, 0].filter { $0 != cancellable }
+        #expect(word.takeMovable().map { indices(of: $0, in: nodes) } == others)
     }
 
     @Test(arguments: [false, true])

@@ -12,21 +12,37 @@ import Foundation
 /// 1996. They skip only repetitions; every reachable state is reached. Steps are taken one after another: the effects
 /// of weaker memory orderings are left to ThreadSanitizer and the stress tests.
 ///
+/// Actors of many steps have too many interleavings. Then only those are run in which few actors are interrupted, which
+/// are the ones that find most defects: Musuvathi and Qadeer, "Iterative Context Bounding for Systematic Testing of
+/// Multithreaded Programs", 2007.
+///
 /// SAFETY: everything belongs to the holder of the baton.
-final class Explorer: @unchecked Sendable {
+package final class Explorer: @unchecked Sendable {
     /// One run: the code of the actors, and the conditions to check after each step and at the end.
-    struct Run {
-        var actors: [@Sendable () -> Void]
-        /// Called after each step, to record states that can be seen only then.
-        var observe: () -> Void = {}
-        /// Returns a violation, if there is one.
-        var check: () -> String? = { nil }
-        var end: () -> String?
-        /// The words that must not be used after their end. Their memory must not be reused during the run.
-        var guarded: Set<UInt> = []
+    package struct Run {
+        package var actors: [@Sendable () -> Void]
+        package var observe: () -> Void
+        package var check: () -> String?
+        package var end: () -> String?
+        package var guarded: Set<UInt>
+
+        /// - Parameters:
+        ///   - observe: Called after each step, to record states that can be seen only then.
+        ///   - check: Returns a violation, if there is one.
+        ///   - guarded: The words that must not be used after their end. Their memory must not be reused during the run.
+        package init(
+            actors: [@Sendable () -> Void],
+            observe: @escaping () -> Void = {},
+            check: @escaping () -> String? = { nil },
+            end: @escaping () -> String?,
+            guarded: Set<UInt> = []
+        ) {
+            (self.actors, self.observe, self.check, self.end) = (actors, observe, check, end)
+            self.guarded = guarded
+        }
     }
 
-    struct Step {
+    private struct Step {
         var operation: Interleaving.Operation
         var address: UInt
 
@@ -55,6 +71,7 @@ final class Explorer: @unchecked Sendable {
     }
 
     private let isReduced: Bool
+    private let interruptionLimit: Int
     private let threads: [ActorThread]
     private let done = Baton(value: 0)
     private var path: [Choice] = []
@@ -65,7 +82,7 @@ final class Explorer: @unchecked Sendable {
     private var next: [Step] = []
     private var observe: () -> Void = {}
     private var check: () -> String? = { nil }
-    private var depth = 0
+    private var (depth, interruptions) = (0, 0)
     private var asleep: Actors = []
     private var isRedundant = false
     private var trace: [Taken] = []
@@ -73,14 +90,18 @@ final class Explorer: @unchecked Sendable {
     private var gone: Set<UInt> = []
 
     /// The number of runs that differ in more than the order of steps that commute.
-    private(set) var interleavings = 0
-    private(set) var steps = 0
+    package private(set) var interleavings = 0
+    package private(set) var steps = 0
     /// The first violation, with the schedule that leads to it.
-    private(set) var violation: String?
+    package private(set) var violation: String?
 
-    /// - Parameter isReduced: False to run schedules even if they differ only in the order of steps that commute.
-    init(actors count: Int, isReduced: Bool = true) {
-        self.isReduced = isReduced
+    /// - Parameters:
+    ///   - isReduced: False to run schedules even if they differ only in the order of steps that commute.
+    ///   - limit: How often a run may turn from an actor that could go on to another; `nil` for no limit. With a limit,
+    ///     nothing is reduced, since the schedule that stands for others might be beyond it.
+    package init(actors count: Int, isReduced: Bool = true, interruptions limit: Int? = nil) {
+        self.isReduced = isReduced && limit == nil
+        interruptionLimit = limit ?? .max
         let processor = Int.random(in: 0..<ProcessInfo.processInfo.activeProcessorCount)
         threads = (0..<count).map { _ in ActorThread(on: processor) }
     }
@@ -90,7 +111,7 @@ final class Explorer: @unchecked Sendable {
     }
 
     /// Runs every interleaving, or up to the first violation.
-    func explore(_ make: () -> Run) {
+    package func explore(_ make: () -> Run) {
         repeat {
             execute(make())
             if !isRedundant { interleavings += 1 }
@@ -98,7 +119,7 @@ final class Explorer: @unchecked Sendable {
     }
 
     /// Takes a step that commutes with all others except its own kind; called by actors before they drop a reference.
-    func dropStep(_ actor: Int) {
+    package func dropStep(_ actor: Int) {
         arrive(actor, .ready(Step(operation: .update, address: 0)))
     }
 
@@ -107,7 +128,7 @@ final class Explorer: @unchecked Sendable {
     private func execute(_ run: Run) {
         (starting, ready, blocked) = ([], [], [])
         next = run.actors.map { _ in Step(operation: .load, address: 0) }
-        (depth, asleep, isRedundant, trace) = (0, [], false, [])
+        (depth, interruptions, asleep, isRedundant, trace) = (0, 0, [], false, [])
         (observe, check, guarded, gone) = (run.observe, run.check, run.guarded, [])
         for (index, body) in run.actors.enumerated() {
             starting.insert(index)
@@ -181,8 +202,11 @@ final class Explorer: @unchecked Sendable {
             return nil
         }
         guard !isRedundant else { return take(ready.contains(current) ? current : lowest) }
+        // No actor is interrupted by the choice of the first.
+        let isInterruptible = depth > 0 && ready.contains(current)
         if depth == path.count {
-            let candidates = ready.subtracting(asleep)
+            let mustGoOn = isInterruptible && interruptions == interruptionLimit
+            let candidates = mustGoOn ? [current] : ready.subtracting(asleep)
             guard let lowest = candidates.first else {
                 // All continuations have been run from another schedule; this run only has to reach its end.
                 isRedundant = true
@@ -194,6 +218,7 @@ final class Explorer: @unchecked Sendable {
         let choice = path[depth]
         precondition(ready.contains(choice.chosen), "the actors do not repeat their steps; steps: \(schedule)")
         depth += 1
+        if isInterruptible, choice.chosen != current { interruptions += 1 }
         // Before that, the choices that follow have it.
         if isReduced, depth == path.count {
             let step = next[choice.chosen]

@@ -1,0 +1,179 @@
+#if DEBUG
+import DeferredCore
+import TestSupport
+import Testing
+
+@testable import DeferredCore
+@testable import DeferredTask
+
+private typealias Task = DeferredTask.Task
+
+/// Tests that no interleaving of a task's next step with a cancel, a registration or a look loses one of them.
+///
+/// Threads take turns at each operation on a future's word, and before each lock.
+@Suite(.ownThread, .timeLimit(.minutes(5)), .enabled(if: !isThreadSanitized))
+struct TaskControlInterleavingTests {
+    struct Scenario: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var work: TaskWorld.Work
+        var scripts: [[TaskWorld.Action]]
+        /// The minimum number of interleavings, so that an exploration of little or nothing fails.
+        var atLeast: Int
+
+        init(_ name: String, _ atLeast: Int, _ work: TaskWorld.Work, _ scripts: [TaskWorld.Action]...) {
+            (testDescription, self.work, self.scripts, self.atLeast) = (name, work, scripts, atLeast)
+        }
+    }
+
+    @Test(
+        arguments: [
+            Scenario("step of a flatMap × cancel", 1_300, .flatMap, [.step], [.cancel]),
+            Scenario("step of a flatMap × cancel of itself", 800, .flatMap, [.step], [.cancelWork]),
+            Scenario("step of a flatMap × look at its end", 130, .flatMap, [.step], [.look]),
+            Scenario("step of a flatMap × handler", 230, .flatMap, [.step], [.register]),
+            Scenario("step of a flatMap × token", 1_400, .flatMap, [.step], [.useToken]),
+            Scenario("two steps of a flatMap × cancel", 2_200, .flatMap, [.step, .step], [.cancel]),
+            Scenario("step of a fallback × cancel", 1_400, .fallback, [.step], [.cancel]),
+            Scenario("two steps of nested flatMaps × cancel", 4_500, .nested, [.step, .step], [.cancel]),
+            Scenario("step within a shared task × cancel", 2_800, .shared, [.step], [.cancel]),
+            Scenario("step within a zip × cancel", 7_000, .zip, [.step], [.cancel]),
+        ]
+    )
+    func `every interleaving keeps every request`(scenario: Scenario) {
+        for end in TaskWorld.End.allCases {
+            let explorer = Explorer(actors: scenario.scripts.count, interruptions: 2)
+            explorer.explore { TaskWorld(scenario.work, end, scenario.scripts).run }
+            #expect(explorer.violation == nil)
+            #expect(explorer.interleavings >= scenario.atLeast)
+        }
+    }
+}
+
+/// Work of up to three producers, one after another, and a task that is derived from it.
+///
+/// SAFETY: everything belongs to the holder of the explorer's baton.
+final class TaskWorld: @unchecked Sendable {
+    enum Action: Sendable {
+        /// Ends the producer that runs.
+        case step
+        /// Cancels the derived task.
+        case cancel
+        /// Cancels the work, as its progress would.
+        case cancelWork
+        /// Looks whether the work has ended, as whoever follows its progress does.
+        case look
+        /// Registers a handler with the cancellation of the work.
+        case register
+        /// Lets a token cancel the work, and cancels the token.
+        case useToken
+    }
+
+    enum Work: Sendable { case flatMap, fallback, nested, shared, zip }
+
+    /// The last operator.
+    enum End: CaseIterable { case map, always }
+
+    /// SAFETY: like `TaskWorld`.
+    private final class Producer: @unchecked Sendable {
+        let promise = Task<Int>.Promise()
+        var isRunning = false
+
+        func start() -> Task<Int> {
+            isRunning = true
+            return Task(promise) { [unowned self] promise in
+                isRunning = false
+                promise.fail(with: CancellationError())
+            }
+        }
+
+        func end(with result: Task<Int>.Result) {
+            isRunning = false
+            promise.fill(with: result)
+        }
+    }
+
+    private struct Failure: Error {}
+
+    private let producers = (0..<3).map { _ in Producer() }
+    private let scripts: [[Action]]
+    private let result: Task<Int>.Result
+    private let lifetimes = Lifetimes()
+    /// The work's control; nobody keeps the work itself, so that its handlers move to what it waits for.
+    private var control: TaskControl?
+    /// Unowned, which keeps the memory from being reused for another word.
+    private unowned let storage: FutureStorage<Task<Int>.Result>
+    private var task: Task<Int>?
+    private var steps = 0
+    private var (isCancelled, calls) = (false, 0)
+    private var violation: String?
+
+    init(_ work: Work, _ end: End, _ scripts: [[Action]]) {
+        self.scripts = scripts
+        result = work == .fallback ? .failure(Failure()) : .success(1)
+        let producers = producers
+        let first = producers[0].start()
+        let upstream: Task<Int> =
+            switch work {
+            case .flatMap: first.flatMap { _ in producers[1].start() }
+            case .fallback: first.fallback { _ in producers[1].start() }
+            case .nested: first.flatMap { _ in producers[1].start().flatMap { _ in producers[2].start() } }
+            case .shared: first.flatMap { _ in producers[1].start() }.shared()
+            case .zip: DeferredTask.zip(first.flatMap { _ in producers[1].start() }, producers[2].start()).map { $0.0 }
+            }
+        (control, storage) = (upstream.control, upstream.storage)
+        task = end == .map ? upstream.map { $0 } : upstream.always { _ in }
+    }
+
+    var run: Explorer.Run {
+        Explorer.Run(
+            actors: scripts.map { script in { for action in script { self.perform(action) } } },
+            check: { self.violation },
+            end: { self.end() },
+            guarded: [storage.word.bits.address]
+        )
+    }
+
+    private func perform(_ action: Action) {
+        switch action {
+        case .step:
+            steps += 1
+            producers[steps - 1].end(with: result)
+        case .cancel:
+            task?.cancel()
+            isCancelled = true
+        case .cancelWork:
+            control?.cancel()
+            isCancelled = true
+        case .look:
+            if control?.isEnded == true { violation = "the work looks ended, though it still waits" }
+        case .register:
+            control?.token().register { [unowned self, token = lifetimes.make()] in
+                token.touch()
+                calls += 1
+            }
+        case .useToken:
+            let source = CancellationTokenSource()
+            control?.cancel(when: source.token)
+            source.cancel()
+            isCancelled = true
+        }
+    }
+
+    private func end() -> String? {
+        if let violation { return violation }
+        let isRegistered = scripts.joined().contains(.register)
+        if isRegistered {
+            control?.cancel()
+            if calls != 1 { return "the handler was called \(calls) times" }
+        }
+        if isCancelled || isRegistered {
+            if let index = producers.firstIndex(where: \.isRunning) { return "producer \(index) was not told" }
+        } else {
+            for producer in producers { producer.end(with: .success(1)) }
+        }
+        if task?.isFilled != true { return "the task has not ended" }
+        (control, task) = (nil, nil)
+        return lifetimes.count > 0 ? "a handler is leaked" : nil
+    }
+}
+#endif

@@ -123,8 +123,9 @@ package final class ChildTasks: Sendable {
         let (place, running, ended) = state.withLock { state in
             (state.place, state.running.count == 1 ? state.running.first : nil, state.ended)
         }
-        guard isCollapsible, case .one(let reference, _, let key) = place, let parent = reference.parent,
-            let (oldKey, child) = running, let stage = parent.unsharedChild(key), stage.isPlain
+        guard case .one(let reference, _, let key) = place, let parent = reference.parent,
+            let (oldKey, child) = running,
+            let stage = parent.unsharedChild(key), stage.isPlain
         else { return nil }
         var share = stage.upstream?.share ?? Share()
         share.add(ended)
@@ -153,7 +154,8 @@ package final class ChildTasks: Sendable {
         }
     }
 
-    /// Notes the place of the stage that these children belong to among the children of `parent`.
+    /// Notes the place of the stage that these children belong to among the children of `parent`. Combinations have none,
+    /// and so keep theirs.
     private func place(in parent: ChildTasks, _ key: Int, insteadOf old: ChildTasks? = nil) {
         guard isCollapsible else { return }
         let new = Place.one(Weak(parent: parent), ObjectIdentifier(parent), key: key)

@@ -94,7 +94,8 @@ extension ChildTasks {
     func start<Success>(_ task: Task<Success>) -> Outcome<Task<Success>.Result> {
         if isCircle(task.control) { return .value(.failure(CircularTask())) }
         started(task.control)
-        collapse()
+        // Kept until then, so that no other thread puts the task's own child in its place meanwhile.
+        withExtendedLifetime(task) { collapse() }
         return .future(task.future)
     }
 }

@@ -102,6 +102,14 @@ struct CombinationTests {
         #expect(others.cancelled.entries.sorted() == [0, 1])
     }
 
+    @Test func `children that are added after the end keep no handler, even if they go on`() {
+        let promise = Task<Int>.Promise()
+        let running = Task(promise)
+        #expect([.success(1), running].firstCompleted().valueNow == 1)
+        #expect(running.isCancelled)
+        #expect(!running.storage.hasHandlers)
+    }
+
     @Test func `a combined task counts as its children do`() {
         let (first, second) = (ProgressReporter(), ProgressReporter())
         let (one, two, three) = (Producer(), Producer(), Producer())

@@ -114,6 +114,29 @@ struct CancellationTokenTests {
         #expect(Task(Deferred<Task<Int>.Result>()).cancelled(by: source.token).isCancelled)
     }
 
+    @Test func `a task cancelled by several tokens leaves nothing with any of them when it ends`() {
+        let sources = (0..<3).map { _ in CancellationTokenSource() }
+        let promise = Task<Int>.Promise()
+        let task = sources.reduce(Task(promise)) { $0.cancelled(by: $1.token) }
+        #expect(sources.count { $0.hasHandlers } == 3)
+        promise.succeed(with: 1)
+        withExtendedLifetime(task) { #expect(sources.count { $0.hasHandlers } == 0) }
+        for source in sources {
+            let promise = Task<Int>.Promise()
+            let task = sources.reduce(Task(promise)) { $0.cancelled(by: $1.token) }
+            source.cancel()
+            withExtendedLifetime(promise) { #expect(task.isCancelled) }
+        }
+    }
+
+    @Test func `a token that is never cancelled leaves a task plain, so that it can still be skipped in a loop`() {
+        let task = Task(Deferred<Task<Int>.Result>()).cancelled(by: .none)
+        #expect(task.control?.isPlain == true)
+        withExtendedLifetime(CancellationTokenSource()) {
+            #expect(task.cancelled(by: $0.token).control?.isPlain == false)
+        }
+    }
+
     @Test func `no lock is held while handlers run`() {
         let source = CancellationTokenSource()
         let log = Log<String>()

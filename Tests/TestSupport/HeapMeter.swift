@@ -1,0 +1,93 @@
+import Foundation
+import Testing
+
+/// A row of a table of operations that must leave nothing on the heap once they are over.
+///
+/// LeakSanitizer finds what nobody refers to. This finds what somebody still does, such as an object in a cycle that a
+/// live one can reach, or an entry of a list that is never taken out.
+///
+/// ```swift
+/// private static let operations: [MeteredOperation] = [
+///     .init("map") { _ = Task.success(1).map { $0 } },
+/// ]
+/// ```
+package struct MeteredOperation: Sendable {
+    package let name: String
+    private let run: @Sendable () async throws -> Void
+
+    package init(_ name: String, _ run: @escaping @Sendable () async throws -> Void) {
+        self.name = name
+        self.run = run
+    }
+
+    /// Runs the operation many times, and records an issue if the heap grows by 16 bytes or more each time.
+    ///
+    /// Meaningful only in a separate process: call it in an exit test.
+    ///
+    /// - Parameters:
+    ///   - count: The number of operations in a round, unless `METER` in the environment says another.
+    ///   - width: The number of operations at a time.
+    package func expectNothingLeft(count: Int = 1_000, width: Int = 1) async throws {
+        let count = ProcessInfo.processInfo.environment["METER"].flatMap { Int($0) } ?? count
+        let growth = try await heapGrowth(count, below: 16) {
+            try await withThrowingTaskGroup { group in
+                for worker in 0..<width {
+                    group.addTask { for _ in 0..<(count + worker) / width { try await run() } }
+                }
+                try await group.waitForAll()
+            }
+        }
+        if growth >= 16 { Issue.record("\(name) leaves \(growth) bytes on the heap") }
+    }
+}
+
+extension [MeteredOperation] {
+    /// Runs the operation called `name`. See ``MeteredOperation/expectNothingLeft(count:width:)``.
+    package func expectNothingLeft(by name: String, count: Int = 1_000, width: Int = 1) async throws {
+        let operation = try #require(first { $0.name == name })
+        try await operation.expectNothingLeft(count: count, width: width)
+    }
+}
+
+/// Returns by how many bytes of the heap each of a round's operations adds to what is in use, on a warm process.
+///
+/// Compares the heap after the second round with that after the fifth. A growth of `limit` or more is measured again over
+/// more rounds: what is really kept shows each time, and a cache that fills up does not.
+///
+/// - Parameters:
+///   - count: The number of operations in a round.
+///   - round: Runs them, and waits for their ends.
+package func heapGrowth(_ count: Int, below limit: Int, _ round: () async throws -> Void) async rethrows -> Int {
+    for _ in 0..<2 { try await round() }
+    var least = Int.max
+    for rounds in [3, 6, 12, 24] where least >= limit {
+        let before = heapInUse()
+        for _ in 0..<rounds { try await round() }
+        least = min(least, (heapInUse() - before) / (rounds * count))
+    }
+    return least
+}
+
+/// Returns the bytes of this process's heap that are in use, in all arenas; 0 where the C library can't tell.
+private func heapInUse() -> Int {
+    #if canImport(Glibc)
+    // Not in the module map of Swift's Glibc; and `mallinfo2` returns a struct, which can't be called without it.
+    typealias Report = @convention(c) (CInt, UnsafeMutablePointer<FILE>) -> CInt
+    guard let report = dlsym(dlopen(nil, RTLD_NOW), "malloc_info") else { return 0 }
+    var (text, size): (UnsafeMutablePointer<CChar>?, Int) = (nil, 0)
+    guard let file = open_memstream(&text, &size) else { return 0 }
+    _ = unsafeBitCast(report, to: Report.self)(0, file)
+    fclose(file)
+    defer { free(text) }
+    guard let text else { return 0 }
+    // The totals over all arenas come last: free chunks of two kinds, mapped chunks, and what the system gave.
+    let totals = String(cString: text).components(separatedBy: "</heap>").last ?? ""
+    func bytes(_ kind: String) -> Int {
+        let line = totals.split(separator: "\n").first { $0.contains("type=\"\(kind)\"") }
+        return line?.split(separator: "\"").last { Int($0) != nil }.flatMap { Int($0) } ?? 0
+    }
+    return bytes("current") + bytes("mmap") - bytes("fast") - bytes("rest")
+    #else
+    return 0
+    #endif
+}

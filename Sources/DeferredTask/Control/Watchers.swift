@@ -5,13 +5,13 @@ internal import DeferredCore
 package final class Watchers: Sendable {
     private let bodies = Lock<[Int: @Sendable () -> Void]>([:])
 
-    /// One closure's registration. Dropping it has no effect.
+    /// One closure's registration. Dropping it has no effect: the closure is kept until it is cancelled.
     @usableFromInline
     package struct Watch: Sendable {
         fileprivate let watchers: Watchers
         fileprivate let key: Int
 
-        func cancel() { watchers.remove(key) }
+        package func cancel() { watchers.remove(key) }
     }
 
     /// Called outside of locks when the first closure is added, and when the last one was removed.

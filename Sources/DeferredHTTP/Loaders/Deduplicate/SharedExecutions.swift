@@ -60,12 +60,11 @@ final class SharedExecutions: Sendable {
         let reports = execution.reporter.watch { [source = execution.reporter] in
             reporter.report(completed: source.completed, of: source.total)
         }
-        let result = execution.completion.upon(.immediate) { result in
-            withExtendedLifetime(reports) {}
-            consumer.complete(with: result)
-        }
+        let result = execution.completion.upon(.immediate) { consumer.complete(with: $0) }
         // Completed by the handler below, or by an earlier loader, the consumer doesn't want the result any more.
         consumer.addCompletionHandler { [weak execution] _ in
+            // The execution's reporter keeps the closure, which refers to that reporter.
+            reports.cancel()
             result.cancel()
             guard result.isCancelled else { return }
             if self.state.withLock({ $0.leave(key, number) }) { execution?.cancel() }

@@ -1,4 +1,5 @@
 import DeferredCore
+import DeferredTesting
 import Dispatch
 import Synchronization
 import TestSupport
@@ -49,6 +50,13 @@ struct FutureProtocolUponTests {
         deferred.upon(queue) { _ in after.fill(with: DispatchQueue.getSpecific(key: key)) }
         #expect(await before.value == "here")
         #expect(await after.value == "here")
+    }
+
+    @Test func `a handler that is registered after the fill is submitted before the registering call returns`() {
+        let executor = ManualExecutor()
+        let deferred = Deferred(filledWith: 1)
+        deferred.upon(executor) { _ in }
+        #expect(executor.count == 1)
     }
 
     @Test func `the ready-made executors run submitted closures`() async {

@@ -50,6 +50,26 @@ struct MembershipTests {
         #expect(node.isCancelled == (next == .removing || next == .cancelled))
     }
 
+    #if DEBUG
+    @Test(.enabled(if: !isThreadSanitized))
+    func `who loses a handler to a cancellation goes on when that has let go of the future`() {
+        let explorer = Explorer(actors: 2)
+        explorer.explore {
+            let node = FutureNode(.submitted())
+            let losses = Log<UInt>()
+            return Explorer.Run(
+                actors: [
+                    { node.cancel() },
+                    { if !node.membership.take() { losses.add(node.membership.state.load(ordering: .relaxed)) } },
+                ],
+                end: { losses.entries.contains(Membership.removingState) ? "the future is still in use" : nil }
+            )
+        }
+        #expect(explorer.violation == nil)
+        #expect(explorer.interleavings > 3)
+    }
+    #endif
+
     private func giveUp(_ node: FutureNode) -> String {
         node.membership.giveUp()
         return "."

@@ -99,6 +99,22 @@ struct TrampolineTests {
         #expect(log.entries == [1, 2, 3])
     }
 
+    #if os(macOS) || os(Linux)
+    @Test func `a thread that has caught up is not taken for one that is behind`() async {
+        await #expect(processExitsWith: .success) {
+            let (futures, log) = ((0..<100).map { _ in Deferred<Int>() }, Log<Bool>())
+            for index in 0..<99 {
+                futures[index].upon(.immediate) {
+                    futures[index + 1].fill(with: $0)
+                    log.add(Trampoline.isBehind)
+                }
+            }
+            futures[0].fill(with: 0)
+            precondition(log.entries.contains(true) && !Trampoline.isBehind)
+        }
+    }
+    #endif
+
     @Test func `a postponed handler can be cancelled`() {
         let log = Log<Int>()
         let (first, last) = (Deferred<Int>(), Deferred<Int>())

@@ -98,7 +98,7 @@ struct URLParts: Sendable, Hashable {
     /// The URL for display, without user, password, and anything else that looks like a secret.
     var redacted: String {
         let origin = host.map { host in
-            (scheme ?? "https") + "://" + (user == nil && password == nil ? "" : Redaction.mark + "@")
+            (scheme ?? "https") + "://" + (user == nil ? "" : Redaction.mark + "@")
                 + Redaction.host(host) + (port.map { ":\($0)" } ?? "")
         }
         return (origin ?? "") + (host == nil ? path : absolutePath)

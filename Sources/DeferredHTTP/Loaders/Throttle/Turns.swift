@@ -11,7 +11,7 @@ final class Turns {
     static func run(_ turn: @escaping () -> Bool) {
         let turns = current.value
         turns.pending.append(turn)
-        if !turns.isRunning { turns.hold {} }
+        turns.hold {}
     }
 
     /// Calls `body` now, and afterwards the turns that it has submitted.

@@ -86,6 +86,26 @@ struct InterceptTests {
         #expect(task.codeNow == .timedOut)
     }
 
+    @Test func `what is complete goes no further, and the closure learns how it ended`() async throws {
+        let (stub, codes, goesOn) = (StubLoader(), Journal<HTTPError.Code?>(), Deferred<Void>())
+        let chain =
+            Intercept { request, next in
+                await goesOn.value
+                do {
+                    return try await next(request)
+                } catch {
+                    codes.add((error as? HTTPError)?.code)
+                    throw error
+                }
+            } --> stub
+        let task = chain.load(.example)
+        task.fail(.timedOut)
+        goesOn.fill()
+        try await eventually { !codes.entries.isEmpty }
+        #expect(codes.entries == [.timedOut])
+        #expect(stub.requests.isEmpty)
+    }
+
     @Test func `task-local values are those of the caller of load`() async throws {
         let names = Journal<String>()
         let chain =

@@ -36,6 +36,7 @@ struct HTTPRequestCheckTests {
 
     @Test(arguments: [
         "host/path", "user@host", "host?x", "host#x", "host\r\n", "ho st", "localhost:8080", "cafe:8080", "a\\b",
+        "[::1", "::1]",
     ])
     func `a host has to be a host`(host: String) throws {
         #expect(try #require(reason { $0.host = host }).contains("the host"))

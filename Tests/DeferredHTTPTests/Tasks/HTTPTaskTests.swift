@@ -101,6 +101,20 @@ struct HTTPTaskTests {
         #expect(progress.fractionCompleted == 1)
     }
 
+    @Test func `a part that is passed on while its task is cancelled is cancelled, too`() {
+        for _ in 0..<(isSanitized ? 300 : 2_000) {
+            let (task, stub, parts) = (HTTPTask(.example), StubLoader(), Journal<HTTPTask>())
+            race(2) { index in
+                if index == 0 {
+                    task.cancel()
+                } else if let part = task.pass(.example, to: stub) {
+                    parts.add(part)
+                }
+            }
+            #expect(parts.entries.allSatisfy { $0.isCancelled })
+        }
+    }
+
     @Test func `cancellations and completions from many threads come to one result`() {
         for _ in 0..<(isSanitized ? 300 : 2_000) {
             let (task, completions, cancellations) = (HTTPTask(.example), Journal<HTTPResult>(), Journal<Int>())

@@ -39,6 +39,16 @@ struct RateLimitTests {
         #expect(stub.requests.count == 2)
     }
 
+    @Test func `one that was cancelled before takes no token either`() {
+        let chain = RateLimit(requestsPerSecond: 1, clock: clock) --> stub
+        let cancelled = HTTPTask(.example)
+        cancelled.cancel()
+        chain.load(cancelled)
+        #expect(cancelled.codeNow == .cancelled)
+        #expect(chain.load(.example).statusNow == .ok)
+        #expect(stub.requests.count == 1)
+    }
+
     @Test func `a request can go by`() {
         let chain = RateLimit(requestsPerSecond: 0, clock: clock) --> stub
         var request = HTTPRequest.example
@@ -95,5 +105,15 @@ struct RateLimitTests {
         #expect(pause == .seconds(1) && early == nil && next == tickets[70])
         let (end, late) = (machine.pause(at: .seconds(1)), machine.cancelled(tickets[70]))
         #expect(machine.waitingCount == 0 && end == nil && !late)
+    }
+
+    @Test func `a ticket that went on can't be cancelled, and nothing goes on when none waits`() {
+        var machine = RateLimitStateMachine(requestsPerSecond: 1, burst: 1)
+        let tickets = (0..<3).map { _ in machine.arrived(at: .zero) }
+        #expect(tickets == [nil, 1, 2])
+        let (first, isCancelled) = (machine.next(at: .seconds(1)), machine.cancelled(1))
+        #expect(first == 1 && !isCancelled && machine.waitingCount == 1)
+        let (second, none) = (machine.next(at: .seconds(2)), machine.next(at: .seconds(3)))
+        #expect(second == 2 && none == nil && machine.waitingCount == 0)
     }
 }

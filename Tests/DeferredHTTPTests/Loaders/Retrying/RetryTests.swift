@@ -45,6 +45,12 @@ struct RetryTests {
         #expect(stub.requests.count == 1 && clock.sleeperCount == 0)
     }
 
+    @Test func `a request that was cancelled is not retried, whatever the strategy says`() {
+        let stub = StubLoader(.failure(.cancelled), .response(200))
+        #expect((Retry(.custom { _ in .zero }) --> stub).load(.example).codeNow == .cancelled)
+        #expect(stub.requests.count == 1)
+    }
+
     @Test func `a request that may not be sent twice is not retried, unless it has a key`() async throws {
         var request = HTTPRequest(.post, host: "host")
         let stub = StubLoader(.response(503))

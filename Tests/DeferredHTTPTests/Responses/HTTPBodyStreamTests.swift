@@ -1,0 +1,32 @@
+import DeferredCore
+import DeferredHTTP
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.ownThread, .timeLimit(.minutes(1)))
+struct HTTPBodyStreamTests {
+    /// A body that throws when the Swift task that reads it is cancelled, and loses nothing then.
+    private final class Bytes: AsyncSequence, AsyncIteratorProtocol, Sendable {
+        private let rest: Lock<[Data]>
+
+        init(_ bytes: [Data]) { rest = Lock(bytes) }
+
+        func makeAsyncIterator() -> Bytes { self }
+
+        func next() async throws -> Data? {
+            try Task.checkCancellation()
+            return rest.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+        }
+    }
+
+    @Test func `a reader that is cancelled leaves the rest to others`() async throws {
+        let stream = HTTPBodyStream(Bytes([Data("a".utf8), Data("b".utf8)]))
+        let reader = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await stream.collect()
+        }
+        await #expect(throws: CancellationError.self) { try await reader.value }
+        #expect(try await stream.collect() == Data("ab".utf8))
+    }
+}

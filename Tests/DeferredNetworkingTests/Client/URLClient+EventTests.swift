@@ -61,6 +61,20 @@ extension URLClientTests {
             #expect(events.entries.map(\.elapsed) == events.entries.map(\.elapsed).sorted())
         }
 
+        @Test func `a body that is sent again after a redirect counts twice`() async throws {
+            let server = try LoopbackServer { $0.number == 1 ? .redirect(to: "/next", status: 307) : .status(204) }
+            defer { server.stop() }
+            let sent = Log<Int64>()
+            let client = URLClient.fresh { $0.monitor = { sent.add(Int64($0.sent)) } }
+            let put = URLRequest(server.url("/first")) {
+                $0.httpMethod = "PUT"
+                $0.httpBody = Data(count: 1_000_000)
+            }
+            _ = try await client.begin(put).get()
+            #expect(sent.entries == sent.entries.sorted())
+            #expect(sent.entries.last == 2_000_000)
+        }
+
         @Test func `a request's own monitor gets its events after the client's, with the causes of retries`()
             async throws
         {

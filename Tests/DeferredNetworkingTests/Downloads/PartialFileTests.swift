@@ -45,6 +45,17 @@ final class PartialFileTests {
         #expect(try names == ["file"])
     }
 
+    @Test func `a long name is shortened to what still can be recognised and told apart`() {
+        let name = String(repeating: "é", count: 130)
+        let stems = ["1", "2"].map { PartialFile.stem(of: directory.appending(path: name + $0)) }
+        for stem in stems {
+            let cut = URL(filePath: stem).lastPathComponent
+            #expect(cut.hasPrefix(String(repeating: "é", count: 100) + "~"))
+            #expect(cut.utf8.count <= 220)
+        }
+        #expect(stems[0] != stems[1])
+    }
+
     @Test func `an abandoned file leaves nothing behind`() throws {
         var file = try PartialFile(destination: destination, of: url, isResumable: false)
         try file.restart(validator: try validator())

@@ -82,6 +82,7 @@ struct ResumeHeadersTests {
 
     @Test(arguments: [
         "", "\"a\"", "\"a\"\n1\n", "\"a\"\n1\nhttp://host/", "a\n1\nhttp://host/\n", "\"a\"\nx\nhttp://host/\n",
+        "\"\n1\nhttp://host/\n", "\"a\u{7F}\"\n1\nhttp://host/\n", "\"a\"b\"\n1\nhttp://host/\n",
     ])
     func `a stored validator that was cut off or altered is none`(text: String) {
         #expect(ResumeValidator(contents: Data(text.utf8)) == nil)
@@ -133,6 +134,17 @@ struct ResumeHeadersTests {
             }
             #expect((response as? HTTPURLResponse)?.statusCode == 200)
         }
+    }
+
+    @Test func `a refusal that names a range of bytes says nothing about the file`() throws {
+        let plan = DownloadPlan(
+            try response(416, ["Content-Range": "bytes 0-4/5"]),
+            of: url,
+            isRangeRequested: true,
+            length: 5,
+            validator: try validator(total: 5)
+        )
+        #expect("\(plan)".hasPrefix("startOver"))
     }
 
     @Test(arguments: [(206, "restart(nil)"), (416, "reject")])

@@ -94,6 +94,14 @@ struct LibcurlEngineTests {
         #expect(try folder.contents() == [])
     }
 
+    @Test func `a location is a redirect only together with a status that says so`() async throws {
+        let server = try LoopbackServer { _ in .response(status: 201, headers: ["Location": "/made"], body: "made") }
+        defer { server.stop() }
+        let (body, response) = try await Self.client().begin(server.url("/")).get()
+        #expect(body == Data("made".utf8) && response.value(forHTTPHeaderField: "Location") == "/made")
+        #expect(server.requestCount == 1)
+    }
+
     @Test func `trailers are no part of a response`() async throws {
         let server = try LoopbackServer { _ in
             .chunked(["hello"], trailers: ["X-A": "b", "Content-Length": "1", "Location": "/elsewhere"])

@@ -36,6 +36,7 @@ struct CheckedRequestTests {
             url: "file:///etc"
         ),
         Refusal("the URL \"http:///x\" has no host; write \"https://host/path\"", url: "http:///x"),
+        Refusal("the URL \"http://:80/x\" has no host; write \"https://host/path\"", url: "http://:80/x"),
         Refusal("the URL \"http:x\" has no host; write \"https://host/path\"", url: "http:x"),
         Refusal("the port 99999 of \"http://host:99999/\" is out of range; use 1 to 65535", url: "http://host:99999/"),
         Refusal("the port 0 of \"http://…@host:0/\" is out of range; use 1 to 65535", url: "http://me:secret@host:0/"),

@@ -165,8 +165,9 @@ struct StreamStateMachineTests {
         let offset = try #require(place)
         stream.machine.discard()
         stream.machine.didWrite(3, at: offset)
-        stream.machine.didRead(.success(Data("abc".utf8)))
         #expect(stream.machine.isFileEmpty)
+        stream.machine.didRead(.success(Data("abc".utf8)))
+        #expect(stream.machine.isFileEmpty && stream.machine.waitingCount == 0)
         #expect(stream.drain().failed)
     }
 

@@ -47,6 +47,7 @@ struct ResponseFramingTests {
         Row(true, 206, ["Content-Type": "multipart/byteranges; boundary=x"], range: "bytes=0-1,4-5"),
         Row(false, 206, ["Content-Type": "multipart/byteranges; boundary=x"], range: "bytes=0-1"),
         Row(true, 206, ["Content-Range": "bytes 0-5/9"], range: "bytes=0-1,4-5"),
+        Row(true, 206, ["Content-Range": "bytes 0-5/9"], range: "bytes"),
     ]
 
     @Test(arguments: rows)

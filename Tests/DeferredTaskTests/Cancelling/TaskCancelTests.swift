@@ -169,6 +169,20 @@ struct TaskCancelTests {
         }
     }
 
+    @Test func `a cancellation that was put off, as it was nested too deeply, is seen by who asks`() {
+        let (task, log) = (Task(Producer()), Log<Bool>())
+        let futures = (0...40).map { _ in Deferred<Int>() }
+        for index in 0..<40 { futures[index].upon(.immediate) { futures[index + 1].fill(with: $0) } }
+        futures[40].upon(.immediate) { _ in task.cancel() }
+        let outermost = Deferred<Int>()
+        outermost.upon(.immediate) {
+            futures[0].fill(with: $0)
+            log.add(task.isCancelled)
+        }
+        outermost.fill(with: 0)
+        #expect(log.entries == [true])
+    }
+
     @Test func `cancel before the work starts: it is not started, and the task fails`() async {
         let (queue, log) = (DispatchQueue(label: "held"), Log<String>())
         queue.suspend()

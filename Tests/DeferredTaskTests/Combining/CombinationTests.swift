@@ -203,6 +203,15 @@ struct CombinationTests {
         #expect("\(error)" == "none of 2 tasks succeeded: custom; other")
     }
 
+    @Test(arguments: [100, 101])
+    func `a failure of many tasks describes a hundred errors`(count: Int) throws {
+        let tasks = (0..<count).map { _ in Task<Int>.failure(Failure.custom) }
+        let error = try #require(tasks.firstSucceeded().failureNow as? AllTasksFailed)
+        #expect(error.errors.count == count)
+        #expect(error.description.split(separator: "; ").count == count)
+        #expect(error.description.hasSuffix("; …") == (count > 100))
+    }
+
     @Test func `firstSucceeded of none has failed`() throws {
         let error = try #require([Task<Int>]().firstSucceeded().failureNow as? AllTasksFailed)
         #expect(error.errors.isEmpty)

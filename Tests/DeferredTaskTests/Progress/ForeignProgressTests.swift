@@ -30,6 +30,13 @@ struct ForeignProgressTests {
         try await eventually { !progress.isIndeterminate && progress.isFinished }
     }
 
+    @Test func `the progress of a file counts bytes, and others items`() {
+        let (file, other) = (Progress.discreteProgress(totalUnitCount: 3), Progress.discreteProgress(totalUnitCount: 3))
+        file.kind = .file
+        #expect(current(of: Task(Producer(), progress: file))?.unit == .bytes)
+        #expect(current(of: Task(Producer(), progress: other))?.unit == .count)
+    }
+
     @Test func `known progress elsewhere in the chain determines it`() {
         let foreign = Progress(parent: nil, userInfo: nil)
         let unknown = Task(Producer(), progress: foreign)

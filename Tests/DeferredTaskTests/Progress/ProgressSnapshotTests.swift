@@ -54,6 +54,11 @@ struct ProgressSnapshotTests {
         #expect((single?.completed, single?.total, single?.unit, single?.fraction) == (1, 2, .count, 0.5))
     }
 
+    @Test func `a task that reports nothing has no total`() {
+        let snapshot = current(of: Task(Deferred<Task<Int>.Result>()))
+        #expect((snapshot?.completed, snapshot?.total, snapshot?.unit) == (0, nil, .count))
+    }
+
     @Test func `resumed bytes count as done, but not for the throughput`() {
         let clock = ManualClock()
         let (resumed, fresh) = (ProgressReporter(unit: .bytes), ProgressReporter(unit: .bytes))

@@ -80,6 +80,22 @@ struct ProgressContinuityTests {
         #expect(log.entries.count == 2 && isNear(log.entries[0], 0.5) && isNear(log.entries[1], 5.0 / 11))
     }
 
+    @Test func `a task that failed before anybody looked has come nowhere, whatever succeeded upstream`() {
+        let producer = Producer()
+        let failed = Task(producer).map { _ -> Int in throw CancellationError() }
+        producer.succeed(with: 1)
+        #expect(failed.progress.fractionCompleted == 0)
+    }
+
+    @Test func `a child that recovered counts as done`() {
+        let (first, second) = (Producer(), Producer())
+        let all = [Task(first).recover { _ in 1 }, Task(second)].allSucceeded()
+        first.fail(with: CancellationError())
+        // Two of three stages, though one of the two has failed.
+        #expect(isNear(all.progress.fractionCompleted, 2.0 / 3))
+        second.succeed(with: 1)
+    }
+
     @Test func `a failure upstream does not count as done`() {
         let (outer, inner, reporter, log) = (Producer(), Producer(), ProgressReporter(), Log<Double>())
         let root = Task(outer, reporter: reporter)

@@ -112,6 +112,20 @@ struct TaskAsyncTests {
 
     // MARK: Clocks
 
+    @Test func `work on a queue decides the result once it has begun, though it is cancelled then`() async throws {
+        let (begun, mayEnd) = (Deferred<Void>(), Deferred<Void>())
+        let task = Task.async(on: .global()) {
+            begun.fill()
+            mayEnd.wait()
+            return 1
+        }
+        await begun.value
+        task.cancel()
+        #expect(task.isCancelled && task.peek() == nil)
+        mayEnd.fill()
+        #expect(try await task.value == 1)
+    }
+
     @Test func `time-outs, delays and pauses take any clock`() async throws {
         let manual = ManualClock()
         let clock: any Clock<Duration> = manual

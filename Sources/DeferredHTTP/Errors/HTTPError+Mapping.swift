@@ -29,9 +29,9 @@ extension HTTPResponse {
         self.init(
             request: request,
             status: HTTPStatus(code),
-            headers: error.response.map { HTTPHeaders($0) } ?? HTTPHeaders(),
+            headers: error.head.map { HTTPHeaders($0) } ?? HTTPHeaders(),
             body: body,
-            url: error.response?.url
+            url: error.head?.url
         )
     }
 }

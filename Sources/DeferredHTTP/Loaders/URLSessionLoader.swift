@@ -84,45 +84,39 @@ public struct URLSessionLoader: HTTPLoader {
         switch request.delivery {
         case .data:
             let direction: BodyProgress.Direction = body.isEmpty ? .received : .sent
-            let transfer = client.gather(
-                .checked(checked),
-                options: options,
-                counting: direction,
-                in: reporter
-            )
-            task.follow(transfer) { HTTPResponse($0.1, body: $0.0, to: request) }
-        case .stream:
-            task.follow(client.stream(.checked(checked), options: options, in: reporter)) { response in
-                let body = response.body
-                let stream = HTTPBodyStream(body, isWoken: true, onCancel: { body.cancel() }) { error in
-                    error is CancellationError ? error : HTTPError(error, request: request)
+            task.follow(
+                client.gather(.checked(checked), options: options, counting: direction, in: reporter) { body, head in
+                    HTTPResponse(request: request, head: head, .data(body))
                 }
-                return HTTPResponse(response.head, stream: stream, to: request)
-            }
-        case .file(let file, let resuming):
-            let transfer = client.download(
-                .checked(checked),
-                to: file,
-                resuming: resuming,
-                options: options,
-                in: reporter
             )
-            task.follow(transfer) { HTTPResponse($0.1, file: $0.0, to: request) }
+        case .stream:
+            task.follow(
+                client.stream(.checked(checked), options: options, in: reporter) { head, body in
+                    let stream = HTTPBodyStream(body, isWoken: true, onCancel: { body.cancel() }) { error in
+                        error is CancellationError ? error : HTTPError(error, request: request)
+                    }
+                    return HTTPResponse(request: request, head: head, .stream(stream))
+                }
+            )
+        case .file(let file, let resuming):
+            task.follow(
+                client.download(.checked(checked), to: file, resuming: resuming, options: options, in: reporter) {
+                    head in
+                    HTTPResponse(request: request, head: head, .file(file))
+                }
+            )
         }
     }
 }
 
 extension HTTPTask {
     /// Completes the task with the result of `transfer`, and cancels `transfer` with the task.
-    fileprivate func follow<Value>(
-        _ transfer: DeferredTask.Task<Value>,
-        _ response: @escaping @Sendable (Value) -> HTTPResponse
-    ) {
+    fileprivate func follow(_ transfer: DeferredTask.Task<HTTPResponse>) {
         addCancellationHandler { transfer.cancel() }
         transfer.upon(.immediate) { result in
             switch result {
-            case .success(let value):
-                self.complete(with: .success(response(value)))
+            case .success(let response):
+                self.complete(with: .success(response))
             case .failure(let error):
                 // Downloads refuse statuses by themselves. In a chain, these are responses.
                 if let refused = (error as? URLClientError).flatMap({ HTTPResponse($0, self.request) }) {
@@ -136,29 +130,14 @@ extension HTTPTask {
 }
 
 extension HTTPResponse {
-    fileprivate init(_ head: HTTPURLResponse, body: Data, to request: HTTPRequest) {
-        let status = HTTPStatus(head.statusCode)
-        self.init(request: request, status: status, headers: HTTPHeaders(head), body: body, url: head.url)
-    }
-
-    fileprivate init(_ head: HTTPURLResponse, stream: HTTPBodyStream, to request: HTTPRequest) {
-        let status = HTTPStatus(head.statusCode)
-        self.init(request: request, status: status, headers: HTTPHeaders(head), stream: stream, url: head.url)
-    }
-
-    fileprivate init(_ head: HTTPURLResponse, file: URL, to request: HTTPRequest) {
-        let status = HTTPStatus(head.statusCode)
-        self.init(request: request, status: status, headers: HTTPHeaders(head), file: file, url: head.url)
+    fileprivate init(request: HTTPRequest, head: ResponseHead, _ body: Body) {
+        self.init(request: request, status: HTTPStatus(head.status), headers: HTTPHeaders(head), body, url: head.url)
     }
 }
 
 extension HTTPHeaders {
-    /// Creates headers from the fields of a response, sorted by name.
-    init(_ head: HTTPURLResponse) {
-        let fields = head.allHeaderFields.compactMap { name, value -> Field? in
-            guard let name = name as? String, let value = value as? String else { return nil }
-            return Field(name: name, value: value)
-        }
-        self.init(fields.sorted { $0.name < $1.name })
+    /// Creates headers from the fields of a response.
+    init(_ head: ResponseHead) {
+        self.init(head.fields.map { Field(name: $0.name, value: $0.value) })
     }
 }

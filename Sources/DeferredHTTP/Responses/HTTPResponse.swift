@@ -23,7 +23,7 @@ public struct HTTPResponse: Sendable {
         body: Data = Data(),
         url: URL? = nil
     ) {
-        contents = Contents(request, status, headers, .data(body), url)
+        self.init(request: request, status: status, headers: headers, .data(body), url: url)
     }
 
     /// Creates a response whose body is read as it arrives, for a custom terminal loader.
@@ -34,7 +34,7 @@ public struct HTTPResponse: Sendable {
         stream: HTTPBodyStream,
         url: URL? = nil
     ) {
-        contents = Contents(request, status, headers, .stream(stream), url)
+        self.init(request: request, status: status, headers: headers, .stream(stream), url: url)
     }
 
     /// Creates a response whose body is in a file, for a custom terminal loader.
@@ -45,7 +45,7 @@ public struct HTTPResponse: Sendable {
         file: URL,
         url: URL? = nil
     ) {
-        contents = Contents(request, status, headers, .file(file), url)
+        self.init(request: request, status: status, headers: headers, .file(file), url: url)
     }
 
     /// The request as it was sent, with all changes by the loaders.
@@ -56,8 +56,9 @@ public struct HTTPResponse: Sendable {
 
     /// The header fields.
     ///
-    /// URLSession preserves neither their order nor several fields with the same name: over ``URLSessionLoader`` they
-    /// are sorted by name, and fields with the same name are joined with commas.
+    /// They are in the order and the number in which they came, each `Set-Cookie` by itself. `URLSession` preserves
+    /// neither: over a client with that engine they are sorted by name, and those with the same name are joined with
+    /// commas.
     public var headers: HTTPHeaders { contents.headers }
 
     /// The body in memory; empty if it is a ``stream`` or in a ``file``.
@@ -81,7 +82,12 @@ public struct HTTPResponse: Sendable {
     /// The body as UTF-8 text; invalid bytes are replaced by `U+FFFD`.
     public var text: String { String(decoding: body, as: UTF8.self) }
 
-    private enum Body: Sendable {
+    /// Creates a response with any kind of body.
+    init(request: HTTPRequest, status: HTTPStatus, headers: HTTPHeaders, _ body: Body, url: URL?) {
+        contents = Contents(request, status, headers, body, url)
+    }
+
+    enum Body: Sendable {
         case data(Data)
         case stream(HTTPBodyStream)
         case file(URL)

@@ -35,17 +35,20 @@ extension URLClient {
             resuming: resuming,
             options: options,
             in: ProgressReporter(unit: .bytes)
-        )
+        ) { (destination, try $0.httpResponse()) }
     }
 
     /// Begins a download into a file, with any kind of request body.
-    package func download(
+    ///
+    /// - Parameter make: Makes the result of the response's head, once the file is complete.
+    package func download<Value: Sendable>(
         _ request: SubmittedRequest,
         to destination: URL,
         resuming: Bool,
         options: RequestOptions,
-        in reporter: ProgressReporter
-    ) -> Task<(URL, HTTPURLResponse)> {
+        in reporter: ProgressReporter,
+        as make: @escaping @Sendable (ResponseHead) throws -> Value
+    ) -> Task<Value> {
         let count = reporter.countingFile()
         return core.begin(request, options: options, reporter: reporter) { attempt in
             let download = Download(
@@ -54,9 +57,7 @@ extension URLClient {
                 resuming: resuming,
                 onProgress: count,
                 start: { attempt.transfer($0, AttemptSink($1, attempt, validation: nil)) },
-                completion: { result in
-                    attempt.end(with: result.flatMap { file, response in attempt.head(response).map { (file, $0) } })
-                }
+                completion: { result in attempt.end(with: Result { try make(result.get()) }) }
             )
             return { download.abort(with: $0) }
         }

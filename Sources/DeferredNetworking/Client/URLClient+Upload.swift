@@ -58,7 +58,7 @@ extension URLClient {
             options: options,
             counting: .sent,
             in: ProgressReporter(unit: .bytes)
-        )
+        ) { ($0, try $1.httpResponse()) }
     }
 
     /// Begins a `POST` request with a body. See ``upload(_:from:options:)-(URLRequest,_,_)``.

@@ -64,7 +64,9 @@ public final class URLClient: Sendable {
     ///   short, ``URLClientError/deadlineExceeded`` for the total deadline and `URLError.timedOut` for the other ones,
     ///   ``URLClientError/shutDown`` after a shutdown, and otherwise with a `URLError` that has the failing URL.
     public func begin(_ request: URLRequest, options: RequestOptions = .init()) -> Task<(Data, HTTPURLResponse)> {
-        gather(.unchecked(request), options: options, counting: .received, in: ProgressReporter(unit: .bytes))
+        gather(.unchecked(request), options: options, counting: .received, in: ProgressReporter(unit: .bytes)) {
+            ($0, try $1.httpResponse())
+        }
     }
 
     /// Begins a `GET` request. See ``begin(_:options:)-(URLRequest,_)``.
@@ -73,16 +75,24 @@ public final class URLClient: Sendable {
     }
 
     /// Begins a request whose response is gathered in memory, and reports the progress of the body in one direction.
-    package func gather(
+    ///
+    /// - Parameter make: Makes the result of the body and its head.
+    package func gather<Value: Sendable>(
         _ request: SubmittedRequest,
-        options: RequestOptions = .init(),
+        options: RequestOptions,
         counting direction: BodyProgress.Direction,
-        in reporter: ProgressReporter
-    ) -> Task<(Data, HTTPURLResponse)> {
+        in reporter: ProgressReporter,
+        as make: @escaping @Sendable (Data, ResponseHead) throws -> Value
+    ) -> Task<Value> {
         let limit = core.configuration.maximumBodySize
         return core.begin(request, options: options, reporter: reporter) { attempt in
             let sink = DataSink(limit: limit, onProgress: reporter.counting(direction)) { result in
-                attempt.end(with: result.flatMap { body, response in attempt.head(response).map { (body, $0) } })
+                attempt.end(
+                    with: Result {
+                        let (body, head) = try result.get()
+                        return try make(body, head)
+                    }
+                )
             }
             let transfer = attempt.transfer(
                 attempt.request,

@@ -1,11 +1,5 @@
 internal import DeferredCore
-
-#if canImport(FoundationNetworking)
 package import Foundation
-package import FoundationNetworking
-#else
-package import Foundation
-#endif
 
 /// A transfer into a file: in the end, the destination has the complete file or is left unchanged.
 ///
@@ -26,7 +20,7 @@ package final class Download: Sendable {
     private let destination: URL
     private let isResuming: Bool
     private let onProgress: @Sendable (BodyProgress) -> Void
-    private let completion: @Sendable (Result<(URL, URLResponse), any Error>) -> Void
+    private let completion: @Sendable (Result<ResponseHead, any Error>) -> Void
 
     /// Begins a download and returns at once.
     ///
@@ -39,12 +33,12 @@ package final class Download: Sendable {
         resuming: Bool,
         onProgress: @escaping @Sendable (BodyProgress) -> Void = { _ in },
         start: @escaping Start,
-        completion: @escaping @Sendable (Result<(URL, URLResponse), any Error>) -> Void
+        completion: @escaping @Sendable (Result<ResponseHead, any Error>) -> Void
     ) {
         self.request = request.uncached()
         self.destination = destination
         // A response to the caller's own range isn't the whole file.
-        isResuming = resuming && request.request.value(forHTTPHeaderField: "Range") == nil
+        isResuming = resuming && request.value(of: "Range") == nil
         self.onProgress = onProgress
         self.completion = completion
         do throws(CocoaError) {
@@ -109,7 +103,7 @@ package final class Download: Sendable {
             completion(.failure(URLError(.badServerResponse, failing: request.url)))
         case .ended(let result):
             file.abandon()
-            completion(result.map { (destination, $0) })
+            completion(result)
         }
     }
 

@@ -1,9 +1,5 @@
 import Foundation
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 /// The next step of a download, given a response and the `length` bytes that are in the file.
 enum DownloadPlan {
     /// The body is the whole file. The validator is nil if the file can't be resumed later.
@@ -13,13 +9,13 @@ enum DownloadPlan {
     case append(total: Int64?)
 
     /// The file is already complete. The response is one for a complete file.
-    case alreadyComplete(URLResponse)
+    case alreadyComplete(ResponseHead)
 
     /// The range can't be used; a request without one is required.
     case startOver
 
     /// The body is not the file.
-    case reject(HTTPURLResponse)
+    case reject(ResponseHead)
 
     /// - Parameters:
     ///   - url: the URL that is downloaded.
@@ -27,19 +23,19 @@ enum DownloadPlan {
     ///     with it.
     ///   - validator: the validator of the bytes in the file.
     init(
-        _ response: URLResponse,
+        _ response: ResponseHead,
         of url: URL,
         isRangeRequested: Bool,
         length: Int64,
         validator: ResumeValidator?
     ) {
-        guard let response = response as? HTTPURLResponse else {
+        guard response.isHTTP else {
             self = .restart(nil)
             return
         }
         let total = validator?.total
-        let range = response.value(forHTTPHeaderField: "Content-Range").flatMap(ContentRange.init)
-        switch response.statusCode {
+        let range = response.value(of: "Content-Range").flatMap(ContentRange.init)
+        switch response.status {
         case 206 where isRangeRequested:
             let isRest = Self.continues(response, range, length: length, total: total)
             let isSame = validator?.isSame(as: response) ?? false
@@ -47,9 +43,9 @@ enum DownloadPlan {
         case 416 where isRangeRequested:
             self = Self.afterRefusal(response, range, length: length, total: total)
         case 200..<300:
-            let hasIdentityCoding = response.value(forHTTPHeaderField: "Content-Encoding") == nil
+            let hasIdentityCoding = response.value(of: "Content-Encoding") == nil
             let expected = BodyLength.expected(from: response, method: "GET")
-            let isWhole = response.statusCode == 200 && hasIdentityCoding
+            let isWhole = response.status == 200 && hasIdentityCoding
             self = .restart(isWhole ? ResumeValidator(from: response, total: expected, url: url) : nil)
         default:
             self = .reject(response)
@@ -57,13 +53,13 @@ enum DownloadPlan {
     }
 
     private static func continues(
-        _ response: HTTPURLResponse,
+        _ response: ResponseHead,
         _ range: ContentRange?,
         length: Int64,
         total: Int64?
     ) -> Bool {
         guard let range, let bytes = range.bytes, bytes.lowerBound == length,
-            response.value(forHTTPHeaderField: "Content-Encoding") == nil
+            response.value(of: "Content-Encoding") == nil
         else { return false }
         // The rest must reach the end of the file, and the length of the file must be unchanged.
         let isLast = range.total.map { bytes.upperBound == $0 - 1 } ?? true
@@ -72,20 +68,15 @@ enum DownloadPlan {
     }
 
     private static func afterRefusal(
-        _ response: HTTPURLResponse,
+        _ response: ResponseHead,
         _ range: ContentRange?,
         length: Int64,
         total: Int64?
     ) -> DownloadPlan {
         guard let range, range.bytes == nil, range.total == length, total == nil || total == length,
-            let url = response.url,
-            let complete = HTTPURLResponse(
-                url: url,
-                statusCode: 200,
-                httpVersion: "HTTP/1.1",
-                headerFields: ["Content-Length": String(length)]
-            )
+            let url = response.url
         else { return .startOver }
-        return .alreadyComplete(complete)
+        let field = ResponseHead.Field(name: "Content-Length", value: String(length))
+        return .alreadyComplete(ResponseHead(url: url, version: "HTTP/1.1", status: 200, fields: [field]))
     }
 }

@@ -10,7 +10,7 @@ import Foundation
 /// SAFETY: a sink has one transfer, which calls it in order and never twice at once, and whose lock orders the calls.
 final class DownloadSink: TransferSink, @unchecked Sendable {
     enum Outcome {
-        case ended(Result<URLResponse, any Error>)
+        case ended(Result<ResponseHead, any Error>)
 
         /// The response doesn't continue the existing part: the whole file has to be requested again.
         case mustStartOver
@@ -25,7 +25,7 @@ final class DownloadSink: TransferSink, @unchecked Sendable {
         case refused(RefusedBody)
 
         /// A 416 for a part that is already complete.
-        case alreadyComplete(URLResponse)
+        case alreadyComplete(ResponseHead)
         case nothing
     }
 
@@ -53,7 +53,7 @@ final class DownloadSink: TransferSink, @unchecked Sendable {
         self.completion = completion
     }
 
-    func receive(head: URLResponse) throws {
+    func receive(head: ResponseHead) throws {
         let plan = DownloadPlan(
             head,
             of: url,
@@ -99,14 +99,14 @@ final class DownloadSink: TransferSink, @unchecked Sendable {
         onProgress(.received(offset + progress.completed, of: total, resumed: offset))
     }
 
-    func finish(_ result: Result<URLResponse, any Error>) {
+    func finish(_ result: Result<ResponseHead, any Error>) {
         let outcome = outcome(of: result)
         // The file changes hands here; this object isn't called again.
         completion(file, outcome)
     }
 
-    private func outcome(of result: Result<URLResponse, any Error>) -> Outcome {
-        let response: URLResponse
+    private func outcome(of result: Result<ResponseHead, any Error>) -> Outcome {
+        let response: ResponseHead
         switch result {
         case .success(let received): response = received
         case .failure(is CannotContinue): return .mustStartOver
@@ -130,7 +130,7 @@ final class DownloadSink: TransferSink, @unchecked Sendable {
         }
     }
 
-    private func completeFile(with response: URLResponse) -> Result<URLResponse, any Error> {
+    private func completeFile(with response: ResponseHead) -> Result<ResponseHead, any Error> {
         do throws(CocoaError) {
             try file.complete()
             return .success(response)

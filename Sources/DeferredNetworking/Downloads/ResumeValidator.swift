@@ -1,9 +1,5 @@
 import Foundation
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 /// The validator of a partly downloaded file: shows whether the server's file is still the same.
 struct ResumeValidator: Equatable {
     /// The value for `If-Range`: a strong entity tag, or a date that serves as one.
@@ -16,13 +12,13 @@ struct ResumeValidator: Equatable {
     let url: URL
 
     /// Creates the validator of a complete response, if it is strong: RFC 9110, sections 8.8.2.2 and 8.8.3.
-    init?(from response: HTTPURLResponse, total: Int64?, url: URL) {
-        if let tag = response.value(forHTTPHeaderField: "ETag") {
+    init?(from response: ResponseHead, total: Int64?, url: URL) {
+        if let tag = response.value(of: "ETag") {
             // With a weak tag, the date is no stronger.
             guard Self.isStrongTag(tag) else { return nil }
             field = tag
-        } else if let modified = response.value(forHTTPHeaderField: "Last-Modified"),
-            let date = response.value(forHTTPHeaderField: "Date"),
+        } else if let modified = response.value(of: "Last-Modified"),
+            let date = response.value(of: "Date"),
             let modifiedSeconds = HTTPDate.seconds(modified),
             let dateSeconds = HTTPDate.seconds(date),
             dateSeconds - modifiedSeconds >= 1
@@ -36,8 +32,8 @@ struct ResumeValidator: Equatable {
     }
 
     /// Returns true if the validators of a partial response, where present, match this one.
-    func isSame(as response: HTTPURLResponse) -> Bool {
-        let own = response.value(forHTTPHeaderField: Self.isStrongTag(field) ? "ETag" : "Last-Modified")
+    func isSame(as response: ResponseHead) -> Bool {
+        let own = response.value(of: Self.isStrongTag(field) ? "ETag" : "Last-Modified")
         return own == nil || own == field
     }
 

@@ -67,11 +67,11 @@ package enum EngineEvent: Sendable {
     case made(any EngineTask)
 
     /// The head of a response. Interim heads may be reported as well; of several others, the last one counts.
-    case head(URLResponse)
+    case head(ResponseHead)
 
     /// A redirect, instead of its head. With an answer, the task waits for it; without, it has to be cancelled, and its
     /// body is not read.
-    case redirect(HTTPURLResponse, answer: RedirectAnswer? = nil)
+    case redirect(ResponseHead, answer: RedirectAnswer? = nil)
 
     /// A challenge, after the head and body that came with it. Without an answer, the task must be cancelled.
     case challenge(URLAuthenticationChallenge, answer: ChallengeAnswer?)
@@ -96,7 +96,7 @@ package enum EngineEvent: Sendable {
     case measured(URLClient.Metrics)
 
     /// The end, with the last head that the engine received. Always the last event of a task.
-    case ended(URLResponse?, error: (any Error)?)
+    case ended(ResponseHead?, error: (any Error)?)
 
     /// The engine is gone, and sends no more events.
     case invalidated

@@ -52,13 +52,22 @@ public struct URLClientError: Error, Sendable {
     public private(set) var url: URL?
 
     /// The refused response, with its headers; `nil` if the error isn't about a response.
-    public private(set) var response: HTTPURLResponse?
+    public var response: HTTPURLResponse? { try? head?.httpResponse() }
+
+    package let head: ResponseHead?
 
     /// Creates an error, for example in a test double of a client.
     public init(_ code: Code, url: URL? = nil, response: HTTPURLResponse? = nil) {
         self.code = code
         self.url = url
-        self.response = response
+        head = response.map { ResponseHead($0) }
+    }
+
+    /// Creates an error about a response.
+    init(_ code: Code, of head: ResponseHead) {
+        self.code = code
+        url = head.url
+        self.head = head
     }
 
     /// Returns this error with `url`, unless it has a URL already.

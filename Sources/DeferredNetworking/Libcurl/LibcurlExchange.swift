@@ -29,9 +29,8 @@ final class LibcurlExchange {
     private let options: LibcurlOptions
     private let source: (any UploadSource)?
 
-    private var parser = ResponseHeadParser()
-    private var response: HTTPURLResponse?
-    private var protocolVersion: String?
+    private var parser: ResponseHeadParser
+    private var head: ResponseHead?
     private var isRedirect = false
     private var decoder: ContentDecoder?
 
@@ -68,6 +67,7 @@ final class LibcurlExchange {
         self.options = options
         self.noteFlush = noteFlush
         source = task.uploadSource()
+        parser = ResponseHeadParser(of: task.request.url)
         handle.prepare(
             task.request,
             body: source,
@@ -96,25 +96,12 @@ final class LibcurlExchange {
         }
     }
 
-    private func begin(_ head: ResponseHeadParser.Head) throws(ResponseHeadParser.Flaw) {
-        if options.httpVersion == .http2, head.version != "HTTP/2" {
-            throw .init(description: "The server answered with \(head.version), but HTTP/2 is required")
+    private func begin(_ head: ResponseHead) throws(ResponseHeadParser.Flaw) {
+        if options.httpVersion == .http2, let version = head.version, version != "HTTP/2" {
+            throw .init(description: "The server answered with \(version), but HTTP/2 is required")
         }
-        var fields: [String: String] = [:]
-        fields.reserveCapacity(head.fields.count)
-        for field in head.fields { fields[field.name] = field.value }
-        let url = task.request.url
-        guard
-            let response = HTTPURLResponse(
-                url: url,
-                statusCode: head.status,
-                httpVersion: head.version,
-                headerFields: fields
-            )
-        else { throw .init(description: "The response head cannot be represented as an HTTPURLResponse") }
-        store(head.cookies, of: url)
-        self.response = response
-        protocolVersion = head.version
+        storeCookies(of: head)
+        self.head = head
         isRedirect =
             [301, 302, 303, 307, 308].contains(head.status) && head.value(of: "Location") != nil
         if isRedirect { return }
@@ -125,15 +112,14 @@ final class LibcurlExchange {
                 throw .init(description: error.description)
             }
         }
-        task.tell(.head(response))
+        task.tell(.head(head))
     }
 
-    private func store(_ lines: [String], of url: URL) {
-        guard !lines.isEmpty, let storage = options.cookies, task.request.request.httpShouldHandleCookies else {
-            return
-        }
-        for line in lines {
-            let cookies = HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": line], for: url)
+    private func storeCookies(of head: ResponseHead) {
+        guard let storage = options.cookies, task.request.request.httpShouldHandleCookies else { return }
+        let url = task.request.url
+        for field in head.fields where HTTPToken.areEqualWithoutCase(field.name, "Set-Cookie") {
+            let cookies = HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": field.value], for: url)
             storage.setCookies(cookies, for: url, mainDocumentURL: nil)
         }
     }
@@ -202,7 +188,7 @@ final class LibcurlExchange {
     /// the server answers.
     func mayBeSent() -> Bool {
         defer { hasBegun = true }
-        guard hasBegun, response == nil, !isRepeatable else { return true }
+        guard hasBegun, head == nil, !isRepeatable else { return true }
         stop = .needsBody
         return false
     }
@@ -292,15 +278,15 @@ final class LibcurlExchange {
         flushBody()
         mustFlush = false
         let error = error(code)
-        if error == nil, isRedirect, let response { task.tell(.redirect(response)) }
+        if error == nil, isRedirect, let head { task.tell(.redirect(head)) }
         if case .needsBody = stop { task.tell(.needsBody) }
-        if options.isMonitored { task.tell(.measured(handle.metrics(protocolVersion: protocolVersion))) }
-        task.end(response, error)
+        if options.isMonitored { task.tell(.measured(handle.metrics(protocolVersion: head?.version))) }
+        task.end(head, error)
     }
 
     /// Reports the end of a cancelled request.
     func cancel() {
-        task.end(response, URLError(.cancelled, failing: task.request.url))
+        task.end(head, URLError(.cancelled, failing: task.request.url))
     }
 
     private func error(_ code: Int32) -> (any Error)? {

@@ -87,9 +87,9 @@ final class LibcurlTask: EngineTask {
     }
 
     /// Reports the end once: a task that is cancelled before it is resumed has no exchange to do so.
-    func end(_ response: HTTPURLResponse?, _ error: (any Error)?) {
+    func end(_ head: ResponseHead?, _ error: (any Error)?) {
         guard !hasEnded.exchange(true, ordering: .relaxed) else { return }
-        tell(.ended(response, error: error))
+        tell(.ended(head, error: error))
         mailbox.countEnd()
     }
 }

@@ -10,28 +10,6 @@ struct ResponseHeadParser {
         let description: String
     }
 
-    struct Head: Equatable {
-        struct Field: Equatable {
-            let name: String
-            var value: String
-        }
-
-        /// The HTTP version, "HTTP/1.1", "HTTP/1.0" or "HTTP/2".
-        let version: String
-        let status: Int
-
-        /// The fields, one per name, ignoring case; repeated values are combined according to RFC 9110, section 5.3.
-        let fields: [Field]
-
-        /// The values of the `Set-Cookie` lines, which can't be combined.
-        let cookies: [String]
-
-        /// Returns the value of the field with this name, ignoring case.
-        func value(of name: String) -> String? {
-            fields.first { Fields.areEqual($0.name, name) }?.value
-        }
-    }
-
     private enum State {
         case statusLine
         case fields
@@ -48,6 +26,13 @@ struct ResponseHeadParser {
     private var bytes: [UInt8] = []
     private var ends: [Int] = []
 
+    private let url: URL
+
+    /// - Parameter url: The URL of the response.
+    init(of url: URL) {
+        self.url = url
+    }
+
     /// True if the final head is complete.
     var isComplete: Bool {
         if case .body = state { true } else { false }
@@ -63,7 +48,7 @@ struct ResponseHeadParser {
     /// Adds a line, including its terminator.
     ///
     /// - Returns: the final head, with its last line.
-    mutating func append(_ line: UnsafeRawBufferPointer) throws(Flaw) -> Head? {
+    mutating func append(_ line: UnsafeRawBufferPointer) throws(Flaw) -> ResponseHead? {
         if case .body = state { return nil }
         let content = Self.withoutEnd(line)
         if content.isEmpty, case .fields = state { return try endHead() }
@@ -85,7 +70,7 @@ struct ResponseHeadParser {
         return UnsafeRawBufferPointer(rebasing: line[..<count])
     }
 
-    private mutating func endHead() throws(Flaw) -> Head? {
+    private mutating func endHead() throws(Flaw) -> ResponseHead? {
         let (version, status) = try Self.statusLine(bytes[..<(ends.first ?? 0)])
         // A 101 is followed by a body.
         guard status >= 200 || status == 101 else {
@@ -93,11 +78,12 @@ struct ResponseHeadParser {
             return nil
         }
         state = .body
-        var fields = Fields()
+        var fields: [ResponseHead.Field] = []
+        fields.reserveCapacity(ends.count - 1)
         for index in ends.indices.dropFirst() {
-            try fields.append(bytes[ends[index - 1]..<ends[index]])
+            try Self.append(bytes[ends[index - 1]..<ends[index]], to: &fields)
         }
-        return Head(version: version, status: status, fields: fields.list, cookies: fields.cookies)
+        return ResponseHead(url: url, version: version, status: status, fields: fields)
     }
 
     private static func statusLine(_ line: ArraySlice<UInt8>) throws(Flaw) -> (version: String, status: Int) {
@@ -112,68 +98,24 @@ struct ResponseHeadParser {
         return (version, status)
     }
 
-    fileprivate static func quoted(_ line: ArraySlice<UInt8>) -> String {
+    private static func quoted(_ line: ArraySlice<UInt8>) -> String {
         DisplayText.quoted(String(decoding: line.prefix(80), as: UTF8.self))
     }
-}
 
-/// Combines fields with the same name.
-private struct Fields {
-    private(set) var list: [ResponseHeadParser.Head.Field] = []
-    private(set) var cookies: [String] = []
-
-    /// An index of `list` by name, created when there are many fields: linear searches would take quadratic time.
-    private var places: [String: Int]?
-    private static let many = 32
-
-    /// The index of the field that a folded line continues.
-    private var last: Int?
-
-    mutating func append(_ line: ArraySlice<UInt8>) throws(ResponseHeadParser.Flaw) {
+    private static func append(_ line: ArraySlice<UInt8>, to fields: inout [ResponseHead.Field]) throws(Flaw) {
         guard !line.contains(0), !line.contains(UInt8(ascii: "\r")) else {
             throw flaw("has a line that contains NUL or CR", line)
         }
-        if let first = line.first, Self.isBlank(first) {
+        if let first = line.first, isBlank(first) {
             // Obsolete folding: RFC 9112, section 5.2.
-            guard let last else { throw flaw("begins with a folded line", line) }
-            list[last].value += " " + Self.text(Self.trimmed(line))
+            guard let last = fields.indices.last else { throw flaw("begins with a folded line", line) }
+            fields[last].value += " " + text(trimmed(line))
             return
         }
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { throw flaw("has a line without a colon", line) }
         let name = line[..<colon]
-        guard !name.isEmpty, name.allSatisfy(Self.isVisible) else {
-            throw flaw("has a field with an invalid name", line)
-        }
-        add(Self.text(name), Self.text(Self.trimmed(line[(colon + 1)...])))
-    }
-
-    private mutating func add(_ name: String, _ value: String) {
-        if Self.areEqual(name, "Set-Cookie") { cookies.append(value) }
-        if let place = place(of: name) {
-            list[place].value += ", " + value
-            last = place
-        } else {
-            places?[name.lowercased()] = list.count
-            last = list.count
-            list.append(.init(name: name, value: value))
-        }
-    }
-
-    private mutating func place(of name: String) -> Int? {
-        if list.count < Self.many { return list.firstIndex { Self.areEqual($0.name, name) } }
-        if places == nil {
-            places = Dictionary(uniqueKeysWithValues: list.indices.map { (list[$0].name.lowercased(), $0) })
-        }
-        return places?[name.lowercased()]
-    }
-
-    /// Returns true if two names are equal, ignoring ASCII case.
-    fileprivate static func areEqual(_ one: String, _ other: String) -> Bool {
-        one.utf8.count == other.utf8.count && zip(one.utf8, other.utf8).allSatisfy { lowercased($0) == lowercased($1) }
-    }
-
-    private static func lowercased(_ byte: UInt8) -> UInt8 {
-        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+        guard !name.isEmpty, name.allSatisfy(isVisible) else { throw flaw("has a field with an invalid name", line) }
+        fields.append(ResponseHead.Field(name: text(name), value: text(trimmed(line[(colon + 1)...]))))
     }
 
     private static func isVisible(_ byte: UInt8) -> Bool { (0x21...0x7E).contains(byte) }
@@ -196,7 +138,7 @@ private struct Fields {
             ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
     }
 
-    private func flaw(_ what: String, _ line: ArraySlice<UInt8>) -> ResponseHeadParser.Flaw {
-        ResponseHeadParser.Flaw(description: "The response head \(what): \(ResponseHeadParser.quoted(line))")
+    private static func flaw(_ what: String, _ line: ArraySlice<UInt8>) -> Flaw {
+        Flaw(description: "The response head \(what): \(quoted(line))")
     }
 }

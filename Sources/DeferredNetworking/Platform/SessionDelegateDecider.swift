@@ -27,14 +27,14 @@ struct SessionDelegateDecider: TransferDecider {
     }
 
     func decide(
-        redirect response: HTTPURLResponse,
+        redirect head: ResponseHead,
         of task: any EngineTask,
         proposal: URLRequest,
         answer: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        guard let session, let task = task as? SessionTask, let delegate = delegate(of: task, for: .redirect) else {
-            return answer(proposal)
-        }
+        guard let session, let task = task as? SessionTask, let delegate = delegate(of: task, for: .redirect),
+            let response = try? head.httpResponse()
+        else { return answer(proposal) }
         let platformTask = task.platformTask
         session.delegateQueue.addOperation {
             #if canImport(FoundationNetworking)

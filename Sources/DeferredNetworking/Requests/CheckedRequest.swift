@@ -34,6 +34,9 @@ package struct CheckedRequest: Sendable {
 
     var method: String { request.httpMethod ?? "GET" }
 
+    /// Returns the value of a header field, whatever its case.
+    func value(of name: String) -> String? { request.value(forHTTPHeaderField: name) }
+
     /// True if the body's stream would already be read when the request is sent again.
     var hasOneShotBody: Bool {
         if case .inRequest = body { request.httpBodyStream != nil } else { false }

@@ -1,14 +1,11 @@
 import Foundation
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 /// Delivers a response as soon as its head has arrived, and then its bytes as they arrive.
 ///
 /// SAFETY: a sink has one transfer, which calls it in order and never twice at once, and whose lock orders the calls.
-final class StreamSink: TransferSink, @unchecked Sendable {
-    private let attempt: Attempt<StreamingResponse>
+final class StreamSink<Value: Sendable>: TransferSink, @unchecked Sendable {
+    private let attempt: Attempt<Value>
+    private let make: @Sendable (ResponseHead, StreamingResponse.Body) throws -> Value
     private let buffer: StreamBuffer
     private let onProgress: @Sendable (BodyProgress) -> Void
     private var isDelivered = false
@@ -16,8 +13,13 @@ final class StreamSink: TransferSink, @unchecked Sendable {
     /// The body of a response that leads to a retry or to another attempt with a credential.
     private var refused: RefusedBody?
 
-    init(_ attempt: Attempt<StreamingResponse>, onProgress: @escaping @Sendable (BodyProgress) -> Void) {
+    init(
+        _ attempt: Attempt<Value>,
+        onProgress: @escaping @Sendable (BodyProgress) -> Void,
+        as make: @escaping @Sendable (ResponseHead, StreamingResponse.Body) throws -> Value
+    ) {
         self.attempt = attempt
+        self.make = make
         let configuration = attempt.owner.configuration
         buffer = StreamBuffer(
             memoryLimit: configuration.streamBufferSize,
@@ -33,17 +35,17 @@ final class StreamSink: TransferSink, @unchecked Sendable {
         buffer.observeFullness { [weak transfer] in transfer?.hold(while: isFull) }
     }
 
-    func receive(head: URLResponse) throws {
-        let head = try attempt.head(head).get()
+    func receive(head: ResponseHead) throws {
         // Bytes that were read already can't be taken back.
         guard !isDelivered else { throw URLError(.badServerResponse, failing: head.url) }
         guard attempt.isFinal(head) else {
             refused = RefusedBody(of: head)
             return
         }
-        isDelivered = true
         let body = StreamingResponse.Body(buffer) { [owner = attempt.owner] in owner.cancel() }
-        attempt.deliver(StreamingResponse(head: head, body: body))
+        let response = try make(head, body)
+        isDelivered = true
+        attempt.deliver(response)
     }
 
     func receive(bytes: Data) throws {
@@ -60,21 +62,15 @@ final class StreamSink: TransferSink, @unchecked Sendable {
         }
     }
 
-    func finish(_ result: Result<URLResponse, any Error>) {
-        switch result {
-        case .success(let response):
-            buffer.finish(nil)
-            // If the stream was delivered, this value is ignored, and must not hold the buffer, which would be
-            // discarded with it. Otherwise, the response was one to be retried.
-            let body = StreamingResponse.Body(StreamBuffer(memoryLimit: 0)) {}
-            let refusal = refused?.error ?? URLClientError.unacceptableStatus(code: 0, body: Data())
-            attempt.end(
-                with: isDelivered
-                    ? attempt.head(response).map { StreamingResponse(head: $0, body: body) } : .failure(refusal)
-            )
-        case .failure(let error):
-            buffer.finish(error)
-            attempt.end(with: .failure(error))
+    func finish(_ result: Result<ResponseHead, any Error>) {
+        var failure: (any Error)?
+        if case .failure(let error) = result { failure = error }
+        buffer.finish(failure)
+        if isDelivered {
+            attempt.endStream(failure)
+        } else {
+            // A response that is complete and was not delivered is one to be tried again.
+            attempt.end(with: .failure(failure ?? refused?.error ?? URLError(.badServerResponse)))
         }
     }
 }

@@ -1,9 +1,5 @@
 package import Foundation
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 /// The field `Retry-After`: RFC 9110, section 10.2.3.
 package enum RetryAfter {
     private static let epoch = HTTPDate.seconds("Thu, 01 Jan 1970 00:00:00 GMT") ?? 0
@@ -27,11 +23,7 @@ package enum RetryAfter {
     }
 
     /// Returns the time that a response asks to wait, if any.
-    static func pause(asked response: HTTPURLResponse, now: Date) -> Duration? {
-        pause(
-            field: response.value(forHTTPHeaderField: "Retry-After"),
-            date: response.value(forHTTPHeaderField: "Date"),
-            now: now
-        )
+    static func pause(asked head: ResponseHead, now: Date) -> Duration? {
+        pause(field: head.value(of: "Retry-After"), date: head.value(of: "Date"), now: now)
     }
 }

@@ -1,28 +1,20 @@
 import Foundation
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 /// The body length that a response announces: RFC 9112, section 6.3.
 enum BodyLength {
     /// Returns the number of bytes that will be delivered, or nil when the response doesn't say.
-    static func expected(from response: URLResponse, method: String) -> Int64? {
-        guard let response = response as? HTTPURLResponse else {
-            return response.expectedContentLength >= 0 ? response.expectedContentLength : nil
-        }
-        if method == "HEAD" || [204, 304].contains(response.statusCode) {
+    static func expected(from head: ResponseHead, method: String) -> Int64? {
+        guard head.isHTTP else { return nil }
+        if method == "HEAD" || [204, 304].contains(head.status) {
             return 0
         }
         // Bytes are counted after decoding, and the decoded length isn't announced.
-        guard hasIdentityCoding(response, field: "Content-Encoding") else { return nil }
-        if !isEncoded(response), let length = response.value(forHTTPHeaderField: "Content-Length") {
+        guard hasIdentityCoding(head, field: "Content-Encoding") else { return nil }
+        if !isEncoded(head), let length = head.value(of: "Content-Length") {
             return parse(length)
         }
         // A chunked body has no announced length, but a 206's Content-Range has.
-        guard response.statusCode == 206, let field = response.value(forHTTPHeaderField: "Content-Range") else {
-            return nil
-        }
+        guard head.status == 206, let field = head.value(of: "Content-Range") else { return nil }
         return ContentRange(field)?.bytes.map { Int64($0.count) }
     }
 
@@ -37,12 +29,12 @@ enum BodyLength {
     }
 
     /// Returns true if a transfer coding frames the body, so that `Content-Length` is ignored.
-    static func isEncoded(_ response: HTTPURLResponse) -> Bool {
-        !hasIdentityCoding(response, field: "Transfer-Encoding")
+    static func isEncoded(_ head: ResponseHead) -> Bool {
+        !hasIdentityCoding(head, field: "Transfer-Encoding")
     }
 
-    private static func hasIdentityCoding(_ response: HTTPURLResponse, field: String) -> Bool {
-        guard let coding = response.value(forHTTPHeaderField: field) else { return true }
+    private static func hasIdentityCoding(_ head: ResponseHead, field: String) -> Bool {
+        guard let coding = head.value(of: field) else { return true }
         return coding.isEmpty || coding.lowercased() == "identity"
     }
 }

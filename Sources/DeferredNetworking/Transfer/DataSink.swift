@@ -1,9 +1,4 @@
-#if canImport(FoundationNetworking)
 package import Foundation
-package import FoundationNetworking
-#else
-package import Foundation
-#endif
 
 /// Gathers a response's body in memory.
 ///
@@ -14,7 +9,7 @@ package final class DataSink: TransferSink, @unchecked Sendable {
 
     private let limit: Int64?
     private let onProgress: @Sendable (BodyProgress) -> Void
-    private let completion: @Sendable (Result<(Data, URLResponse), any Error>) -> Void
+    private let completion: @Sendable (Result<(Data, ResponseHead), any Error>) -> Void
 
     private var body = Data()
 
@@ -22,17 +17,17 @@ package final class DataSink: TransferSink, @unchecked Sendable {
     package init(
         limit: Int64? = nil,
         onProgress: @escaping @Sendable (BodyProgress) -> Void = { _ in },
-        completion: @escaping @Sendable (Result<(Data, URLResponse), any Error>) -> Void
+        completion: @escaping @Sendable (Result<(Data, ResponseHead), any Error>) -> Void
     ) {
         self.limit = limit
         self.onProgress = onProgress
         self.completion = completion
     }
 
-    package func receive(head: URLResponse) throws {
+    package func receive(head: ResponseHead) throws {
         body = Data()
-        guard head.expectedContentLength > 0 else { return }
-        body.reserveCapacity(Int(min(head.expectedContentLength, Int64(Self.largestReservation))))
+        guard let length = head.value(of: "Content-Length").flatMap(HTTPNumber.parse) else { return }
+        body.reserveCapacity(Int(min(length, Int64(Self.largestReservation))))
     }
 
     package func receive(bytes: Data) throws {
@@ -47,7 +42,7 @@ package final class DataSink: TransferSink, @unchecked Sendable {
         onProgress(progress)
     }
 
-    package func finish(_ result: Result<URLResponse, any Error>) {
+    package func finish(_ result: Result<ResponseHead, any Error>) {
         let body = self.body
         self.body = Data()
         completion(result.map { (body, $0) })

@@ -23,21 +23,21 @@ package enum RedirectRules {
     ///   - chain: the URLs that redirected, up to the one before `request`.
     ///   - limit: the maximum number of redirects to follow.
     static func verdict(
-        on response: HTTPURLResponse,
+        on head: ResponseHead,
         to request: CheckedRequest,
         after chain: [URL],
         limit: Int = hopLimit
     ) -> Verdict {
         let url = request.url
-        guard [301, 302, 303, 307, 308].contains(response.statusCode),
-            let target = target(of: response, from: url)
+        guard [301, 302, 303, 307, 308].contains(head.status),
+            let target = target(of: head, from: url)
         else { return .deliver }
         guard chain.count < limit else {
             return .fail(tooMany(chain + [url, target]))
         }
         var next = request.request
         var body = request.body
-        if dropsBody(status: response.statusCode, method: request.method) {
+        if dropsBody(status: head.status, method: request.method) {
             dropBody(of: &next)
             body = .inRequest
         } else if request.hasOneShotBody {
@@ -51,8 +51,8 @@ package enum RedirectRules {
     }
 
     /// Returns the `Location`, resolved by RFC 3986 and with the inherited fragment, or nil if it can't be followed.
-    private static func target(of response: HTTPURLResponse, from url: URL) -> URL? {
-        guard let location = response.value(forHTTPHeaderField: "Location"),
+    private static func target(of head: ResponseHead, from url: URL) -> URL? {
+        guard let location = head.value(of: "Location"),
             let target = URL(string: location, relativeTo: url)?.absoluteURL,
             ["http", "https"].contains(target.scheme?.lowercased()),
             target.host(percentEncoded: true)?.isEmpty == false

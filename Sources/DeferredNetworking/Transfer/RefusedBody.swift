@@ -1,25 +1,21 @@
 import Foundation
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 /// The body of a response that isn't accepted. Its beginning becomes part of the error; the rest is not read.
 struct RefusedBody {
     /// The number of bytes to read before the transfer ends.
     static let limit = 64 << 10
 
-    private let response: HTTPURLResponse
+    private let head: ResponseHead
     private var bytes = Data()
 
-    init(of response: HTTPURLResponse) {
-        self.response = response
+    init(of head: ResponseHead) {
+        self.head = head
     }
 
     /// The error that the request fails with.
     var error: URLClientError {
-        let code = URLClientError.Code.unacceptableStatus(code: response.statusCode, body: bytes)
-        return URLClientError(code, url: response.url, response: response)
+        let code = URLClientError.Code.unacceptableStatus(code: head.status, body: bytes)
+        return URLClientError(code, of: head)
     }
 
     /// - Throws: ``error`` when the limit is reached.

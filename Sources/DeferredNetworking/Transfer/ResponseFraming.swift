@@ -10,27 +10,27 @@ enum ResponseFraming {
     /// ``check(_:of:)`` throws.
     struct UnusableRange: Error {}
 
-    static func check(_ response: URLResponse, of request: CheckedRequest) throws(URLError) {
-        guard let response = response as? HTTPURLResponse else { return }
+    static func check(_ head: ResponseHead, of request: CheckedRequest) throws(URLError) {
+        guard head.isHTTP else { return }
         func flaw(_ description: String, _ underlying: (any Error)? = nil) -> URLError {
             URLError(.badServerResponse, failing: request.url, description: description, underlying: underlying)
         }
-        if let length = response.value(forHTTPHeaderField: "Content-Length"), BodyLength.parse(length) == nil,
-            !BodyLength.isEncoded(response)
+        if let length = head.value(of: "Content-Length"), BodyLength.parse(length) == nil,
+            !BodyLength.isEncoded(head)
         {
             throw flaw("The response's Content-Length \(DisplayText.quoted(length)) is not a single number")
         }
-        guard response.statusCode == 206 else { return }
-        guard let asked = request.request.value(forHTTPHeaderField: "Range") else {
+        guard head.status == 206 else { return }
+        guard let asked = request.value(of: "Range") else {
             throw flaw("The response has status 206 (Partial Content), but no range was requested")
         }
-        if response.value(forHTTPHeaderField: "Content-Type")?.lowercased().hasPrefix("multipart/byteranges") == true {
+        if head.value(of: "Content-Type")?.lowercased().hasPrefix("multipart/byteranges") == true {
             guard asked.contains(",") else {
                 throw flaw("The response has several parts, but a single range was requested")
             }
             return
         }
-        let field = response.value(forHTTPHeaderField: "Content-Range")
+        let field = head.value(of: "Content-Range")
         guard let range = field.flatMap(ContentRange.init), let bytes = range.bytes else {
             throw flaw(
                 "The response has status 206 without a valid Content-Range: \(DisplayText.quoted(field ?? ""))",
@@ -43,7 +43,7 @@ enum ResponseFraming {
                 UnusableRange()
             )
         }
-        let length = BodyLength.expected(from: response, method: request.method)
+        let length = BodyLength.expected(from: head, method: request.method)
         guard request.method == "HEAD" || length == nil || length == Int64(bytes.count) else {
             throw flaw("The response's Content-Length and Content-Range contradict each other", UnusableRange())
         }

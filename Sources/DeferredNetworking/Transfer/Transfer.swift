@@ -88,18 +88,18 @@ package final class Transfer: Sendable {
             }
             withExtendedLifetime(old) {}
             handle { $0.created(task: task) }
-        case .head(let response):
-            handle { $0.received(response, task: task) }
-        case .redirect(let response, nil):
-            handle { $0.redirected(by: response, task: task) }
-        case .redirect(let response, let answer?):
+        case .head(let head):
+            handle { $0.received(head, task: task) }
+        case .redirect(let head, nil):
+            handle { $0.redirected(by: head, task: task) }
+        case .redirect(let head, let answer?):
             let isCurrent = state.withLock { state in
                 guard state.task?.identifier == task, state.redirectAnswer == nil else { return false }
                 state.redirectAnswer = answer
                 return true
             }
             guard isCurrent else { return answer(nil) }
-            handle { $0.redirected(by: response, task: task, isHeld: true) }
+            handle { $0.redirected(by: head, task: task, isHeld: true) }
         case .challenge(let challenge, nil):
             state.withLock { $0.challenge = challenge }
             handle { $0.challenged(task: task) }
@@ -122,8 +122,8 @@ package final class Transfer: Sendable {
             handle { $0.bodyStreamWanted(task: task) }
         case .measured(let metrics):
             state.withLock { $0.decider }?.measured(metrics)
-        case .ended(let response, let error):
-            handle { $0.completed(task: task, response: response, error: error) }
+        case .ended(let head, let error):
+            handle { $0.completed(task: task, response: head, error: error) }
         case .invalidated:
             handle { $0.invalidated() }
         }
@@ -172,12 +172,12 @@ package final class Transfer: Sendable {
             let (answer, decider) = state.withLock { ($0.redirectAnswer.take(), $0.decider) }
             if request != nil { decider?.willSend() }
             answer?(request?.withStream)
-        case .askAboutRedirect(let response, let proposal, let round):
-            ask(about: response, proposal: proposal, round: round)
+        case .askAboutRedirect(let head, let proposal, let round):
+            ask(about: head, proposal: proposal, round: round)
         case .askAboutChallenge(let failures, let round):
             askAboutChallenge(failures: failures, round: round)
-        case .deliverHead(let response):
-            deliver { try $0.receive(head: response) }
+        case .deliverHead(let head):
+            deliver { try $0.receive(head: head) }
         case .deliverBytes(let bytes):
             deliver { try $0.receive(bytes: bytes) }
             state.withLock { $0.task }?.took(bytes.count)
@@ -208,12 +208,12 @@ package final class Transfer: Sendable {
         }
     }
 
-    private func ask(about response: HTTPURLResponse, proposal: URLRequest, round: Int) {
+    private func ask(about head: ResponseHead, proposal: URLRequest, round: Int) {
         let (decider, task) = state.withLock { ($0.decider, $0.task) }
         guard let decider, let task else {
             return follow(proposal, round: round)
         }
-        decider.decide(redirect: response, of: task, proposal: proposal) { self.follow($0, round: round) }
+        decider.decide(redirect: head, of: task, proposal: proposal) { self.follow($0, round: round) }
     }
 
     /// Answers a question about a redirect: nil takes it as the response.

@@ -20,7 +20,7 @@ package protocol TransferDecider: Sendable {
     ///   - proposal: the request to send if the redirect is followed.
     ///   - answer: takes the request to send, or nil to deliver the redirect. Only its first call counts.
     func decide(
-        redirect response: HTTPURLResponse,
+        redirect head: ResponseHead,
         of task: any EngineTask,
         proposal: URLRequest,
         answer: @escaping @Sendable (URLRequest?) -> Void

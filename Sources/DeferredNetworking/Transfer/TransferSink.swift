@@ -2,10 +2,6 @@ internal import DeferredCore
 internal import DeferredTask
 package import Foundation
 
-#if canImport(FoundationNetworking)
-package import FoundationNetworking
-#endif
-
 /// Receives a transfer's response.
 ///
 /// A transfer calls its sink in order, never concurrently, and without holding a lock. After `finish`, it makes no more
@@ -15,7 +11,7 @@ package protocol TransferSink: AnyObject, Sendable {
     func begin(_ transfer: Transfer)
 
     /// Receives the head of a response. A second head replaces the first, along with the bytes received since.
-    func receive(head: URLResponse) throws
+    func receive(head: ResponseHead) throws
 
     func receive(bytes: Data) throws
 
@@ -23,7 +19,7 @@ package protocol TransferSink: AnyObject, Sendable {
     func report(_ progress: BodyProgress)
 
     /// Ends the transfer; called exactly once. Success means that the whole body was received.
-    func finish(_ result: Result<URLResponse, any Error>)
+    func finish(_ result: Result<ResponseHead, any Error>)
 }
 
 extension TransferSink {

@@ -34,7 +34,7 @@ struct TransferStateMachine {
     /// A request and the data received for it so far.
     struct Exchange {
         let task: Int
-        var response: URLResponse?
+        var response: ResponseHead?
         var received: Int64 = 0
         var expected: Int64?
         var sent: Int64 = 0
@@ -42,15 +42,15 @@ struct TransferStateMachine {
 
     /// The reason why this machine cancelled a task.
     enum Stop {
-        case redirect(HTTPURLResponse)
+        case redirect(ResponseHead)
         case challenge
         case rewind
     }
 
     /// A question to the decider. The round distinguishes its answer from a second answer to an earlier question.
     enum Question {
-        case redirect(HTTPURLResponse, proposal: URLRequest, CheckedRequest.Body, round: Int)
-        case challenge(URLResponse?, round: Int)
+        case redirect(ResponseHead, proposal: URLRequest, CheckedRequest.Body, round: Int)
+        case challenge(ResponseHead?, round: Int)
     }
 
     enum Remainder: Equatable {
@@ -74,12 +74,12 @@ struct TransferStateMachine {
         /// Lets the task that waits follow a redirect, or with nil take it as its response.
         case answerRedirect(CheckedRequest?)
 
-        case askAboutRedirect(HTTPURLResponse, proposal: URLRequest, round: Int)
+        case askAboutRedirect(ResponseHead, proposal: URLRequest, round: Int)
         case askAboutChallenge(failures: Int, round: Int)
-        case deliverHead(URLResponse)
+        case deliverHead(ResponseHead)
         case deliverBytes(Data)
         case report(BodyProgress)
-        case finish(Result<URLResponse, any Error>)
+        case finish(Result<ResponseHead, any Error>)
 
         /// The platform has nothing left of this transfer.
         case release
@@ -161,7 +161,7 @@ struct TransferStateMachine {
     }
 
     /// Ends the transfer when no task is left.
-    private mutating func finish(_ result: Result<URLResponse, any Error>) -> [Action] {
+    private mutating func finish(_ result: Result<ResponseHead, any Error>) -> [Action] {
         state = .finished(.nothing)
         return [.finish(result), .release]
     }
@@ -188,7 +188,7 @@ struct TransferStateMachine {
     }
 
     /// Handles the head of a response. The last of several counts, and its body replaces earlier ones.
-    mutating func received(_ response: URLResponse, task: Int) -> [Action] {
+    mutating func received(_ response: ResponseHead, task: Int) -> [Action] {
         guard case .running(var exchange) = state, exchange.task == task, !isInterim(response) else { return [] }
         do throws(URLError) {
             try ResponseFraming.check(response, of: request)
@@ -232,7 +232,7 @@ struct TransferStateMachine {
     }
 
     /// - Parameter isHeld: whether the task waits for an answer, instead of having to be cancelled.
-    mutating func redirected(by response: HTTPURLResponse, task: Int, isHeld: Bool = false) -> [Action] {
+    mutating func redirected(by response: ResponseHead, task: Int, isHeld: Bool = false) -> [Action] {
         guard isHeld else { return stop(for: .redirect(response), task: task) }
         guard case .running(let exchange) = state, exchange.task == task else { return [.answerRedirect(nil)] }
         return consider(response, holding: exchange)
@@ -249,7 +249,7 @@ struct TransferStateMachine {
 
     /// - Parameter response: the task's response. On Linux, that of a redirect without a usable target is never
     ///   delivered otherwise.
-    mutating func completed(task: Int, response: URLResponse?, error: (any Error)?) -> [Action] {
+    mutating func completed(task: Int, response: ResponseHead?, error: (any Error)?) -> [Action] {
         switch state {
         case .holding(let exchange, _) where exchange.task == task:
             return finish(result(of: exchange, error: error))
@@ -274,7 +274,7 @@ struct TransferStateMachine {
         return [.cancelTask(task)]
     }
 
-    private func result(of exchange: Exchange, error: (any Error)?) -> Result<URLResponse, any Error> {
+    private func result(of exchange: Exchange, error: (any Error)?) -> Result<ResponseHead, any Error> {
         if let error {
             let context = ErrorMapping.Context(
                 url: request.url,
@@ -293,14 +293,13 @@ struct TransferStateMachine {
         return .success(response)
     }
 
-    private func isRedirect(_ response: URLResponse) -> Bool {
-        (response as? HTTPURLResponse).map { (300..<400).contains($0.statusCode) } ?? false
+    private func isRedirect(_ response: ResponseHead) -> Bool {
+        (300..<400).contains(response.status)
     }
 
     /// Returns true for 1xx, except 101, which is followed by a body.
-    private func isInterim(_ response: URLResponse) -> Bool {
-        guard let status = (response as? HTTPURLResponse)?.statusCode else { return false }
-        return (100..<200).contains(status) && status != 101
+    private func isInterim(_ response: ResponseHead) -> Bool {
+        (100..<200).contains(response.status) && response.status != 101
     }
 
     // MARK: Redirects and challenges
@@ -334,7 +333,7 @@ struct TransferStateMachine {
     }
 
     /// - Parameter exchange: the exchange of the task that waits for the answer, or nil if no task exists.
-    private mutating func consider(_ response: HTTPURLResponse, holding exchange: Exchange?) -> [Action] {
+    private mutating func consider(_ response: ResponseHead, holding exchange: Exchange?) -> [Action] {
         switch RedirectRules.verdict(on: response, to: request, after: chain, limit: redirectLimit) {
         case .follow(let proposal, let body):
             round += 1
@@ -350,7 +349,7 @@ struct TransferStateMachine {
 
     private mutating func answeredRedirect(
         _ answer: Answer,
-        _ response: HTTPURLResponse,
+        _ response: ResponseHead,
         proposal: URLRequest,
         _ body: CheckedRequest.Body,
         holding exchange: Exchange?
@@ -376,7 +375,7 @@ struct TransferStateMachine {
 
     /// Takes a redirect itself as the response. Its body is lost, unless its task waits for this: the task was
     /// cancelled, or the platform dropped the body.
-    private mutating func deliver(_ response: URLResponse, holding exchange: Exchange? = nil) -> [Action] {
+    private mutating func deliver(_ response: ResponseHead, holding exchange: Exchange? = nil) -> [Action] {
         guard let exchange else { return [.deliverHead(response)] + finish(.success(response)) }
         state = .running(exchange)
         return [.answerRedirect(nil)]
@@ -386,7 +385,7 @@ struct TransferStateMachine {
         if let exchange { abandon(exchange, with: error) } else { finish(.failure(error)) }
     }
 
-    private mutating func answeredChallenge(_ answer: Answer, response: URLResponse?) -> [Action] {
+    private mutating func answeredChallenge(_ answer: Answer, response: ResponseHead?) -> [Action] {
         if case .fail(let error) = answer {
             return finish(.failure(error))
         }

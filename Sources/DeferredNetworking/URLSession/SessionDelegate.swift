@@ -46,7 +46,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
         completionHandler(.allow)
-        send(.head(response), of: dataTask)
+        send(.head(ResponseHead(response)), of: dataTask)
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
@@ -70,7 +70,10 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         let given = givenDelegates.withLock { $0.removeValue(forKey: identifier) }
         withExtendedLifetime(given) {}
         let failure = BodyStreams.failure(of: task) ?? error
-        registry.remove(task: identifier)?.receive(.ended(task.response, error: failure), of: identifier)
+        registry.remove(task: identifier)?.receive(
+            .ended(task.response.map { ResponseHead($0) }, error: failure),
+            of: identifier
+        )
     }
 
     // The completion handler is never called: answering after a cancellation or a time-out traps, two answers at once
@@ -84,7 +87,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         newRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        send(.redirect(response, answer: RedirectHandling.answer(completionHandler, request)), of: task)
+        send(.redirect(ResponseHead(response), answer: RedirectHandling.answer(completionHandler, request)), of: task)
     }
 
     func urlSession(

@@ -73,7 +73,14 @@ extension URLSession {
         }
         let promise = Task<(Data, URLResponse)>.Promise()
         let reporter = ProgressReporter(unit: .bytes)
-        let sink = DataSink(onProgress: reporter.counting(direction)) { promise.fill(with: $0) }
+        let sink = DataSink(onProgress: reporter.counting(direction)) { result in
+            promise.fill(
+                with: Result {
+                    let (body, head) = try result.get()
+                    return (body, try head.platformResponse())
+                }
+            )
+        }
         let decider = SessionDelegateDecider(self)
         let transfer = Transfer(checked, on: lease, decider: decider, configure: configure, sink: sink)
         ResourceTimeout.limit(self, checked.url, until: promise) { [weak transfer] in transfer?.abort(with: $0) }

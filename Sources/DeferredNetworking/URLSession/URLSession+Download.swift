@@ -68,7 +68,9 @@ extension URLSession {
                 let decider = SessionDelegateDecider(self)
                 return Transfer(request, on: lease, decider: decider, configure: configure, sink: sink)
             },
-            completion: { promise.fill(with: $0) }
+            completion: { result in
+                promise.fill(with: Result { (destination, try result.get().platformResponse()) })
+            }
         )
         ResourceTimeout.limit(self, checked.url, until: promise) { [weak download] in download?.abort(with: $0) }
         return Task(promise, reporter: reporter, uponCancel: { _ in download.cancel() })

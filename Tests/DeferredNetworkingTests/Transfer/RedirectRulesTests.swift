@@ -10,16 +10,8 @@ import FoundationNetworking
 
 @Suite("Redirect rules", .ownThread, .timeLimit(.minutes(1)))
 struct RedirectRulesTests {
-    private func response(_ status: Int, location: String?) throws -> HTTPURLResponse {
-        let url = try #require(URL(string: "http://host/"))
-        return try #require(
-            HTTPURLResponse(
-                url: url,
-                statusCode: status,
-                httpVersion: "HTTP/1.1",
-                headerFields: location.map { ["Location": $0] } ?? [:]
-            )
-        )
+    private func response(_ status: Int, location: String?) -> ResponseHead {
+        .made(status, location.map { ["Location": $0] } ?? [:])
     }
 
     private func request(_ url: String = "http://a/b/c/d;p?q#f", method: String = "GET") throws -> URLRequest {
@@ -36,7 +28,7 @@ struct RedirectRulesTests {
 
     /// Returns the next request, or `nil` if the response is delivered.
     private func followed(_ status: Int, _ location: String?, _ request: URLRequest) throws -> URLRequest? {
-        let response = try response(status, location: location)
+        let response = response(status, location: location)
         switch RedirectRules.verdict(on: response, to: .checked(request), after: []) {
         case .follow(let next, _): return next
         case .deliver: return nil
@@ -102,7 +94,7 @@ struct RedirectRulesTests {
     }
 
     @Test func `twenty redirects are followed and the next one fails with its URL`() throws {
-        let response = try response(302, location: "/x")
+        let response = response(302, location: "/x")
         let request = CheckedRequest.checked(try request())
         let chain = Array(repeating: request.url, count: 20)
         guard case .follow = RedirectRules.verdict(on: response, to: request, after: Array(chain.dropLast())) else {
@@ -130,8 +122,8 @@ struct RedirectRulesTests {
         var put = URLRequest(url: try #require(URL(string: "http://a/")))
         put.httpMethod = "PUT"
         let request = CheckedRequest.checked(put, body: .file(URL(filePath: #filePath)))
-        let kept = RedirectRules.verdict(on: try response(308, location: "/x"), to: request, after: [])
-        let dropped = RedirectRules.verdict(on: try response(303, location: "/x"), to: request, after: [])
+        let kept = RedirectRules.verdict(on: response(308, location: "/x"), to: request, after: [])
+        let dropped = RedirectRules.verdict(on: response(303, location: "/x"), to: request, after: [])
         guard case .follow(_, .file) = kept else {
             Issue.record("\(kept)")
             return

@@ -13,7 +13,7 @@ import FoundationNetworking
 /// Transfers over tasks that wait for answers, as those of Apple's platforms do.
 @Suite("Transfers that answer their tasks", .ownThread, .timeLimit(.minutes(1)))
 struct TransferAnswersTests {
-    private typealias Outcome = Result<(Data, URLResponse), any Error>
+    private typealias Outcome = Result<(Data, ResponseHead), any Error>
 
     private let task = ScriptedTask()
     private let outcome = Deferred<Ending>()
@@ -36,10 +36,8 @@ struct TransferAnswersTests {
         )
     }
 
-    private func redirect(to location: String, status: Int = 302) throws -> HTTPURLResponse {
-        try #require(
-            HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: ["Location": location])
-        )
+    private func redirect(to location: String, status: Int = 302) -> ResponseHead {
+        .made(status, ["Location": location], from: url.absoluteString)
     }
 
     @Test func `a redirect is answered with the checked proposal, and the same task continues`() throws {
@@ -47,12 +45,12 @@ struct TransferAnswersTests {
         request.setValue("Bearer secret", forHTTPHeaderField: "Authorization")
         let transfer = begin(request)
         let answers = Log<URLRequest?>()
-        transfer.receive(.redirect(try redirect(to: "http://other/next"), answer: { answers.add($0) }), of: 1)
+        transfer.receive(.redirect(redirect(to: "http://other/next"), answer: { answers.add($0) }), of: 1)
         #expect(answers.entries.map { $0?.url?.absoluteString } == ["http://other/next"])
         #expect(answers.entries.first??.value(forHTTPHeaderField: "Authorization") == nil)
-        let response = try #require(HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil))
-        transfer.receive(.head(response), of: 1)
-        transfer.receive(.ended(response, error: nil), of: 1)
+        let head = ResponseHead.made(200)
+        transfer.receive(.head(head), of: 1)
+        transfer.receive(.ended(head, error: nil), of: 1)
         #expect(outcome.peek() == .status(200))
         #expect(task.log.entries == ["resume"])
     }
@@ -60,10 +58,10 @@ struct TransferAnswersTests {
     @Test func `a redirect that is not one to follow is the response, and one too many fails`() throws {
         let answers = Log<URLRequest?>()
         let transfer = begin()
-        transfer.receive(.redirect(try redirect(to: "ftp://host/"), answer: { answers.add($0) }), of: 1)
+        transfer.receive(.redirect(redirect(to: "ftp://host/"), answer: { answers.add($0) }), of: 1)
         #expect(answers.entries == [nil] && !outcome.isFilled)
         for _ in 0..<21 {
-            transfer.receive(.redirect(try redirect(to: "/next"), answer: { answers.add($0) }), of: 1)
+            transfer.receive(.redirect(redirect(to: "/next"), answer: { answers.add($0) }), of: 1)
         }
         #expect(answers.entries.compactMap { $0 }.count == 20 && answers.entries.count == 22)
         #expect(outcome.peek() == .url(.httpTooManyRedirects))
@@ -73,13 +71,13 @@ struct TransferAnswersTests {
     @Test func `a cancelled transfer answers the redirect that it was asked about, once`() throws {
         let answers = Log<URLRequest?>()
         let transfer = begin(decider: SilentDecider())
-        transfer.receive(.redirect(try redirect(to: "/next"), answer: { answers.add($0) }), of: 1)
+        transfer.receive(.redirect(redirect(to: "/next"), answer: { answers.add($0) }), of: 1)
         #expect(answers.entries.isEmpty)
         transfer.cancel()
         transfer.cancel()
         #expect(answers.entries == [nil])
         // The platform may still deliver a redirect that was on its way.
-        transfer.receive(.redirect(try redirect(to: "/next"), answer: { answers.add($0) }), of: 1)
+        transfer.receive(.redirect(redirect(to: "/next"), answer: { answers.add($0) }), of: 1)
         #expect(answers.entries == [nil, nil])
         #expect(outcome.peek() == .url(.cancelled))
     }
@@ -184,7 +182,7 @@ private final class ScriptedTask: EngineTask {
 /// Never answers.
 private struct SilentDecider: TransferDecider {
     func decide(
-        redirect response: HTTPURLResponse,
+        redirect head: ResponseHead,
         of task: any EngineTask,
         proposal: URLRequest,
         answer: @escaping @Sendable (URLRequest?) -> Void
@@ -202,7 +200,7 @@ private struct CredentialDecider: TransferDecider {
     }
 
     func decide(
-        redirect response: HTTPURLResponse,
+        redirect head: ResponseHead,
         of task: any EngineTask,
         proposal: URLRequest,
         answer: @escaping @Sendable (URLRequest?) -> Void

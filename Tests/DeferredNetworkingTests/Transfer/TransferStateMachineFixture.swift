@@ -40,10 +40,8 @@ struct MachineFixture {
         }
     }
 
-    private static func response(_ status: Int, _ headers: [String: String] = [:]) -> HTTPURLResponse {
-        guard let response = HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: headers)
-        else { preconditionFailure("a response of status \(status) cannot be made") }
-        return response
+    private static func response(_ status: Int, _ headers: [String: String] = [:]) -> ResponseHead {
+        .made(status, headers, from: url.absoluteString)
     }
 
     /// Returns true if the storage can cause the event in this state.
@@ -118,13 +116,13 @@ extension TransferStateMachine.Action {
         case .resumeTask(let task): "resume \(task)"
         case .cancelTask(let task): "cancel \(task)"
         case .answerRedirect(let request): "answer " + (request?.url.path ?? "nothing")
-        case .askAboutRedirect(let response, _, _): "ask \(response.statusCode)"
+        case .askAboutRedirect(let response, _, _): "ask \(response.status)"
         case .askAboutChallenge(let failures, _): "ask 401 after \(failures)"
-        case .deliverHead(let response): "head \((response as? HTTPURLResponse)?.statusCode ?? 0)"
+        case .deliverHead(let response): "head \(response.status)"
         case .deliverBytes(let bytes): "\(bytes.count) bytes"
         case .report(let progress):
             "\(progress.direction) \(progress.completed)/\(progress.total.map(String.init) ?? "?")"
-        case .finish(.success(let response)): "success \((response as? HTTPURLResponse)?.statusCode ?? 0)"
+        case .finish(.success(let response)): "success \(response.status)"
         case .finish(.failure(let error as URLError)): "failure \(error.code.rawValue)"
         case .finish(.failure(let error as URLClientError)): "failure \("\(error)".prefix(16))"
         case .finish(.failure): "failure"

@@ -40,6 +40,13 @@ enum Ending: Equatable, Sendable {
         case .failure(let error): self = Ending(error)
         }
     }
+
+    init(_ result: Result<(Data, ResponseHead), any Error>) {
+        switch result {
+        case .success(let (_, head)): self = .status(head.status)
+        case .failure(let error): self = Ending(error)
+        }
+    }
 }
 
 extension Task {

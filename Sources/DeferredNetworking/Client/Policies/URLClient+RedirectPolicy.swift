@@ -17,7 +17,7 @@ extension URLClient {
     /// `URLError.httpTooManyRedirects`, whose description contains the chain.
     public struct RedirectPolicy: Sendable {
         let limit: Int
-        let decide: @Sendable (HTTPURLResponse, URLRequest) -> URLRequest?
+        let decide: @Sendable (ResponseHead, URLRequest) -> URLRequest?
 
         /// Follows redirects up to a limit.
         public static func follow(atMost limit: Int = 20) -> Self {
@@ -26,8 +26,8 @@ extension URLClient {
 
         /// Follows redirects up to a limit, as long as scheme, host and port stay the same.
         public static func sameOrigin(atMost limit: Int = 20) -> Self {
-            Self(limit: limit) { response, proposal in
-                guard let from = response.url, let to = proposal.url, Origin(of: from) == Origin(of: to) else {
+            Self(limit: limit) { head, proposal in
+                guard let from = head.url, let to = proposal.url, Origin(of: from) == Origin(of: to) else {
                     return nil
                 }
                 return proposal
@@ -47,7 +47,9 @@ extension URLClient {
             atMost limit: Int = 20,
             _ decide: @escaping @Sendable (_ redirect: HTTPURLResponse, _ proposal: URLRequest) -> URLRequest?
         ) -> Self {
-            Self(limit: limit, decide: decide)
+            Self(limit: limit) { head, proposal in
+                (try? head.httpResponse()).flatMap { decide($0, proposal) }
+            }
         }
     }
 }

@@ -82,7 +82,7 @@ extension URLClient {
         func mayRepeat(_ request: CheckedRequest) -> Bool {
             guard !request.hasOneShotBody else { return false }
             return methods.contains(request.method.uppercased())
-                || request.request.value(forHTTPHeaderField: "Idempotency-Key") != nil
+                || request.value(of: "Idempotency-Key") != nil
         }
 
         /// Returns true if another attempt may succeed after this error.

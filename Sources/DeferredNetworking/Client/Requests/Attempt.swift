@@ -12,7 +12,7 @@ final class Attempt<Value: Sendable>: Sendable {
     let owner: ClientRequest<Value>
     private let round: Int
     private let lease: EngineLease
-    private let lastHead = Lock<HTTPURLResponse?>(nil)
+    private let lastHead = Lock<ResponseHead?>(nil)
 
     var events: EventReporter { owner.events }
     var validation: URLClient.StatusValidation { owner.configuration.validation }
@@ -46,27 +46,27 @@ final class Attempt<Value: Sendable>: Sendable {
         return transfer
     }
 
-    func received(head: URLResponse) {
+    func received(head: ResponseHead) {
         deadlines.noteHead()
-        guard let head = head as? HTTPURLResponse else { return }
+        guard head.isHTTP else { return }
         lastHead.withLock { $0 = head }
-        events.report(.response(head))
-    }
-
-    /// Returns a head as an HTTP response: all of a client's requests are HTTP.
-    func head(_ response: URLResponse) -> Result<HTTPURLResponse, any Error> {
-        (response as? HTTPURLResponse).map { .success($0) }
-            ?? .failure(URLError(.badServerResponse, failing: request.url))
+        events.report(head) { .response($0) }
     }
 
     /// Returns true if no other attempt would follow a response with this head.
-    func isFinal(_ head: HTTPURLResponse) -> Bool {
+    func isFinal(_ head: ResponseHead) -> Bool {
         owner.isFinal(head)
     }
 
     /// Delivers the request's result before the transfer ends.
     func deliver(_ value: Value) {
         owner.delivered(value, round: round)
+    }
+
+    /// Ends an attempt whose result was delivered before.
+    func endStream(_ error: (any Error)?) {
+        deadlines.end()
+        owner.streamEnded(error, round: round)
     }
 
     func end(with result: Result<Value, any Error>) {
@@ -91,15 +91,15 @@ extension Attempt: TransferDecider {
     }
 
     func decide(
-        redirect response: HTTPURLResponse,
+        redirect head: ResponseHead,
         of task: any EngineTask,
         proposal: URLRequest,
         answer: @escaping @Sendable (URLRequest?) -> Void
     ) {
         deadlines.noteActivity()
-        let next = redirects.decide(response, proposal)
+        let next = redirects.decide(head, proposal)
         if let target = next?.url {
-            events.report(.redirected(response, to: target))
+            events.report(head) { .redirected($0, to: target) }
         }
         answer(next)
     }

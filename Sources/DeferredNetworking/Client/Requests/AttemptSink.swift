@@ -1,9 +1,5 @@
 import Foundation
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 /// Sits between a transfer and the sink that processes its body: tracks activity and events, and withholds the bodies
 /// of responses that aren't accepted from that sink.
 ///
@@ -26,9 +22,9 @@ final class AttemptSink<Value: Sendable>: TransferSink, @unchecked Sendable {
         inner.begin(transfer)
     }
 
-    func receive(head: URLResponse) throws {
+    func receive(head: ResponseHead) throws {
         attempt.received(head: head)
-        if let head = head as? HTTPURLResponse, let validation, !validation.accepts(head.statusCode) {
+        if head.isHTTP, let validation, !validation.accepts(head.status) {
             refused = RefusedBody(of: head)
         } else {
             refused = nil
@@ -61,7 +57,7 @@ final class AttemptSink<Value: Sendable>: TransferSink, @unchecked Sendable {
         }
     }
 
-    func finish(_ result: Result<URLResponse, any Error>) {
+    func finish(_ result: Result<ResponseHead, any Error>) {
         if let refused, case .success = result {
             inner.finish(.failure(refused.error))
         } else {

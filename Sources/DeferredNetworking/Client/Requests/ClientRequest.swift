@@ -94,7 +94,11 @@ final class ClientRequest<Value: Sendable>: AnyClientRequest {
         handle { $0.attemptEnded(outcome, round: round, now: Date()) }
     }
 
-    func isFinal(_ head: HTTPURLResponse) -> Bool {
+    func streamEnded(_ error: (any Error)?, round: Int) {
+        handle { $0.streamEnded(error, round: round) }
+    }
+
+    func isFinal(_ head: ResponseHead) -> Bool {
         state.withLock { $0.machine.isFinal(head, now: Date()) }
     }
 

@@ -1,9 +1,5 @@
 import Foundation
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 /// A client's request, from its arrival through any number of attempts to its result.
 ///
 /// An attempt is a transfer with all its redirects. Rounds number the attempts, challenges and pauses, to tell late
@@ -33,7 +29,7 @@ struct ClientRequestStateMachine<Value: Sendable> {
         var result: Result<Value, any Error>
 
         /// The last head that arrived, whatever the result.
-        var head: HTTPURLResponse?
+        var head: ResponseHead?
 
         var error: (any Error)? {
             if case .failure(let error) = result { error } else { nil }
@@ -89,7 +85,7 @@ struct ClientRequestStateMachine<Value: Sendable> {
     init(_ request: CheckedRequest, retries: URLClient.RetryPolicy, authentication: URLClient.Authentication) {
         self.request = request
         self.retries = retries
-        let isFree = request.request.value(forHTTPHeaderField: "Authorization") == nil
+        let isFree = request.value(of: "Authorization") == nil
         authenticates = isFree && authentication.answer != nil
         credential = isFree ? authentication.preemptive : nil
     }
@@ -122,24 +118,23 @@ struct ClientRequestStateMachine<Value: Sendable> {
     }
 
     mutating func attemptEnded(_ outcome: Outcome, round: Int, now: Date) -> [Action] {
-        guard round == self.round else { return [] }
-        switch state {
-        case .attempting:
-            if let head = outcome.head, isChallenge(head) {
-                if let credential { refused.append(credential) }
-                credential = nil
-                challenges += 1
-                self.round += 1
-                state = .asking(outcome)
-                return [.ask(.init(response: head, refused: refused), round: self.round)]
-            }
+        guard round == self.round, case .attempting = state else { return [] }
+        guard let head = outcome.head, isChallenge(head), let response = try? head.httpResponse() else {
             return retry(after: outcome, now: now) ?? finish(outcome.result)
-        case .streaming:
-            state = .ended
-            return [.streamed(outcome.error), .leave]
-        case .new, .queued, .asking, .pausing, .ended:
-            return []
         }
+        if let credential { refused.append(credential) }
+        credential = nil
+        challenges += 1
+        self.round += 1
+        state = .asking(outcome)
+        return [.ask(.init(response: response, refused: refused), round: self.round)]
+    }
+
+    /// Handles the end of a stream that was delivered.
+    mutating func streamEnded(_ error: (any Error)?, round: Int) -> [Action] {
+        guard round == self.round, case .streaming = state else { return [] }
+        state = .ended
+        return [.streamed(error), .leave]
     }
 
     mutating func answered(_ answer: Result<URLClient.Credential?, any Error>, round: Int) -> [Action] {
@@ -181,7 +176,7 @@ struct ClientRequestStateMachine<Value: Sendable> {
     }
 
     /// Returns true if a response with this head ends the attempts, so that a stream may begin with it.
-    func isFinal(_ head: HTTPURLResponse, now: Date) -> Bool {
+    func isFinal(_ head: ResponseHead, now: Date) -> Bool {
         !isChallenge(head) && pause(after: head, or: nil, now: now) == nil
     }
 
@@ -210,9 +205,9 @@ struct ClientRequestStateMachine<Value: Sendable> {
         return retries.yieldsPlace ? [.stepAside, action] : [action]
     }
 
-    private func pause(after head: HTTPURLResponse?, or error: (any Error)?, now: Date) -> Duration? {
+    private func pause(after head: ResponseHead?, or error: (any Error)?, now: Date) -> Duration? {
         guard attempts - challenges < retries.attempts, retries.mayRepeat(request) else { return nil }
-        if let head, retries.statuses.contains(head.statusCode) {
+        if let head, retries.statuses.contains(head.status) {
             let asked = RetryAfter.pause(asked: head, now: now)
             return retries.pause(after: attempts - challenges, retryAfter: asked)
         }
@@ -221,8 +216,8 @@ struct ClientRequestStateMachine<Value: Sendable> {
     }
 
     /// Returns true for a 401 from the origin that the caller named, if another credential may help.
-    private func isChallenge(_ head: HTTPURLResponse) -> Bool {
-        guard head.statusCode == 401, authenticates, challenges < Self.challengeLimit, !request.hasOneShotBody,
+    private func isChallenge(_ head: ResponseHead) -> Bool {
+        guard head.status == 401, authenticates, challenges < Self.challengeLimit, !request.hasOneShotBody,
             let from = head.url
         else { return false }
         return Origin(of: from) == Origin(of: request.url)

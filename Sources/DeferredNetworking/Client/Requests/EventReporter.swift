@@ -32,6 +32,12 @@ final class EventReporter: Sendable {
         state.withLock { $0.received += Int64(count) }
     }
 
+    /// Reports an event with a response, whose object is made only for a monitor.
+    func report(_ head: ResponseHead, _ kind: (HTTPURLResponse) -> URLClient.Event.Kind) {
+        guard monitor != nil, let response = try? head.httpResponse() else { return }
+        report(kind(response))
+    }
+
     private static func isEnd(_ kind: URLClient.Event.Kind) -> Bool {
         if case .finished = kind { true } else { false }
     }

@@ -12,7 +12,7 @@ import FoundationNetworking
 /// The events of a request, as values: for tables and for random sequences.
 private enum RequestEvent: String, CaseIterable, Sendable {
     case begin, admitted, succeeded, refused, busy, failed, delivered, found, notFound, notAnswered, paused, abort
-    case staleEnd, staleAnswer, stalePause
+    case streamed, brokeOff, staleEnd, staleAnswer, stalePause, staleStreamEnd
 }
 
 /// A machine for a PUT that is attempted twice, and answers a challenge.
@@ -48,6 +48,9 @@ private struct RequestFixture {
         case .busy: return end(.success(503), status: 503, round: round)
         case .failed: return end(.failure(URLError(.networkConnectionLost)), status: nil, round: round)
         case .delivered: return machine.delivered(200, round: round)
+        case .streamed: return machine.streamEnded(nil, round: round)
+        case .brokeOff: return machine.streamEnded(URLError(.networkConnectionLost), round: round)
+        case .staleStreamEnd: return machine.streamEnded(nil, round: round - 1)
         case .found: return machine.answered(.success(.bearer(token: "\(round)")), round: round)
         case .notFound: return machine.answered(.success(nil), round: round)
         case .notAnswered: return machine.answered(.failure(URLError(.timedOut)), round: round)
@@ -64,9 +67,7 @@ private struct RequestFixture {
         status: Int?,
         round: Int
     ) -> [ClientRequestStateMachine<Int>.Action] {
-        let head = status.flatMap { status in
-            HTTPURLResponse(url: Self.url, statusCode: status, httpVersion: nil, headerFields: [:])
-        }
+        let head = status.map { ResponseHead.made($0, from: Self.url.absoluteString) }
         return machine.attemptEnded(
             .init(result: result, head: head),
             round: round,
@@ -126,8 +127,8 @@ struct ClientRequestStateMachineTests {
         (
             [.begin, .admitted, .delivered],
             [
-                .succeeded: ["streamed", "leave"], .refused: ["streamed", "leave"], .busy: ["streamed", "leave"],
-                .failed: ["broke off", "leave"], .abort: ["stop", "broke off", "leave"],
+                .streamed: ["streamed", "leave"], .brokeOff: ["broke off", "leave"],
+                .abort: ["stop", "broke off", "leave"],
             ]
         ),
         ([.begin, .admitted, .succeeded], [.admitted: ["leave"]]),

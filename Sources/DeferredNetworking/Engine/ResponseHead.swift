@@ -1,0 +1,116 @@
+internal import DeferredCore
+
+#if canImport(FoundationNetworking)
+package import Foundation
+package import FoundationNetworking
+#else
+package import Foundation
+#endif
+
+/// The head of a response, with the fields as the engine received them.
+///
+/// Foundation's object is made only for those who ask for it: it merges and renames the fields, and making one takes
+/// more time than all the rest of a small response.
+package final class ResponseHead: Sendable {
+    package struct Field: Sendable, Equatable {
+        package let name: String
+        package var value: String
+    }
+
+    private enum Source: Sendable {
+        /// The lines of the head, in order.
+        case lines([Field], version: String)
+
+        /// The platform's object, which has merged the lines.
+        case platform(URLResponse)
+    }
+
+    package let url: URL?
+
+    /// The status; zero for the response of a caller's `URLProtocol` that isn't HTTP.
+    package let status: Int
+
+    private let source: Source
+    private let made = Lock<HTTPURLResponse?>(nil)
+
+    package init(url: URL, version: String, status: Int, fields: [Field]) {
+        self.url = url
+        self.status = status
+        source = .lines(fields, version: version)
+    }
+
+    init(_ response: URLResponse) {
+        url = response.url
+        status = (response as? HTTPURLResponse)?.statusCode ?? 0
+        source = .platform(response)
+    }
+
+    package var isHTTP: Bool { status > 0 }
+
+    /// The HTTP version, such as "HTTP/1.1"; `nil` if the platform doesn't say.
+    var version: String? {
+        if case .lines(_, let version) = source { version } else { nil }
+    }
+
+    /// The fields in the order and the number in which they came; where the platform has merged them, sorted by name.
+    package var fields: [Field] {
+        switch source {
+        case .lines(let fields, _):
+            return fields
+        case .platform(let response):
+            let fields = (response as? HTTPURLResponse)?.allHeaderFields ?? [:]
+            return fields.compactMap { name, value in
+                guard let name = name as? String, let value = value as? String else { return nil }
+                return Field(name: name, value: value)
+            }.sorted { $0.name < $1.name }
+        }
+    }
+
+    /// Returns the value of a field, whatever its case; several are joined by commas: RFC 9110, section 5.3.
+    func value(of name: String) -> String? {
+        switch source {
+        case .lines(let fields, _):
+            var result: String?
+            for field in fields where HTTPToken.areEqualWithoutCase(field.name, name) {
+                if result == nil { result = field.value } else { result?.append(", " + field.value) }
+            }
+            return result
+        case .platform(let response):
+            return (response as? HTTPURLResponse)?.value(forHTTPHeaderField: name)
+        }
+    }
+
+    /// Returns Foundation's object, the same one each time.
+    ///
+    /// - Throws: `URLError.badServerResponse` for a response that isn't HTTP.
+    package func httpResponse() throws(URLError) -> HTTPURLResponse {
+        let response: HTTPURLResponse? =
+            switch source {
+            case .platform(let response): response as? HTTPURLResponse
+            case .lines(let fields, let version):
+                made.withLock { made in
+                    made = made ?? makeResponse(fields, version)
+                    return made
+                }
+            }
+        guard let response else { throw URLError(.badServerResponse, failing: url) }
+        return response
+    }
+
+    /// Returns Foundation's object, also for a response that isn't HTTP.
+    func platformResponse() throws(URLError) -> URLResponse {
+        if case .platform(let response) = source { response } else { try httpResponse() }
+    }
+
+    private func makeResponse(_ fields: [Field], _ version: String) -> HTTPURLResponse? {
+        guard let url else { return nil }
+        var merged: [String: Field] = [:]
+        merged.reserveCapacity(fields.count)
+        for field in fields {
+            let key = field.name.lowercased()
+            if merged[key]?.value.append(", " + field.value) == nil { merged[key] = field }
+        }
+        let byName = Dictionary(uniqueKeysWithValues: merged.values.map { ($0.name, $0.value) })
+        return HTTPURLResponse(url: url, statusCode: status, httpVersion: version, headerFields: byName)
+    }
+}

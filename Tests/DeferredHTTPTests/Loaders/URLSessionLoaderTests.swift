@@ -30,6 +30,23 @@ struct URLSessionLoaderTests {
         #expect(sent.values(for: "X-One") == ["1,2"] && sent.values(for: "Cookie") == ["a=1; b=2"])
     }
 
+    #if os(Linux)
+    @Test(arguments: [HTTPRequest.Delivery.data, .stream])
+    func `over libcurl repeated fields stay apart and in order`(delivery: HTTPRequest.Delivery) async throws {
+        let lines = ["Set-Cookie: a=1", "link: </2>; rel=next", "Set-Cookie: b=2", "Link: </9>; rel=last", "A: x"]
+        let head = "HTTP/1.1 200 OK\r\n" + lines.joined(separator: "\r\n") + "\r\nContent-Length: 0\r\n\r\n"
+        let server = try LoopbackServer { _ in .raw(.text(head)) }
+        defer { server.stop() }
+        var configuration = URLClient.Configuration()
+        configuration.engine = .libcurl
+        var request = HTTPRequest(url: server.url("/"))
+        request.delivery = delivery
+        let headers = try await URLSessionLoader(configuration: configuration).load(request).get().headers
+        #expect(headers.map { "\($0.name): \($0.value)" } == lines + ["Content-Length: 0"])
+        #expect(headers.values(for: "Link") == ["</2>; rel=next", "</9>; rel=last"])
+    }
+    #endif
+
     @Test(arguments: [400, 401, 404, 429, 500, 503])
     func `every status is a response, after one attempt`(status: Int) async throws {
         let server = try LoopbackServer { _ in

@@ -47,8 +47,8 @@ final class ClientCore: Sendable {
     /// The number of requests that have not ended, including those waiting in the queue.
     var requestCount: Int { state.withLock { $0.requests.count } }
 
-    /// The number of tasks that the engine runs for this client.
-    var transferCount: Int { state.withLock { $0.engine }?.taskCount ?? 0 }
+    /// The number of transfers that have not ended, or of which the engine still has something left.
+    var transferCount: Int { state.withLock { $0.admission.leaseCount } }
 
     /// Begins a request whose attempts are each started by `start`.
     func begin<Value: Sendable>(

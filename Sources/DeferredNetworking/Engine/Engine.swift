@@ -21,9 +21,6 @@ package protocol Engine: AnyObject, Sendable {
     /// Filled when the engine is gone and has closed everything.
     var invalidated: Future<Void> { get }
 
-    /// The number of tasks that have not ended.
-    var taskCount: Int { get }
-
     /// Checks that tasks can connect to the host of a URL.
     func checkHost(of url: URL) throws(URLClientError)
 

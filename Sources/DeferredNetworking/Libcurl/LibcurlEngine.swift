@@ -14,8 +14,6 @@ package final class LibcurlEngine: Engine {
 
     package var hasTimeouts: Bool { false }
 
-    package var taskCount: Int { mailbox.taskCount }
-
     package var invalidated: Future<Void> { mailbox.stopped.future }
 
     /// - Throws: ``URLClientError/engineUnavailable(reason:)`` if libcurl is missing or too old.
@@ -46,7 +44,7 @@ package final class LibcurlEngine: Engine {
     }
 
     package func makeTask(for request: CheckedRequest, of transfer: Transfer, configure: EngineTaskConfiguration?) {
-        let task = LibcurlTask(mailbox.countTask(), request, of: transfer, mailbox)
+        let task = LibcurlTask(mailbox.nextIdentifier(), request, of: transfer, mailbox)
         task.tell(.made(task))
     }
 

@@ -37,26 +37,14 @@ final class LibcurlMailbox: Sendable {
 
     private let options: LibcurlOptions
     private let state = Lock(State())
-    private let count = Atomic(0)
     private let lastIdentifier = Atomic(0)
-
-    /// The number of tasks that have not ended.
-    var taskCount: Int { count.load(ordering: .acquiring) }
 
     init(_ options: LibcurlOptions) {
         self.options = options
     }
 
-    /// Counts a new task, and returns its identifier.
-    func countTask() -> Int {
-        count.add(1, ordering: .relaxed)
-        return lastIdentifier.add(1, ordering: .relaxed).newValue
-    }
-
-    func countEnd() {
-        // Pairs with the load in `taskCount`: a reader that sees the end of a task also sees its effects.
-        count.subtract(1, ordering: .releasing)
-    }
+    /// Returns the identifier of a new task.
+    func nextIdentifier() -> Int { lastIdentifier.add(1, ordering: .relaxed).newValue }
 
     func submit(_ letter: Letter) {
         let mustStart = state.withLock { state in

@@ -90,7 +90,6 @@ final class LibcurlTask: EngineTask {
     func end(_ head: ResponseHead?, _ error: (any Error)?) {
         guard !hasEnded.exchange(true, ordering: .relaxed) else { return }
         tell(.ended(head, error: error))
-        mailbox.countEnd()
     }
 }
 #endif

@@ -168,8 +168,6 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
 final class TaskRegistry: Sendable {
     private let transfers = Lock<[Int: Transfer]>([:])
 
-    var count: Int { transfers.withLock { $0.count } }
-
     func insert(_ transfer: Transfer, task: Int) {
         transfers.withLock { $0[task] = transfer }
     }

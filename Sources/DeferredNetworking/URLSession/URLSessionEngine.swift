@@ -27,10 +27,6 @@ package final class URLSessionEngine: Engine {
 
     package var hasTimeouts: Bool { true }
 
-    package var taskCount: Int {
-        delegate.registry.count + (engineWithoutCookies.withLock { $0 }?.taskCount ?? 0)
-    }
-
     /// Filled when the session makes no more callbacks.
     package var invalidated: Future<Void> { delegate.invalidated.future }
 

@@ -152,7 +152,6 @@ struct TransferAnswersTests {
 private final class ScriptedEngine: Engine {
     let defaultHeaders: [String: String] = [:]
     let invalidated = Future<Void>.never
-    let taskCount = 0
     let hasTimeouts = false
     private let task: ScriptedTask
 

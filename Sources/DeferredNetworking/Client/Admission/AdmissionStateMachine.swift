@@ -27,7 +27,7 @@ struct AdmissionStateMachine {
     private var runningCount = 0
 
     /// The number of attempts and transfers that may still create tasks on the engine, or wait for the end of a task.
-    private var leaseCount = 0
+    private(set) var leaseCount = 0
 
     private let limit: Int
 

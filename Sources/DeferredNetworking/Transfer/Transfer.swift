@@ -17,16 +17,53 @@ package final class Transfer: Sendable {
         var machine: TransferStateMachine
         var outbox: [TransferStateMachine.Action] = []
         var isEmptyingOutbox = false
-        var task: (any EngineTask)?
+        var parts: Parts
+        var sinkError: (any Error)?
         var challenge: URLAuthenticationChallenge?
 
         /// The answer to a redirect, for which the platform's task waits.
         var redirectAnswer: RedirectAnswer?
+        var configure: EngineTaskConfiguration?
+
+        /// Feeds an event to the machine. Returns the actions, unless another call performs them.
+        mutating func feed(_ event: (inout State) -> [TransferStateMachine.Action]) -> Batch? {
+            let actions = event(&self)
+            guard !isEmptyingOutbox else {
+                outbox += actions
+                return nil
+            }
+            isEmptyingOutbox = !actions.isEmpty
+            return isEmptyingOutbox ? batch(actions) : nil
+        }
+
+        /// Empties the outbox; returns nil, and ends the performing, if it is empty.
+        mutating func nextBatch() -> Batch? {
+            isEmptyingOutbox = !outbox.isEmpty
+            defer { outbox = [] }
+            return isEmptyingOutbox ? batch(outbox) : nil
+        }
+
+        private func batch(_ actions: [TransferStateMachine.Action]) -> Batch {
+            Batch(actions: actions, parts: parts, mayDeliver: sinkError == nil)
+        }
+    }
+
+    /// The objects that actions are performed on.
+    private struct Parts {
+        var task: (any EngineTask)?
         var sink: (any TransferSink)?
-        var sinkError: (any Error)?
         var lease: EngineLease?
         var decider: (any TransferDecider)?
-        var configure: EngineTaskConfiguration?
+
+        /// Returns the task, if it is the one with this identifier.
+        func task(_ identifier: Int) -> (any EngineTask)? { task?.identifier == identifier ? task : nil }
+    }
+
+    /// Actions that were decided in one step, to be performed without the lock.
+    private struct Batch {
+        let actions: [TransferStateMachine.Action]
+        var parts: Parts
+        var mayDeliver: Bool
     }
 
     private let state: Lock<State>
@@ -50,29 +87,27 @@ package final class Transfer: Sendable {
         state = Lock(
             State(
                 machine: TransferStateMachine(request: request, redirectLimit: redirectLimit),
-                sink: sink,
-                lease: lease,
-                decider: decider,
+                parts: Parts(sink: sink, lease: lease, decider: decider),
                 configure: configure
             )
         )
         sink.begin(self)
-        handle { $0.start() }
+        handle { $0.machine.start() }
     }
 
     /// Ends the transfer with `URLError.cancelled` and the failing URL, unless it has ended. Doesn't block.
     package func cancel() {
-        handle { $0.cancel() }
+        handle { $0.machine.cancel() }
     }
 
     /// Ends the transfer with `error`, unless it has ended.
     package func abort(with error: any Error) {
-        handle { $0.abort(with: error) }
+        handle { $0.machine.abort(with: error) }
     }
 
     /// Pauses or resumes reading the response, if the engine supports it: see ``EngineTask/hold(while:)``.
     package func hold(while isHeld: @escaping @Sendable () -> Bool) {
-        state.withLock { $0.task }?.hold(while: isHeld)
+        state.withLock { $0.parts.task }?.hold(while: isHeld)
     }
 
     // MARK: Events
@@ -82,125 +117,112 @@ package final class Transfer: Sendable {
         switch event {
         case .made(let made):
             // The previous task's captures are released outside of the lock.
-            let old = state.withLock { state in
-                defer { state.task = made }
-                return state.task
+            var replaced: (any EngineTask)? = made
+            handle { state in
+                swap(&replaced, &state.parts.task)
+                return state.machine.created(task: task)
             }
-            withExtendedLifetime(old) {}
-            handle { $0.created(task: task) }
         case .head(let head):
-            handle { $0.received(head, task: task) }
+            handle { $0.machine.received(head, task: task) }
         case .redirect(let head, nil):
-            handle { $0.redirected(by: head, task: task) }
+            handle { $0.machine.redirected(by: head, task: task) }
         case .redirect(let head, let answer?):
-            let isCurrent = state.withLock { state in
-                guard state.task?.identifier == task, state.redirectAnswer == nil else { return false }
+            var isCurrent = false
+            handle { state in
+                guard state.parts.task(task) != nil, state.redirectAnswer == nil else { return [] }
+                isCurrent = true
                 state.redirectAnswer = answer
-                return true
+                return state.machine.redirected(by: head, task: task, isHeld: true)
             }
-            guard isCurrent else { return answer(nil) }
-            handle { $0.redirected(by: head, task: task, isHeld: true) }
+            if !isCurrent { answer(nil) }
         case .challenge(let challenge, nil):
-            state.withLock { $0.challenge = challenge }
-            handle { $0.challenged(task: task) }
+            handle { state in
+                state.challenge = challenge
+                return state.machine.challenged(task: task)
+            }
         case .challenge(let challenge, let answer?):
-            let (decider, task) = state.withLock { ($0.decider, $0.task) }
-            guard let decider, let task else { return answer(.performDefaultHandling, nil) }
+            let parts = state.withLock { $0.parts }
+            guard let decider = parts.decider, let task = parts.task else {
+                return answer(.performDefaultHandling, nil)
+            }
             decider.decide(challenge: challenge, of: task) { disposition, credential in
                 self.meet(challenge, disposition, credential, answer)
             }
         case .waiting:
-            state.withLock { $0.decider }?.waitsForConnectivity()
+            state.withLock { $0.parts.decider }?.waitsForConnectivity()
         case .bodyBegan(let answer):
-            handle { $0.bodyBegan(task: task) }
+            handle { $0.machine.bodyBegan(task: task) }
             answer?(nextStream())
         case .bytes(let bytes):
-            handle { $0.received(bytes, task: task) }
+            handle { $0.machine.received(bytes, task: task) }
         case .sent(let count, let total):
-            handle { $0.sent(count, expected: total, task: task) }
+            handle { $0.machine.sent(count, expected: total, task: task) }
         case .needsBody:
-            handle { $0.bodyStreamWanted(task: task) }
+            handle { $0.machine.bodyStreamWanted(task: task) }
         case .measured(let metrics):
-            state.withLock { $0.decider }?.measured(metrics)
+            state.withLock { $0.parts.decider }?.measured(metrics)
         case .ended(let head, let error):
-            handle { $0.completed(task: task, response: head, error: error) }
+            handle { $0.machine.completed(task: task, response: head, error: error) }
         case .invalidated:
-            handle { $0.invalidated() }
+            handle { $0.machine.invalidated() }
         }
     }
 
     /// Feeds one event to the machine, and performs the actions that it returns.
-    private func handle(_ event: (inout TransferStateMachine) -> [TransferStateMachine.Action]) {
-        let mustEmptyOutbox = state.withLock { state in
-            state.outbox += event(&state.machine)
-            guard !state.outbox.isEmpty, !state.isEmptyingOutbox else { return false }
-            state.isEmptyingOutbox = true
-            return true
-        }
-        guard mustEmptyOutbox else { return }
-        while let actions = nextActions() {
-            actions.forEach(perform)
-        }
-    }
-
-    private func nextActions() -> [TransferStateMachine.Action]? {
-        state.withLock { state in
-            guard !state.outbox.isEmpty else {
-                state.isEmptyingOutbox = false
-                return nil
-            }
-            defer { state.outbox = [] }
-            return state.outbox
+    private func handle(_ event: (inout State) -> [TransferStateMachine.Action]) {
+        var next = state.withLock { $0.feed(event) }
+        while var batch = next {
+            for action in batch.actions { perform(action, &batch) }
+            next = state.withLock { $0.nextBatch() }
         }
     }
 
     // MARK: Actions
 
     /// Called without a lock, by the one thread that empties the outbox.
-    private func perform(_ action: TransferStateMachine.Action) {
+    private func perform(_ action: TransferStateMachine.Action, _ batch: inout Batch) {
         switch action {
         case .createTask(let request):
-            let (lease, configure) = state.withLock { ($0.lease, $0.configure) }
-            lease?.engine.makeTask(for: request, of: self, configure: configure)
+            let configure = state.withLock { $0.configure }
+            batch.parts.lease?.engine.makeTask(for: request, of: self, configure: configure)
         case .resumeTask(let task):
-            let decider = state.withLock { $0.decider }
-            decider?.willSend()
-            current(task)?.resume()
+            batch.parts.decider?.willSend()
+            batch.parts.task(task)?.resume()
         case .cancelTask(let task):
-            current(task)?.cancel()
+            batch.parts.task(task)?.cancel()
         case .answerRedirect(let request):
-            let (answer, decider) = state.withLock { ($0.redirectAnswer.take(), $0.decider) }
-            if request != nil { decider?.willSend() }
+            let answer = state.withLock { $0.redirectAnswer.take() }
+            if request != nil { batch.parts.decider?.willSend() }
             answer?(request?.withStream)
         case .askAboutRedirect(let head, let proposal, let round):
-            ask(about: head, proposal: proposal, round: round)
+            ask(about: head, proposal: proposal, round: round, batch.parts)
         case .askAboutChallenge(let failures, let round):
-            askAboutChallenge(failures: failures, round: round)
+            askAboutChallenge(failures: failures, round: round, batch.parts)
         case .deliverHead(let head):
-            deliver { try $0.receive(head: head) }
+            deliver(&batch) { try $0.receive(head: head) }
         case .deliverBytes(let bytes):
-            deliver { try $0.receive(bytes: bytes) }
-            state.withLock { $0.task }?.took(bytes.count)
+            deliver(&batch) { try $0.receive(bytes: bytes) }
+            batch.parts.task?.took(bytes.count)
         case .report(let progress):
-            deliver { $0.report(progress) }
+            deliver(&batch) { $0.report(progress) }
         case .finish(let result):
-            let (sink, error, url) = state.withLock { ($0.sink.take(), $0.sinkError.take(), $0.machine.request.url) }
+            let (sink, error, url) = state.withLock {
+                ($0.parts.sink.take(), $0.sinkError.take(), $0.machine.request.url)
+            }
+            batch.parts.sink = nil
             let final = error.map { .failure($0) } ?? result
             sink?.finish(final.mapError { $0.naming(url) })
         case .release:
-            release()
+            release(&batch)
         }
     }
 
-    private func current(_ identifier: Int) -> (any EngineTask)? {
-        state.withLock { $0.task?.identifier == identifier ? $0.task : nil }
-    }
-
-    private func deliver(_ call: (any TransferSink) throws -> Void) {
-        guard let sink = state.withLock({ $0.sinkError == nil ? $0.sink : nil }) else { return }
+    private func deliver(_ batch: inout Batch, _ call: (any TransferSink) throws -> Void) {
+        guard batch.mayDeliver, let sink = batch.parts.sink else { return }
         do {
             try call(sink)
         } catch {
+            batch.mayDeliver = false
             // The machine may have finished already: a result that waits in the outbox must not turn this error into a
             // success.
             state.withLock { $0.sinkError = error }
@@ -208,35 +230,30 @@ package final class Transfer: Sendable {
         }
     }
 
-    private func ask(about head: ResponseHead, proposal: URLRequest, round: Int) {
-        let (decider, task) = state.withLock { ($0.decider, $0.task) }
-        guard let decider, let task else {
-            return follow(proposal, round: round)
-        }
+    private func ask(about head: ResponseHead, proposal: URLRequest, round: Int, _ parts: Parts) {
+        guard let decider = parts.decider, let task = parts.task else { return follow(proposal, round: round) }
         decider.decide(redirect: head, of: task, proposal: proposal) { self.follow($0, round: round) }
     }
 
     /// Answers a question about a redirect: nil takes it as the response.
     private func follow(_ request: URLRequest?, round: Int) {
-        let lease = state.withLock { $0.lease }
+        let lease = state.withLock { $0.parts.lease }
         do throws(URLClientError) {
             if let url = request?.url { try lease?.engine.checkHost(of: url) }
-            handle { $0.answered(request.map { .follow($0) } ?? .deliver, round: round) }
+            handle { $0.machine.answered(request.map { .follow($0) } ?? .deliver, round: round) }
         } catch {
-            handle { $0.answered(.fail(error.about(request?.url)), round: round) }
+            handle { $0.machine.answered(.fail(error.about(request?.url)), round: round) }
         }
     }
 
-    private func askAboutChallenge(failures: Int, round: Int) {
-        let (decider, task, challenge, url) = state.withLock {
-            ($0.decider, $0.task, $0.challenge.take(), $0.machine.request.url)
-        }
-        guard let decider, let task, let challenge else {
-            return handle { $0.answered(.deliver, round: round) }
+    private func askAboutChallenge(failures: Int, round: Int, _ parts: Parts) {
+        let (challenge, url) = state.withLock { ($0.challenge.take(), $0.machine.request.url) }
+        guard let decider = parts.decider, let task = parts.task, let challenge else {
+            return handle { $0.machine.answered(.deliver, round: round) }
         }
         let counted = ChallengeHandling.challenge(challenge, failures: failures)
         decider.decide(challenge: counted, of: task) { disposition, credential in
-            self.handle { $0.answered(.init(disposition, credential, url: url), round: round) }
+            self.handle { $0.machine.answered(.init(disposition, credential, url: url), round: round) }
         }
     }
 
@@ -279,16 +296,17 @@ package final class Transfer: Sendable {
     /// True if the response may be kept in a cache.
     var isCacheable: Bool { state.withLock { $0.machine.request.isCacheable } }
 
-    private func release() {
-        // The decider's captures, among them the user's session, are released before the lease, and all outside of the
-        // lock.
+    /// Releases the decider's captures, among them the user's session, before the lease, and all outside of the lock.
+    private func release(_ batch: inout Batch) {
         var held = state.withLock { state in
-            let (task, challenge, answer) = (state.task.take(), state.challenge.take(), state.redirectAnswer.take())
-            return Optional((task, challenge, answer, state.decider.take(), state.configure.take()))
+            defer { state.parts = Parts() }
+            let answers = (state.challenge.take(), state.redirectAnswer.take(), state.configure.take())
+            return Optional((state.parts, answers))
         }
-        withExtendedLifetime(held) {}
+        let lease = batch.parts.lease
+        batch.parts = Parts()
+        held?.0.lease = nil
         held = nil
-        let lease = state.withLock { $0.lease.take() }
         withExtendedLifetime(lease) {}
     }
 }

@@ -1,3 +1,12 @@
+/// An operation that can be asked to stop.
+///
+/// Cancelling is a request, not an outcome: the operation decides how it ends. Cancelling twice, or after the end, does
+/// nothing, and cancelling is safe from any thread.
+public protocol Cancellable: Sendable {
+    /// Asks the operation to stop. Idempotent; returns without waiting for the end.
+    func cancel()
+}
+
 /// A registered handler, which can be cancelled.
 ///
 /// Every call that registers a handler returns a registration. Keep it if the handler may become pointless before the

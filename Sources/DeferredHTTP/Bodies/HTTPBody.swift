@@ -1,3 +1,4 @@
+internal import DeferredNetworking
 public import Foundation
 
 /// The body of a request: a sequence of bytes and files, or a stream of bytes.
@@ -107,4 +108,33 @@ extension HTTPBody: CustomStringConvertible, CustomReflectable {
 
     /// The same as ``description``.
     public var customMirror: Mirror { Mirror(self, children: ["body": description]) }
+}
+
+extension HTTPBody {
+    /// Creates a body from a value, encoded as JSON.
+    ///
+    /// - Throws: The encoder's `EncodingError`.
+    public static func json(_ value: some Encodable, using encoder: JSONEncoder = JSONEncoder()) throws -> HTTPBody {
+        .data(try encoder.encode(value), contentType: "application/json")
+    }
+}
+
+extension HTTPBody {
+    /// Creates a body from form fields, as `application/x-www-form-urlencoded`: the WHATWG URL standard, section 5.2.
+    ///
+    /// - Parameter fields: The fields, in order; a name can occur several times.
+    public static func form(_ fields: KeyValuePairs<String, String>) -> HTTPBody {
+        form(fields.map { URLQueryItem(name: $0.key, value: $0.value) })
+    }
+
+    /// Creates a body from form fields. See ``form(_:)-(KeyValuePairs<String,String>)``.
+    public static func form(_ fields: [URLQueryItem]) -> HTTPBody {
+        let text = fields.map { encoded($0.name) + "=" + encoded($0.value ?? "") }.joined(separator: "&")
+        return .data(Data(text.utf8), contentType: "application/x-www-form-urlencoded")
+    }
+
+    private static func encoded(_ text: String) -> String {
+        PercentEncoding.encode(text, allowing: PercentEncoding.form.union(" "))
+            .replacingOccurrences(of: " ", with: "+")
+    }
 }

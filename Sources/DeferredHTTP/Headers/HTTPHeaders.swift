@@ -97,3 +97,39 @@ extension HTTPHeaders.Field: Hashable {
 }
 
 extension HTTPHeaders: Hashable {}
+
+/// The fields, in order.
+extension HTTPHeaders: RandomAccessCollection {
+    /// The position of the first field.
+    public var startIndex: Int { fields.startIndex }
+
+    /// The position after the last field.
+    public var endIndex: Int { fields.endIndex }
+
+    /// The field at a position.
+    public subscript(position: Int) -> Field { fields[position] }
+}
+
+extension HTTPHeaders.Field: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The field in one line; of credentials, only the name.
+    public var description: String {
+        DisplayText.line("\(name): \(Redaction.isSecret(name) ? Redaction.mark : value)")
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// No children, so that `dump` reveals no credentials.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension HTTPHeaders: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The fields; of credentials, only the names.
+    public var description: String { "[" + fields.map(\.description).joined(separator: ", ") + "]" }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// The fields, each with its own description.
+    public var customMirror: Mirror { Mirror(self, unlabeledChildren: fields, displayStyle: .collection) }
+}

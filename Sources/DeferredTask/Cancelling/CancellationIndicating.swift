@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// An error of your own that can stand for a cancellation.
 ///
 /// Conform an error that stands for a cancellation, and ``Swift/Error/isCancellation`` is true for it: `retry` does not
@@ -17,4 +19,22 @@ public protocol CancellationIndicating: Error {
 extension CancellationIndicating {
     /// True: every value of the error stands for a cancellation.
     public var indicatesCancellation: Bool { true }
+}
+
+extension Error {
+    /// A Boolean value that indicates whether this error stands for a cancellation rather than a failure.
+    ///
+    /// True for `CancellationError`, `URLError.cancelled`, `CocoaError.userCancelled`, an `HTTPError` with this code,
+    /// and any ``CancellationIndicating`` error that indicates a cancellation.
+    public var isCancellation: Bool {
+        if self is CancellationError { return true }
+        if let error = self as? any CancellationIndicating { return error.indicatesCancellation }
+        // By domain, since on Linux URLError is declared in FoundationNetworking, which this module does not import.
+        let error = self as NSError
+        return switch error.domain {
+        case NSURLErrorDomain: error.code == NSURLErrorCancelled
+        case NSCocoaErrorDomain: error.code == CocoaError.Code.userCancelled.rawValue
+        default: false
+        }
+    }
 }

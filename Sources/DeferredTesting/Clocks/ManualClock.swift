@@ -91,3 +91,59 @@ public final class ManualClock: Clock {
         for sleeper in due { sleeper.resume() }
     }
 }
+
+extension ManualClock {
+    /// A point in the time of a ``ManualClock``.
+    ///
+    /// Instants of different clocks compare by how far each clock has been advanced.
+    public struct Instant: InstantProtocol {
+        /// The time by which a clock that shows this instant has been advanced.
+        public let offset: Duration
+
+        /// Creates the instant at which a clock has been advanced by `offset`; by default, the one at which each clock
+        /// starts.
+        public init(offset: Duration = .zero) {
+            self.offset = offset
+        }
+
+        /// Returns the instant that is `duration` later.
+        public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+
+        /// Returns the time from this instant until `other`.
+        public func duration(to other: Instant) -> Duration { other.offset - offset }
+
+        /// Returns a Boolean value that indicates whether `one` is earlier than `other`.
+        public static func < (one: Instant, other: Instant) -> Bool { one.offset < other.offset }
+    }
+}
+
+extension ManualClock {
+    /// Suspends the current task until the clock has been advanced to `deadline`; returns at once if it already has.
+    ///
+    /// - Parameters:
+    ///   - deadline: The instant at which the task wakes.
+    ///   - tolerance: Has no effect: no task is woken late.
+    /// - Throws: `CancellationError`, at once, when the current task is cancelled.
+    public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
+        try Task.checkCancellation()
+        let ticket = sleepers.withLock { $0.ticket(until: deadline) }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                switch sleepers.withLock({ $0.sleep(ticket, continuation) }) {
+                case .due:
+                    continuation.resume()
+                case .sleeps(let watchers):
+                    // The handler below misses a cancellation that came before the task was asleep.
+                    if Task.isCancelled { cancel(ticket) }
+                    for watcher in watchers { watcher.fulfil(with: ()) }
+                }
+            }
+        } onCancel: {
+            cancel(ticket)
+        }
+    }
+
+    private func cancel(_ ticket: SleepTicket) {
+        sleepers.withLock { $0.cancel(ticket) }?.resume(throwing: CancellationError())
+    }
+}

@@ -99,7 +99,9 @@ package enum Trampoline {
     static func catchUp(until isDone: () -> Bool = { false }) {
         let nesting = deferred_nesting()
         while nesting.pointee.putOffCount > 0, !isDone() {
-            let body = Backlog.current.value.putOff.removeFirst()
+            guard let body = Backlog.current.value.putOff.popFirst() else {
+                preconditionFailure("the trampoline has no pending closure")
+            }
             nesting.pointee.putOffCount -= 1
             if nesting.pointee.putOffCount == 0 { threadsBehind.subtract(1, ordering: .relaxed) }
             body()
@@ -141,7 +143,7 @@ private final class Backlog {
     static let current = ThreadLocal { Backlog() }
 
     @exclusivity(unchecked)
-    var putOff = Queue()
+    var putOff = Queue<() -> Void>()
 
     /// The nodes, closures and objects that wait to be freed.
     var dropped: [Dropped] = []
@@ -152,29 +154,6 @@ private final class Backlog {
         case nodes(FutureNode.List, isDismissing: Bool)
         case closure((@Sendable () -> Void)?)
         case object(AnyObject)
-    }
-
-    /// A first-in, first-out queue of closures.
-    struct Queue {
-        private var bodies: [(() -> Void)?] = []
-        private var next = 0
-
-        var isEmpty: Bool { next == bodies.count }
-
-        mutating func append(_ body: @escaping () -> Void) { bodies.append(body) }
-
-        mutating func removeFirst() -> () -> Void {
-            guard let body = bodies[next].take() else { preconditionFailure("the trampoline has no pending closure") }
-            next += 1
-            if next > 32, 2 * next >= bodies.count {
-                bodies.removeFirst(next)
-                next = 0
-            } else if isEmpty {
-                bodies.removeAll(keepingCapacity: true)
-                next = 0
-            }
-            return body
-        }
     }
 
     /// Frees everything in a loop: freeing a handler can free the future derived from it, and so that future's

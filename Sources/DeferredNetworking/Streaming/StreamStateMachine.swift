@@ -1,3 +1,4 @@
+internal import DeferredCore
 import Foundation
 
 /// The received but unread bytes of a stream: in memory up to a limit, and beyond it in a file.
@@ -43,8 +44,7 @@ struct StreamStateMachine {
     /// True while the sender should pause.
     private(set) var isFull = false
 
-    private var chunks: [Data] = []
-    private var firstChunk = 0
+    private var chunks = Queue<Data>()
     private var memoryCount = 0
 
     /// The range of the file that is written and not yet read, including the part that is being read.
@@ -97,8 +97,8 @@ struct StreamStateMachine {
 
     /// Returns the next step for a reader. An error comes after the bytes received before it.
     mutating func next() -> Next {
-        if firstChunk < chunks.count {
-            let bytes = takeFirstChunk()
+        if let bytes = chunks.popFirst() {
+            memoryCount -= bytes.count
             took(bytes.count)
             return .bytes(bytes)
         }
@@ -129,8 +129,7 @@ struct StreamStateMachine {
 
     /// Discards all bytes that are not read yet.
     mutating func discard() {
-        chunks = []
-        firstChunk = 0
+        chunks = Queue()
         memoryCount = 0
         spilled = 0..<0
         (waitingCount, isFull) = (0, false)
@@ -140,17 +139,5 @@ struct StreamStateMachine {
     private mutating func took(_ count: Int) {
         waitingCount -= Int64(count)
         if let marks, waitingCount <= marks.low { isFull = false }
-    }
-
-    private mutating func takeFirstChunk() -> Data {
-        let bytes = chunks[firstChunk]
-        chunks[firstChunk] = Data()
-        firstChunk += 1
-        memoryCount -= bytes.count
-        if firstChunk == chunks.count {
-            chunks.removeAll(keepingCapacity: true)
-            firstChunk = 0
-        }
-        return bytes
     }
 }

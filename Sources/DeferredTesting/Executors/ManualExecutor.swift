@@ -19,7 +19,7 @@ public import DeferredCore
 /// kept until it has run, is removed, or the executor is released. A handler keeps its executor, so one on which
 /// handlers still wait is not released before ``removeAll()``.
 public final class ManualExecutor: Executor {
-    private let queue = Lock(BodyQueue())
+    private let queue = Lock(Queue<@Sendable () -> Void>())
 
     /// Creates an executor without closures.
     public init() {}
@@ -56,36 +56,9 @@ public final class ManualExecutor: Executor {
     public func removeAll() {
         // Released outside of the lock, since a closure's captures can run any code when they are deinitialised.
         let removed = queue.withLock { queue in
-            defer { queue = BodyQueue() }
+            defer { queue = Queue() }
             return queue
         }
         withExtendedLifetime(removed) {}
-    }
-}
-
-/// A first-in, first-out queue of closures, with amortised constant time at both ends.
-private struct BodyQueue: Sendable {
-    typealias Body = @Sendable () -> Void
-
-    /// The elements before `head` have been taken.
-    private var bodies: [Body?] = []
-    private var head = 0
-
-    var count: Int { bodies.count - head }
-
-    mutating func append(_ body: @escaping Body) {
-        bodies.append(body)
-    }
-
-    mutating func popFirst() -> Body? {
-        guard head < bodies.count else { return nil }
-        defer {
-            head += 1
-            if head * 2 > bodies.count {
-                bodies.removeFirst(head)
-                head = 0
-            }
-        }
-        return bodies[head].take()
     }
 }

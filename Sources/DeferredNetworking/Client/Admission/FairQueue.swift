@@ -1,16 +1,12 @@
+internal import DeferredCore
+
 /// A round-robin queue: first in, first out per host, and the hosts take turns.
 package struct FairQueue: Sendable {
-    private var lines: [String: Line] = [:]
-    private var turns: [String] = []
-    private var nextTurn = 0
+    /// The items of each host. Removed items stay in place until their turn comes.
+    private var lines: [String: Queue<UInt64>] = [:]
+    private var turns = Queue<String>()
     private var waiting: Set<UInt64> = []
     private var staleCount = 0
-
-    /// The queue of one host. Removed items stay in place until their turn comes.
-    private struct Line: Sendable {
-        var items: [UInt64] = []
-        var next = 0
-    }
 
     package init() {}
 
@@ -21,7 +17,7 @@ package struct FairQueue: Sendable {
         if lines[host] == nil {
             turns.append(host)
         }
-        lines[host, default: Line()].items.append(item)
+        lines[host, default: Queue()].append(item)
     }
 
     /// Removes an item and returns true, or returns false if it wasn't waiting. Amortised O(1).
@@ -36,38 +32,23 @@ package struct FairQueue: Sendable {
 
     /// Removes and returns the next item, or nil if none waits. Amortised O(1).
     package mutating func popFirst() -> UInt64? {
-        while nextTurn < turns.count {
-            let host = turns[nextTurn]
-            nextTurn += 1
+        while let host = turns.popFirst() {
             let item = popFirst(of: host)
-            if lines[host] != nil {
-                turns.append(host)
-            }
-            if nextTurn > turns.count / 2 {
-                turns.removeFirst(nextTurn)
-                nextTurn = 0
-            }
+            if lines[host] != nil { turns.append(host) }
             if let item { return item }
         }
         return nil
     }
 
     private mutating func popFirst(of host: String) -> UInt64? {
+        // Taken out of the dictionary, so that its elements are not copied.
         guard var line = lines.removeValue(forKey: host) else { return nil }
-        while line.next < line.items.count {
-            let item = line.items[line.next]
-            line.next += 1
+        while let item = line.popFirst() {
             guard waiting.remove(item) != nil else {
                 staleCount -= 1
                 continue
             }
-            if line.next > line.items.count / 2 {
-                line.items.removeFirst(line.next)
-                line.next = 0
-            }
-            if !line.items.isEmpty {
-                lines[host] = line
-            }
+            if !line.isEmpty { lines[host] = line }
             return item
         }
         return nil
@@ -75,11 +56,11 @@ package struct FairQueue: Sendable {
 
     private mutating func removeStale() {
         staleCount = 0
-        for (host, line) in lines {
-            let items = line.items[line.next...].filter(waiting.contains)
-            lines[host] = items.isEmpty ? nil : Line(items: items)
+        lines = lines.compactMapValues { line in
+            var line = line
+            line.filter(waiting.contains)
+            return line.isEmpty ? nil : line
         }
-        turns = turns[nextTurn...].filter { lines[$0] != nil }
-        nextTurn = 0
+        turns.filter { lines[$0] != nil }
     }
 }

@@ -41,9 +41,6 @@ struct Membership: ~Copyable {
     @inlinable
     static func submitted() -> Membership { Membership(state: submittedState) }
 
-    @inlinable
-    var isPermanent: Bool { state.load(ordering: .relaxed) == Self.permanentState }
-
     /// True if the handler is permanent or taken, so that it can't be cancelled, now or later.
     @inlinable
     var isDecided: Bool {

@@ -1,15 +1,9 @@
-/// An element of a ``TimerHeap``.
-protocol TimerHeapElement: AnyObject {
-    /// The instant at which the element is due. Never changes.
-    var deadline: ContinuousClock.Instant { get }
-    /// The element's index in the heap; `nil` while it is in no heap. Only the heap may change it.
-    var position: Int? { get set }
-}
-
-/// A binary heap whose elements know their positions, so that any of them can be removed.
+/// A binary heap of notices that know their positions, so that any of them can be removed.
 ///
 /// Removed elements leave no tombstones. See Cormen et al., *Introduction to Algorithms*, chapter 6.
-struct TimerHeap<Element: TimerHeapElement> {
+struct TimerHeap {
+    typealias Element = QueuedNotice
+
     /// The elements in heap order: none is due before its parent, which is at `(index - 1) / 2`.
     private var elements: [Element] = []
 

@@ -21,8 +21,10 @@ class TimerNotice: Notice, @unchecked Sendable {
 /// A notice that a ``TimerQueue`` calls.
 ///
 /// SAFETY: its properties never change, except `position`, which the lock of the queue guards.
-final class QueuedNotice: TimerNotice, TimerHeapElement, @unchecked Sendable {
+final class QueuedNotice: TimerNotice, @unchecked Sendable {
+    /// The instant at which the closure is due.
     let deadline: ContinuousClock.Instant
+    /// The notice's index in the queue's heap; `nil` while it is in none. Only the heap changes it.
     var position: Int?
     private let queue: TimerQueue
 

@@ -25,7 +25,7 @@ final class TimerQueue: Sendable {
     }
 
     private struct State {
-        var heap = TimerHeap<QueuedNotice>()
+        var heap = TimerHeap()
         /// The deadline that the alarms are set to; `nil` if they have gone off.
         var armed: ContinuousClock.Instant?
     }

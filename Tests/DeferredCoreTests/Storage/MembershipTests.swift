@@ -46,7 +46,6 @@ struct MembershipTests {
             }
         #expect(result == expected)
         #expect(self.state(of: node, owner) == next)
-        #expect(node.membership.isPermanent == (next == .permanent))
         #expect(node.isCancelled == (next == .removing || next == .cancelled))
     }
 

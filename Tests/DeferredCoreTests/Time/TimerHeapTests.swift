@@ -5,33 +5,26 @@ import Testing
 
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct TimerHeapTests {
-    /// An element with a name.
-    private final class Element: TimerHeapElement {
-        let number: Int
-        let deadline: ContinuousClock.Instant
-        var position: Int?
+    private static let start = ContinuousClock.now
 
-        init(_ number: Int, due seconds: Int) {
-            self.number = number
-            deadline = Self.start.advanced(by: .seconds(seconds))
-        }
+    private func instant(_ seconds: Int) -> ContinuousClock.Instant { Self.start.advanced(by: .seconds(seconds)) }
 
-        static let start = ContinuousClock.now
-        static func instant(_ seconds: Int) -> ContinuousClock.Instant { start.advanced(by: .seconds(seconds)) }
+    private func notice(due seconds: Int) -> QueuedNotice {
+        QueuedNotice(.submitted(), in: .shared, at: instant(seconds), {})
     }
 
     @Test func `due elements are removed, the earliest first`() {
-        var heap = TimerHeap<Element>()
-        let elements = [50, 10, 30, 20, 40].enumerated().map { Element($0, due: $1) }
+        var heap = TimerHeap()
+        let elements = [50, 10, 30, 20, 40].map { notice(due: $0) }
         for element in elements { heap.insert(element) }
-        #expect(heap.earliest == Element.instant(10))
-        let due = (heap.removeDue(at: Element.instant(9)), heap.removeDue(at: Element.instant(30)))
-        #expect(due.0.isEmpty && due.1.map(\.number) == [1, 3, 2])
+        #expect(heap.earliest == instant(10))
+        let due = (heap.removeDue(at: instant(9)), heap.removeDue(at: instant(30)))
+        #expect(due.0.isEmpty && due.1.map(\.deadline) == [10, 20, 30].map(instant))
         let removed = (heap.remove(elements[4]), heap.remove(elements[4]), heap.remove(elements[1]))
         #expect(removed == (true, false, false))
-        #expect(heap.earliest == Element.instant(50) && heap.count == 1)
-        let last = heap.removeDue(at: Element.instant(1_000))
-        #expect(last.map(\.number) == [0])
+        #expect(heap.earliest == instant(50) && heap.count == 1)
+        let last = heap.removeDue(at: instant(1_000))
+        #expect(last.map(\.deadline) == [instant(50)])
         #expect(heap.earliest == nil && heap.count == 0)
         #expect(elements.allSatisfy { $0.position == nil })
     }
@@ -40,13 +33,13 @@ struct TimerHeapTests {
         for count in 1...6 {
             for deadlines in permutations(of: Array(0..<count)) {
                 for gone in 0..<count {
-                    var heap = TimerHeap<Element>()
-                    let elements = deadlines.enumerated().map { Element($0, due: $1) }
+                    var heap = TimerHeap()
+                    let elements = deadlines.map { notice(due: $0) }
                     for element in elements { heap.insert(element) }
                     let wasThere = heap.remove(elements[gone])
                     #expect(wasThere && heap.count == count - 1)
-                    let rest = heap.removeDue(at: Element.instant(count)).map { deadlines[$0.number] }
-                    #expect(rest == (0..<count).filter { $0 != deadlines[gone] })
+                    let rest = heap.removeDue(at: instant(count)).map(\.deadline)
+                    #expect(rest == (0..<count).filter { $0 != deadlines[gone] }.map(instant))
                 }
             }
         }
@@ -55,15 +48,18 @@ struct TimerHeapTests {
     @Test func `it agrees with a sorted array`() {
         for seed in 0..<100 {
             var random = SeededGenerator(seed: UInt64(seed))
-            var heap = TimerHeap<Element>()
-            var all: [Element] = []
-            var model: [Element] = []
-            for number in 0..<500 {
+            var heap = TimerHeap()
+            var all: [QueuedNotice] = []
+            var model: [QueuedNotice] = []
+            for _ in 0..<500 {
                 switch Int.random(in: 0..<8, using: &random) {
                 case 0:
-                    let now = Element.instant(Int.random(in: 0..<300, using: &random))
+                    let now = instant(Int.random(in: 0..<300, using: &random))
                     let due = heap.removeDue(at: now)
-                    #expect(Set(due.map(\.number)) == Set(model.filter { $0.deadline <= now }.map(\.number)))
+                    #expect(
+                        Set(due.map(ObjectIdentifier.init))
+                            == Set(model.filter { $0.deadline <= now }.map(ObjectIdentifier.init))
+                    )
                     #expect(due.map(\.deadline) == due.map(\.deadline).sorted())
                     model.removeAll { $0.deadline <= now }
                 case 1...3:
@@ -72,7 +68,7 @@ struct TimerHeapTests {
                     #expect(wasThere == model.contains { $0 === gone })
                     model.removeAll { $0 === gone }
                 default:
-                    let element = Element(number, due: Int.random(in: 0..<300, using: &random))
+                    let element = notice(due: Int.random(in: 0..<300, using: &random))
                     heap.insert(element)
                     all.append(element)
                     model.append(element)
@@ -85,11 +81,11 @@ struct TimerHeapTests {
     }
 
     @Test func `removed elements are not kept`() {
-        var heap = TimerHeap<Element>()
-        let last = Element(0, due: 0)
-        weak var gone: Element?
+        var heap = TimerHeap()
+        let last = notice(due: 0)
+        weak var gone: QueuedNotice?
         do {
-            let element = Element(1, due: 1)
+            let element = notice(due: 1)
             heap.insert(element)
             heap.insert(last)
             gone = element

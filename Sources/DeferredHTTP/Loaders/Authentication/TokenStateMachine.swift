@@ -6,11 +6,11 @@
 ///      ▲                   │      refused, and none is newer
 ///      └──────failed───────┘
 /// ```
-struct TokenStateMachine<Waiter: Sendable>: Sendable {
+struct TokenStateMachine: WaitingStateMachine {
     enum State: Sendable {
         case missing
         case valid(BearerToken)
-        /// A new token is being fetched; the waiters wait for it.
+        /// A new token is being fetched, for those that wait.
         case refreshing(round: Int)
     }
 
@@ -20,14 +20,16 @@ struct TokenStateMachine<Waiter: Sendable>: Sendable {
         case wait
         /// Start a refresh, and wait for it.
         case refresh(round: Int)
+
+        /// True if the request need not wait.
+        var goesOn: Bool { if case .use = self { true } else { false } }
     }
 
     private(set) var state: State
-    /// The waiters by their tickets. Kept out of the state, so that adding a waiter does not copy the others.
-    private var waiters: [UInt64: Waiter] = [:]
+    /// The tickets that wait. Kept out of the state, so that adding one does not copy the others.
+    private var waiting: Set<UInt64> = []
     private var tokenCount: Int
     private var round = 0
-    private var lastTicket: UInt64 = 0
 
     /// - Parameter token: The initial token.
     init(_ token: String?) {
@@ -40,55 +42,49 @@ struct TokenStateMachine<Waiter: Sendable>: Sendable {
         if case .valid(let token) = state { token } else { nil }
     }
 
-    /// Returns a new ticket for `wanted`.
-    mutating func makeTicket() -> UInt64 {
-        lastTicket += 1
-        return lastTicket
-    }
-
     /// - Parameter refused: The token that the server refused; `nil` if none was tried.
-    mutating func wanted(_ waiter: Waiter, ticket: UInt64, refused: BearerToken?) -> Action {
+    mutating func wanted(_ ticket: UInt64, refused: BearerToken?) -> Action {
         switch state {
         case .valid(let token) where token != refused:
             return .use(token)
         case .missing, .valid:
-            waiters[ticket] = waiter
-            return beginRefresh()
+            waiting.insert(ticket)
+            return .refresh(round: beginRefresh())
         case .refreshing:
-            waiters[ticket] = waiter
+            waiting.insert(ticket)
             return .wait
         }
     }
 
-    /// - Returns: The waiter, if it still waited.
-    mutating func cancelled(_ ticket: UInt64) -> Waiter? { waiters.removeValue(forKey: ticket) }
+    mutating func cancelled(_ ticket: UInt64) -> Bool { waiting.remove(ticket) != nil }
 
     /// Ends the refresh.
     ///
     /// - Parameter token: The new token; `nil` if the refresh failed.
-    /// - Returns: The waiters, in order, and the token for them. Empty if there was a reset since the refresh began.
-    mutating func refreshed(_ token: String?, round: Int) -> (waiters: [Waiter], token: BearerToken?) {
+    /// - Returns: The tickets that waited, in order, and the token for them. Empty if there was a reset since the
+    ///   refresh began.
+    mutating func refreshed(_ token: String?, round: Int) -> (tickets: [UInt64], token: BearerToken?) {
         guard case .refreshing(round) = state else { return ([], nil) }
-        defer { waiters = [:] }
+        defer { waiting = [] }
         tokenCount += 1
         let new = token.map { BearerToken(value: $0, number: tokenCount) }
         state = new.map { .valid($0) } ?? .missing
-        return (waiters.sorted { $0.key < $1.key }.map(\.value), new)
+        return (waiting.sorted(), new)
     }
 
     /// Forgets the token, and ignores the result of a refresh under way.
     ///
-    /// - Returns: Another refresh, if there are waiters.
-    mutating func reset() -> Action? {
-        if !waiters.isEmpty { return beginRefresh() }
+    /// - Returns: The round of another refresh, if requests wait.
+    mutating func reset() -> Int? {
+        if !waiting.isEmpty { return beginRefresh() }
         state = .missing
         return nil
     }
 
-    private mutating func beginRefresh() -> Action {
+    private mutating func beginRefresh() -> Int {
         round += 1
         state = .refreshing(round: round)
-        return .refresh(round: round)
+        return round
     }
 }
 

@@ -3,57 +3,50 @@ internal import DeferredTask
 
 /// The token shared by the copies of a ``BearerAuthentication``.
 final class TokenStore: Sendable {
-    private struct Waiter: Sendable {
-        let task: HTTPTask
-        let goOn: @Sendable (BearerToken) -> Void
-    }
-
-    private typealias Machine = TokenStateMachine<Waiter>
-
-    private let machine: Lock<Machine>
+    private let room: WaitingRoom<TokenStateMachine, @Sendable (BearerToken) -> Void>
     private let refresh: @Sendable (String?) -> Task<String>
 
     init(_ token: String?, refresh: @escaping @Sendable (String?) -> Task<String>) {
-        machine = Lock(Machine(token))
+        room = WaitingRoom(TokenStateMachine(token))
         self.refresh = refresh
     }
 
     /// The token, or `nil` if it has to be waited for.
-    var current: BearerToken? { machine.withLock { $0.current } }
+    var current: BearerToken? { room.withMachine { $0.current } }
 
     /// Calls `goOn` with a token other than `refused`, as soon as there is one, unless the task is cancelled before.
     func get(for task: HTTPTask, refused: BearerToken?, goOn: @escaping @Sendable (BearerToken) -> Void) {
         if task.failIfCancelled() { return }
-        let (ticket, action) = machine.withLock { machine in
-            let ticket = machine.makeTicket()
-            return (ticket, machine.wanted(Waiter(task: task, goOn: goOn), ticket: ticket, refused: refused))
+        var action = TokenStateMachine.Action.wait
+        _ = room.enter(task, goOn) { machine, ticket in
+            action = machine.wanted(ticket, refused: refused)
+            return action.goesOn
         }
-        if case .use(let token) = action { return goOn(token) }
-        task.addCancellationHandler { [weak self] in
-            self?.machine.withLock { $0.cancelled(ticket) }?.task.fail(.cancelled)
+        switch action {
+        case .use(let token): goOn(token)
+        case .wait: break
+        case .refresh(let round): beginRefresh(round, refused: refused?.value)
         }
-        // A task that an earlier loader completes no longer waits.
-        task.addCompletionHandler { [weak self] _ in
-            let gone = self?.machine.withLock { $0.cancelled(ticket) }
-            withExtendedLifetime(gone) {}
-        }
-        perform(action, refused: refused?.value)
     }
 
     func reset() {
-        if let action = machine.withLock({ $0.reset() }) { perform(action, refused: nil) }
+        if let round = room.withMachine({ $0.reset() }) { beginRefresh(round, refused: nil) }
     }
 
-    private func perform(_ action: Machine.Action, refused: String?) {
-        guard case .refresh(let round) = action else { return }
+    private func beginRefresh(_ round: Int, refused: String?) {
         refresh(refused).upon(.immediate) { result in self.end(round: round, with: result) }
     }
 
     private func end(round: Int, with result: Task<String>.Result) {
-        let (waiters, token) = machine.withLock { $0.refreshed(try? result.get(), round: round) }
+        var token: BearerToken?
+        let waiters = room.all { machine in
+            let (tickets, new) = machine.refreshed(try? result.get(), round: round)
+            token = new
+            return tickets
+        }
         for waiter in waiters {
             if let token {
-                waiter.goOn(token)
+                waiter.context(token)
             } else if case .failure(let error) = result {
                 waiter.task.fail(.authenticationFailed, underlying: error)
             }

@@ -1,62 +1,28 @@
-internal import DeferredCore
-
 /// The state shared by the copies of a ``Throttle``.
 final class ThrottleGate: Sendable {
-    private struct Waiting: Sendable {
-        let task: HTTPTask
-        let next: (any HTTPLoader)?
-    }
-
-    private struct State: Sendable {
-        var machine: ThrottleStateMachine
-        var waiting: [UInt64: Waiting] = [:]
-
-        /// Removes a waiting task, to be released outside of the lock; returns `nil` if it doesn't wait any more.
-        mutating func cancel(_ ticket: UInt64) -> Waiting? {
-            machine.cancelled(ticket) ? waiting.removeValue(forKey: ticket) : nil
-        }
-
-        mutating func next() -> Waiting? {
-            machine.next().flatMap { waiting.removeValue(forKey: $0) }
-        }
-    }
-
-    private let state: Lock<State>
+    private let room: WaitingRoom<ThrottleStateMachine, (any HTTPLoader)?>
 
     init(maximum: Int) {
-        state = Lock(State(machine: ThrottleStateMachine(maximum: maximum)))
+        room = WaitingRoom(ThrottleStateMachine(maximum: maximum))
     }
 
-    var waitingCount: Int { state.withLock { $0.machine.waitingCount } }
+    var waitingCount: Int { room.withMachine { $0.waitingCount } }
 
     var maximum: Int {
-        get { state.withLock { $0.machine.maximum } }
+        get { room.withMachine { $0.maximum } }
         set {
-            state.withLock { $0.machine.setMaximum(newValue) }
+            room.withMachine { $0.setMaximum(newValue) }
             startWaiting()
         }
     }
 
     /// Passes `task` on to `next` when it is its turn, unless it is cancelled before.
     func enter(_ task: HTTPTask, next: (any HTTPLoader)?) {
-        let ticket = state.withLock { state -> UInt64? in
-            if state.machine.passed() { return nil }
+        let goesOn = room.enter(task, next) { machine, ticket in
             // If an ApplyEnvironment comes after this loader, a request may have its own environment.
-            let host = task.request.host ?? task.request.environment?.host ?? ""
-            let (ticket, goesOn) = state.machine.arrived(host: host)
-            if goesOn { return nil }
-            state.waiting[ticket] = Waiting(task: task, next: next)
-            return ticket
+            machine.arrived(ticket, host: task.request.host ?? task.request.environment?.host ?? "")
         }
-        guard let ticket else { return start(task, next) }
-        task.addCancellationHandler { [weak self] in
-            self?.state.withLock { $0.cancel(ticket) }?.task.fail(.cancelled)
-        }
-        // A task that an earlier loader completes gives up its place in the queue.
-        task.addCompletionHandler { [weak self] _ in
-            let gone = self?.state.withLock { $0.cancel(ticket) }
-            withExtendedLifetime(gone) {}
-        }
+        if goesOn { start(task, next) }
     }
 
     private func start(_ task: HTTPTask, _ next: (any HTTPLoader)?) {
@@ -72,9 +38,9 @@ final class ThrottleGate: Sendable {
     }
 
     private func end() {
-        let mayGoOn = state.withLock { state in
-            state.machine.ended()
-            return state.machine.waitingCount > 0
+        let mayGoOn = room.withMachine { machine in
+            machine.ended()
+            return machine.waitingCount > 0
         }
         if mayGoOn { startWaiting() }
     }
@@ -86,8 +52,8 @@ final class ThrottleGate: Sendable {
     }
 
     private func startNext() -> Bool {
-        let entry = state.withLock { $0.next() }
-        if let entry { start(entry.task, entry.next) }
-        return entry != nil
+        let waiter = room.next { $0.next() }
+        if let waiter { start(waiter.task, waiter.context) }
+        return waiter != nil
     }
 }

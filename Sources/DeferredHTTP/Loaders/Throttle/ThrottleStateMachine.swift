@@ -1,11 +1,10 @@
 internal import DeferredNetworking
 
 /// The running count and the queue of tickets: first in, first out for each host, with the hosts taking turns.
-struct ThrottleStateMachine: Sendable {
+struct ThrottleStateMachine: WaitingStateMachine {
     private(set) var maximum: Int
     private(set) var runningCount = 0
     private var waiting = FairQueue()
-    private var lastTicket: UInt64 = 0
 
     init(maximum: Int) {
         self.maximum = max(1, maximum)
@@ -13,19 +12,15 @@ struct ThrottleStateMachine: Sendable {
 
     var waitingCount: Int { waiting.count }
 
-    /// Starts a request that needn't wait; returns false if the request has to call `arrived`.
-    mutating func passed() -> Bool {
-        guard runningCount < maximum, waiting.count == 0 else { return false }
+    /// - Parameter host: Read only if the request has to wait.
+    /// - Returns: True if the request goes on; false if it has to wait.
+    mutating func arrived(_ ticket: UInt64, host: @autoclosure () -> String) -> Bool {
+        guard runningCount < maximum, waiting.count == 0 else {
+            waiting.append(ticket, host: host())
+            return false
+        }
         runningCount += 1
         return true
-    }
-
-    /// - Returns: The ticket, and true if the request may go on now.
-    mutating func arrived(host: String) -> (ticket: UInt64, goesOn: Bool) {
-        lastTicket += 1
-        if passed() { return (lastTicket, true) }
-        waiting.append(lastTicket, host: host)
-        return (lastTicket, false)
     }
 
     /// - Returns: True if the request was waiting, and now is not to go on any more.

@@ -82,7 +82,7 @@ struct RateLimitTests {
                 // Where rounding decides, both outcomes are right.
                 let isClose = abs(tokens - 1) < 1e-6
                 guard machine.waitingCount == 0 else { break }
-                let passes = machine.arrived(at: .seconds(now)) == nil
+                let passes = machine.arrived(0, at: .seconds(now))
                 #expect(passes == (tokens >= 1) || isClose)
                 if passes { tokens -= 1 } else { break }
             }
@@ -91,29 +91,41 @@ struct RateLimitTests {
 
     @Test func `tickets that were cancelled are skipped, and counted once`() {
         var machine = RateLimitStateMachine(requestsPerSecond: 1, burst: 1)
-        #expect(machine.arrived(at: .zero) == nil)
-        let tickets = (0..<100).compactMap { _ in machine.arrived(at: .zero) }
-        #expect(tickets.count == 100 && machine.waitingCount == 100)
+        let passes = machine.arrived(0, at: .zero)
+        let tickets = (1...100 as ClosedRange<UInt64>).filter { !machine.arrived($0, at: .zero) }
+        #expect(passes && tickets.count == 100 && machine.waitingCount == 100)
         for ticket in tickets where ticket != tickets[70] {
             let (first, second) = (machine.cancelled(ticket), machine.cancelled(ticket))
             #expect(first && !second)
         }
         #expect(machine.waitingCount == 1)
         let (pause, early, next) = (
-            machine.pause(at: .zero), machine.next(at: .milliseconds(999)), machine.next(at: .seconds(1))
+            machine.startTimer(at: .zero), machine.next(at: .milliseconds(999)), machine.next(at: .seconds(1))
         )
         #expect(pause == .seconds(1) && early == nil && next == tickets[70])
-        let (end, late) = (machine.pause(at: .seconds(1)), machine.cancelled(tickets[70]))
+        machine.timerEnded()
+        let (end, late) = (machine.startTimer(at: .seconds(1)), machine.cancelled(tickets[70]))
         #expect(machine.waitingCount == 0 && end == nil && !late)
     }
 
     @Test func `a ticket that went on can't be cancelled, and nothing goes on when none waits`() {
         var machine = RateLimitStateMachine(requestsPerSecond: 1, burst: 1)
-        let tickets = (0..<3).map { _ in machine.arrived(at: .zero) }
-        #expect(tickets == [nil, 1, 2])
-        let (first, isCancelled) = (machine.next(at: .seconds(1)), machine.cancelled(1))
-        #expect(first == 1 && !isCancelled && machine.waitingCount == 1)
+        let passes = (1...3).map { machine.arrived($0, at: .zero) }
+        #expect(passes == [true, false, false])
+        let (first, isCancelled) = (machine.next(at: .seconds(1)), machine.cancelled(2))
+        #expect(first == 2 && !isCancelled && machine.waitingCount == 1)
         let (second, none) = (machine.next(at: .seconds(2)), machine.next(at: .seconds(3)))
-        #expect(second == 2 && none == nil && machine.waitingCount == 0)
+        #expect(second == 3 && none == nil && machine.waitingCount == 0)
+    }
+
+    @Test func `one timer serves all that wait`() {
+        var machine = RateLimitStateMachine(requestsPerSecond: 1, burst: 1)
+        let (none, passes) = (machine.startTimer(at: .zero), machine.arrived(1, at: .zero))
+        let waits = [machine.arrived(2, at: .zero), machine.arrived(3, at: .zero)]
+        #expect(none == nil && passes && waits == [false, false])
+        let (first, second) = (machine.startTimer(at: .zero), machine.startTimer(at: .zero))
+        #expect(first == .seconds(1) && second == nil)
+        machine.timerEnded()
+        #expect(machine.startTimer(at: .milliseconds(250)) == .milliseconds(750))
     }
 }

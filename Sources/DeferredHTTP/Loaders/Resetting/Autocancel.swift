@@ -74,24 +74,18 @@ private final class Flights: Sendable {
     private struct State: Sendable {
         var machine = AutocancelStateMachine<Flight>()
         var gate = ResetGate()
-        /// The chains that are being reset.
-        var chains: [ObjectIdentifier: (chain: ChainIdentity, next: (any HTTPLoader)?)] = [:]
-        /// The number of chains whose next loaders have begun their reset and not ended it.
-        var pendingCount = 0
-        var reset = Deferred<Void>()
+        /// The reset under way.
+        var reset: JoinedReset?
         var timer: ClockTimer?
 
-        mutating func reset(_ chain: ChainIdentity, _ next: (any HTTPLoader)?) -> Step {
-            if machine.state == .open { reset = Deferred() }
-            let identifier = ObjectIdentifier(chain)
-            guard chains[identifier] == nil else { return .nothing }
-            chains[identifier] = (chain, next)
+        mutating func reset(_ chain: ChainIdentity, _ next: (any HTTPLoader)?) -> (Step, Future<Void>) {
+            var reset = reset.take() ?? JoinedReset()
+            let isNew = reset.join(chain, next)
+            self.reset = reset
+            guard isNew else { return (.nothing, reset.future) }
             // The next loaders of the other chains are being reset already: only this chain's is left to reset.
-            if machine.state == .resettingNext {
-                pendingCount += 1
-                return .reset([next], nil)
-            }
-            return step(machine.reset())
+            if machine.state == .resettingNext { return (.reset([next], nil), reset.future) }
+            return (step(machine.reset()), reset.future)
         }
 
         mutating func left(_ ticket: Int) -> Step { step(machine.left(ticket)) }
@@ -104,19 +98,16 @@ private final class Flights: Sendable {
                 defer { gate = ResetGate() }
                 return .cancel(flights, gate)
             case .resetNext:
-                pendingCount = chains.count
-                return .reset(chains.values.map(\.next), timer.take())
+                return .reset(reset?.nexts ?? [], timer.take())
             }
         }
 
-        /// Ends one chain's reset; after the last one, returns the promise to fill, with objects to release outside of
-        /// the lock.
-        mutating func nextWasReset() -> (Deferred<Void>, [ChainIdentity], [(any HTTPLoader)?])? {
-            pendingCount -= 1
-            guard pendingCount == 0 else { return nil }
+        /// Ends one chain's reset; returns the whole after the last one, to be finished and released outside of the
+        /// lock.
+        mutating func nextWasReset() -> JoinedReset? {
+            guard reset?.endOne() == true else { return nil }
             machine.nextWasReset()
-            defer { chains = [:] }
-            return (reset, chains.values.map(\.chain), chains.values.map(\.next))
+            return reset.take()
         }
     }
 
@@ -151,10 +142,7 @@ private final class Flights: Sendable {
     }
 
     func reset(_ chain: ChainIdentity, _ next: (any HTTPLoader)?) -> Future<Void> {
-        let (step, future) = state.withLock { state in
-            let step = state.reset(chain, next)
-            return (step, state.reset.future)
-        }
+        let (step, future) = state.withLock { $0.reset(chain, next) }
         perform(step)
         return future
     }
@@ -191,6 +179,6 @@ private final class Flights: Sendable {
     }
 
     private func finish() {
-        state.withLock { $0.nextWasReset() }?.0.fill()
+        state.withLock { $0.nextWasReset() }?.finish()
     }
 }

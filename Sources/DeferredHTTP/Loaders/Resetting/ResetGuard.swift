@@ -42,25 +42,16 @@ public struct ResetGuard: HTTPLink {
 
 /// The reset of a ``ResetGuard`` and its copies.
 private final class ResetState: Sendable {
-    /// A reset of one chain, or of several that overlap.
-    private struct Reset: Sendable {
-        let end = Deferred<Void>()
-        /// The chains whose reset has begun.
-        var chains: [ObjectIdentifier: ChainIdentity] = [:]
-        var pendingCount = 0
-    }
-
-    private let running = Lock<Reset?>(nil)
+    private let running = Lock<JoinedReset?>(nil)
 
     var isOpen: Bool { running.withLock { $0 == nil } }
 
     func reset(_ chain: ChainIdentity, _ next: (any HTTPLoader)?) -> Future<Void> {
         let (isNew, future) = running.withLock { running in
-            var reset = running ?? Reset()
-            let isNew = reset.chains.updateValue(chain, forKey: ObjectIdentifier(chain)) == nil
-            if isNew { reset.pendingCount += 1 }
+            var reset = running.take() ?? JoinedReset()
+            let isNew = reset.join(chain, next)
             running = reset
-            return (isNew, reset.end.future)
+            return (isNew, reset.future)
         }
         if isNew {
             if let next { next.reset().upon(.immediate) { self.finish() } } else { finish() }
@@ -69,11 +60,6 @@ private final class ResetState: Sendable {
     }
 
     private func finish() {
-        let end = running.withLock { running -> Deferred<Void>? in
-            running?.pendingCount -= 1
-            guard running?.pendingCount == 0 else { return nil }
-            return running.take()?.end
-        }
-        end?.fill()
+        running.withLock { $0?.endOne() == true ? $0.take() : nil }?.finish()
     }
 }

@@ -34,7 +34,16 @@ final class HTTPExecution: @unchecked Sendable {
         /// The next loader of a link that is an object, and so doesn't know it.
         var continuation: (any HTTPLoader)?
         var reporter: ProgressReporter?
-        var monitor: HTTPMonitor?
+        /// Called with the events between the start and the end.
+        var observers: [@Sendable (News) -> Void] = []
+    }
+
+    /// An event between the start and the end.
+    enum News: Sendable {
+        /// An attempt starts, counted from 1.
+        case attempt(Int)
+        /// The response to an attempt that is followed by another one.
+        case response(HTTPStatus)
     }
 
     private static let cancelledFlag: UInt = 1
@@ -109,23 +118,19 @@ final class HTTPExecution: @unchecked Sendable {
         }
     }
 
-    /// Reports an event of a part to the monitor of the whole.
-    func tell(_ news: HTTPMonitor.News) {
+    /// Reports an event of a part to the observers of the whole.
+    func tell(_ news: News) {
         withWhole { whole in
             // Relaxed: an observer that another thread adds at this moment may miss the event.
             guard whole.flags.load(ordering: .relaxed) & Self.watchedFlag != 0 else { return }
-            whole.withExtras { $0.monitor }?.tell(news)
+            for observer in whole.withExtras({ $0.observers }) { observer(news) }
         }
     }
 
     /// Calls `body` with the events of the whole.
-    func watch(_ body: @escaping @Sendable (HTTPMonitor.News) -> Void) {
+    func watch(_ body: @escaping @Sendable (News) -> Void) {
         withWhole { whole in
-            whole.withExtras { extras in
-                let monitor = extras.monitor ?? HTTPMonitor()
-                extras.monitor = monitor
-                return monitor
-            }.add(body)
+            whole.withExtras { $0.observers.append(body) }
             whole.flags.bitwiseOr(Self.watchedFlag, ordering: .relaxed)
         }
     }

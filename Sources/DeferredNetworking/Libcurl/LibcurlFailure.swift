@@ -12,7 +12,7 @@ enum LibcurlFailure {
     }
 
     private static func urlErrorCode(_ code: Int32, _ text: String) -> URLError.Code {
-        if let refusal = refusals.first(where: { text.contains($0.text) }) { return refusal.code }
+        if let refusal = LibcurlTexts.refusalCode(text) { return refusal }
         return switch Int(code) {
         case CURLE_URL_MALFORMAT: .badURL
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: .cannotFindHost
@@ -20,13 +20,13 @@ enum LibcurlFailure {
         case CURLE_OPERATION_TIMEDOUT: .timedOut
         case CURLE_SEND_ERROR, CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_HTTP2_STREAM: .networkConnectionLost
         // Also the code for malformed chunks.
-        case CURLE_RECV_ERROR: isAboutChunks(text) ? .badServerResponse : .networkConnectionLost
+        case CURLE_RECV_ERROR: LibcurlTexts.isMalformed(text) ? .badServerResponse : .networkConnectionLost
         // Also the code for a connection that ends during the handshake.
-        case CURLE_SSL_CONNECT_ERROR: ErrorMapping.isLost(text) ? .networkConnectionLost : .secureConnectionFailed
+        case CURLE_SSL_CONNECT_ERROR: LibcurlTexts.isLost(text) ? .networkConnectionLost : .secureConnectionFailed
         case CURLE_SSL_CIPHER, CURLE_SSL_CACERT_BADFILE: .secureConnectionFailed
         case CURLE_SSL_CERTPROBLEM: .clientCertificateRejected
         case CURLE_SSL_CLIENTCERT: .clientCertificateRequired
-        case CURLE_PEER_FAILED_VERIFICATION: certificateCode(text)
+        case CURLE_PEER_FAILED_VERIFICATION: LibcurlTexts.certificateCode(text) ?? .serverCertificateUntrusted
         case CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_INVALIDCERTSTATUS: .serverCertificateUntrusted
         // Requests are checked before they are sent, so it is the response that isn't supported.
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2, CURLE_BAD_CONTENT_ENCODING,
@@ -34,24 +34,6 @@ enum LibcurlFailure {
             .badServerResponse
         default: .unknown
         }
-    }
-
-    /// The TLS alerts with which servers refuse a client's certificate: with TLS 1.3 they come in place of a response,
-    /// and so are told by the error's text alone.
-    private static let refusals: [(text: String, code: URLError.Code)] = [
-        ("alert certificate required", .clientCertificateRequired), ("alert unknown ca", .clientCertificateRejected),
-        ("alert bad certificate", .clientCertificateRejected), ("alert certificate ", .clientCertificateRejected),
-        ("alert unsupported certificate", .clientCertificateRejected),
-    ]
-
-    private static func isAboutChunks(_ text: String) -> Bool {
-        ["chunk", "hexadecimal", "Malformed encoding", "Too large response headers", "Nul byte"]
-            .contains { text.range(of: $0, options: .caseInsensitive) != nil }
-    }
-
-    private static func certificateCode(_ text: String) -> URLError.Code {
-        if text.contains("has expired") { return .serverCertificateHasBadDate }
-        return text.contains("not yet valid") ? .serverCertificateNotYetValid : .serverCertificateUntrusted
     }
 }
 #endif

@@ -43,8 +43,8 @@ enum ErrorMapping {
 
     private static func code(for code: URLError.Code, text: String, hasResponse: Bool) -> URLError.Code {
         switch code {
-        case .unknown where isLost(text), .badServerResponse where isLost(text),
-            .secureConnectionFailed where isLost(text):
+        case .unknown where LibcurlTexts.isLost(text), .badServerResponse where LibcurlTexts.isLost(text),
+            .secureConnectionFailed where LibcurlTexts.isLost(text):
             .networkConnectionLost
         // Requests are checked before they are sent, so the unsupported part is the status line, not the URL.
         case .unsupportedURL, .badServerResponse:
@@ -56,49 +56,10 @@ enum ErrorMapping {
         case .zeroByteResource:
             .networkConnectionLost
         case .unknown:
-            if let tls = tlsFailures.first(where: { text.contains($0.text) }) {
-                tls.code
-            } else if hasResponse || malformedResponses.contains(where: text.contains) {
-                .badServerResponse
-            } else {
-                .unknown
-            }
+            LibcurlTexts.tlsCode(text)
+                ?? (hasResponse || LibcurlTexts.isMalformed(text) ? .badServerResponse : .unknown)
         default:
             code
         }
     }
-
-    /// The texts by which libcurl describes TLS failures, the specific ones first.
-    private static let tlsFailures: [(text: String, code: URLError.Code)] = [
-        ("certificate has expired", .serverCertificateHasBadDate),
-        ("certificate is not yet valid", .serverCertificateNotYetValid),
-        ("SSL certificate problem", .serverCertificateUntrusted),
-        ("SSL: no alternative certificate subject name", .serverCertificateUntrusted),
-        ("SSL: certificate subject name", .serverCertificateUntrusted),
-        ("SSL", .secureConnectionFailed),
-        ("TLS", .secureConnectionFailed),
-    ]
-
-    /// Returns true if libcurl's text describes a connection that ended too early: during the handshake, before the
-    /// response, inside its head, between chunks, or while sending the request. Foundation has no code for this.
-    static func isLost(_ text: String) -> Bool {
-        lostConnections.contains(where: text.contains)
-    }
-
-    private static let lostConnections = [
-        "transfer closed with", "Empty reply", "Send failure", "Recv failure", "Connection died",
-        // The peer closed the connection while OpenSSL was using it; the second text since OpenSSL 3.
-        "SSL_ERROR_SYSCALL", "unexpected eof",
-    ]
-
-    /// The texts by which libcurl describes responses that it, or Foundation's header parser, can't read.
-    private static let malformedResponses = [
-        "Failed writing header", "Failed writing received data", "Too large response headers", "Out of memory",
-        "Weird server reply", "Nul byte in header", "Header without colon",
-        "Invalid Content-Length", "Illegal or missing hexadecimal", "Malformed encoding", "chunk",
-        "Unsupported HTTP", "Received HTTP/0.9", "Unrecognized content encoding", "Error while processing content",
-        "incorrect header check",
-        // The text for a folded first header line, and for a header without a name.
-        "A libcurl function was given a bad argument",
-    ]
 }

@@ -1,0 +1,63 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Tells failures apart by the texts with which libcurl describes them, where its codes, or Foundation's, do not.
+enum LibcurlTexts {
+    /// Returns true if the text describes a connection that ended too early: during the handshake, before the response,
+    /// inside its head, between chunks, or while sending the request. Foundation has no code for this.
+    static func isLost(_ text: String) -> Bool { lostConnections.contains(where: text.contains) }
+
+    private static let lostConnections = [
+        "transfer closed with", "Empty reply", "Send failure", "Recv failure", "Connection died",
+        // The peer closed the connection while OpenSSL was using it; the second text since OpenSSL 3.
+        "SSL_ERROR_SYSCALL", "unexpected eof",
+    ]
+
+    /// Returns true if the text describes a response that libcurl, or Foundation's header parser, can't read.
+    static func isMalformed(_ text: String) -> Bool {
+        malformedResponses.contains { text.range(of: $0, options: .caseInsensitive) != nil }
+    }
+
+    private static let malformedResponses = [
+        "Failed writing header", "Failed writing received data", "Too large response headers", "Out of memory",
+        "Weird server reply", "Nul byte", "Header without colon", "Invalid Content-Length", "hexadecimal",
+        "Malformed encoding", "chunk", "Unsupported HTTP", "Received HTTP/0.9", "Unrecognized content encoding",
+        "Error while processing content", "incorrect header check",
+        // The text for a folded first header line, and for a header without a name.
+        "A libcurl function was given a bad argument",
+    ]
+
+    /// Returns the code for a server's certificate that is not accepted.
+    static func certificateCode(_ text: String) -> URLError.Code? { code(text, in: certificateFailures) }
+
+    private static let certificateFailures: [(text: String, code: URLError.Code)] = [
+        ("has expired", .serverCertificateHasBadDate),
+        ("not yet valid", .serverCertificateNotYetValid),
+        ("SSL certificate problem", .serverCertificateUntrusted),
+        ("SSL: no alternative certificate subject name", .serverCertificateUntrusted),
+        ("SSL: certificate subject name", .serverCertificateUntrusted),
+    ]
+
+    /// Returns the code for any failure of TLS.
+    static func tlsCode(_ text: String) -> URLError.Code? {
+        certificateCode(text) ?? (text.contains("SSL") || text.contains("TLS") ? .secureConnectionFailed : nil)
+    }
+
+    /// Returns the code for the TLS alerts with which servers refuse a client's certificate: with TLS 1.3 they come in
+    /// place of a response, and so are told by the text alone.
+    static func refusalCode(_ text: String) -> URLError.Code? { code(text, in: refusals) }
+
+    private static let refusals: [(text: String, code: URLError.Code)] = [
+        ("alert certificate required", .clientCertificateRequired), ("alert unknown ca", .clientCertificateRejected),
+        ("alert bad certificate", .clientCertificateRejected), ("alert certificate ", .clientCertificateRejected),
+        ("alert unsupported certificate", .clientCertificateRejected),
+    ]
+
+    /// Returns the code of the first entry whose text occurs.
+    private static func code(_ text: String, in table: [(text: String, code: URLError.Code)]) -> URLError.Code? {
+        table.first { text.contains($0.text) }?.code
+    }
+}

@@ -280,7 +280,7 @@ final class LibcurlExchange {
         let error = error(code)
         if error == nil, isRedirect, let head { task.tell(.redirect(head)) }
         if case .needsBody = stop { task.tell(.needsBody) }
-        if options.isMonitored { task.tell(.measured(handle.metrics(protocolVersion: head?.version))) }
+        if task.transfer.isMeasured { task.tell(.measured(handle.metrics(protocolVersion: head?.version))) }
         task.end(head, error)
     }
 

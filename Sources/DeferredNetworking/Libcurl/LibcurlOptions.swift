@@ -11,8 +11,6 @@ struct LibcurlOptions: @unchecked Sendable {
     let cookies: HTTPCookieStorage?
     let userAgent: String
 
-    /// True if a monitor receives metrics.
-    let isMonitored: Bool
     let tls: URLClient.TLS
     let proxy: URLClient.Proxy
     let unixSocketPath: String?
@@ -24,7 +22,6 @@ struct LibcurlOptions: @unchecked Sendable {
         try Self.check(configuration.tls)
         maximumConnectionsPerHost = max(1, configuration.maximumConnectionsPerHost)
         cookies = configuration.cookies
-        isMonitored = configuration.monitor != nil
         tls = configuration.tls
         proxy = configuration.proxy
         unixSocketPath = configuration.unixSocketPath

@@ -68,6 +68,9 @@ package final class Transfer: Sendable {
 
     private let state: Lock<State>
 
+    /// True if somebody receives ``EngineEvent/measured(_:)``, so that an engine need not measure in vain.
+    let isMeasured: Bool
+
     /// Begins a transfer and returns at once.
     ///
     /// - Parameters:
@@ -84,6 +87,7 @@ package final class Transfer: Sendable {
         configure: EngineTaskConfiguration? = nil,
         sink: any TransferSink
     ) {
+        isMeasured = decider?.isMeasured ?? false
         state = Lock(
             State(
                 machine: TransferStateMachine(request: request, redirectLimit: redirectLimit),

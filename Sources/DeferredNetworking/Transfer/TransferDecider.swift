@@ -13,6 +13,9 @@ package protocol TransferDecider: Sendable {
     /// Called when the task waits for a network to connect over.
     func waitsForConnectivity()
 
+    /// True if ``measured(_:)`` has an effect.
+    var isMeasured: Bool { get }
+
     /// Called when a task is about to end.
     func measured(_ metrics: URLClient.Metrics)
 
@@ -37,5 +40,6 @@ package protocol TransferDecider: Sendable {
 extension TransferDecider {
     package func willSend() {}
     package func waitsForConnectivity() {}
+    package var isMeasured: Bool { false }
     package func measured(_ metrics: URLClient.Metrics) {}
 }

@@ -266,6 +266,18 @@ struct LibcurlEngineTests {
         )
     }
 
+    @Test func `the times of a request are measured for a monitor of its own`() async throws {
+        let server = try LoopbackServer { _ in .response(body: "hello") }
+        defer { server.stop() }
+        let metrics = Log<URLClient.Metrics>()
+        let options = URLClient.RequestOptions(monitor: { event in event.metrics.map { metrics.add($0) } })
+        let client = Self.client()
+        _ = try await client.begin(server.url("/"), options: options).get()
+        #expect(metrics.entries.map(\.address) == ["127.0.0.1:\(server.port)"])
+        _ = try await client.begin(server.url("/")).get()
+        #expect(metrics.entries.count == 1)
+    }
+
     @Test func `a proxy gets the requests`() async throws {
         let proxy = try LoopbackServer { .response(body: .text("\($0.method) by proxy")) }
         defer { proxy.stop() }

@@ -86,6 +86,8 @@ extension Attempt: TransferDecider {
         events.report(.waitingForConnectivity)
     }
 
+    var isMeasured: Bool { events.isMonitored }
+
     func measured(_ metrics: URLClient.Metrics) {
         events.measured(metrics)
     }

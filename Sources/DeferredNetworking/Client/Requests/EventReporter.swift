@@ -27,6 +27,8 @@ final class EventReporter: Sendable {
         self.monitor = monitor
     }
 
+    var isMonitored: Bool { monitor != nil }
+
     func received(_ count: Int) {
         guard monitor != nil else { return }
         state.withLock { $0.received += Int64(count) }

@@ -35,7 +35,10 @@ let package = Package(
         ),
         .target(name: "CLibcurl"),
         .target(name: "DeferredHTTP", dependencies: ["DeferredCore", "DeferredTask", "DeferredNetworking"]),
-        .target(name: "DeferredTesting", dependencies: ["DeferredCore", "DeferredTask", "DeferredHTTP"]),
+        .target(
+            name: "DeferredTesting",
+            dependencies: ["DeferredCore", "DeferredTask", "DeferredNetworking", "DeferredHTTP"]
+        ),
         .target(
             name: "Deferred",
             dependencies: ["DeferredCore", "DeferredTask", "DeferredNetworking", "DeferredHTTP"]

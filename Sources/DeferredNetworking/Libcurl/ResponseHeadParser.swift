@@ -90,7 +90,7 @@ struct ResponseHeadParser {
         let parts = line.split(separator: UInt8(ascii: " "), maxSplits: 2, omittingEmptySubsequences: false)
         let versions = ["HTTP/1.1", "HTTP/1.0", "HTTP/2"]
         guard parts.count >= 2, let version = versions.first(where: { parts[0].elementsEqual($0.utf8) }),
-            parts[1].count == 3, parts[1].allSatisfy({ (0x30...0x39).contains($0) }), !line.contains(0),
+            parts[1].count == 3, parts[1].allSatisfy(HTTPNumber.isDigit), !line.contains(0),
             !line.contains(UInt8(ascii: "\r"))
         else { throw Flaw(description: "The response's status line is malformed: \(quoted(line))") }
         let status = parts[1].reduce(0) { $0 * 10 + Int($1 - 0x30) }

@@ -56,7 +56,7 @@ struct ServerSentEventParser {
             data += value + "\n"
         case "id" where !value.unicodeScalars.contains("\0"):
             lastEventID = value
-        case "retry" where !value.isEmpty && value.utf8.allSatisfy { (0x30...0x39).contains($0) }:
+        case "retry" where HTTPNumber.isValid(value):
             retry = .milliseconds(HTTPNumber.parse(value) ?? .max)
         default:
             break

@@ -13,7 +13,7 @@ package enum RetryAfter {
     ///   - date: The value of `Date`.
     package static func pause(field: String?, date: String?, now: Date) -> Duration? {
         guard let field = field?.trimmingCharacters(in: .whitespaces) else { return nil }
-        if !field.isEmpty, field.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
+        if HTTPNumber.isValid(field) {
             // A number of seconds that doesn't fit is longer than anybody waits.
             return .seconds(min(HTTPNumber.parse(field) ?? .max, 1 << 32))
         }

@@ -49,30 +49,3 @@ enum ResponseFraming {
         }
     }
 }
-
-/// A single range of bytes in a `Range` field: RFC 9110, section 14.1.2.
-private struct RequestedRange {
-    private let first: Int64?
-    private let last: Int64?
-
-    /// - Returns: nil for several ranges, other units, and malformed fields.
-    init?(_ field: String) {
-        let parts = field.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2, parts[0].lowercased() == "bytes" else { return nil }
-        let ends = parts[1].split(separator: "-", omittingEmptySubsequences: false)
-            .map { $0.trimmingCharacters(in: .whitespaces) }
-        guard ends.count == 2, ends.contains(where: { !$0.isEmpty }) else { return nil }
-        first = HTTPNumber.parse(ends[0])
-        last = HTTPNumber.parse(ends[1])
-        guard first != nil || ends[0].isEmpty, last != nil || ends[1].isEmpty else { return nil }
-    }
-
-    func allows(_ bytes: ClosedRange<Int64>, of total: Int64?) -> Bool {
-        if let first {
-            return bytes.lowerBound == first && bytes.upperBound <= last ?? .max
-        }
-        // A suffix range: the last `count` bytes, or all of them if there are fewer.
-        guard let count = last, Int64(bytes.count) <= count else { return false }
-        return total.map { bytes.upperBound == $0 - 1 } ?? true
-    }
-}

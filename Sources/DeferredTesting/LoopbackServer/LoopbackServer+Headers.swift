@@ -1,3 +1,5 @@
+internal import DeferredNetworking
+
 extension LoopbackServer {
     /// Header fields in order; a name can occur several times.
     ///
@@ -41,8 +43,7 @@ extension LoopbackServer {
 
         /// Returns the values of all fields with this name, ignoring case, in order.
         public func values(for name: String) -> [String] {
-            let name = name.lowercased()
-            return fields.filter { $0.name.lowercased() == name }.map(\.value)
+            fields.filter { HTTPToken.areEqualWithoutCase($0.name, name) }.map(\.value)
         }
     }
 }

@@ -1,3 +1,4 @@
+internal import DeferredNetworking
 public import Foundation
 
 extension LoopbackServer.Script {
@@ -47,6 +48,17 @@ private struct ServedContent {
     private let entityTag: String
     private var lastModified: String?
 
+    /// RFC 9110, section 5.6.7: `Sun, 06 Nov 1994 08:49:37 GMT`.
+    private static let dateStyle = Date.VerbatimFormatStyle(
+        format: """
+            \(weekday: .abbreviated), \(day: .twoDigits) \(month: .abbreviated) \(year: .padded(4)) \
+            \(hour: .twoDigits(clock: .twentyFourHour, hourCycle: .zeroBased)):\(minute: .twoDigits):\(second: .twoDigits) GMT
+            """,
+        locale: Locale(identifier: "en_US_POSIX"),
+        timeZone: .gmt,
+        calendar: Calendar(identifier: .gregorian)
+    )
+
     init(_ body: LoopbackServer.Payload, entityTag: String) {
         self.body = body
         self.entityTag = entityTag
@@ -65,28 +77,32 @@ private struct ServedContent {
         body = .file(url, range: 0..<size)
         entityTag =
             "\"" + [size, inode, Int(seconds * 1_000_000)].map { String($0, radix: 16) }.joined(separator: "-") + "\""
-        lastModified = HTTPDate.text(for: modified)
+        lastModified = modified.formatted(Self.dateStyle)
     }
 
     func script(for request: LoopbackServer.Request) -> LoopbackServer.Script {
         let ranges = request.headers.values(for: "Range")
-        var wanted = ByteRange.whole
-        if request.method == "GET", ranges.count == 1, matches(ifRange: request.headers["If-Range"]) {
-            wanted = ByteRange(ranges[0], size: body.count)
+        if request.method == "GET", ranges.count == 1, matches(ifRange: request.headers["If-Range"]),
+            let range = RequestedRange(ranges[0])
+        {
+            return answer(to: range)
         }
-        var script: LoopbackServer.Script
-        switch wanted {
-        case .whole:
-            script = .response(headers: headers(), body: body)
-        case .part(let range):
-            let position = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(body.count)"
-            script = .response(status: 206, headers: headers(position), body: body.part(range))
-        case .unsatisfiable:
-            script = .response(status: 416, headers: headers("bytes */\(body.count)"))
-        }
+        var script = LoopbackServer.Script.response(headers: headers(), body: body)
         // A response to HEAD is the same without the body, its Content-Length included.
         if request.method == "HEAD" { script.steps.removeLast() }
         return script
+    }
+
+    private func answer(to range: RequestedRange) -> LoopbackServer.Script {
+        guard let part = range.part(of: Int64(body.count)) else {
+            return .response(status: 416, headers: headers("bytes */\(body.count)"))
+        }
+        let position = "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(body.count)"
+        return .response(
+            status: 206,
+            headers: headers(position),
+            body: body.part(Int(part.lowerBound)..<Int(part.upperBound))
+        )
     }
 
     private func headers(_ contentRange: String? = nil) -> LoopbackServer.Headers {
@@ -99,5 +115,32 @@ private struct ServedContent {
     /// Returns whether to honour a range (RFC 9110, section 13.1.5): the validator must match exactly.
     private func matches(ifRange validator: String?) -> Bool {
         validator == nil || validator == entityTag || validator == lastModified
+    }
+}
+
+extension LoopbackServer {
+    /// Starts a server that serves the files below a directory.
+    ///
+    /// Answers GET and HEAD as ``Script/file(_:for:)`` does. The request's path, percent-decoded, names the file. Paths
+    /// that lead out of the directory, by `..` or by a symbolic link, get status 404, and so do directories.
+    ///
+    /// - Parameters:
+    ///   - directory: The directory. It need not exist yet; files are looked up for each request.
+    ///   - port: The port to listen on; 0 selects any free one.
+    /// - Throws: ``StartError`` when the port is taken or not allowed, or when the system is out of resources.
+    public convenience init(servingFilesAt directory: URL, port: UInt16 = 0) throws(StartError) {
+        try self.init(port: port) { request in
+            guard let file = Self.file(at: request.path, in: directory) else { return .status(404) }
+            return .file(file, for: request)
+        }
+    }
+
+    /// Returns the file that a decoded path names; `nil` when it is not inside the directory.
+    private static func file(at path: String, in directory: URL) -> URL? {
+        let components = path.split(separator: "/")
+        guard !components.contains(".."), !path.utf8.contains(0) else { return nil }
+        let file = components.reduce(directory) { $0.appendingPathComponent(String($1)) }.resolvingSymlinksInPath()
+        let root = directory.resolvingSymlinksInPath().pathComponents
+        return file.pathComponents.starts(with: root) ? file : nil
     }
 }

@@ -1,3 +1,4 @@
+internal import DeferredNetworking
 import Foundation
 
 /// A parsed request line with its header fields (RFC 9112, sections 2 to 5).
@@ -66,12 +67,22 @@ enum BodyFraming: Equatable {
             }
             self = .chunked
         } else if let length = lengths.first {
-            guard lengths.count == 1, length.utf8.allSatisfy({ (48...57).contains($0) }), let count = Int(length) else {
+            guard lengths.count == 1, let count = HTTPNumber.parse(length).flatMap(Int.init(exactly:)) else {
                 throw .malformed("Content-Length is not a single decimal number.")
             }
             self = .length(count)
         } else {
             self = .length(0)
         }
+    }
+}
+
+/// A refusal of a malformed or unsupported request: the status of the answer, and the text of its body.
+struct RequestError: Error {
+    let status: Int
+    let explanation: String
+
+    static func malformed(_ explanation: String) -> RequestError {
+        RequestError(status: 400, explanation: explanation)
     }
 }

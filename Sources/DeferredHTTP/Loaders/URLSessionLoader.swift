@@ -77,7 +77,7 @@ public struct URLSessionLoader: HTTPLoader {
             task.complete(with: .failure(HTTPError(error, request: request)))
             return
         }
-        var options = URLClient.RequestOptions(retries: URLClient.RetryPolicy.none, validation: .any)
+        var options = URLClient.RequestOptions(retries: URLClient.Retries.none, validation: .any)
         options.authentication = URLClient.Authentication.none
         options.idle = request.timeout
         let reporter = task.execution.reporter

@@ -65,7 +65,7 @@ extension URLClient {
         /// The maximum number of requests in flight; `nil` for no limit.
         ///
         /// Further requests wait in order for each host, and the hosts take turns. A request that waits for its next
-        /// attempt still counts as in flight, unless ``RetryPolicy/yieldsPlace`` is set.
+        /// attempt still counts as in flight, unless ``Retries/yieldsPlace`` is set.
         public var maximumRequestsInFlight: Int?
 
         /// The largest body that is gathered in memory, in bytes; `nil` for no limit. Downloads and streams have no
@@ -99,7 +99,7 @@ extension URLClient {
         public var validation = StatusValidation.successful
 
         /// The failures to retry, and the pauses between attempts.
-        public var retries = RetryPolicy()
+        public var retries = Retries()
 
         /// The cookie storage; `nil` neither sends nor accepts cookies.
         public var cookies: HTTPCookieStorage?

@@ -57,7 +57,16 @@ public struct RetryPolicy: Sendable {
     ///
     /// - Complexity: O(1): the doubling ends at the cap.
     public func pause(after attempt: Int) -> Duration {
-        ExponentialBackoff(base: base, cap: cap).pause(after: attempt, part: random())
+        var limit = min(base, cap)
+        var doublings = max(attempt, 1) - 1
+        while doublings > 0, limit > .zero, limit < cap {
+            // Not `limit * 2 > cap`, which might overflow.
+            limit = limit > cap / 2 ? cap : limit * 2
+            doublings -= 1
+        }
+        let part = random()
+        limit = max(limit, .zero)
+        return part < 1 ? limit * max(part, 0) : limit
     }
 
     private static func check(_ attempts: Int) {
@@ -65,7 +74,7 @@ public struct RetryPolicy: Sendable {
     }
 
     /// Returns whether there is another attempt after this one has failed.
-    func allowsAnother(after attempt: Int, _ error: any Error) -> Bool {
+    package func allowsAnother(after attempt: Int, _ error: any Error) -> Bool {
         attempt < attempts && !error.isCancellation && isRetryable(error)
     }
 }

@@ -36,7 +36,7 @@ extension URLClientTests {
             defer { server.stop() }
             let folder = try TemporaryDirectory()
             let client = URLClient.fresh {
-                $0.retries = URLClient.RetryPolicy()
+                $0.retries = URLClient.Retries()
                 $0.retries.clock = NotingClock()
             }
             let download = client.download(URLRequest(url: server.url("/")), to: folder.file)
@@ -85,7 +85,7 @@ extension URLClientTests {
             defer { server.stop() }
             let folder = try TemporaryDirectory()
             let client = URLClient.fresh {
-                $0.retries = URLClient.RetryPolicy()
+                $0.retries = URLClient.Retries()
                 $0.retries.clock = NotingClock()
             }
             let (file, response) = try await client.download(URLRequest(url: server.url("/")), to: folder.file).get()
@@ -115,7 +115,7 @@ extension URLClientTests {
             defer { server.stop() }
             let folder = try TemporaryDirectory()
             let client = URLClient.fresh {
-                $0.retries = URLClient.RetryPolicy()
+                $0.retries = URLClient.Retries()
                 $0.retries.clock = NotingClock()
             }
             let (file, response) = try await client.download(URLRequest(url: server.url("/")), to: folder.file).get()

@@ -40,7 +40,7 @@ extension URLClientTests {
             let events = Log<URLClient.Event>()
             let client = URLClient.fresh {
                 $0.monitor = { events.add($0) }
-                $0.retries = URLClient.RetryPolicy()
+                $0.retries = URLClient.Retries()
                 $0.retries.clock = NotingClock()
                 $0.retries.random = { 1 }
                 $0.authentication = .bearer("token", when: .challenged)
@@ -85,7 +85,7 @@ extension URLClientTests {
             let events = Log<(monitor: String, event: URLClient.Event)>()
             let client = URLClient.fresh {
                 $0.monitor = { events.add(("client", $0)) }
-                $0.retries = URLClient.RetryPolicy()
+                $0.retries = URLClient.Retries()
                 $0.retries.clock = NotingClock()
             }
             let options = URLClient.RequestOptions(monitor: { events.add(("request", $0)) })

@@ -43,7 +43,7 @@ extension URLClientTests {
             }
             defer { server.stop() }
             let client = client()
-            var retries = URLClient.RetryPolicy()
+            var retries = URLClient.Retries()
             retries.clock = NotingClock()
             #expect(try await client.begin(server.url("/"), options: .init(retries: retries)).text() == "hello")
             let hasty = URLClient.RequestOptions(total: .milliseconds(50))

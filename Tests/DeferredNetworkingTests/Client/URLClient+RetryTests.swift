@@ -42,7 +42,7 @@ extension URLClientTests {
             _ change: (inout URLClient.Configuration) -> Void = { _ in }
         ) -> URLClient {
             .fresh {
-                $0.retries = URLClient.RetryPolicy()
+                $0.retries = URLClient.Retries()
                 $0.retries.clock = clock
                 $0.retries.random = { 1 }
                 $0.deadlines.idle = .seconds(1)
@@ -200,7 +200,7 @@ extension URLClientTests {
             let server = try LoopbackServer { $0.number == 1 ? script : .response(body: "hello") }
             defer { server.stop() }
             let client = URLClient.fresh {
-                $0.retries = URLClient.RetryPolicy()
+                $0.retries = URLClient.Retries()
                 $0.retries.clock = NotingClock()
             }
             #expect(try await client.begin(server.url("/")).text() == "hello")

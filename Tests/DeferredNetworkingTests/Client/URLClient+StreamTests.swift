@@ -125,7 +125,7 @@ extension URLClientTests {
             }
             defer { server.stop() }
             let client = URLClient.fresh {
-                $0.retries = URLClient.RetryPolicy()
+                $0.retries = URLClient.Retries()
                 $0.retries.clock = NotingClock()
                 $0.validation = .any
                 $0.authentication = .basic(user: "me", password: "secret")
@@ -171,7 +171,7 @@ extension URLClientTests {
             defer { server.stop() }
             let client = URLClient.fresh {
                 $0.validation = .any
-                $0.retries = URLClient.RetryPolicy()
+                $0.retries = URLClient.Retries()
                 $0.retries.clock = NotingClock()
             }
             let response = try await client.stream(URLRequest(url: server.url("/"))).get()

@@ -59,7 +59,7 @@ extension URLClientTests {
             defer { server.stop() }
             let folder = try TemporaryDirectory()
             let client = URLClient.fresh {
-                $0.retries = URLClient.RetryPolicy()
+                $0.retries = URLClient.Retries()
                 $0.retries.clock = NotingClock()
                 $0.authentication = .basic(user: "me", password: "secret")
             }

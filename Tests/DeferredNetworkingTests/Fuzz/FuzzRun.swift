@@ -41,7 +41,7 @@ final class FuzzRun: Sendable {
         let (events, finished) = (events, finished)
         client = URLClient.fresh {
             $0.maximumConnectionsPerHost = Self.inFlight
-            $0.retries = URLClient.RetryPolicy()
+            $0.retries = URLClient.Retries()
             $0.retries.attempts = 2
             $0.retries.base = .zero
             $0.monitor = { event in

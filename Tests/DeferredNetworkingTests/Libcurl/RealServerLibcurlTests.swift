@@ -144,7 +144,7 @@ struct RealServerLibcurlTests {
 
     @Test func `a server whose processes are killed serves the next requests`() async throws {
         let client = client {
-            $0.retries = URLClient.RetryPolicy()
+            $0.retries = URLClient.Retries()
             $0.retries.clock = NotingClock()
             $0.retries.attempts = 50
         }

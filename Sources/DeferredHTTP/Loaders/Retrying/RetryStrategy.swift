@@ -1,4 +1,5 @@
 internal import DeferredNetworking
+internal import DeferredTask
 import Foundation
 
 #if canImport(FoundationNetworking)
@@ -25,10 +26,15 @@ public struct RetryStrategy: Sendable {
         /// The result of the attempt.
         public let result: HTTPResult
 
-        /// The response, if there was one.
-        public var response: HTTPResponse? { try? result.get() }
+        /// The response, if there was one, also one that ``Validate`` has refused.
+        public var response: HTTPResponse? {
+            switch result {
+            case .success(let response): response
+            case .failure(let error): error.response
+            }
+        }
 
-        /// The failure, if there was no response.
+        /// The failure, if the attempt failed.
         public var error: HTTPError? {
             if case .failure(let error) = result { error } else { nil }
         }
@@ -67,39 +73,42 @@ public struct RetryStrategy: Sendable {
         longestRetryAfter: Duration = .seconds(60),
         random: @escaping @Sendable () -> Double = { Double.random(in: 0...1) }
     ) -> RetryStrategy {
-        var policy = URLClient.RetryPolicy()
-        (policy.base, policy.cap, policy.longestRetryAfter, policy.random) = (base, cap, longestRetryAfter, random)
-        return RetryStrategy { [policy] attempt in
-            // The cheap checks first, since most attempts succeed.
-            guard attempt.number < attempts else { return nil }
-            guard let response = attempt.response else {
-                return attempt.isTransientFailure && attempt.request.mayBeRepeated
-                    ? policy.pause(after: attempt.number) : nil
-            }
-            guard !response.status.isSuccess, policy.statuses.contains(response.status.code),
-                attempt.request.mayBeRepeated
-            else { return nil }
-            return policy.pause(after: attempt.number, retryAfter: response.retryAfter)
+        var retries = URLClient.Retries()
+        retries.policy = RetryPolicy(
+            attempts: max(1, attempts),
+            base: base,
+            cap: cap,
+            random: random,
+            isRetryable: { ($0 as? HTTPError)?.isTransient ?? false }
+        )
+        retries.longestRetryAfter = longestRetryAfter
+        return RetryStrategy { [retries] attempt in
+            retries.pause(
+                after: attempt.number,
+                status: attempt.response?.status.code,
+                error: attempt.error,
+                mayRepeat: retries.mayRepeat(
+                    method: attempt.request.method.rawValue,
+                    isKeyed: attempt.request.headers["Idempotency-Key"] != nil,
+                    hasOneShotBody: attempt.request.body.isOneShot
+                ),
+                retryAfter: attempt.response?.retryAfter
+            )
         }
     }
 }
 
-extension RetryStrategy.Attempt {
+extension HTTPError {
     /// True if another attempt may succeed. The client's own errors decide; other terminal loaders may give only a
     /// code.
-    fileprivate var isTransientFailure: Bool {
-        switch error?.underlying {
-        case let underlying as URLError: URLClient.RetryPolicy.isTransient(underlying)
-        case let underlying as URLClientError: URLClient.RetryPolicy.isTransient(underlying)
+    fileprivate var isTransient: Bool {
+        switch underlying {
+        case let underlying? where underlying is URLError || underlying is URLClientError:
+            URLClient.Retries.isTransient(underlying)
         case is MissingTerminalLoader: false
-        default: [.cannotConnect, .connectionLost, .timedOut].contains(error?.code)
+        default: [.cannotConnect, .connectionLost, .timedOut].contains(code)
         }
     }
-}
-
-extension HTTPRequest {
-    /// True if sending the request twice does no harm.
-    var mayBeRepeated: Bool { !body.isOneShot && (method.isIdempotent || headers["Idempotency-Key"] != nil) }
 }
 
 extension HTTPResponse {

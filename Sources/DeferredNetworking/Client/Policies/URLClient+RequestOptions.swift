@@ -4,7 +4,7 @@ extension URLClient {
     /// ```swift
     /// var options = URLClient.RequestOptions()
     /// options.total = .seconds(2)
-    /// options.retries = URLClient.RetryPolicy.none
+    /// options.retries = URLClient.Retries.none
     /// let task = client.begin(request, options: options)
     /// ```
     public struct RequestOptions: Sendable {
@@ -16,7 +16,7 @@ extension URLClient {
         public var total: Duration?
 
         /// The failures to retry; `nil` for ``Configuration/retries``.
-        public var retries: RetryPolicy?
+        public var retries: Retries?
 
         /// The statuses that count as success; `nil` for ``Configuration/validation``. Downloads accept only 200 to
         /// 299.
@@ -35,7 +35,7 @@ extension URLClient {
         public init(
             priority: Float? = nil,
             total: Duration? = nil,
-            retries: RetryPolicy? = nil,
+            retries: Retries? = nil,
             validation: StatusValidation? = nil,
             monitor: (@Sendable (Event) -> Void)? = nil
         ) {

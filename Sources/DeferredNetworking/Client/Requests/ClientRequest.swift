@@ -155,7 +155,7 @@ final class ClientRequest<Value: Sendable>: AnyClientRequest {
     }
 
     private func pause(_ duration: Duration, round: Int) {
-        let timer = ClockTimer(after: duration, clock: configuration.retries.clock) {
+        let timer = ClockTimer(after: duration, clock: configuration.retries.policy.clock) {
             self.handle { $0.pauseEnded(round: round) }
         }
         remember({ _ in timer.cancel() }, round: round)

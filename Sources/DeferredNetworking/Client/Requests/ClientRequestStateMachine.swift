@@ -73,7 +73,7 @@ struct ClientRequestStateMachine<Value: Sendable> {
     private(set) var round = 0
 
     private let request: CheckedRequest
-    private let retries: URLClient.RetryPolicy
+    private let retries: URLClient.Retries
     private let authenticates: Bool
     private var attempts = 0
 
@@ -82,7 +82,7 @@ struct ClientRequestStateMachine<Value: Sendable> {
     private var credential: URLClient.Credential?
     private var refused: [URLClient.Credential] = []
 
-    init(_ request: CheckedRequest, retries: URLClient.RetryPolicy, authentication: URLClient.Authentication) {
+    init(_ request: CheckedRequest, retries: URLClient.Retries, authentication: URLClient.Authentication) {
         self.request = request
         self.retries = retries
         let isFree = request.value(of: "Authorization") == nil
@@ -206,13 +206,17 @@ struct ClientRequestStateMachine<Value: Sendable> {
     }
 
     private func pause(after head: ResponseHead?, or error: (any Error)?, now: Date) -> Duration? {
-        guard attempts - challenges < retries.attempts, retries.mayRepeat(request) else { return nil }
-        if let head, retries.statuses.contains(head.status) {
-            let asked = RetryAfter.pause(asked: head, now: now)
-            return retries.pause(after: attempts - challenges, retryAfter: asked)
-        }
-        guard let error, URLClient.RetryPolicy.isTransient(error) else { return nil }
-        return retries.pause(after: attempts - challenges)
+        retries.pause(
+            after: attempts - challenges,
+            status: head?.status,
+            error: error,
+            mayRepeat: retries.mayRepeat(
+                method: request.method,
+                isKeyed: request.value(of: "Idempotency-Key") != nil,
+                hasOneShotBody: request.hasOneShotBody
+            ),
+            retryAfter: head.flatMap { RetryAfter.pause(asked: $0, now: now) }
+        )
     }
 
     /// Returns true for a 401 from the origin that the caller named, if another credential may help.

@@ -38,7 +38,7 @@ private struct Simulation {
     /// - Parameter count: The number of requests, each with a deadline and a cancellation at any time.
     init(limit: Int?, count: UInt64, yieldsPlace: Bool) {
         admission = AdmissionStateMachine(limit: limit)
-        var retries = URLClient.RetryPolicy()
+        var retries = URLClient.Retries()
         retries.attempts = 2
         retries.yieldsPlace = yieldsPlace
         for identifier in 0..<count {

@@ -24,7 +24,7 @@ private struct RequestFixture {
     init(after events: [RequestEvent] = [], yieldsPlace: Bool = false) {
         var request = URLRequest(url: Self.url)
         request.httpMethod = "PUT"
-        var retries = URLClient.RetryPolicy()
+        var retries = URLClient.Retries()
         retries.attempts = 2
         retries.random = { 1 }
         retries.yieldsPlace = yieldsPlace

@@ -1,0 +1,5 @@
+extension URLClient {
+    /// See ``Retries``.
+    @available(*, deprecated, renamed: "Retries")
+    public typealias RetryPolicy = Retries
+}

@@ -17,9 +17,9 @@ extension URLSession {
     /// Any HTTP status is a success, as in Foundation; a body that is shorter than its `Content-Length` is not.
     ///
     /// Redirects are followed as in browsers: `301` and `302` turn a `POST` into a `GET`, `303` everything but `HEAD`;
-    /// `307` and `308` keep method and body. `Authorization` and `Cookie` don't cross origins. A delegate that
-    /// `configure` gives the task, or else the session's own, decides about redirects and challenges; without one, a
-    /// `401` is delivered as the response.
+    /// `307` and `308` keep method and body. Headers that ``Redaction`` takes for secrets, such as `Authorization`, don't
+    /// cross origins. A delegate that `configure` gives the task, or else the session's own, decides about redirects and
+    /// challenges; without one, a `401` is delivered as the response.
     ///
     /// On Linux, the request runs on a private session with the same configuration, which protects the process from
     /// traps in the platform's implementation. The request doesn't appear among the tasks of this session, and

@@ -9,8 +9,8 @@ extension URLClient {
     /// The rules by which a client follows redirects.
     ///
     /// `301` and `302` turn a `POST` into a `GET`, `303` everything but `HEAD`; `307` and `308` keep method and body.
-    /// `Authorization`, `Cookie` and `Proxy-Authorization` don't cross origins. A request with a one-shot
-    /// `httpBodyStream` can't be sent again, and fails with `URLError.requestBodyStreamExhausted`.
+    /// `Authorization`, `Cookie` and other headers that ``Redaction`` takes for secrets don't cross origins. A request
+    /// with a one-shot `httpBodyStream` can't be sent again, and fails with `URLError.requestBodyStreamExhausted`.
     ///
     /// A redirect that isn't followed becomes the response, on Linux without its body, and is subject to
     /// ``Configuration/validation``. A redirect beyond the limit fails the request with

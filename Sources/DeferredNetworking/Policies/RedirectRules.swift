@@ -44,7 +44,7 @@ package enum RedirectRules {
             return .fail(URLError(.requestBodyStreamExhausted, failing: target))
         }
         if Origin(of: url) != Origin(of: target) {
-            removeHeaders(from: &next) { originBoundHeaders.contains($0) }
+            removeHeaders(from: &next, where: isBoundToOrigin)
         }
         next.url = target
         return .follow(next, body)
@@ -86,8 +86,11 @@ package enum RedirectRules {
         removeHeaders(from: &request) { $0.hasPrefix("content-") || $0 == "transfer-encoding" }
     }
 
-    /// Headers that the caller meant for one origin only, and `Host`, which would name the old origin.
-    private static let originBoundHeaders: Set = ["authorization", "cookie", "proxy-authorization", "host"]
+    /// Returns true for secrets, which the caller meant for one origin only, and `Host`, which would name the old one.
+    private static func isBoundToOrigin(_ name: String) -> Bool {
+        // Not a secret, though it is called a key: without it, a repetition could act twice there.
+        name == "host" || Redaction.isSecret(name) && name != "idempotency-key"
+    }
 
     private static func removeHeaders(from request: inout URLRequest, where isRemoved: (String) -> Bool) {
         for name in (request.allHTTPHeaderFields ?? [:]).keys where isRemoved(name.lowercased()) {

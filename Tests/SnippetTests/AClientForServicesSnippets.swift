@@ -86,14 +86,14 @@ struct AClientForServicesSnippets {
     }
 
     @Test func `Credentials`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 123)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 124)
         let server = try LoopbackServer { request in
             request.headers["Authorization"] == "Bearer fresh" ? .json("[]") : .status(401, headers: ["WWW-Authenticate": "Bearer"])
         }
         defer { server.stop() }
         let url = server.url("/orders")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 130)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 131)
         @Sendable func freshToken() -> Task<String> { .success("fresh") }
 
         var configuration = URLClient.Configuration()
@@ -104,19 +104,19 @@ struct AClientForServicesSnippets {
         let client = URLClient(configuration: configuration)
         let (orders, _) = try await client.begin(url).get()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 141)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 142)
         #expect(orders == Data("[]".utf8))
         await client.shutdown().value
 #sourceLocation()
     }
 
     @Test func `Watch it`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 148)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 149)
         let server = try LoopbackServer { _ in .status(204) }
         defer { server.stop() }
         let url = server.url("/health")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 153)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 154)
         var configuration = URLClient.Configuration()
         configuration.monitor = { event in
             switch event.kind {
@@ -132,10 +132,10 @@ struct AClientForServicesSnippets {
     }
 
     @Test func `Shut down`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 206)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 207)
         let client = URLClient()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 209)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 210)
         let drained = client.shutdown()
         let tooLate = Deferred<Void>(filledWith: ()).delay(for: .seconds(10))
         await [drained, tooLate].firstFilled().value
@@ -144,19 +144,19 @@ struct AClientForServicesSnippets {
     }
 
     @Test func `Choose the engine`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 276)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 277)
         let server = try LoopbackServer { _ in .response(body: "hello") }
         defer { server.stop() }
         let url = server.url("/")
         #if os(Linux)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 282)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 283)
         var configuration = URLClient.Configuration()
         configuration.engine = .libcurl
         let client = URLClient(configuration: configuration)
         let (body, _) = try await client.begin(url).get()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 288)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 289)
         #expect(body == Data("hello".utf8))
         await client.shutdown().value
         #endif

@@ -12,7 +12,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-#sourceLocation(file: ".github/CONTRIBUTING.md", line: 60)
+#sourceLocation(file: ".github/CONTRIBUTING.md", line: 70)
 
 
 extension Task {
@@ -34,7 +34,7 @@ extension Task {
 }
 #sourceLocation()
 
-#sourceLocation(file: ".github/CONTRIBUTING.md", line: 88)
+#sourceLocation(file: ".github/CONTRIBUTING.md", line: 98)
 
 
 

@@ -133,7 +133,7 @@ struct ResumeHeadersTests {
 
     @Test func `a refusal that names a range of bytes says nothing about the file`() throws {
         let plan = DownloadPlan(
-            try response(416, ["Content-Range": "bytes 0-4/5"]),
+            response(416, ["Content-Range": "bytes 0-4/5"]),
             of: url,
             isRangeRequested: true,
             length: 5,

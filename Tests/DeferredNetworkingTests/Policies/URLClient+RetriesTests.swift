@@ -1,3 +1,4 @@
+import DeferredTask
 import Foundation
 import TestSupport
 import Testing

@@ -1,3 +1,4 @@
+import DeferredTask
 import DeferredTesting
 import Foundation
 import TestSupport

@@ -252,7 +252,7 @@ final class LibcurlExchange {
     /// otherwise reads for as long as bytes are available.
     private func pauseIfNeeded() {
         isHeld = task.isHeld
-        if !isBehind { isBehind = task.isBehind() }
+        isBehind = task.backlog.isTooLong
         if isHeld || isBehind { setPause(Int32(CURLPAUSE_RECV), true) }
     }
 
@@ -267,7 +267,7 @@ final class LibcurlExchange {
         guard !waiting.isEmpty else { return }
         let bytes = waiting
         waiting = Data()
-        task.willTell(bytes.count)
+        task.backlog.add(bytes.count)
         task.tell(.bytes(bytes))
     }
 

@@ -14,16 +14,18 @@ final class LibcurlTask: EngineTask {
     private let wasCancelled = Atomic(false)
     private let hasEnded = Atomic(false)
 
-    private let holdCondition = Lock<(@Sendable () -> Bool)?>(nil)
+    /// A structure, because each access to a lock whose whole value is a closure wraps that once more in thunks.
+    private struct Hold {
+        var condition: (@Sendable () -> Bool)?
+    }
+
+    private let hold = Lock(Hold())
 
     /// True while the response should not be read.
-    var isHeld: Bool { holdCondition.withLock { $0 }?() ?? false }
+    var isHeld: Bool { hold.withLock { $0.condition }?() ?? false }
 
-    /// The number of bytes that the transfer was given but has not processed yet, because another thread is still busy
-    /// with earlier ones.
-    private let backlog = Atomic(0)
-    private let isWaiting = Atomic(false)
-    private static let largestBacklog = 256 << 10
+    /// The bytes that the transfer has not processed yet.
+    let backlog = Backlog()
 
     /// True if the results are no longer needed. Only a hint for the engine's thread: the letter in its mailbox counts.
     var isCancelled: Bool { wasCancelled.load(ordering: .relaxed) }
@@ -46,35 +48,16 @@ final class LibcurlTask: EngineTask {
 
     func hold(while isHeld: @escaping @Sendable () -> Bool) {
         // The previous condition is released outside of the lock.
-        let old = holdCondition.withLock { condition in
-            defer { condition = isHeld }
-            return condition
+        let old = hold.withLock { hold in
+            defer { hold.condition = isHeld }
+            return hold.condition
         }
         withExtendedLifetime(old) {}
         mailbox.submit(.hold(self))
     }
 
     func took(_ count: Int) {
-        // Either this sees that the thread waits, or the thread sees the new backlog.
-        let rest = backlog.subtract(count, ordering: .sequentiallyConsistent).newValue
-        if rest <= Self.largestBacklog / 2, isWaiting.exchange(false, ordering: .sequentiallyConsistent) {
-            mailbox.submit(.caughtUp(self))
-        }
-    }
-
-    /// Counts bytes that are about to be delivered.
-    func willTell(_ count: Int) {
-        backlog.add(count, ordering: .sequentiallyConsistent)
-    }
-
-    /// Returns true if the transfer is behind. A ``LibcurlMailbox/Letter/caughtUp(_:)`` then reports when it has caught
-    /// up.
-    func isBehind() -> Bool {
-        guard backlog.load(ordering: .sequentiallyConsistent) > Self.largestBacklog else { return false }
-        isWaiting.store(true, ordering: .sequentiallyConsistent)
-        guard backlog.load(ordering: .sequentiallyConsistent) <= Self.largestBacklog / 2 else { return true }
-        // The transfer has caught up meanwhile; the thread that resets the flag first reports it.
-        return !isWaiting.exchange(false, ordering: .sequentiallyConsistent)
+        if backlog.remove(count) { mailbox.submit(.caughtUp(self)) }
     }
 
     /// Reports that the body's source has bytes again.

@@ -51,7 +51,12 @@ struct OpenFile {
         _ = Foundation.close(descriptor)
     }
 
+    /// Unlocks and closes the file.
+    ///
+    /// Closing alone leaves it locked while a child process that was just forked still has the descriptor. It is unlocked
+    /// before it leaves the set, so that the next download of this process doesn't meet its lock.
     func close() {
+        POSIXFile.unlock(descriptor)
         Self.locked.withLock { _ = $0.remove(identity) }
         _ = Foundation.close(descriptor)
     }

@@ -43,17 +43,29 @@ enum POSIXFile {
         #endif
     }
 
+    /// Undoes ``lockAgainstOtherProcesses(_:)``.
+    static func unlock(_ descriptor: Int32) {
+        #if !(os(iOS) || os(tvOS) || os(watchOS) || os(visionOS))
+        _ = flock(descriptor, LOCK_UN)
+        #endif
+    }
+
     /// Returns a descriptor of a new, unnamed file in `folder`.
+    ///
+    /// Not by `mkstemp`, whose files a child process inherits.
     static func openUnlinked(in folder: String) -> Result<Int32, POSIXError> {
-        var template = Array((folder + "/deferred-XXXXXX").utf8CString)
-        let descriptor = mkstemp(&template)
-        guard descriptor >= 0 else { return .failure(POSIXError(lastError)) }
-        guard unlink(template) == 0, fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 else {
-            let error = POSIXError(lastError)
-            _ = close(descriptor)
-            return .failure(error)
+        while true {
+            let path = "\(folder)/deferred-\(String(UInt64.random(in: .min ... .max), radix: 36))"
+            if let descriptor = openFile(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC) {
+                guard unlink(path) == 0 else {
+                    let error = POSIXError(lastError)
+                    _ = close(descriptor)
+                    return .failure(error)
+                }
+                return .success(descriptor)
+            }
+            guard lastError == .EEXIST else { return .failure(POSIXError(lastError)) }
         }
-        return .success(descriptor)
     }
 
     /// Returns up to `count` bytes, at least one, or nil if there are none or they can't be read.

@@ -56,6 +56,17 @@ final class PartialFileTests {
         #expect(stems[0] != stems[1])
     }
 
+    @Test func `a closed file is unlocked, though a child process still has its descriptor`() throws {
+        let path = directory.appending(path: "file.partial").path
+        let file = try PartialFile.openShared(path)
+        // As after a fork, before the child's exec: another descriptor of the same open file.
+        let copy = dup(file.descriptor)
+        defer { _ = close(copy) }
+        #expect(throws: CocoaError.self) { try PartialFile.openShared(path) }
+        file.close()
+        try PartialFile.openShared(path).close()
+    }
+
     @Test func `an abandoned file leaves nothing behind`() throws {
         var file = try PartialFile(destination: destination, of: url, isResumable: false)
         try file.restart(validator: try validator())

@@ -37,7 +37,7 @@ let package = Package(
         .target(name: "DeferredHTTP", dependencies: ["DeferredCore", "DeferredTask", "DeferredNetworking"]),
         .target(
             name: "DeferredTesting",
-            dependencies: ["DeferredCore", "DeferredTask", "DeferredNetworking", "DeferredHTTP"]
+            dependencies: ["CDeferred", "DeferredCore", "DeferredTask", "DeferredNetworking", "DeferredHTTP"]
         ),
         .target(
             name: "Deferred",

@@ -1,3 +1,6 @@
+// For `SOCK_CLOEXEC`.
+#define _GNU_SOURCE
+
 #include "CLibcurl.h"
 
 #if defined(__linux__)
@@ -5,6 +8,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <sys/socket.h>
 
 /// The oldest version that has all functions and options called here: 7.68.0.
 #define OLDEST_VERSION 0x074400
@@ -32,6 +36,15 @@ struct message {
 struct option {
     const char *name;
     int number;
+};
+
+/// `curl_sockaddr`.
+struct address {
+    int family;
+    int kind;
+    int protocol;
+    unsigned int size;
+    struct sockaddr address;
 };
 
 static struct {
@@ -165,6 +178,14 @@ int libcurl_easy_set_before_sending(
     libcurl_easy handle,
     int (*function)(void *context, char *remote_ip, char *local_ip, int remote_port, int local_port)) {
     return curl.easy_setopt(handle, CURLOPT_PREREQFUNCTION, function);
+}
+
+static int open_private_socket(void *context, int purpose, struct address *address) {
+    return socket(address->family, address->kind | SOCK_CLOEXEC, address->protocol);
+}
+
+int libcurl_easy_set_private_sockets(libcurl_easy handle) {
+    return curl.easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, open_private_socket);
 }
 
 int libcurl_easy_get_long(libcurl_easy handle, int info, long *value) { return curl.easy_getinfo(handle, info, value); }

@@ -1,7 +1,7 @@
 #ifndef CDEFERRED_H
 #define CDEFERRED_H
 
-// Two things that DeferredCore needs and Swift lacks.
+// Three things that Swift lacks, two for DeferredCore and one for DeferredTesting.
 //
 // A thread-local variable: `pthread_getspecific` takes some fifty instructions, with the call and the check that its
 // key was created, on every fill. This takes one or two where the linker knows the offset, and a short call elsewhere.
@@ -10,6 +10,8 @@
 //
 // And a strong reference to an object whose memory still exists, unless the object is being destroyed: Swift offers
 // that only for weak references, which allocate.
+//
+// And `accept4`, which Swift's module of Glibc leaves out.
 
 #include <stdint.h>
 
@@ -37,6 +39,11 @@ static inline DeferredNesting *_Nonnull deferred_nesting(void) {
 /// Returns a reference that the caller must release, or NULL if the object is being destroyed or has been. Its memory
 /// must still exist, as an unowned reference ensures.
 void *_Nullable deferred_try_retain(void *_Nonnull object);
+
+#if defined(__linux__)
+/// Accepts a connection whose descriptor doesn't block, and which no child process inherits.
+int deferred_accept(int socket);
+#endif
 
 #ifdef __cplusplus
 }

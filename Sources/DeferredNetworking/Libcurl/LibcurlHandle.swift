@@ -201,6 +201,7 @@ final class LibcurlHandle {
     }
 
     private func setCallbacks() {
+        libcurl_easy_set_private_sockets(easy)
         libcurl_easy_set_transfer(easy, Int32(CURLOPT_HEADERFUNCTION)) { bytes, size, count, context in
             LibcurlExchange.of(context)?.receive(line: .init(start: bytes, count: size * count)) ?? 0
         }

@@ -1,3 +1,5 @@
+internal import CDeferred
+
 #if canImport(Darwin)
 import Darwin
 #elseif canImport(Musl)
@@ -13,29 +15,42 @@ import Glibc
 extension Socket {
     /// Creates a socket of this family that does not block and is not inherited by child processes.
     static func make(_ family: Int32) throws(SystemError) -> Socket {
-        #if canImport(Glibc)
-        let kind = Int32(SOCK_STREAM.rawValue)
+        #if canImport(Darwin)
+        let descriptor = socket(family, SOCK_STREAM, 0)
         #else
-        let kind = SOCK_STREAM
+        let descriptor = socket(family, privateStream, 0)
         #endif
-        let descriptor = socket(family, kind, 0)
         guard descriptor >= 0 else { throw .current }
         Socket.keepPrivate(descriptor)
         return Socket(descriptor: descriptor)
     }
 
+    /// Returns the two ends of a connection within the process, which don't block and aren't inherited either.
+    static func makePair() throws(SystemError) -> (Int32, Int32) {
+        var ends: [Int32] = [-1, -1]
+        #if canImport(Darwin)
+        guard socketpair(AF_UNIX, SOCK_STREAM, 0, &ends) == 0 else { throw .current }
+        #else
+        guard socketpair(AF_UNIX, privateStream, 0, &ends) == 0 else { throw .current }
+        #endif
+        ends.forEach(Socket.keepPrivate)
+        return (ends[0], ends[1])
+    }
+
+    #if canImport(Glibc)
+    private static let privateStream = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+    #elseif !canImport(Darwin)
+    private static let privateStream = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK
+    #endif
+
     /// Calls `accept`; the new descriptor does not block and is not inherited either.
     func acceptDescriptor() -> Int {
         #if canImport(Darwin)
         let accepted = Darwin.accept(descriptor, nil, nil)
-        #elseif canImport(Musl)
-        let accepted = Musl.accept(descriptor, nil, nil)
-        #elseif canImport(Android)
-        let accepted = Android.accept(descriptor, nil, nil)
-        #else
-        let accepted = Glibc.accept(descriptor, nil, nil)
-        #endif
         if accepted >= 0 { Socket.keepPrivate(accepted) }
+        #else
+        let accepted = deferred_accept(descriptor)
+        #endif
         return Int(accepted)
     }
 
@@ -76,12 +91,12 @@ extension Socket {
         setsockopt(descriptor, level, option, &on, socklen_t(MemoryLayout<Int32>.size))
     }
 
-    /// Makes a descriptor non-blocking and close-on-exec.
-    ///
-    /// Linux could do this in the same call (`accept4`), but Swift's Glibc module doesn't import that. A child process
-    /// that another thread starts between the two calls keeps the descriptor open.
+    /// Makes a descriptor non-blocking and close-on-exec. A child process that another thread starts just before keeps it
+    /// open, so on Linux this happens when the descriptor is made.
     private static func keepPrivate(_ descriptor: Int32) {
+        #if canImport(Darwin)
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+        #endif
     }
 }

@@ -54,10 +54,7 @@ final class PieceStream: InputStream {
         // A read of zero bytes that asked for zero is not the end of a piece.
         guard count > 0 else { return status == .error ? -1 : 0 }
         while status == .open {
-            guard let stream = current ?? nextStream() else {
-                if status == .open { status = .atEnd }
-                break
-            }
+            guard let stream = current ?? nextStream() else { break }
             let read = stream.read(buffer, maxLength: count)
             if read > 0 { return read }
             if read < 0 { fail(stream.streamError) }
@@ -72,8 +69,12 @@ final class PieceStream: InputStream {
         length count: UnsafeMutablePointer<Int>
     ) -> Bool { false }
 
+    /// Opens the next piece, or returns nil and sets the status: at the end, or if the piece has no stream.
     private func nextStream() -> InputStream? {
-        guard let piece = pieces.popFirst() else { return nil }
+        guard let piece = pieces.popFirst() else {
+            status = .atEnd
+            return nil
+        }
         switch piece {
         case .data(let data): current = InputStream(data: data)
         case .file(let file): current = InputStream(url: file)

@@ -19,7 +19,16 @@ struct PieceStreamTests {
     @Test func `reading nothing loses nothing`() {
         let stream = PieceStream([.data(Data("abc".utf8)), .data(Data("def".utf8))])
         #expect(readAll(stream, [0, 2, 0, 0, 2, 0, 4, 0, 4]) == Data("abcdef".utf8))
-        #expect(stream.streamStatus == .atEnd || stream.streamStatus == .open)
+        #expect(stream.streamStatus == .atEnd && stream.streamError == nil)
+    }
+
+    @Test func `a file that can't be read fails, and the pieces after it are not sent in its place`() throws {
+        let folder = try TemporaryDirectory()
+        let stream = PieceStream([.data(Data("abc".utf8)), .file(folder.file), .data(Data("def".utf8))])
+        #expect(readAll(stream, [4]) == Data("abc".utf8))
+        var byte: UInt8 = 0
+        for size in [1, 0, 1] { #expect(stream.read(&byte, maxLength: size) == -1) }
+        #expect(stream.streamStatus == .error && stream.streamError != nil)
     }
 
     @Test func `it has the properties that a session reads from a stream`() {

@@ -6,7 +6,9 @@ package struct FairQueue: Sendable {
     private var lines: [String: Queue<UInt64>] = [:]
     private var turns = Queue<String>()
     private var waiting: Set<UInt64> = []
-    private var staleCount = 0
+
+    /// The number of removed items that are still in a line: at most 64 more than items that wait.
+    private(set) var staleCount = 0
 
     package init() {}
 

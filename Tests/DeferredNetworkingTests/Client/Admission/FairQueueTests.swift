@@ -33,6 +33,19 @@ struct FairQueueTests {
         #expect(drain(&queue) == [3, 2, 5, 6])
     }
 
+    @Test func `removed elements are cleared away, many at a time`() {
+        var queue = FairQueue()
+        for item in 0..<100 as Range<UInt64> { queue.append(item, host: "\(item % 3)") }
+        var most = 0
+        for item in 100..<10_000 as Range<UInt64> {
+            queue.append(item, host: "\(item % 3)")
+            _ = queue.remove(item)
+            most = max(most, queue.staleCount)
+        }
+        #expect(most == 164)
+        #expect(drain(&queue).count == 100 && queue.staleCount == 0)
+    }
+
     @Test func `it gives each item once whatever the order of events`() {
         for seed in 0..<200 {
             var random = SeededGenerator(seed: UInt64(seed))

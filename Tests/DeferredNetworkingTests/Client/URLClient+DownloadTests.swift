@@ -153,7 +153,10 @@ extension URLClientTests {
         }
 
         @Test func `a refusal without end is read up to 64 KiB`() async throws {
-            let server = try LoopbackServer { _ in .response(status: 401, body: .pattern(count: 1 << 40)) }
+            let server = try LoopbackServer { _ in
+                // At a pace that leaves the client time to end the transfer, where it can't hold the server up.
+                .response(status: 401, body: .pattern(count: 1 << 40)).dripped(16 << 10, every: .milliseconds(2))
+            }
             defer { server.stop() }
             let folder = try TemporaryDirectory()
             let request = URLRequest(url: server.url("/"))

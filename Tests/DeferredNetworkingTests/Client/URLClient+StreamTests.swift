@@ -165,8 +165,10 @@ extension URLClientTests {
 
         @Test func `a 503 without end that is to be tried again is read up to 64 KiB`() async throws {
             let server = try LoopbackServer { request in
+                // At a pace that leaves the client time to end the transfer, where it can't hold the server up.
                 request.number == 1
-                    ? .response(status: 503, body: .pattern(count: 1 << 40)) : .response(body: "hello")
+                    ? .response(status: 503, body: .pattern(count: 1 << 40)).dripped(16 << 10, every: .milliseconds(2))
+                    : .response(body: "hello")
             }
             defer { server.stop() }
             let client = URLClient.fresh {

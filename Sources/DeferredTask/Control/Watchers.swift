@@ -3,7 +3,7 @@ internal import DeferredCore
 /// Closures that are called after each change, until they are taken back.
 @usableFromInline
 package final class Watchers: Sendable {
-    private let bodies = Lock<[Int: @Sendable () -> Void]>([:])
+    private let state = Lock<(bodies: [Int: @Sendable () -> Void], lastKey: Int)>(([:], 0))
 
     /// One closure's registration. Dropping it has no effect: the closure is kept until it is cancelled.
     @usableFromInline
@@ -22,24 +22,23 @@ package final class Watchers: Sendable {
     }
 
     func add(_ body: @escaping @Sendable () -> Void) -> Watch {
-        let (key, isFirst) = bodies.withLock { bodies in
-            // Watchers are few, so that looking for the highest key costs little.
-            let key = (bodies.keys.max() ?? 0) + 1
-            bodies[key] = body
-            return (key, bodies.count == 1)
+        let (key, isFirst) = state.withLock { state in
+            state.lastKey += 1
+            state.bodies[state.lastKey] = body
+            return (state.lastKey, state.bodies.count == 1)
         }
         if isFirst { onUse?(true) }
         return Watch(watchers: self, key: key)
     }
 
     func notify() {
-        for body in bodies.withLock({ Array($0.values) }) { body() }
+        for body in state.withLock({ Array($0.bodies.values) }) { body() }
     }
 
     private func remove(_ key: Int) {
-        let (body, isLast) = bodies.withLock { bodies in
-            let body = bodies.removeValue(forKey: key)
-            return (body, body != nil && bodies.isEmpty)
+        let (body, isLast) = state.withLock { state in
+            let body = state.bodies.removeValue(forKey: key)
+            return (body, body != nil && state.bodies.isEmpty)
         }
         withExtendedLifetime(body) {
             if isLast { onUse?(false) }

@@ -93,9 +93,9 @@ package final class LongOperationEvents: Sendable {
         let marks = state.withLock { $0.marks }
         guard marks.count == Self.partCount + 1 else { return (.infinity, .max) }
         let times = zip(marks, marks.dropFirst()).map { $1.time - $0.time }
-        let ratio = median(times.suffix(5)) / median(times[1...5])
-        // Buffers are sometimes fuller than at other times.
-        let growth = max(0, marks[Self.partCount].heap - marks[5].heap - (256 << 10))
+        let ratio = median(times.suffix(3)) / median(times[1...3])
+        // Buffers are fuller at some times than at others.
+        let growth = max(0, median(marks.suffix(5).map(\.heap)) - median(marks[1...5].map(\.heap)) - (256 << 10))
         return (ratio, growth * Self.partCount / (Self.partCount - 5) / count)
     }
 
@@ -107,8 +107,8 @@ package final class LongOperationEvents: Sendable {
     }
 }
 
-private func median(_ times: some Sequence<Double>) -> Double {
-    let sorted = times.sorted()
+private func median<Number: Comparable>(_ numbers: some Sequence<Number>) -> Number {
+    let sorted = numbers.sorted()
     return sorted[sorted.count / 2]
 }
 

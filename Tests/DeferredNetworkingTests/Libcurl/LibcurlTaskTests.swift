@@ -14,7 +14,7 @@ struct LibcurlTaskTests {
     private final class IdleEngine: Engine {
         let defaultHeaders: [String: String] = [:]
         let invalidated = Future<Void>.never
-        let (taskCount, hasTimeouts) = (0, false)
+        let hasTimeouts = false
 
         func checkHost(of url: URL) {}
         func makeTask(for request: CheckedRequest, of transfer: Transfer, configure: EngineTaskConfiguration?) {}

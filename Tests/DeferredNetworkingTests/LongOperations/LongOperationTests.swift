@@ -72,10 +72,10 @@ struct LongOperationTests {
     ) -> LongOperation {
         LongOperation(name, bytesKept: bytesKept) { events in
             let (request, sink) = (try CheckedRequest(URLRequest(url: url), for: nil), try makeSink())
-            let head = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil)
+            let head = ResponseHead.made(200, from: url.absoluteString)
             await onThread(stackSize: 512 << 10) {
                 let transfer = Transfer(request, on: EngineLease(FedEngine()), sink: sink)
-                if let head { transfer.receive(.head(head), of: 1) }
+                transfer.receive(.head(head), of: 1)
                 for _ in 0..<events.count {
                     transfer.receive(.bytes(Data([1])), of: 1)
                     events.note()
@@ -139,7 +139,7 @@ struct LongOperationTests {
         let server = try LoopbackServer(requestLogLimit: 0) { _ in .status(503) }
         defer { server.stop() }
         let client = URLClient.fresh {
-            $0.retries = URLClient.RetryPolicy()
+            $0.retries = URLClient.Retries()
             $0.retries.attempts = events.count
             $0.retries.clock = ImmediateClock()
             $0.monitor = { if case .sent = $0.kind { events.note() } }
@@ -199,7 +199,7 @@ private final class FedEngine: Engine {
 
     let defaultHeaders: [String: String] = [:]
     let invalidated = Future<Void>.never
-    let (taskCount, hasTimeouts) = (0, false)
+    let hasTimeouts = false
 
     func checkHost(of url: URL) {}
     func makeTask(for request: CheckedRequest, of transfer: Transfer, configure: EngineTaskConfiguration?) {

@@ -57,6 +57,8 @@ struct FutureProtocolUponTests {
         let deferred = Deferred(filledWith: 1)
         deferred.upon(executor) { _ in }
         #expect(executor.count == 1)
+        // A closure that is never run keeps its executor.
+        #expect(executor.runAll() == 1)
     }
 
     @Test func `the ready-made executors run submitted closures`() async {

@@ -52,7 +52,7 @@ enum POSIXFile {
 
     /// Returns a descriptor of a new, unnamed file in `folder`.
     ///
-    /// Not by `mkstemp`, whose files a child process inherits.
+    /// Not by mkstemp(3), whose files a child process inherits.
     static func openUnlinked(in folder: String) -> Result<Int32, POSIXError> {
         while true {
             let path = "\(folder)/deferred-\(String(UInt64.random(in: .min ... .max), radix: 36))"

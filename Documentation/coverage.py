@@ -47,7 +47,7 @@ def missing_tests(root):
     """Tests that an article links to, by name, and that are not in the file of the link."""
     for article in sorted((root / "Documentation").rglob("*.md")):
         for number, line in enumerate(article.read_text().split("\n"), start=1):
-            for name, path in re.findall(r"\[([^]]+)\]\(https://github\.com/[^/]+/[^/]+/blob/main/(Tests/[^)]+)\)", line):
+            for name, path in re.findall(r"\[([^]]+)\]\((?:\.\./)+(Tests/[^)]+)\)", line):
                 file = root / path
                 if not file.is_file() or f"func `{name}`(" not in file.read_text():
                     yield f"{article.relative_to(root)}:{number}: there is no such test in {path}: {name}"

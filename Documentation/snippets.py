@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes a test of every Swift block in the README, the articles and the guide for contributors.
+"""Writes a test of every Swift block in the articles, the reference and the guide for contributors.
 
     Documentation/snippets.py            # writes Tests/SnippetTests, and renews quotes
     Documentation/snippets.py --check    # fails if that would change anything
@@ -14,6 +14,7 @@ DocC nor GitHub shows:
     <!-- swift: main -->                 the test below runs on the main actor
     <!-- swift: compile -->              the test below is compiled and not run
     <!-- swift: file -->                 the next block, or the code in the comment itself, stands outside of any test
+    <!-- swift: shown -->                the next block is only shown: code of another library, or no whole statement
     <!-- quote: PATH: WORDS -->          the next block is, and stays, what PATH has from the line that begins with WORDS
 
 A quote is one statement or declaration with the comment and the attributes above it; the path begins at the root of the
@@ -21,12 +22,10 @@ repository. It is compiled where it comes from, and renewed in the document when
 
 In a comment, a line that begins with an attribute takes a backslash before it, or DocC would see a directive of its own, and
 `-->`, which joins HTTP chains, cannot occur, since it ends the comment.
-Imports are left out, since each test file has all of them, but for those of other modules in a block outside of any test;
-and so is `public`, which would ask for public imports. Blocks that are no Swift of ours, or no whole statements, are not
-marked as `swift`.
+A page shows its imports once, at its first block, and its test file has these imports and no others, but for what the tests
+themselves need. So what a reader copies from it compiles. `public` is left out, which would ask for public imports.
 
-The files of a tutorial, `Resources/<Folder>/<Name>-<step>.swift` in the catalog, make a test file for each folder: the last step
-of each name as it is, and those before in a function each, which is compiled only.
+`Documentation/follow.py` follows README, *Getting started* and the tutorial to the letter.
 """
 
 import re
@@ -36,7 +35,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 OUTPUT = ROOT / "Tests/SnippetTests"
 DOCUMENTS = [
-    ROOT / "README.md",
     ROOT / ".github/CONTRIBUTING.md",
     *sorted((ROOT / "Documentation/Deferred.docc").rglob("*.md")),
     *sorted((ROOT / "Documentation/Examples").glob("*/README.md")),
@@ -46,20 +44,41 @@ HEADER = """\
 // swift-format-ignore-file
 // Written by Documentation/snippets.py from {path}.
 
-import Deferred
-import DeferredTesting
-import Foundation
-import Synchronization
-import TestSupport
-import Testing
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
+{imports}
 """
 
-IMPORTED = set(re.findall(r"^import (\w+)$", HEADER, re.M))
-TUTORIALS = sorted(folder for folder in (ROOT / "Documentation/Deferred.docc/Resources").iterdir() if folder.is_dir())
+# What tests need, and no page shows.
+FOR_TESTS = ["DeferredTesting", "TestSupport", "Testing"]
+# Names that a page can't use without showing this import, which the compiler doesn't find missing: our tests have it anyway.
+NEEDS = {
+    "DeferredTesting": r"\b(ManualClock|ManualExecutor|StubLoader|LoopbackServer)\b",
+    "Synchronization": r"\bMutex\b",
+    "Testing": r"#expect\b|@Test\b",
+}
+
+
+def shown_imports(path, blocks):
+    """The modules that a page imports; the first of its blocks has to show them."""
+    lines = [line.strip() for block in blocks for line in block]
+    modules = {match[1] for line in lines if (match := re.match(r"(?:public |@testable )?import (\w+)$", line))}
+    if "#if canImport(FoundationNetworking)" not in lines:
+        modules.discard("FoundationNetworking")
+    # What only some platforms have is imported where it is used.
+    modules -= {match[1] for line in lines if (match := re.match(r"#if canImport\((?!Foundation)(\w+)\)", line))}
+    if not any("import " in line for line in blocks[0]):
+        sys.exit(f"error: {path}: the first block shows no imports")
+    for module, names in NEEDS.items():
+        if module not in modules and any(re.search(names, line) for line in lines):
+            sys.exit(f"error: {path}: this uses {module}, and shows no import of it")
+    return modules
+
+
+def header(path, modules):
+    modules = sorted({*modules, *FOR_TESTS})
+    imports = [f"import {module}" for module in modules if module != "FoundationNetworking"]
+    if "FoundationNetworking" in modules:
+        imports += ["", "#if canImport(FoundationNetworking)", "import FoundationNetworking", "#endif"]
+    return HEADER.format(path=path, imports="\n".join(imports)).rstrip("\n")
 
 
 class Test:
@@ -71,13 +90,16 @@ class Test:
         return [f"    {attributes}func `{self.name}`() async throws {{", *self.lines, "    }"]
 
 
+def is_conditional(text, match):
+    return re.search(r"#if canImport\(\w+\)\n$", text[: match.start()]) is not None
+
+
 def located(path, number, lines, indentation):
     """Code that the compiler and the test runner find at its place in the document."""
-    code = []
-    for line in lines:
-        module = re.match(r"(?:public )?import (\w+)$", line)
-        is_dropped = module and (indentation or module[1] in IMPORTED or module[1].startswith("Deferred"))
-        code.append(indentation + re.sub(r"^( *)public ", r"\1", line) if line and not is_dropped else "")
+    text = re.sub(r"^#if canImport\(FoundationNetworking\)\nimport FoundationNetworking\n#endif$", "\n\n", "\n".join(lines), flags=re.M)
+    # What only some platforms have stays where it is.
+    text = re.sub(r"^(public )?import \w+$", lambda match: match[0] if is_conditional(text, match) else "", text, flags=re.M)
+    code = [indentation + re.sub(r"^( *)public ", r"\1", line) if line else "" for line in text.split("\n")]
     return [f'#sourceLocation(file: "{path}", line: {number})', *code, "#sourceLocation()"]
 
 
@@ -140,7 +162,7 @@ def parse(document):
     path = document.relative_to(ROOT)
     lines = document.read_text().split("\n")
     outside, tests, names = [], [], {}
-    heading, test, to_file, is_quote = document.stem, None, False, False
+    heading, test, to_file, is_quote, shown = document.stem, None, False, False, []
 
     def begin():
         nonlocal test
@@ -172,6 +194,8 @@ def parse(document):
                     to_file = True
                 elif option == "new":
                     test = None
+                elif option == "shown":
+                    is_quote = True
                 else:
                     if option not in ("main", "compile"):
                         sys.exit(f"{path}:{index}: no such option: {option}")
@@ -189,46 +213,24 @@ def parse(document):
         elif match := re.match(r"( *)```(\w*)$", line):
             fence = match[1] + "```"
             end = lines.index(fence, index)
+            if match[2] == "swift" and not is_quote or any("import Foundation" == line for line in lines[index:end]):
+                shown.append([text.removeprefix(match[1]) for text in lines[index:end]])
             if match[2] == "swift" and not is_quote:
                 add(index + 1, [text.removeprefix(match[1]) for text in lines[index:end]], to_file)
                 to_file = False
             is_quote = False
             index = end + 1
-    return outside, tests
-
-
-def tutorial(folder):
-    """The test file of a tutorial's code: its name and its text."""
-    steps = {}
-    for file in folder.glob("*.swift"):
-        name, number = file.stem.rsplit("-", 1)
-        steps.setdefault(name, {})[int(number)] = file
-    outside, tests = [], []
-    for name, files in sorted(steps.items()):
-        for number, file in sorted(files.items()):
-            path, lines = file.relative_to(ROOT), file.read_text().rstrip("\n").split("\n")
-            if number == max(files):
-                outside += ["", *located(path, 1, lines, "")]
-            else:
-                test = Test(f"{name}, step {number}")
-                test.is_run, test.lines = False, located(path, 1, lines, "        ")
-                tests.append(test)
-    suite = folder.name + "TutorialSnippets"
-    lines = [HEADER.format(path=folder.relative_to(ROOT)).rstrip("\n"), *outside]
-    # Not a suite: nothing in it is run.
-    lines += ["", f"struct {suite} {{"]
-    for number, test in enumerate(tests):
-        lines += ([""] if number else []) + test.source()
-    return suite, "\n".join([*lines, "}", ""])
+    return outside, tests, shown
 
 
 def generate(document):
-    outside, tests = parse(document)
+    outside, tests, shown = parse(document)
     if not outside and not tests:
         return None
+    path = document.relative_to(ROOT)
     name = document.stem.capitalize() if document.stem.isupper() else document.stem
     suite = name + "Snippets"
-    lines = [HEADER.format(path=document.relative_to(ROOT)).rstrip("\n"), *outside]
+    lines = [header(path, shown_imports(path, shown)), *outside]
     if tests:
         lines += ["", "@Suite(.ownThread, .timeLimit(.minutes(1)))", f"struct {suite} {{"]
         for number, test in enumerate(tests):
@@ -248,7 +250,6 @@ def main():
     wanted = {f"{suite}.swift": text for suite, text in filter(None, map(generate, DOCUMENTS))}
     OUTPUT.mkdir(exist_ok=True)
     existing = {file.name: file.read_text() for file in OUTPUT.glob("*Snippets.swift")}
-    wanted.update((f"{suite}.swift", text) for suite, text in map(tutorial, TUTORIALS))
     if sys.argv[1:] == ["--check"]:
         stale = sorted(name for name in wanted.keys() | existing.keys() if wanted.get(name) != existing.get(name))
         if stale:

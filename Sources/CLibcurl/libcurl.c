@@ -6,6 +6,7 @@
 #if defined(__linux__)
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/socket.h>
@@ -75,43 +76,65 @@ static uint32_t version;
 static const char *failure;
 static char description[256];
 
-static bool look_up(void *library, const char *name, void *function) {
-    *(void **)function = dlsym(library, name);
-    if (*(void **)function) return true;
-    snprintf(description, sizeof description, "libcurl.so.4 has no function %s", name);
-    failure = description;
-    return false;
+#define FUNCTIONS(X) \
+    X(global_init) X(version_info) \
+    X(easy_strerror) X(easy_init) X(easy_cleanup) X(easy_setopt) X(easy_getinfo) X(easy_pause) \
+    X(slist_append) X(slist_free_all) \
+    X(multi_init) X(multi_cleanup) X(multi_setopt) X(multi_add_handle) X(multi_remove_handle) \
+    X(multi_socket_action) X(multi_assign) X(multi_info_read)
+
+// The functions of a libcurl that is linked into the program, statically or not; null if there is none.
+#define DECLARE(name) __attribute__((weak)) void curl_##name(void);
+FUNCTIONS(DECLARE)
+DECLARE(easy_option_by_name)
+
+#define ENTRY(name) {"curl_" #name, curl_##name, &curl.name},
+static const struct {
+    const char *name;
+    void (*linked)(void);
+    void *function;
+} functions[] = {FUNCTIONS(ENTRY)};
+
+enum { FUNCTION_COUNT = sizeof functions / sizeof *functions };
+
+static bool is_linked(void) {
+    for (int index = 0; index < FUNCTION_COUNT; index++) {
+        if (!functions[index].linked) return false;
+    }
+    return true;
+}
+
+static bool look_up(void *library) {
+    for (int index = 0; index < FUNCTION_COUNT; index++) {
+        void *found = dlsym(library, functions[index].name);
+        if (!found) {
+            snprintf(
+                description, sizeof description, "libcurl.so.4 has no function %s", functions[index].name);
+            failure = description;
+            return false;
+        }
+        *(void **)functions[index].function = found;
+    }
+    *(void **)&curl.easy_option_by_name = dlsym(library, "curl_easy_option_by_name");
+    return true;
 }
 
 static void load(void) {
-    void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
-    if (!library) {
-        const char *error = dlerror();
-        snprintf(description, sizeof description, "libcurl.so.4 can't be opened: %s", error ? error : "no reason");
-        failure = description;
-        return;
+    if (is_linked()) {
+        for (int index = 0; index < FUNCTION_COUNT; index++) {
+            *(void (**)(void))functions[index].function = functions[index].linked;
+        }
+        *(void (**)(void))&curl.easy_option_by_name = curl_easy_option_by_name;
+    } else {
+        void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
+        if (!library) {
+            const char *error = dlerror();
+            snprintf(description, sizeof description, "libcurl.so.4 can't be opened: %s", error ? error : "no reason");
+            failure = description;
+            return;
+        }
+        if (!look_up(library)) return;
     }
-    if (!look_up(library, "curl_global_init", &curl.global_init) ||
-        !look_up(library, "curl_version_info", &curl.version_info) ||
-        !look_up(library, "curl_easy_strerror", &curl.easy_strerror) ||
-        !look_up(library, "curl_easy_init", &curl.easy_init) ||
-        !look_up(library, "curl_easy_cleanup", &curl.easy_cleanup) ||
-        !look_up(library, "curl_easy_setopt", &curl.easy_setopt) ||
-        !look_up(library, "curl_easy_getinfo", &curl.easy_getinfo) ||
-        !look_up(library, "curl_easy_pause", &curl.easy_pause) ||
-        !look_up(library, "curl_slist_append", &curl.slist_append) ||
-        !look_up(library, "curl_slist_free_all", &curl.slist_free_all) ||
-        !look_up(library, "curl_multi_init", &curl.multi_init) ||
-        !look_up(library, "curl_multi_cleanup", &curl.multi_cleanup) ||
-        !look_up(library, "curl_multi_setopt", &curl.multi_setopt) ||
-        !look_up(library, "curl_multi_add_handle", &curl.multi_add_handle) ||
-        !look_up(library, "curl_multi_remove_handle", &curl.multi_remove_handle) ||
-        !look_up(library, "curl_multi_socket_action", &curl.multi_socket_action) ||
-        !look_up(library, "curl_multi_assign", &curl.multi_assign) ||
-        !look_up(library, "curl_multi_info_read", &curl.multi_info_read)) {
-        return;
-    }
-    *(void **)&curl.easy_option_by_name = dlsym(library, "curl_easy_option_by_name");
     const struct version_info *info = curl.version_info(CURLVERSION_FIRST);
     if (info->version_num < OLDEST_VERSION) {
         snprintf(description, sizeof description, "libcurl.so.4 is version %s; 7.68 or later is needed", info->version);
@@ -181,11 +204,14 @@ int libcurl_easy_set_before_sending(
 }
 
 static int open_private_socket(void *context, int purpose, struct address *address) {
-    return socket(address->family, address->kind | SOCK_CLOEXEC, address->protocol);
+    int result = socket(address->family, address->kind | SOCK_CLOEXEC, address->protocol);
+    if (result < 0) *(int *)context = errno;
+    return result;
 }
 
-int libcurl_easy_set_private_sockets(libcurl_easy handle) {
-    return curl.easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, open_private_socket);
+int libcurl_easy_set_private_sockets(libcurl_easy handle, int *error) {
+    int code = curl.easy_setopt(handle, CURLOPT_OPENSOCKETDATA, error);
+    return code ? code : curl.easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, open_private_socket);
 }
 
 int libcurl_easy_get_long(libcurl_easy handle, int info, long *value) { return curl.easy_getinfo(handle, info, value); }

@@ -14,9 +14,9 @@ enum { CURL_POLL_IN = 1, CURL_POLL_OUT = 2, CURL_CSELECT_IN = 1, CURL_CSELECT_OU
 
 int poll_set_create(void) { return epoll_create1(EPOLL_CLOEXEC); }
 
-int poll_set_watch(int set, int descriptor, int what, bool is_known) {
+int poll_set_watch(int set, int descriptor, uint32_t owner, int what, bool is_known) {
     struct epoll_event event = {0};
-    event.data.fd = descriptor;
+    event.data.u64 = (uint64_t)owner << 32 | (uint32_t)descriptor;
     if (what == CURL_POLL_REMOVE) return epoll_ctl(set, EPOLL_CTL_DEL, descriptor, &event);
     event.events = (what & CURL_POLL_IN ? EPOLLIN : 0) | (what & CURL_POLL_OUT ? EPOLLOUT : 0);
     return epoll_ctl(set, is_known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, descriptor, &event);
@@ -27,7 +27,8 @@ int poll_set_wait(int set, struct poll_ready *ready, int capacity, int milliseco
     int count = epoll_wait(set, events, capacity < MOST_EVENTS ? capacity : MOST_EVENTS, milliseconds);
     for (int index = 0; index < count; index++) {
         uint32_t bits = events[index].events;
-        ready[index].descriptor = events[index].data.fd;
+        ready[index].descriptor = (int)(uint32_t)events[index].data.u64;
+        ready[index].owner = (uint32_t)(events[index].data.u64 >> 32);
         ready[index].mask = (bits & EPOLLIN ? CURL_CSELECT_IN : 0) | (bits & EPOLLOUT ? CURL_CSELECT_OUT : 0) |
             (bits & (EPOLLERR | EPOLLHUP) ? CURL_CSELECT_ERR : 0);
     }

@@ -42,7 +42,7 @@ final class Program {
             let place = PrintableText.escaping(path)
             display.output("No URLs: downloading four files from a server in this process to \(place)\n")
         }
-        let run = DownloadRun(list, options: options, display: display)
+        let run = DownloadRun(list, options: options, display: display, isRepeatable: demo == nil)
         listen(run, display)
         run.start().upon(.mainActor) { failureCount in
             self.end(self.stopSignal.map { 128 + $0 } ?? (failureCount > 0 ? 1 : 0))

@@ -47,6 +47,8 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
             ]
         ),
+        // Hits of an HTTP cache, in memory and on disk.
+        .executableTarget(name: "caching", dependencies: [.product(name: "Deferred", package: "Deferred")]),
         .target(name: "AllocationCounter"),
         .target(name: "Tables"),
     ],

@@ -15,7 +15,6 @@ struct ArchivedSpellingsCountTests {
         "Task(success:)", "Task(catching:)", "TaskProtocol", "Either", "Protected", "Locking", "NativeLock",
         "POSIXReadWriteLock",
         "submit(workItem)", "RunLoop", "CFRunLoop", "upon(_: Executor, execute:)", "Task<Value>.Failure",
-        "[Future<Task<Value>.Result>].allSucceeded()",
     ]
 
     @available(*, deprecated)
@@ -247,6 +246,20 @@ struct ArchivedSpellingsCountTests {
         names.add("Deferred.everySuccess(per:)") { one.everySuccess { $0 + 1 }.isFilled }
         names.add("Deferred.recover(upon:substituting:)") { bad.recover(upon: here) { _ in 2 }.isFilled }
         names.add("Deferred.fallback(upon:to:)") { bad.fallback(upon: here) { _ in Task.success(2) }.isFilled }
+        let promise = Task<Int>.Promise()
+        promise.succeed(with: 1)
+        names.add("Deferred.andSuccess(of:), of a promise") { one.andSuccess(of: promise).isFilled }
+        names.add("Promise.andSuccess(of:), of a Deferred") { promise.andSuccess(of: one).isFilled }
+        names.add("Task.andSuccess(of:), of a promise and a Deferred") {
+            Task.success("a").andSuccess(of: promise, one).isFilled
+        }
+        names.add("Task.andSuccess(of:), of promises and a task") {
+            Task.success("a").andSuccess(of: promise, one, Task.success(1)).isFilled
+        }
+        try names.add("[Task.Promise].allSucceeded()") { try [promise].allSucceeded().peek()?.get() == [1] }
+        try names.add("[Future<Task<Value>.Result>].allSucceeded()") {
+            try [one.future, promise.future].allSucceeded().peek()?.get() == [1, 1]
+        }
         try names.add("Result(value:error:)") { try Result(value: 1, error: Failure.expected).get() == 1 }
         names.add("Future(success:)") { Future<Task<Int>.Result>(success: 1).isFilled }
         names.add("Future(failure:)") { Future<Task<Int>.Result>(failure: Failure.expected).isFilled }

@@ -4,7 +4,6 @@
 import Deferred
 import DeferredTesting
 import Foundation
-import Synchronization
 import TestSupport
 import Testing
 
@@ -23,6 +22,12 @@ struct AClientForServicesSnippets {
         struct User: Decodable { let name: String }
 #sourceLocation()
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 20)
+
+
+
+
+
+
         var configuration = URLClient.Configuration()
         configuration.deadlines = .init(idle: .seconds(10), connectToHead: .seconds(5), total: .seconds(30))
         configuration.maximumRequestsInFlight = 64
@@ -34,33 +39,33 @@ struct AClientForServicesSnippets {
         let client = URLClient(configuration: configuration)
         let user = try await client.decode(User.self, from: URLRequest(url: url)).get()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 32)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 38)
         #expect(user.name == "Ada")
         await client.shutdown().value
 #sourceLocation()
     }
 
     @Test func `Limits and memory`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 65)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 71)
         let server = try LoopbackServer { _ in .response(body: .pattern(count: 1_000_000)) }
         defer { server.stop() }
         let url = server.url("/export.csv")
         let client = URLClient()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 71)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 77)
         let export = try await client.stream(URLRequest(url: url)).get()  // when the head has arrived
         var count = 0
         for try await bytes in export.body { count += bytes.count }
         print(count, export.head.statusCode)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 77)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 83)
         #expect(count == 1_000_000)
         await client.shutdown().value
 #sourceLocation()
     }
 
     @Test func `Uploads and downloads`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 84)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 90)
         let server = try LoopbackServer { request in
             request.method == "PUT" ? .status(204) : .response(body: .pattern(count: 1000))
         }
@@ -71,7 +76,7 @@ struct AClientForServicesSnippets {
         defer { try? FileManager.default.removeItem(at: folder) }
         let client = URLClient()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 95)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 101)
         let file = folder.appending(path: "backup.tar")
         let restored = try await client.download(URLRequest(url: url), to: file).get()
 
@@ -79,21 +84,21 @@ struct AClientForServicesSnippets {
         request.httpMethod = "PUT"
         let saved = try await client.upload(request, from: .file(file)).get()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 103)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 109)
         #expect(restored.0 == file && saved.1.statusCode == 204)
         await client.shutdown().value
 #sourceLocation()
     }
 
     @Test func `Credentials`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 124)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 130)
         let server = try LoopbackServer { request in
             request.headers["Authorization"] == "Bearer fresh" ? .json("[]") : .status(401, headers: ["WWW-Authenticate": "Bearer"])
         }
         defer { server.stop() }
         let url = server.url("/orders")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 131)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 137)
         @Sendable func freshToken() -> Task<String> { .success("fresh") }
 
         var configuration = URLClient.Configuration()
@@ -104,19 +109,19 @@ struct AClientForServicesSnippets {
         let client = URLClient(configuration: configuration)
         let (orders, _) = try await client.begin(url).get()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 142)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 148)
         #expect(orders == Data("[]".utf8))
         await client.shutdown().value
 #sourceLocation()
     }
 
     @Test func `Watch it`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 149)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 155)
         let server = try LoopbackServer { _ in .status(204) }
         defer { server.stop() }
         let url = server.url("/health")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 154)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 160)
         var configuration = URLClient.Configuration()
         configuration.monitor = { event in
             switch event.kind {
@@ -132,10 +137,10 @@ struct AClientForServicesSnippets {
     }
 
     @Test func `Shut down`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 207)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 213)
         let client = URLClient()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 210)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 216)
         let drained = client.shutdown()
         let tooLate = Deferred<Void>(filledWith: ()).delay(for: .seconds(10))
         await [drained, tooLate].firstFilled().value
@@ -144,21 +149,15 @@ struct AClientForServicesSnippets {
     }
 
     @Test func `Choose the engine`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 277)
-        let server = try LoopbackServer { _ in .response(body: "hello") }
-        defer { server.stop() }
-        let url = server.url("/")
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 285)
         #if os(Linux)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 283)
-        var configuration = URLClient.Configuration()
-        configuration.engine = .libcurl
-        let client = URLClient(configuration: configuration)
-        let (body, _) = try await client.begin(url).get()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 288)
+        let client = URLClient()
+        print(client.engine)  // libcurl 8.14.1
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 289)
-        #expect(body == Data("hello".utf8))
-        await client.shutdown().value
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 292)
+        #expect(client.engine.hasPrefix("libcurl "))
         #endif
 #sourceLocation()
     }

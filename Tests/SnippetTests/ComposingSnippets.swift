@@ -4,13 +4,8 @@
 import Deferred
 import DeferredTesting
 import Foundation
-import Synchronization
 import TestSupport
 import Testing
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 15)
 struct Person: Sendable, Equatable { var name: String; var friends: [Int] }
@@ -24,7 +19,7 @@ func person(_ id: Int) -> Task<Person> {
 }
 #sourceLocation()
 
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 39)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 42)
 func countdown(from number: Int) -> Task<String> {
     number == 0 ? .success("lift-off") : Task.success(number - 1).flatMap { countdown(from: $0) }
 }
@@ -34,44 +29,47 @@ func countdown(from number: Int) -> Task<String> {
 struct ComposingSnippets {
     @Test func `In sequence`() async throws {
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 26)
+
+
+
         let name = person(1).map { $0.name }
         let friend = person(1).flatMap { person($0.friends[0]) }
 
         print(try await name.value, try await friend.value.name)  // Ada Grace
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 44)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 47)
         #expect(try await countdown(from: 10_000).value == "lift-off")
 #sourceLocation()
     }
 
     @Test func `Between futures and tasks`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 54)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 57)
         let id = Deferred<Int>()
         let owner = Task(succeedsFrom: id).flatMap { person($0) }
         id.fill(with: 2)
 
         print(try await owner.value.name)  // Grace
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 61)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 64)
         #expect(try await owner.value.name == "Grace")
 #sourceLocation()
     }
 
     @Test @MainActor func `Where closures run`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 71)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 74)
         let data = Task.success(Data("5, 7, 11".utf8))
         let numbers = data.map(on: .any()) { data in
             String(decoding: data, as: UTF8.self).split(separator: ", ").compactMap { Int($0) }
         }
         numbers.uponSuccess(on: .mainActor) { print("shown: \($0)") }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 78)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 81)
         #expect(try await numbers.value == [5, 7, 11])
 #sourceLocation()
     }
 
     @Test func `When it fails`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 86)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 89)
         let friend = person(9)
             .fallback { _ in person(2) }
             .map { $0.name }
@@ -81,13 +79,13 @@ struct ComposingSnippets {
             }
         print(try await friend.value)  // Grace
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 96)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 99)
         #expect(try await friend.value == "Grace")
 #sourceLocation()
     }
 
     @Test func `In parallel`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 122)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 125)
         let both = [1, 2].map { person($0) }.allSucceeded()
         print(try await both.value.map(\.name))  // ["Ada", "Grace"]
 
@@ -103,7 +101,7 @@ struct ComposingSnippets {
     }
 
     @Test func `One task, several readers`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 142)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 145)
         let promise = Task<Int>.Promise()
         let work = Task(promise, uponCancel: { $0.fail(with: CancellationError()) })
         let (one, other) = (work.shared(), work.shared())
@@ -113,13 +111,13 @@ struct ComposingSnippets {
         other.cancel()
         print(work.isCancelled)  // true
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 152)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 155)
         #expect(work.isCancelled && one.isFilled && other.isFilled)
 #sourceLocation()
     }
 
     @Test func `Time`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 158)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 161)
         let clock = ContinuousClock()
         let slow = Task<Int>.never.timeout(after: .milliseconds(10), clock: clock)  // fails with TimeoutError, and cancels
         let late = Task.success(1).delay(for: .milliseconds(1))
@@ -129,13 +127,13 @@ struct ComposingSnippets {
         }
         print(try await late.value, try await attempts.value.name)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 168)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 171)
         await #expect(throws: TimeoutError.self) { try await slow.value }
 #sourceLocation()
     }
 
     @Test @MainActor func `The latest only`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 181)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 184)
         func find(_ text: String) -> Task<[String]> {
             Task.success(["result for \(text)"]).delay(for: .milliseconds(1))
         }
@@ -148,7 +146,7 @@ struct ComposingSnippets {
         }
         print(await shown.value)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 194)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 197)
         #expect(await shown.value == ["result for swift"])
 #sourceLocation()
     }

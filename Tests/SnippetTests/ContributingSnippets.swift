@@ -1,18 +1,13 @@
 // swift-format-ignore-file
 // Written by Documentation/snippets.py from .github/CONTRIBUTING.md.
 
-import Deferred
+import DeferredCore
+import DeferredTask
 import DeferredTesting
-import Foundation
-import Synchronization
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
-#sourceLocation(file: ".github/CONTRIBUTING.md", line: 70)
+#sourceLocation(file: ".github/CONTRIBUTING.md", line: 138)
 
 
 extension Task {
@@ -34,7 +29,7 @@ extension Task {
 }
 #sourceLocation()
 
-#sourceLocation(file: ".github/CONTRIBUTING.md", line: 98)
+#sourceLocation(file: ".github/CONTRIBUTING.md", line: 166)
 
 
 

@@ -3,14 +3,8 @@
 
 import Deferred
 import DeferredTesting
-import Foundation
-import Synchronization
 import TestSupport
 import Testing
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct DeferredHTTPSnippets {
@@ -22,12 +16,14 @@ struct DeferredHTTPSnippets {
         let environment = HTTPEnvironment(scheme: "http", host: "127.0.0.1", port: Int(server.port))
 #sourceLocation()
 #sourceLocation(file: "Documentation/Deferred.docc/Reference/DeferredHTTP/DeferredHTTP.md", line: 14)
+
+
         let chain = Validate() --> Retry() --> Throttle(maximum: 8) --> ApplyEnvironment(environment) --> URLSessionLoader()
 
         let user = try await chain.load(HTTPRequest(path: "/users/1")).get().decode(User.self)
         print("Hello, \(user.name)")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Reference/DeferredHTTP/DeferredHTTP.md", line: 20)
+#sourceLocation(file: "Documentation/Deferred.docc/Reference/DeferredHTTP/DeferredHTTP.md", line: 22)
         #expect(user.name == "Ada")
 #sourceLocation()
     }

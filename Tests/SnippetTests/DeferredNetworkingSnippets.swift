@@ -4,7 +4,6 @@
 import Deferred
 import DeferredTesting
 import Foundation
-import Synchronization
 import TestSupport
 import Testing
 
@@ -22,15 +21,21 @@ struct DeferredNetworkingSnippets {
         let url = server.url("/users/1")
 #sourceLocation()
 #sourceLocation(file: "Documentation/Deferred.docc/Reference/DeferredNetworking/DeferredNetworking.md", line: 14)
+
+
+
+
+
+
         var configuration = URLClient.Configuration()
         configuration.deadlines.total = .seconds(30)
         let client = URLClient(configuration: configuration)
 
         let user = client.decode(User.self, from: URLRequest(url: url))
         user.uponSuccess(on: .main) { print("Hello, \($0.name)") }
-        user.uponFailure(on: .main) { print("failed: \($0)") }
+        user.uponFailure(on: .main) { print("failed: \($0.localizedDescription)") }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Reference/DeferredNetworking/DeferredNetworking.md", line: 23)
+#sourceLocation(file: "Documentation/Deferred.docc/Reference/DeferredNetworking/DeferredNetworking.md", line: 29)
         #expect(try await user.value.name == "Ada")
         await client.shutdown().value
 #sourceLocation()

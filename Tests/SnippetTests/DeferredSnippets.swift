@@ -3,14 +3,8 @@
 
 import Deferred
 import DeferredTesting
-import Foundation
-import Synchronization
 import TestSupport
 import Testing
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct DeferredSnippets {

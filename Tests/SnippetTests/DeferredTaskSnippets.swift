@@ -4,18 +4,16 @@
 import Deferred
 import DeferredTesting
 import Foundation
-import Synchronization
 import TestSupport
 import Testing
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct DeferredTaskSnippets {
     @Test func `Overview`() async throws {
 #sourceLocation(file: "Documentation/Deferred.docc/Reference/DeferredTask/DeferredTask.md", line: 8)
+
+
+
         func answer() -> Task<Int> {
             let promise = Task<Int>.Promise()  // the task fails if this is lost
             DispatchQueue.global().async { promise.succeed(with: 42) }
@@ -27,7 +25,7 @@ struct DeferredTaskSnippets {
             .timeout(after: .seconds(60))  // fails then, and cancels what it was derived from
         print(try await text.value)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Reference/DeferredTask/DeferredTask.md", line: 20)
+#sourceLocation(file: "Documentation/Deferred.docc/Reference/DeferredTask/DeferredTask.md", line: 23)
         #expect(try await text.value == "The answer is 42")
 #sourceLocation()
     }

@@ -3,19 +3,17 @@
 
 import Deferred
 import DeferredTesting
-import Foundation
-import Synchronization
 import TestSupport
 import Testing
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct DeferredTestingSnippets {
     @Test func `Overview`() async throws {
 #sourceLocation(file: "Documentation/Deferred.docc/Reference/DeferredTesting/DeferredTesting.md", line: 9)
+
+
+
+
         let clock = ManualClock()
         let task = Task<Int>.never.timeout(after: .seconds(5), clock: clock)
 

@@ -4,15 +4,10 @@
 import Deferred
 import DeferredTesting
 import Foundation
-import Synchronization
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 134)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 137)
 enum ReadError: Error { case noSuchFile }
 #sourceLocation()
 
@@ -20,18 +15,21 @@ enum ReadError: Error { case noSuchFile }
 struct FuturesAndPromisesSnippets {
     @Test func `Fill once`() async throws {
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 23)
+
+
+
         let answer = Deferred<Int>()
         let won = answer.fill(with: 42)
         let lost = answer.fill(with: 43)
         print(won, lost, answer.peek() ?? 0)  // true false 42
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 29)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 32)
         #expect(won && !lost && answer.peek() == 42)
 #sourceLocation()
     }
 
     @Test func `Read as often as you like`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 41)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 44)
         let answer = Deferred<Int>()
 
         // A handler.
@@ -45,13 +43,13 @@ struct FuturesAndPromisesSnippets {
         // Waits, unless the awaiting task is cancelled.
         print(try await answer.get())
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 55)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 58)
         registration.cancel()
 #sourceLocation()
     }
 
     @Test func `Executors`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 82)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 85)
         struct Tracing<Base: Executor>: Executor {
             let base: Base
 
@@ -67,7 +65,7 @@ struct FuturesAndPromisesSnippets {
     }
 
     @Test func `Remove a handler`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 102)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 105)
         let settings = Deferred<String>()
 
         func show() -> Registration {
@@ -79,13 +77,13 @@ struct FuturesAndPromisesSnippets {
         settings.fill(with: "dark")
         print(view.isCancelled)  // true: it never ran
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 114)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 117)
         #expect(view.isCancelled)
 #sourceLocation()
     }
 
     @Test func `Return the read-only end`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 122)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 125)
         func loadText() -> Future<String> {
             let text = Deferred<String>()
             DispatchQueue.global().async { text.fill(with: "hello") }
@@ -93,7 +91,7 @@ struct FuturesAndPromisesSnippets {
         }
         print(await loadText().value)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 137)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 140)
         func read(_ path: String) -> Task<String> {
             let promise = Task<String>.Promise()
             let work = DispatchWorkItem {
@@ -107,13 +105,13 @@ struct FuturesAndPromisesSnippets {
             return Task(promise, uponCancel: { $0.fail(with: CancellationError()) })
         }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 151)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 154)
         await #expect(throws: ReadError.noSuchFile) { try await read("/no/such/file").value }
 #sourceLocation()
     }
 
     @Test func `When nobody fills`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 165)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 168)
         func lose(_ completion: @escaping @Sendable (Int) -> Void) {}  // never calls it
 
         func number() -> Task<Int> {
@@ -128,7 +126,7 @@ struct FuturesAndPromisesSnippets {
             print(error)  // get/main.swift:4: the promise was dropped before anybody filled it
         }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 180)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 183)
         await #expect(throws: BrokenPromise.self) { try await number().value }
 #sourceLocation()
     }

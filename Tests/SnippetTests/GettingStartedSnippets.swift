@@ -4,7 +4,6 @@
 import Deferred
 import DeferredTesting
 import Foundation
-import Synchronization
 import TestSupport
 import Testing
 
@@ -12,7 +11,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/GettingStarted.md", line: 128)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/GettingStarted.md", line: 134)
 /// Downloads files into a folder, four at a time.
 func download(
     _ urls: [URL], to folder: URL, with client: URLClient
@@ -28,7 +27,7 @@ func download(
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct GettingStartedSnippets {
     @Test func `A value that comes later`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/GettingStarted.md", line: 59)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/GettingStarted.md", line: 61)
         let greeting = Deferred<String>()
 
         // A handler: runs once, when the value has arrived.
@@ -42,29 +41,29 @@ struct GettingStartedSnippets {
     }
 
     @Test func `Work that can fail`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/GettingStarted.md", line: 87)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/GettingStarted.md", line: 90)
         let server = try LoopbackServer { _ in .json(#"{"name": "swift"}"#) }
         defer { server.stop() }
         let url = server.url("/repos/swiftlang/swift")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/GettingStarted.md", line: 93)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/GettingStarted.md", line: 96)
         struct Repository: Decodable { let name: String }
 
         let request = URLSession.shared.beginDataTask(with: url)  // already running
         let repository = request.map { data, _ in
             try JSONDecoder().decode(Repository.self, from: data)
         }
-        repository.uponFailure(on: .main) { print("failed: \($0)") }
+        repository.uponFailure(on: .main) { print("failed: \($0.localizedDescription)") }
 
         print(try await repository.value.name)  // prints swift
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/GettingStarted.md", line: 104)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/GettingStarted.md", line: 107)
         #expect(try await repository.value.name == "swift")
 #sourceLocation()
     }
 
     @Test func `The program`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/GettingStarted.md", line: 141)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/GettingStarted.md", line: 147)
         let server = try LoopbackServer { request in .response(body: .text(request.path)) }
         defer { server.stop() }
         let folder = FileManager.default.temporaryDirectory.appending(path: "\(UUID())")
@@ -80,8 +79,15 @@ struct GettingStartedSnippets {
     }
 
     func `The program, 2`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/GettingStarted.md", line: 161)
-        let urls = CommandLine.arguments.dropFirst().compactMap { URL(string: $0) }
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/GettingStarted.md", line: 167)
+        let arguments = CommandLine.arguments.dropFirst()
+        let urls = arguments.compactMap { URL(string: $0) }.filter { $0.host() != nil }
+        let names = Set(urls.map(\.lastPathComponent))
+        guard !urls.isEmpty, urls.count == arguments.count, names.count == urls.count else {
+            print("usage: get URL…, of files whose names differ")
+            exit(2)
+        }
+
         let client = URLClient()
         let downloads = download(urls, to: .currentDirectory(), with: client)
 
@@ -103,7 +109,7 @@ struct GettingStartedSnippets {
         } catch where error.isCancellation {
             print("stopped; the next run resumes")
         } catch {
-            print("failed: \(error)")
+            print("failed: \(error.localizedDescription)")
             exit(1)
         }
 #sourceLocation()

@@ -4,7 +4,6 @@
 import Deferred
 import DeferredTesting
 import Foundation
-import Synchronization
 import TestSupport
 import Testing
 
@@ -12,7 +11,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromAlamofire.md", line: 80)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromAlamofire.md", line: 84)
 private struct User: Decodable, Sendable { let name: String }
 @MainActor private final class Bar { var progress: Float = 0; var text = "" }
 #sourceLocation()
@@ -20,16 +19,22 @@ private struct User: Decodable, Sendable { let name: String }
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct MigratingFromAlamofireSnippets {
     @Test @MainActor func `Before and after`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromAlamofire.md", line: 85)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromAlamofire.md", line: 89)
         let server = try LoopbackServer { _ in .json(#"{"name": "Ada"}"#) }
         defer { server.stop() }
         let url = server.url("/user")
         let bar = Bar()
         func show(_ user: User) { bar.text = user.name }
-        func show(_ error: any Error) { bar.text = "\(error)" }
+        func show(_ error: any Error) { bar.text = error.localizedDescription }
         let client = URLClient()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromAlamofire.md", line: 94)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromAlamofire.md", line: 98)
+
+
+
+
+
+
         let user = client.decode(User.self, from: URLRequest(url: url))
         user.uponProgress(on: .mainActor) { bar.progress = Float($0.fraction) }
         user.uponSuccess(on: .mainActor) { show($0) }
@@ -37,7 +42,7 @@ struct MigratingFromAlamofireSnippets {
             if !error.isCancellation { show(error) }
         }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromAlamofire.md", line: 102)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromAlamofire.md", line: 112)
         let end = Deferred<Void>()
         user.upon(.mainActor) { _ in end.fill() }
         await end.value

@@ -4,7 +4,6 @@
 import Deferred
 import DeferredTesting
 import Foundation
-import Synchronization
 import TestSupport
 import Testing
 
@@ -15,13 +14,19 @@ import FoundationNetworking
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct MigratingFromAsyncHTTPClientSnippets {
     @Test func `Before and after`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromAsyncHTTPClient.md", line: 79)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromAsyncHTTPClient.md", line: 82)
         struct User: Decodable, Sendable { let name: String }
         let server = try LoopbackServer { _ in .json(#"{"name": "Ada"}"#) }
         defer { server.stop() }
         let url = server.url("/user")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromAsyncHTTPClient.md", line: 85)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromAsyncHTTPClient.md", line: 88)
+
+
+
+
+
+
         var configuration = URLClient.Configuration()
         configuration.deadlines.total = .seconds(5)
         configuration.maximumBodySize = 1 << 20
@@ -32,7 +37,7 @@ struct MigratingFromAsyncHTTPClientSnippets {
         let user = try await client.decode(User.self, from: request).get()
         await client.shutdown().value
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromAsyncHTTPClient.md", line: 96)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromAsyncHTTPClient.md", line: 105)
         #expect(user.name == "Ada")
 #sourceLocation()
     }

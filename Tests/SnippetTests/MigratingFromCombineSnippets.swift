@@ -4,7 +4,6 @@
 import Deferred
 import DeferredTesting
 import Foundation
-import Synchronization
 import TestSupport
 import Testing
 
@@ -12,7 +11,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCombine.md", line: 101)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCombine.md", line: 104)
 @MainActor private final class List {
     let isShown = Deferred<Void>()
     var items: [String] = [] { didSet { isShown.fill() } }
@@ -22,13 +21,19 @@ import FoundationNetworking
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct MigratingFromCombineSnippets {
     @Test @MainActor func `Before and after`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCombine.md", line: 108)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCombine.md", line: 111)
         let server = try LoopbackServer { _ in .json(#"["swift"]"#) }
         defer { server.stop() }
         let list = List()
         @Sendable func url(for text: String) -> URL { server.url("/?q=\(text)") }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCombine.md", line: 114)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCombine.md", line: 117)
+
+
+
+
+
+
         let search = LatestTask<[String]>()
 
         func textChanged(_ text: String) {
@@ -40,7 +45,7 @@ struct MigratingFromCombineSnippets {
             }
         }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCombine.md", line: 126)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCombine.md", line: 135)
         textChanged("swift")
         await list.isShown.value
         #expect(list.items == ["swift"])

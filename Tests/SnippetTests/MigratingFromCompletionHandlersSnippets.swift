@@ -4,15 +4,10 @@
 import Deferred
 import DeferredTesting
 import Foundation
-import Synchronization
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 15)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 17)
 struct Picture: Sendable, Equatable { let name: String }
 
 final class PictureStore: Sendable {
@@ -27,7 +22,10 @@ final class PictureStore: Sendable {
 }
 #sourceLocation()
 
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 30)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 32)
+
+
+
 extension PictureStore {
     func picture(_ name: String) -> Task<Picture> {
         let promise = Task<Picture>.Promise()
@@ -46,46 +44,46 @@ extension PictureStore {
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct MigratingFromCompletionHandlersSnippets {
     @Test func `Wrap what you cant change`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 45)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 50)
         let store = PictureStore()
         #expect(try await store.picture("moon").value == Picture(name: "moon"))
 #sourceLocation()
     }
 
     @Test func `Replace the pyramid`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 64)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 69)
         let store = PictureStore()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 67)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 72)
         let pair = store.picture("moon").flatMap { moon in
             store.picture("sun").map { sun in [moon, sun] }
         }
         pair.uponSuccess(on: .main) { print($0) }
-        pair.uponFailure(on: .main) { print("failed: \($0)") }
+        pair.uponFailure(on: .main) { print("failed: \($0.localizedDescription)") }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 74)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 79)
         #expect(try await pair.value.map(\.name) == ["moon", "sun"])
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 80)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 85)
         let album = ["moon", "sun", "star"].mapTasks(maxConcurrent: 2) { store.picture($0) }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 83)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 88)
         #expect(try await album.value.count == 3)
 #sourceLocation()
     }
 
     @Test func `Keep the old callers`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 91)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 96)
         let store = PictureStore()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 94)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 99)
         func loadPicture(_ name: String, completion: @escaping @Sendable (Picture?) -> Void) -> RequestToken {
             let task = store.picture(name)
             task.upon(.main) { completion(try? $0.get()) }
             return RequestToken(task)
         }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 101)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 106)
         let loaded = Deferred<Picture?>()
         let token = loadPicture("moon") { loaded.fill(with: $0) }
         #expect(await loaded.value == Picture(name: "moon"))
@@ -94,10 +92,10 @@ struct MigratingFromCompletionHandlersSnippets {
     }
 
     @Test func `Or await`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 112)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 117)
         let store = PictureStore()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 115)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 120)
         func names() async throws -> [String] {
             let moon = store.picture("moon")
             let sun = store.picture("sun")  // both are running
@@ -105,7 +103,7 @@ struct MigratingFromCompletionHandlersSnippets {
         }
         print(try await names())
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 123)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 128)
         #expect(try await names() == ["moon", "sun"])
 #sourceLocation()
     }

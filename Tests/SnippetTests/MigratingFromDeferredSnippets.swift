@@ -4,21 +4,19 @@
 import Deferred
 import DeferredTesting
 import Foundation
-import Synchronization
 import TestSupport
 import Testing
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct MigratingFromDeferredSnippets {
     @Test func `Before and after`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromDeferred.md", line: 102)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromDeferred.md", line: 106)
         func load(_ completion: @escaping @Sendable (Data?, (any Error)?) -> Void) { completion(Data("hello".utf8), nil) }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromDeferred.md", line: 105)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromDeferred.md", line: 109)
+
+
+
         // before
         let deferred = Deferred<Task<Data>.Result>()
         load { data, error in
@@ -33,7 +31,7 @@ struct MigratingFromDeferredSnippets {
         }
         let after = Task(promise, uponCancel: { $0.fail(with: CancellationError()) })
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromDeferred.md", line: 120)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromDeferred.md", line: 127)
         #expect(try await before.value == after.value)
 #sourceLocation()
     }

@@ -3,16 +3,10 @@
 
 import Deferred
 import DeferredTesting
-import Foundation
-import Synchronization
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromEventLoopFuture.md", line: 110)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromEventLoopFuture.md", line: 120)
 private struct User: Sendable { let name: String }
 private enum StoreError: Error { case unknown }
 private enum store {
@@ -26,22 +20,24 @@ private enum store {
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct MigratingFromEventLoopFutureSnippets {
     @Test func `Name by name`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromEventLoopFuture.md", line: 78)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromEventLoopFuture.md", line: 85)
         let additions = [Task.success(2), Task.success(3)]
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromEventLoopFuture.md", line: 81)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromEventLoopFuture.md", line: 88)
+
+
         let sum = additions.reduce(Task.success(1)) { sum, addition in
             sum.flatMap { sum in addition.map { sum + $0 } }
         }
         print(try await sum.value)  // 6
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromEventLoopFuture.md", line: 87)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromEventLoopFuture.md", line: 96)
         #expect(try await sum.value == 6)
 #sourceLocation()
     }
 
     @Test func `Before and after`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromEventLoopFuture.md", line: 120)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromEventLoopFuture.md", line: 130)
         func user(_ id: Int) -> Task<User> {
             let promise = Task<User>.Promise()
             store.load(id) { user, error in
@@ -58,7 +54,7 @@ struct MigratingFromEventLoopFutureSnippets {
             }
         text.uponSuccess(on: .main) { print($0) }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromEventLoopFuture.md", line: 137)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromEventLoopFuture.md", line: 147)
         #expect(try await text.value == "Hello, Ada")
 #sourceLocation()
     }

@@ -1,4 +1,4 @@
-internal import DeferredCore
+import DeferredCore
 
 /// A `Mutex` that ThreadSanitizer understands on Linux, for the snippets, which use the standard library's.
 ///

@@ -8,12 +8,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 113)
-final class Cache: Sendable {
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 117)
+final class TaskCache: Sendable {
     private let tasks = Mutex<[String: Task<Data>]>([:])
     private let load: @Sendable (String) -> Task<Data>
 
@@ -47,7 +43,7 @@ extension Task {
 }
 #sourceLocation()
 
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 166)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 170)
 private final class Scanner: Sendable {
     static let shared = Scanner()
     func scan(_ completion: @escaping @Sendable (String?, (any Error)?) -> Void) { completion("4006381333931", nil) }
@@ -63,6 +59,10 @@ struct RecipesSnippets {
         let saved = Deferred<Int>()
 #sourceLocation()
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 21)
+
+
+
+
         let latest = LatestTask<Int>()
 
         func textChanged(_ text: String) {
@@ -77,20 +77,20 @@ struct RecipesSnippets {
         textChanged("Hello")
         print(await saved.value)  // 5
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 36)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 40)
         #expect(saved.peek() == 5)
 #sourceLocation()
     }
 
     @Test func `Poll`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 45)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 49)
         let left = Mutex(3)
         @Sendable func job() -> Task<String?> {
             .success(left.withLock { left in left -= 1; return left == 0 ? "done" : nil })
         }
         let clock = ContinuousClock()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 52)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 56)
         @Sendable func poll(every pause: Duration) -> Task<String> {
             job().flatMap { answer in
                 if let answer { return .success(answer) }
@@ -101,33 +101,33 @@ struct RecipesSnippets {
         let answer = poll(every: .milliseconds(1)).timeout(after: .seconds(60), clock: clock)
         print(try await answer.value)  // done
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 63)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 67)
         #expect(try await answer.value == "done")
 #sourceLocation()
     }
 
     @Test func `A batch with progress`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 73)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 77)
         @Sendable func resize(_ name: String) -> Task<Int> { .success(name.count) }
         let names = ["moon.png", "sun.png", "star.png"]
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 77)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 81)
         let batch = names.mapTasks(maxConcurrent: 2) { name in resize(name) }
         let registration = batch.uponProgress(on: .main) { print($0) }  // 66 %, 2 of 3
         let sizes = try await batch.value
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 82)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 86)
         registration.cancel()
         #expect(sizes == [8, 7, 8])
 #sourceLocation()
     }
 
     @Test func `A batch with progress, 2`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 90)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 94)
         @Sendable func resize(_ name: String) -> Task<Int> { name == "sun.png" ? .failure(CocoaError(.fileReadUnknown)) : .success(1) }
         let names = ["moon.png", "sun.png", "star.png"]
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 94)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 98)
         let batch = names.mapTasks(maxConcurrent: 2) { name in
             resize(name).map { Result<Int, any Error>.success($0) }.recover { error in
                 if error.isCancellation { throw error }
@@ -136,16 +136,16 @@ struct RecipesSnippets {
         }
         let failed = try await batch.value.count { (try? $0.get()) == nil }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 103)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 107)
         #expect(failed == 1)
 #sourceLocation()
     }
 
     @Test func `Cache a task`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 147)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 151)
         let loads = Mutex(0)
         let pending = Task<Data>.Promise()
-        let cache = Cache { _ in
+        let cache = TaskCache { _ in
             loads.withLock { $0 += 1 }
             return Task(pending)
         }
@@ -159,10 +159,10 @@ struct RecipesSnippets {
     }
 
     @Test func `Adapt a callback interface`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 173)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 177)
         let scanner = Scanner.shared
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 176)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 180)
         func scan() -> Task<String> {
             let promise = Task<String>.Promise()
             scanner.scan { code, error in
@@ -179,13 +179,13 @@ struct RecipesSnippets {
         }
         print(try await scan().value)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 193)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 197)
         #expect(try await scan().value == "4006381333931")
 #sourceLocation()
     }
 
     @Test func `Cancel a group`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 204)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 208)
         let screen = CancellationTokenSource()
         let picture = Task<Data>.never.cancelled(by: screen.token)
         let comments = Task<[String]>.never.cancelled(by: screen.token)
@@ -194,7 +194,7 @@ struct RecipesSnippets {
         screen.cancel()  // the screen has gone
         print(picture.isCancelled, comments.isCancelled)  // true true
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 213)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 217)
         timer.cancel()
         #expect(picture.isCancelled && comments.isCancelled)
 #sourceLocation()

@@ -4,7 +4,6 @@
 import Deferred
 import DeferredTesting
 import Foundation
-import Synchronization
 import TestSupport
 import Testing
 
@@ -22,6 +21,12 @@ struct RequestsWithURLSessionSnippets {
         let url = server.url("/users/1")
 #sourceLocation()
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/RequestsWithURLSession.md", line: 20)
+
+
+
+
+
+
         let user = URLSession.shared.beginDataTask(with: url).map(on: .any()) { data, response in
             guard (response as? HTTPURLResponse)?.statusCode == 200 else { throw URLError(.badServerResponse) }
             return try JSONDecoder().decode(User.self, from: data)
@@ -31,29 +36,27 @@ struct RequestsWithURLSessionSnippets {
     }
 
     @Test func `Send a body`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/RequestsWithURLSession.md", line: 32)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/RequestsWithURLSession.md", line: 38)
         let server = try LoopbackServer { request in .response(status: 201, body: .bytes(request.body)) }
         defer { server.stop() }
         let url = server.url("/users")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/RequestsWithURLSession.md", line: 37)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/RequestsWithURLSession.md", line: 43)
         var request = URLRequest(url: url)
         request.httpMethod = "POST"
         request.setValue("application/json", forHTTPHeaderField: "Content-Type")
         request.httpBody = Data(#"{"name": "Grace"}"#.utf8)
 
-        let created = URLSession.shared.beginDataTask(with: request) { task in
-            task.priority = URLSessionTask.highPriority  // called with the platform's task before it starts
-        }
+        let created = URLSession.shared.beginDataTask(with: request)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/RequestsWithURLSession.md", line: 47)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/RequestsWithURLSession.md", line: 51)
         let (echo, response) = try await created.value
         #expect(echo == request.httpBody && (response as? HTTPURLResponse)?.statusCode == 201)
 #sourceLocation()
     }
 
     @Test func `Download into a file`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/RequestsWithURLSession.md", line: 54)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/RequestsWithURLSession.md", line: 61)
         let server = try LoopbackServer { _ in .response(body: .pattern(count: 1000)) }
         defer { server.stop() }
         let url = server.url("/photo.jpeg")
@@ -61,31 +64,31 @@ struct RequestsWithURLSessionSnippets {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/RequestsWithURLSession.md", line: 62)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/RequestsWithURLSession.md", line: 69)
         let photo = URLSession.shared.beginDownloadTask(with: url, to: folder.appending(path: "photo.jpeg"))
         photo.uponSuccess(on: .main) { file, _ in print("saved \(file.lastPathComponent)") }
-        photo.uponFailure(on: .main) { print("failed: \($0)") }
+        photo.uponFailure(on: .main) { print("failed: \($0.localizedDescription)") }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/RequestsWithURLSession.md", line: 67)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/RequestsWithURLSession.md", line: 74)
         _ = try await photo.value
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["photo.jpeg"])
 #sourceLocation()
     }
 
     @Test func `Many at once`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/RequestsWithURLSession.md", line: 77)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/RequestsWithURLSession.md", line: 84)
         let server = try LoopbackServer { request in .response(body: .text(request.path)) }
         defer { server.stop() }
         let urls = ["a", "bc", "def"].map { server.url("/\($0)") }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/RequestsWithURLSession.md", line: 82)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/RequestsWithURLSession.md", line: 89)
         let sizes = urls.mapTasks(maxConcurrent: 4) { url in
             URLSession.shared.beginDataTask(with: url).map { data, _ in data.count }
         }
         sizes.uponProgress(on: .main) { print($0) }
         print(try await sizes.value)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/RequestsWithURLSession.md", line: 89)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/RequestsWithURLSession.md", line: 96)
         #expect(try await sizes.value == [2, 3, 4])
 #sourceLocation()
     }

@@ -15,7 +15,16 @@ import FoundationNetworking
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct TestingYourCodeSnippets {
     @Test func `Time`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/TestingYourCode.md", line: 23)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/TestingYourCode.md", line: 24)
+
+
+
+
+
+
+
+
+
         let clock = ManualClock()
         let slow = Task<Int>.never.timeout(after: .seconds(5), clock: clock)
 
@@ -29,7 +38,7 @@ struct TestingYourCodeSnippets {
     }
 
     @Test func `Time, 2`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/TestingYourCode.md", line: 40)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/TestingYourCode.md", line: 50)
         let clock = ManualClock()
         let attempts = Mutex(0)
         let policy = RetryPolicy(attempts: 3, base: .seconds(1), clock: clock, random: { 1 })
@@ -51,7 +60,7 @@ struct TestingYourCodeSnippets {
     }
 
     @Test func `Delivery`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/TestingYourCode.md", line: 65)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/TestingYourCode.md", line: 75)
         let executor = ManualExecutor()
         let answer = Deferred<Int>()
         let shown = Mutex<[Int]>([])
@@ -67,7 +76,7 @@ struct TestingYourCodeSnippets {
     }
 
     @Test func `The network`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/TestingYourCode.md", line: 84)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/TestingYourCode.md", line: 94)
         let server = try LoopbackServer { request in
             switch request.path {
             case "/user": .json(#"{"name": "Ada"}"#)
@@ -98,7 +107,7 @@ struct TestingYourCodeSnippets {
     }
 
     @Test func `The network, 2`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/TestingYourCode.md", line: 116)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/TestingYourCode.md", line: 126)
         let server = try LoopbackServer { _ in .response(body: .pattern(count: 300_000)) }
         defer { server.stop() }
         let (body, _) = try await URLSession.shared.beginDataTask(with: server.url()).value
@@ -107,7 +116,7 @@ struct TestingYourCodeSnippets {
     }
 
     @Test func `The network, 3`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/TestingYourCode.md", line: 127)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/TestingYourCode.md", line: 137)
         let arrived = Deferred<Void>()
         let server = try LoopbackServer { _ in
             arrived.fill()
@@ -124,7 +133,7 @@ struct TestingYourCodeSnippets {
     }
 
     @Test func `HTTP chains`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/TestingYourCode.md", line: 147)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/TestingYourCode.md", line: 157)
         let chain = Validate() --> Retry() --> URLSessionLoader()
         let stub = StubLoader(.response(404))
 
@@ -136,7 +145,7 @@ struct TestingYourCodeSnippets {
     }
 
     @Test func `Tasks as test doubles`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/TestingYourCode.md", line: 164)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/TestingYourCode.md", line: 174)
         func greeting(for name: Task<String>) -> Task<String> {
             name.map { "Hello, \($0)" }.recover { _ in "Hello, stranger" }
         }

@@ -4,15 +4,10 @@
 import Deferred
 import DeferredTesting
 import Foundation
-import Synchronization
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/UsingAsyncAwait.md", line: 108)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/UsingAsyncAwait.md", line: 131)
 actor Account {
     private(set) var balance = 0
 
@@ -24,7 +19,7 @@ actor Account {
 }
 #sourceLocation()
 
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/UsingAsyncAwait.md", line: 141)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/UsingAsyncAwait.md", line: 164)
 #if canImport(Combine)
 import Combine
 
@@ -40,6 +35,9 @@ func greet(_ name: Future<String>, in subscriptions: inout Set<AnyCancellable>) 
 struct UsingAsyncAwaitSnippets {
     @Test func `From a task to await`() async throws {
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/UsingAsyncAwait.md", line: 22)
+
+
+
         func size(of request: Task<Data>) async throws -> Int {
             try await request.get().count  // cancelling this function cancels the request
         }
@@ -49,7 +47,7 @@ struct UsingAsyncAwaitSnippets {
     }
 
     @Test func `From await to a task`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/UsingAsyncAwait.md", line: 38)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/UsingAsyncAwait.md", line: 41)
         func answer() async throws -> Int {
             try await Task.sleep(for: .milliseconds(1))
             return 42
@@ -60,13 +58,13 @@ struct UsingAsyncAwaitSnippets {
             .timeout(after: .seconds(60))
         print(try await text.value)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/UsingAsyncAwait.md", line: 49)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/UsingAsyncAwait.md", line: 52)
         #expect(try await text.value == "The answer is 42")
 #sourceLocation()
     }
 
     @Test func `The name Task`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/UsingAsyncAwait.md", line: 69)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/UsingAsyncAwait.md", line: 92)
         typealias SwiftTask = _Concurrency.Task
 
         let theirs = SwiftTask { 1 }
@@ -76,7 +74,7 @@ struct UsingAsyncAwaitSnippets {
     }
 
     @Test @MainActor func `The main actor`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/UsingAsyncAwait.md", line: 86)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/UsingAsyncAwait.md", line: 109)
         @MainActor final class Screen {
             var text = ""
         }
@@ -87,13 +85,13 @@ struct UsingAsyncAwaitSnippets {
         try await shown.value
         print(screen.text)  // Ada
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/UsingAsyncAwait.md", line: 97)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/UsingAsyncAwait.md", line: 120)
         #expect(screen.text == "Ada")
 #sourceLocation()
     }
 
     @Test func `Actors`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/UsingAsyncAwait.md", line: 120)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/UsingAsyncAwait.md", line: 143)
         let account = Account()
         let amount = Deferred<Int>()
         let deposit = account.depositLater(amount.future)
@@ -101,7 +99,7 @@ struct UsingAsyncAwaitSnippets {
         try await deposit.value
         print(await account.balance)  // 100
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/UsingAsyncAwait.md", line: 128)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/UsingAsyncAwait.md", line: 151)
         #expect(await account.balance == 100)
 #sourceLocation()
     }

@@ -4,7 +4,6 @@
 import Deferred
 import DeferredTesting
 import Foundation
-import Synchronization
 import TestSupport
 import Testing
 
@@ -12,14 +11,14 @@ import Testing
 import FoundationNetworking
 #endif
 
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/WatchingProgress.md", line: 90)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/WatchingProgress.md", line: 96)
 func bar(_ snapshot: ProgressSnapshot, width: Int = 30) -> String {
     let filled = Int(snapshot.fraction * Double(width))
     return "[" + String(repeating: "#", count: filled) + String(repeating: ".", count: width - filled) + "] \(snapshot)"
 }
 #sourceLocation()
 
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/WatchingProgress.md", line: 119)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/WatchingProgress.md", line: 125)
 #if canImport(SwiftUI)
 import SwiftUI
 
@@ -60,6 +59,12 @@ struct WatchingProgressSnippets {
         let url = server.url("/photo.jpeg")
 #sourceLocation()
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/WatchingProgress.md", line: 18)
+
+
+
+
+
+
         let download = URLSession.shared.beginDataTask(with: url).map { data, _ in data.count }
 
         // A handler.
@@ -69,14 +74,14 @@ struct WatchingProgressSnippets {
         // A Foundation Progress.
         print(download.progress.fractionCompleted)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/WatchingProgress.md", line: 28)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/WatchingProgress.md", line: 34)
         registration.cancel()
         #expect(download.progress.fractionCompleted == 1)
 #sourceLocation()
     }
 
     @Test func `Report your own`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/WatchingProgress.md", line: 61)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/WatchingProgress.md", line: 67)
         func checksum(of parts: [Data]) -> Task<Int> {
             let promise = Task<Int>.Promise()
             let reporter = ProgressReporter(total: Int64(parts.count))
@@ -94,13 +99,13 @@ struct WatchingProgressSnippets {
         let sum = checksum(of: [Data([1, 2]), Data([3])])
         print(try await sum.value, sum.progress.fractionCompleted)  // 6 1.0
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/WatchingProgress.md", line: 79)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/WatchingProgress.md", line: 85)
         #expect(try await sum.value == 6)
 #sourceLocation()
     }
 
     @Test func `A bar in a terminal`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/WatchingProgress.md", line: 99)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/WatchingProgress.md", line: 105)
         let promise = Task<Void>.Promise()
         let reporter = ProgressReporter(unit: .bytes)
         let task = Task(promise, reporter: reporter)
@@ -111,19 +116,19 @@ struct WatchingProgressSnippets {
         reporter.report(completed: 512, of: 1024)
         promise.succeed(with: ())
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/WatchingProgress.md", line: 110)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/WatchingProgress.md", line: 116)
         #expect(task.isFilled)
 #sourceLocation()
     }
 
     @Test func `The Foundation tree`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/WatchingProgress.md", line: 159)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/WatchingProgress.md", line: 165)
         let task = Task<Int>.success(1)
         let whole = Progress(totalUnitCount: 4)
         whole.addChild(task.progress, withPendingUnitCount: 3)
         print(whole.fractionCompleted)  // 0.75
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/WatchingProgress.md", line: 165)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/WatchingProgress.md", line: 171)
         #expect(whole.fractionCompleted == 0.75)
 #sourceLocation()
     }

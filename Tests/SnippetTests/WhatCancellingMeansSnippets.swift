@@ -4,18 +4,16 @@
 import Deferred
 import DeferredTesting
 import Foundation
-import Synchronization
 import TestSupport
 import Testing
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct WhatCancellingMeansSnippets {
     @Test func `Overview`() async throws {
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/WhatCancellingMeans.md", line: 15)
+
+
+
         let promise = Task<Int>.Promise()
         let work = Task(promise, uponCancel: { promise in
             promise.fail(with: CancellationError())
@@ -26,13 +24,13 @@ struct WhatCancellingMeansSnippets {
         print(work.isCancelled)  // true: it went up
         print(text.isFilled)     // true: it has failed with CancellationError
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/WhatCancellingMeans.md", line: 26)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/WhatCancellingMeans.md", line: 29)
         #expect(work.isCancelled && text.isFilled && work.isFilled)
 #sourceLocation()
     }
 
     @Test func `One signal for many`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/WhatCancellingMeans.md", line: 135)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/WhatCancellingMeans.md", line: 143)
         let source = CancellationTokenSource()
         let first = Task<Int>.never.cancelled(by: source.token)
         let second = Task { try await Task.sleep(for: .seconds(60)) }.cancelled(by: source.token)
@@ -41,21 +39,21 @@ struct WhatCancellingMeansSnippets {
         source.cancel()
         print(first.isCancelled, second.isCancelled)  // true true
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/WhatCancellingMeans.md", line: 144)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/WhatCancellingMeans.md", line: 152)
         #expect(first.isCancelled && second.isCancelled)
         registration.cancel()
 #sourceLocation()
     }
 
     @Test func `Tell a cancellation from a failure`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/WhatCancellingMeans.md", line: 159)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/WhatCancellingMeans.md", line: 167)
         let task = Task<Int>.failure(URLError(.cancelled))
         task.uponFailure(on: .immediate) { error in
             if error.isCancellation { return }  // intended
-            print("sorry: \(error)")
+            print("sorry: \(error.localizedDescription)")
         }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/WhatCancellingMeans.md", line: 166)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/WhatCancellingMeans.md", line: 174)
         #expect(URLError(.cancelled).isCancellation && CancellationError().isCancellation)
 #sourceLocation()
     }

@@ -1,3 +1,4 @@
+#if os(Linux)
 import Foundation
 
 /// Returns what a child process inherits from this one beside the standard streams, such as `socket:[1234]` or the path
@@ -15,3 +16,4 @@ package func inheritedFiles() -> Set<String> {
     }
     return files
 }
+#endif

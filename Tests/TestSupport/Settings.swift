@@ -1,7 +1,14 @@
 import Foundation
 
-/// True if the networking tests run over libcurl: `DEFERRED_ENGINE=libcurl swift test --filter …`.
-package let isLibcurlTested = ProcessInfo.processInfo.environment["DEFERRED_ENGINE"] == "libcurl"
+/// True if clients run over libcurl in the networking tests, as they do by default on Linux. They run over `URLSession`
+/// with `DEFERRED_ENGINE=urlsession swift test --filter …`.
+package let isLibcurlTested: Bool = {
+    #if os(Linux)
+    ProcessInfo.processInfo.environment["DEFERRED_ENGINE"] != "urlsession"
+    #else
+    false
+    #endif
+}()
 
 /// Returns how many random sequences, or rounds, to run: fewer under a sanitizer, and ten times as many for
 /// `DEFERRED_THOROUGH=1 swift test --filter …`, as `.ci/full` does.

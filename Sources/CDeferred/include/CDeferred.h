@@ -27,6 +27,10 @@ typedef struct {
     int32_t putOffCount;
     /// The number of nested reads that are running deferred closures.
     int32_t readCount;
+    /// The number of values that are being freed, one within the other.
+    int32_t freeCount;
+    /// Not zero on a thread that must not block, because others wait for it; see `DeferredDiagnostics`.
+    int32_t isNeeded;
 } DeferredNesting;
 
 extern _Thread_local DeferredNesting deferred_nesting_of_thread;

@@ -1,5 +1,5 @@
 // The C parts of the engine over libcurl: libcurl's functions, loaded at run time and called without variable
-// arguments; the decoders of gzip and Brotli, loaded the same way; a thread, and a poll set. Empty on platforms without
+// arguments; the decoders of gzip, Brotli and Zstandard, loaded the same way; a thread, and a poll set. Empty on platforms without
 // this engine.
 //
 // Names and numbers are those of libcurl's documentation; the numbers are part of its stable ABI.
@@ -38,7 +38,8 @@ struct libcurl_blob {
     unsigned int flags;
 };
 
-/// Loads libcurl once per process. Returns its version number, such as 0x075801, or 0 and the reason why it isn't
+/// Loads libcurl once per process: the one in the program, if it is linked there statically, and otherwise the system's.
+/// Returns its version number, such as 0x075801, or 0 and the reason why it isn't
 /// available.
 uint32_t libcurl_load(const char **reason);
 
@@ -59,8 +60,8 @@ int libcurl_easy_set_seek(libcurl_easy handle, int (*function)(void *context, in
 int libcurl_easy_set_before_sending(
     libcurl_easy handle,
     int (*function)(void *context, char *remote_ip, char *local_ip, int remote_port, int local_port));
-/// Makes sockets that child processes don't inherit.
-int libcurl_easy_set_private_sockets(libcurl_easy handle);
+/// Makes sockets that child processes don't inherit. If one can't be made, the error number is stored in `error`.
+int libcurl_easy_set_private_sockets(libcurl_easy handle, int *error);
 int libcurl_easy_get_long(libcurl_easy handle, int info, long *value);
 int libcurl_easy_get_offset(libcurl_easy handle, int info, int64_t *value);
 int libcurl_easy_get_text(libcurl_easy handle, int info, const char **value);
@@ -129,7 +130,6 @@ enum {
     CURLOPT_NOSIGNAL = 99,
     CURLOPT_CONNECTTIMEOUT_MS = 156,
     CURLOPT_PROTOCOLS = 181,
-    CURLOPT_PIPEWAIT = 237,
     CURLOPT_SUPPRESS_CONNECT_HEADERS = 265,
     CURLOPT_UPLOAD_BUFFERSIZE = 280,
     CURLOPT_QUICK_EXIT = 322,
@@ -148,6 +148,7 @@ enum {
     CURLOPT_SSLKEY = 10087,
     CURLOPT_CAPATH = 10097,
     CURLOPT_PRIVATE = 10103,
+    CURLOPT_OPENSOCKETDATA = 10164,
     CURLOPT_SEEKDATA = 10168,
     CURLOPT_PINNEDPUBLICKEY = 10230,
     CURLOPT_UNIX_SOCKET_PATH = 10231,
@@ -166,6 +167,8 @@ enum {
 enum {
     CURLINFO_PRIVATE = 0x100015,
     CURLINFO_PRIMARY_IP = 0x100020,
+    CURLINFO_HTTP_CONNECTCODE = 0x200016,
+    CURLINFO_OS_ERRNO = 0x200019,
     CURLINFO_NUM_CONNECTS = 0x20001A,
     CURLINFO_PRIMARY_PORT = 0x200028,
     CURLINFO_TOTAL_TIME_T = 0x600032,
@@ -195,6 +198,7 @@ enum {
     CURLPROTO_HTTPS = 2,
     CURLPAUSE_RECV = 1,
     CURLPAUSE_SEND = 4,
+    CURL_WRITEFUNC_PAUSE = 0x10000001,
     CURL_READFUNC_ABORT = 0x10000000,
     CURL_READFUNC_PAUSE = 0x10000001,
     CURL_SEEKFUNC_OK = 0,
@@ -210,7 +214,13 @@ enum {
 /// A decoder for a content coding.
 typedef struct content_decoder *content_decoder;
 
-enum content_coding { content_coding_zlib, content_coding_raw_deflate, content_coding_gzip, content_coding_brotli };
+enum content_coding {
+    content_coding_zlib,
+    content_coding_raw_deflate,
+    content_coding_gzip,
+    content_coding_brotli,
+    content_coding_zstd,
+};
 
 enum content_decoding { content_decoding_failed, content_decoding_more, content_decoding_ended };
 
@@ -248,6 +258,7 @@ void libcurl_watch_exit(void);
 struct poll_ready {
     int descriptor;
     int mask;
+    uint32_t owner;
 };
 
 /// Creates a poll set, or returns -1.
@@ -255,8 +266,9 @@ int poll_set_create(void);
 
 /// Watches a descriptor for the events that libcurl asked for.
 ///
+/// - Parameter owner: comes back with the descriptor's events.
 /// - Parameter is_known: true if the set already contains the descriptor.
-int poll_set_watch(int set, int descriptor, int what, bool is_known);
+int poll_set_watch(int set, int descriptor, uint32_t owner, int what, bool is_known);
 
 /// Waits for the given time, or forever for -1, and returns the number of descriptors that are ready.
 int poll_set_wait(int set, struct poll_ready *ready, int capacity, int milliseconds);

@@ -1,4 +1,8 @@
-/// Reports futures that were dropped unfilled while handlers waited for them.
+internal import CDeferred
+internal import Synchronization
+
+/// Reports futures that were dropped unfilled while handlers waited for them, and waits that block a thread on which
+/// others depend.
 ///
 /// A ``Deferred`` whose last reference is released while handlers wait for its value is almost always a bug: the
 /// handlers are freed, and never run. Debug builds report it. Release builds neither record nor report anything.
@@ -33,16 +37,71 @@ public enum DeferredDiagnostics {
         }
     }
 
+    /// A report of a wait that blocks the thread of a client's engine.
+    ///
+    /// A handler with the executor `.immediate`, or a client's monitor, may run on that thread. While it waits there, all
+    /// requests of the client stall. A wait for one of them, or for the client's shutdown, lasts until its deadline.
+    public struct Blocked: Sendable, CustomStringConvertible {
+        /// The name of the operation that blocks, such as `wait(until:)`.
+        public let operation: StaticString
+
+        /// A line of text for a log.
+        public var description: String {
+            "\(operation) blocks the thread that a client's requests run on: all of them stall meanwhile; run the handler "
+                + "on another executor than .immediate, or await the value"
+        }
+    }
+
+    /// The closure that is called with the first such wait of the process, on the thread that is about to block, in
+    /// debug builds.
+    ///
+    /// By default, it prints to standard error. It may be set at any time, from any thread.
+    public static var blockedHandler: @Sendable (Blocked) -> Void {
+        get { blocked.withLock { $0.call } }
+        set {
+            let old = blocked.withLock { handler in
+                let old = handler
+                handler = Handler(call: newValue)
+                return old
+            }
+            withExtendedLifetime(old) {}
+        }
+    }
+
+    private static let blocked = Lock(
+        Handler<Blocked> { report in
+            var standardError = StandardError()
+            print("\(report)", to: &standardError)
+        }
+    )
+
+    private static let hasReportedBlocked = Atomic(false)
+
+    /// Marks the current thread, until it ends, as one that must not block.
+    package static func markThreadAsNeeded() {
+        deferred_nesting().pointee.isNeeded = 1
+    }
+
+    /// Reports an operation that is about to block this thread, if the thread is one that must not.
+    static func noteBlocking(_ operation: StaticString) {
+        #if DEBUG
+        guard deferred_nesting().pointee.isNeeded != 0, !hasReportedBlocked.exchange(true, ordering: .relaxed) else {
+            return
+        }
+        blockedHandler(Blocked(operation: operation))
+        #endif
+    }
+
     /// A box for the closure.
     ///
     /// A bare closure is wrapped in another one each time it passes through a generic function, so that each access
     /// through the lock would add a layer.
-    private struct Handler: Sendable {
-        let call: @Sendable (Unfilled) -> Void
+    private struct Handler<Report: Sendable>: Sendable {
+        let call: @Sendable (Report) -> Void
     }
 
     private static let handler = Lock(
-        Handler { unfilled in
+        Handler<Unfilled> { unfilled in
             var standardError = StandardError()
             print("\(unfilled)", to: &standardError)
         }

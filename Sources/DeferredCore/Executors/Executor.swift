@@ -39,6 +39,11 @@ public struct ImmediateExecutor: Executor {
 
 extension Executor where Self == ImmediateExecutor {
     /// An executor that runs closures inline, on the thread that fills the future.
+    ///
+    /// That thread waits for them. A client over libcurl may deliver results on the thread that all of its requests run
+    /// on: a closure that blocks stalls them, and one that waits there for another of them, or for the client's
+    /// shutdown, waits in vain. Use `.any()` or a queue for such closures. Debug builds report the first wait there
+    /// through ``DeferredDiagnostics/blockedHandler``.
     @inlinable
     public static var immediate: ImmediateExecutor { ImmediateExecutor() }
 }

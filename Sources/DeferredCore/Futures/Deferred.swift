@@ -77,13 +77,18 @@ public struct Deferred<Value: Sendable>: FutureProtocol {
         storage.upon(executor, body)
     }
 
-    /// Returns the value, or `nil` if the future is not filled yet.
+    /// Returns the value, or `nil` if the future is not filled yet; runs handlers that this thread has put off first.
+    ///
+    /// A thread puts off handlers that are nested more than 32 levels deep. Don't read an unfilled future while you hold
+    /// a lock that a handler may take.
     ///
     /// - Complexity: O(1): one acquiring load.
     @inlinable
     public func peek() -> Value? { storage.look() }
 
-    /// A Boolean value that indicates whether the future is filled.
+    /// A Boolean value that indicates whether the future is filled; runs handlers that this thread has put off first.
+    ///
+    /// See ``peek()``.
     ///
     /// - Complexity: O(1): one load.
     @inlinable

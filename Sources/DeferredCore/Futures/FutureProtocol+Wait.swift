@@ -13,6 +13,7 @@ extension FutureProtocol {
         if let value = peek() { return value }
         // No other thread can run this thread's postponed work while it is blocked.
         Trampoline.catchUp()
+        DeferredDiagnostics.noteBlocking("wait(until:)")
         let isFilled = DispatchSemaphore(value: 0)
         let registration = upon(.immediate) { _ in isFilled.signal() }
         if isFilled.wait(timeout: deadline) == .timedOut { registration.cancel() }

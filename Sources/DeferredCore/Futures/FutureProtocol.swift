@@ -24,6 +24,8 @@ public protocol FutureProtocol<Value>: Sendable {
 
     /// Returns the value, or `nil` if the future is not filled yet. Does not wait.
     ///
+    /// The library's own futures run handlers that this thread has put off first; see ``Deferred/peek()``.
+    ///
     /// - Complexity: O(1): one load.
     func peek() -> Value?
 

@@ -92,7 +92,7 @@ final class Candidate<Value: Sendable>: Receiver, @unchecked Sendable {
         super.init(.waiting(for: input)) { node, upstream, drain in
             let candidate = unsafeDowncast(node, to: Candidate.self)
             guard candidate.membership.take() else { return .done }
-            let contest = candidate.contest.unsafelyUnwrapped
+            let contest = candidate.contest!
             candidate.contest = nil
             contest.win(with: unsafeDowncast(upstream, to: FutureStorage<Value>.self).value, &drain)
             return .done

@@ -33,7 +33,28 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
 
     @inlinable
     deinit {
-        if word.isFilled { slot.drop(Value.self) } else if hasHandlers { dropHandlers() }
+        if word.isFilled { freeValue() } else if hasHandlers { dropHandlers() }
+    }
+
+    /// Frees the value, which may contain the last reference to another future, and so on.
+    @inlinable
+    @inline(__always)
+    final func freeValue() {
+        // The only property of a type that even unspecialised code can check at no cost.
+        if _isPOD(Value.self) && Slot.fits(Value.self) { return }
+        if Trampoline.beginFreeing() {
+            slot.drop(Value.self)
+            Trampoline.endFreeing()
+        } else {
+            freeNestedValue()
+        }
+    }
+
+    /// Separate, since it needs memory for the value on the stack.
+    @usableFromInline
+    @inline(never)
+    final func freeNestedValue() {
+        Trampoline.free(slot.take(Value.self))
     }
 
     /// True while a handler waits. Exact only while no other thread registers or cancels.

@@ -34,7 +34,7 @@ final class Gathering<Values: Sendable>: FutureStorage<Values>, @unchecked Senda
     /// Adds the input with this index; true if it is already filled, and still has to be counted out.
     @inlinable
     func add<Value: Sendable>(_ input: FutureStorage<Value>, at index: Int) -> Bool {
-        let place = inputs.baseAddress.unsafelyUnwrapped + index
+        let place = inputs.baseAddress! + index
         if !input.word.isFilled, input.give(.passRetained(GatheredInput(place, of: self))) { return false }
         place.pointee = Unmanaged.passRetained(input)
         return true
@@ -91,9 +91,9 @@ struct Inputs {
     /// Returns the value of the next input.
     @inlinable
     mutating func value<Value: Sendable>(_: Value.Type = Value.self) -> Value {
-        let place = next.unsafelyUnwrapped
+        let place = next!
         next = place + 1
-        return place.pointee.unsafelyUnwrapped._withUnsafeGuaranteedRef {
+        return place.pointee!._withUnsafeGuaranteedRef {
             unsafeDowncast($0, to: FutureStorage<Value>.self).value
         }
     }
@@ -118,7 +118,7 @@ final class GatheredInput: FutureNode, @unchecked Sendable {
     @usableFromInline
     override func run(_ upstream: FutureNode, _ drain: inout Drain) -> Delivered {
         place.pointee = Unmanaged.passRetained(upstream)
-        return gathering.unsafelyUnwrapped.run(upstream, &drain)
+        return gathering!.run(upstream, &drain)
     }
 
     @usableFromInline

@@ -38,7 +38,7 @@ final class Handler<Value: Sendable, E: Executor>: Receiver, @unchecked Sendable
     /// Calls the closure, and frees it before returning, since a registration may retain this object.
     @inlinable
     func call(with value: Value) {
-        body.take().unsafelyUnwrapped.call(value)
+        body.take()!.call(value)
     }
 
     @usableFromInline

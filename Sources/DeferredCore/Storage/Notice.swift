@@ -23,7 +23,7 @@ package class Notice: FutureNode, @unchecked Sendable {
     /// Calls the closure, unless it has run or was cancelled.
     @usableFromInline
     package final func call() {
-        if membership.take() { body.take().unsafelyUnwrapped.call() }
+        if membership.take() { body.take()!.call() }
     }
 
     @usableFromInline
@@ -77,8 +77,8 @@ package final class EndNotice: FutureNode, @unchecked Sendable {
 }
 
 extension FutureStorage {
-    /// Registers a notice of the end, which is called before handlers that are registered later; at once if the future
-    /// has ended.
+    /// Registers a notice of the end, which is called before handlers that are registered later and before the end; at
+    /// once if the future has ended.
     @inlinable
     package final func notice(_ tell: @escaping EndNotice.Tell) -> EndNotice {
         let notice = EndNotice(.waiting(for: self), tell)

@@ -10,6 +10,9 @@ package struct Queue<Element> {
 
     package var isEmpty: Bool { head == elements.count }
 
+    /// The oldest element; `nil` if there is none.
+    package var first: Element? { isEmpty ? nil : elements[head] }
+
     package mutating func append(_ element: Element) { elements.append(element) }
 
     /// Removes and returns the oldest element; returns `nil` if there is none.

@@ -61,8 +61,6 @@ struct Slot: ~Copyable {
     @inlinable
     @inline(__always)
     func drop<Value>(_: Value.Type) {
-        // The only property of a type that even unspecialised code can check at no cost.
-        if _isPOD(Value.self) && Self.fits(Value.self) { return }
         let pointer = pointer(to: Value.self)
         pointer.deinitialize(count: 1)
         if !Self.fits(Value.self) { pointer.deallocate() }

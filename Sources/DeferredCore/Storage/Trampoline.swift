@@ -110,6 +110,34 @@ package enum Trampoline {
 
     // MARK: - Freeing
 
+    /// Notes that a value is about to be freed, and may free others; false if that would be too deep.
+    @usableFromInline
+    static func beginFreeing() -> Bool {
+        let nesting = deferred_nesting()
+        guard nesting.pointee.freeCount < limit else { return false }
+        nesting.pointee.freeCount &+= 1
+        return true
+    }
+
+    /// Notes that the value was freed.
+    @usableFromInline
+    static func endFreeing() { deferred_nesting().pointee.freeCount &-= 1 }
+
+    /// Frees a value that is nested too deeply in others, without recursion.
+    static func free<Value>(_ value: consuming Value) {
+        let backlog = Backlog.current.value
+        backlog.dropped.append(.object(Box(value)))
+        backlog.free()
+    }
+
+    private final class Box<Value> {
+        private let value: Value
+
+        init(_ value: consuming Value) {
+            self.value = value
+        }
+    }
+
     /// Frees nodes whose future was dropped unfilled.
     ///
     /// - Parameter isDismissing: True if the nodes have been taken, so that their captures have to be released first.

@@ -74,8 +74,7 @@ extension HTTPBody {
 
     /// Creates a body from fields and files, as `multipart/form-data`: RFC 7578, with names escaped as browsers do.
     ///
-    /// Memory use stays small however large the files are. Over URLSession, a body with files is sent in chunks,
-    /// without a `Content-Length`.
+    /// Memory use stays small however large the files are: they are read while they are sent. The length is announced.
     ///
     /// - Parameters:
     ///   - parts: The parts, in order; a name can occur several times.

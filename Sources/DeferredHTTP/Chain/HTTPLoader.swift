@@ -29,21 +29,53 @@ public import DeferredCore
 /// itself, such as a terminal loader, begins with ``HTTPTask/failIfCancelled()``, adds a cancellation handler, and
 /// completes the task in its own time.
 ///
+/// A loader that holds others, and is not a link, names them in ``successors``, so that a reset reaches them:
+///
+/// ```swift
+/// /// Takes turns between two servers.
+/// struct Alternate: HTTPLoader {
+///     let loaders: [any HTTPLoader]
+///     let count = Counter()
+///     var successors: [any HTTPLoader] { loaders }
+///     func load(_ task: HTTPTask) { task.pass(to: loaders[count.next() % loaders.count]) }
+/// }
+/// ```
+///
+/// If it forgets to, a sign-out leaves their tokens, and what they have in flight, as they are. See also ``Router`` and
+/// ``Fallback``. `LoaderRules` of `DeferredTesting` tests a custom loader.
+///
 /// **Rules:** a loader completes or passes on each task that it loads, so that every task completes exactly once. Both
 /// may happen on any thread, even before `load` returns. No lock is held meanwhile.
 public protocol HTTPLoader: Sendable {
     /// Takes over a task: completes it, now or later, or passes it on. Must not block.
     func load(_ task: HTTPTask)
 
+    /// The loaders to which this one may pass tasks on: of a link, the next one; by default, none.
+    var successors: [any HTTPLoader] { get }
+
     /// Brings this loader, and the loaders after it, back to their initial state.
     ///
-    /// - Returns: A future that is filled when that is done. By default, at once, or when the next loader's is.
+    /// A loader with a state of its own ends with ``resetSuccessors()``.
+    ///
+    /// - Returns: A future that is filled when that is done. By default, when the successors are reset.
     func reset() -> Future<Void>
 }
 
 extension HTTPLoader {
-    /// Returns a filled future: a loader without state has nothing to reset.
-    public func reset() -> Future<Void> { Future(value: ()) }
+    /// No loaders.
+    public var successors: [any HTTPLoader] { [] }
+
+    /// Resets the successors.
+    public func reset() -> Future<Void> { resetSuccessors() }
+
+    /// Resets the loaders after this one, all at the same time.
+    ///
+    /// - Returns: A future that is filled when the last of them is reset; now if there are none.
+    public func resetSuccessors() -> Future<Void> {
+        let successors = successors
+        if successors.count == 1 { return successors[0].reset() }
+        return successors.map { $0.reset() }.allFilled().ignored()
+    }
 
     /// Starts a request.
     ///

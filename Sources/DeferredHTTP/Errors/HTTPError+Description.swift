@@ -10,7 +10,7 @@ extension HTTPError: CustomStringConvertible, CustomDebugStringConvertible, Cust
     public var description: String {
         var text = "\(DisplayText.shortened(request.description)): \(code)"
         if let response { text += ", status \(response.status)" }
-        if let underlying { text += " (\(Self.text(of: underlying)))" }
+        if let underlying { text += " (\(Self.text(of: underlying, in: response)))" }
         return text
     }
 
@@ -23,15 +23,23 @@ extension HTTPError: CustomStringConvertible, CustomDebugStringConvertible, Cust
     /// The same as ``description``, so that `dump` reveals no credentials.
     public var customMirror: Mirror { Mirror(self, children: ["error": description]) }
 
-    /// Describes an error as far as the text is known to hold no secrets; of a `URLError`, without the URL.
-    private static func text(of error: any Error) -> String {
+    /// Describes an error, without what looks like a secret; a `URLError` without its URL.
+    private static func text(of error: any Error, in response: HTTPResponse?) -> String {
         switch error {
         case let error as URLError: "URLError \(error.errorCode)"
         case let error as URLClientError: error.description
         case let error as HTTPError: error.description
         case let error as any DisplayableError: error.description
+        case let error as DecodingError: text(of: error, in: response)
+        case let error as any LocalizedError where error.errorDescription != nil:
+            foreign(error.errorDescription ?? "", error)
+        case let error as any CustomStringConvertible & Error: foreign(error.description, error)
         default: String(reflecting: type(of: error))
         }
+    }
+
+    private static func foreign(_ text: String, _ error: any Error) -> String {
+        "\(type(of: error)): " + DisplayText.line(DisplayText.shortened(Redaction.text(text)))
     }
 }
 

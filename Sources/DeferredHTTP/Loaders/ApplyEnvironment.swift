@@ -7,7 +7,8 @@
 /// ```
 ///
 /// A request with a host is passed on unchanged: the headers and the query of the environment may be secrets that are
-/// meant only for its server. The parts that the request itself has take precedence.
+/// meant only for its server. For the same reason, redirects to another origin don't carry these headers on. The parts
+/// that the request itself has take precedence.
 public struct ApplyEnvironment: HTTPLink {
     /// The next loader, set by `-->`.
     public var next: (any HTTPLoader)?
@@ -22,9 +23,16 @@ public struct ApplyEnvironment: HTTPLink {
 
     /// Passes the completed request on.
     public func load(_ task: HTTPTask) {
-        guard task.request.host == nil else { return task.pass(to: next) }
+        let environment = task.request.environment.map(Prepared.init) ?? environment
         var request = task.request
-        request.apply(request.environment.map(Prepared.init) ?? environment)
+        if request.host == nil {
+            request.apply(environment)
+        } else if !environment.headers.isEmpty, request.isCompleted(by: environment) {
+            // A further page, whose URL the server has named.
+            request.addHeaders(of: environment)
+        } else {
+            return task.pass(to: next)
+        }
         task.send(request, to: next)
     }
 }
@@ -38,7 +46,19 @@ extension HTTPRequest {
 
     fileprivate mutating func apply(_ environment: Prepared) {
         parts.apply(environment)
-        if !environment.headers.isEmpty { headers.addMissing(from: environment.headers) }
+        if !environment.headers.isEmpty { addHeaders(of: environment) }
+    }
+
+    /// Returns true if an environment with this server has completed the request already.
+    fileprivate func isCompleted(by environment: Prepared) -> Bool {
+        parts.isHostOfEnvironment && host?.lowercased() == environment.host.lowercased()
+            && (scheme ?? environment.scheme) == environment.scheme && port == environment.port
+    }
+
+    fileprivate mutating func addHeaders(of environment: Prepared) {
+        let own = headers
+        headers.addMissing(from: environment.headers)
+        self[HomeFieldsOption.self] += headers.fields.dropFirst(own.count).map(\.name)
     }
 }
 
@@ -85,6 +105,11 @@ private final class Prepared: Sendable {
 extension ApplyEnvironment: CustomReflectable {
     /// The environment's own description, so that `dump` does not reveal credentials.
     public var customMirror: Mirror { Mirror(self, children: ["environment": environment.description]) }
+}
+
+/// The names of the header fields that an environment has added.
+enum HomeFieldsOption: HTTPRequestOption {
+    static let defaultValue: [String] = []
 }
 
 private enum EnvironmentOption: HTTPRequestOption {

@@ -47,7 +47,7 @@ public struct Deadline: HTTPLink {
             stream.withLock { $0 }.fail(with: error)
         }
         task.addCompletionHandler { result in
-            guard case .success(let response) = result, let body = response.stream else { return timer.cancel() }
+            guard let body = result.arrived?.stream else { return timer.cancel() }
             stream.withLock { $0 = body.weak }
             body.addEndHandler { _ in timer.cancel() }
         }

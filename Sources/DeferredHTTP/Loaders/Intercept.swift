@@ -17,6 +17,17 @@ internal import DeferredTask
 /// Cancelling the task cancels the Swift task that runs the closure, and the request that it awaits with `next`; the
 /// closure decides how it ends. The progress of a request loaded with `next` counts as the task's. The closure runs
 /// with the task-local values of the code that loads the request.
+///
+/// A closure can reset its own chain, and wait for that: the request that it handles is cancelled first, and is not
+/// waited for.
+///
+/// ```swift
+/// let signOut = Intercept { request, next in
+///     let response = try await next(request)
+///     if response.status == .unauthorized { await session.chain.reset().value }
+///     return response
+/// }
+/// ```
 public struct Intercept: HTTPLink {
     /// Loads a request with the rest of the chain, and returns its response. Cancelling the awaiting Swift task cancels
     /// the request.
@@ -24,23 +35,32 @@ public struct Intercept: HTTPLink {
 
     /// The next loader, set by `-->`.
     public var next: (any HTTPLoader)?
-    private let handle: @Sendable (HTTPRequest, Next) async throws -> HTTPResponse
+    private let handle: @Sendable (HTTPRequest, @escaping Next) async throws -> HTTPResponse
+
+    /// The requests that the current Swift task handles, the outermost first.
+    @TaskLocal static var requests: [Identity] = []
 
     /// Creates the loader.
     ///
     /// - Parameter handle: Called for each request, in a separate Swift task. An ``HTTPError`` that it throws is the
     ///   result; any other error is the cause of an ``HTTPError/Code/unknown``, or ``HTTPError/Code/cancelled`` if it
-    ///   indicates cancellation. Kept as long as the loader.
-    public init(_ handle: @escaping @Sendable (_ request: HTTPRequest, _ next: Next) async throws -> HTTPResponse) {
+    ///   indicates cancellation. Kept as long as the loader. `next` can escape into child tasks of the closure's own; after
+    ///   the end of the request, it throws ``HTTPError/Code/cancelled``.
+    public init(
+        _ handle: @escaping @Sendable (_ request: HTTPRequest, _ next: @escaping Next) async throws -> HTTPResponse
+    ) {
         self.handle = handle
     }
 
     /// Starts the closure.
     public func load(_ task: HTTPTask) {
         if task.failIfCancelled() { return }
+        let requests = Self.requests + [task.execution.identityOfWhole]
         let running = Task<HTTPResponse> { [handle, next] in
-            try await handle(task.request) { request async throws(HTTPError) in
-                try await task.response(to: request, from: next)
+            try await Self.$requests.withValue(requests) {
+                try await handle(task.request) { request async throws(HTTPError) in
+                    try await task.response(to: request, from: next)
+                }
             }
         }
         task.addCancellationHandler { running.cancel() }

@@ -56,7 +56,7 @@ public struct Log: HTTPLink {
     /// Passes the task on, and reports its events.
     public func load(_ task: HTTPTask) {
         let stopwatch = Stopwatch(clock)
-        let (identity, request, tell) = (task.execution.identity, task.request, tell)
+        let (identity, request, tell) = (task.execution.identityOfWhole, task.request, tell)
         let note: @Sendable (Event.Kind) -> Void = { kind in
             tell(Event(identity: identity, request: request, elapsed: stopwatch.elapsed, kind: kind))
         }
@@ -70,18 +70,13 @@ public struct Log: HTTPLink {
             }
         }
         task.addCompletionHandler { result in
+            if let response = result.arrived { note(.response(response.status)) }
             guard case .success(let response) = result else { return note(.ended(result, byteCount: 0)) }
-            note(.response(response.status))
             guard let stream = response.stream else {
                 return note(.ended(result, byteCount: response.body.count))
             }
             // Without the body: keeping the stream would hide that nobody reads it any more.
-            let head = HTTPResponse(
-                request: response.request,
-                status: response.status,
-                headers: response.headers,
-                url: response.url
-            )
+            let head = response.with(body: .data(Data()))
             stream.addEndHandler { [counter = stream.counter] error in
                 let result: HTTPResult = error.map { .failure(HTTPError($0, request: request)) } ?? .success(head)
                 note(.ended(result, byteCount: counter.byteCount))
@@ -113,7 +108,10 @@ extension Log {
 
         let identity: Identity
 
-        /// The identifier of this execution of the request: the ``HTTPTask/id`` of its task.
+        /// The identifier of the request as its caller loaded it: the ``HTTPTask/id`` of the task that `load` returned.
+        ///
+        /// Every loader of a chain reports the same, also for each attempt: adapters for metrics and tracing can put all
+        /// events with one identifier together.
         public var id: UUID { identity.uuid }
 
         /// The request as it reached this loader.

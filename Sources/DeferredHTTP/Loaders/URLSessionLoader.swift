@@ -13,10 +13,10 @@ import FoundationNetworking
 /// let chain = Retry() --> URLSessionLoader()
 /// ```
 ///
-/// The client follows redirects, limits connections and bodies, and enforces deadlines, as configured. Its other
-/// features, retries, authentication and validation, are left to the chain's ``Retry``, ``BasicAuthentication``,
-/// ``BearerAuthentication`` and ``Validate``: they are switched off in the client, so that no request is tried nine
-/// times where three were meant. Every response is delivered as such, whatever its status.
+/// Requests are sent by the part of a client that both share: it follows redirects, limits connections and bodies, and
+/// enforces deadlines, as configured. What a client decides above it is left to the chain's ``Retry``,
+/// ``BasicAuthentication``, ``BearerAuthentication`` and ``Validate``, so that no request is tried nine times where
+/// three were meant. Every response is delivered as such, whatever its status.
 ///
 /// The ``HTTPRequest/delivery`` of a request decides whether the body is gathered in memory, read as it arrives, or
 /// written to a file, which can resume a failed download. Only the body of a success goes to the file: of another
@@ -28,11 +28,12 @@ import FoundationNetworking
 /// **Lifetime:** the session lives until the last copy of the loader, and of the chains that contain it, has been
 /// released and all of its transfers have ended. ``HTTPLoader/reset()`` leaves it alone.
 public struct URLSessionLoader: HTTPLoader {
+    /// Keeps the transport open.
     private let client: URLClient
 
     /// Creates a loader with its own session.
     ///
-    /// - Parameter configuration: Copied. Its retries, authentication and validation are not used.
+    /// - Parameter configuration: Copied. Its retries, authentication and validation are for the requests of clients only.
     public init(configuration: URLClient.Configuration = .default) {
         client = URLClient(configuration: configuration)
     }
@@ -77,21 +78,24 @@ public struct URLSessionLoader: HTTPLoader {
             task.complete(with: .failure(HTTPError(error, request: request)))
             return
         }
-        var options = URLClient.RequestOptions(retries: URLClient.Retries.none, validation: .any)
-        options.authentication = URLClient.Authentication.none
+        var options = URLClient.RequestOptions()
         options.idle = request.timeout
-        let reporter = task.execution.reporter
+        options.homeFields = request[HomeFieldsOption.self]
+        if !request.followsRedirects { options.redirects = URLClient.RedirectPolicy.none }
+        let (reporter, transport) = (task.execution.reporter, client.transport)
         switch request.delivery {
         case .data:
             let direction: BodyProgress.Direction = body.isEmpty ? .received : .sent
             task.follow(
-                client.gather(.checked(checked), options: options, counting: direction, in: reporter) { body, head in
+                transport.gather(checked.request, checked, options: options, counting: direction, in: reporter) {
+                    body,
+                    head in
                     HTTPResponse(request: request, head: head, .data(body))
                 }
             )
         case .stream:
             task.follow(
-                client.stream(.checked(checked), options: options, in: reporter) { head, body in
+                transport.stream(checked.request, checked, options: options, in: reporter) { head, body in
                     let stream = HTTPBodyStream(body, isWoken: true, onCancel: { body.cancel() }) { error in
                         error is CancellationError ? error : HTTPError(error, request: request)
                     }
@@ -100,7 +104,14 @@ public struct URLSessionLoader: HTTPLoader {
             )
         case .file(let file, let resuming):
             task.follow(
-                client.download(.checked(checked), to: file, resuming: resuming, options: options, in: reporter) {
+                transport.download(
+                    checked.request,
+                    checked,
+                    to: file,
+                    resuming: resuming,
+                    options: options,
+                    in: reporter
+                ) {
                     head in
                     HTTPResponse(request: request, head: head, .file(file))
                 }

@@ -1,8 +1,12 @@
+internal import DeferredNetworking
+
 /// Turns responses whose status isn't accepted into failures.
 ///
 /// Without this loader, any response is a success, whatever its status. With it, a response whose status isn't accepted
-/// fails with ``HTTPError/Code/unacceptableStatus``, and the error has the response. Put it before ``Retry`` and
-/// similar loaders, which have to see responses.
+/// fails with ``HTTPError/Code/unacceptableStatus``, and the error has the response.
+///
+/// Its place in the chain makes no difference to the other loaders: ``Retry``, ``BearerAuthentication`` and the like
+/// look at the response of such an error as they look at any response.
 ///
 /// ```swift
 /// let chain = Validate() --> Retry() --> URLSessionLoader()
@@ -12,24 +16,63 @@ public struct Validate: HTTPLink {
     /// The next loader, set by `-->`.
     public var next: (any HTTPLoader)?
     private let accepts: @Sendable (HTTPStatus) -> Bool
+    private let types: Set<String>
 
     /// Creates the loader.
     ///
-    /// - Parameter accepts: Returns true for accepted statuses of requests without an ``HTTPRequest/acceptsStatus``; by
-    ///   default, those from 200 to 299.
-    public init(accepting accepts: @escaping @Sendable (HTTPStatus) -> Bool = \.isSuccess) {
+    /// - Parameters:
+    ///   - accepts: Returns true for accepted statuses of requests without an ``HTTPRequest/acceptsStatus``; by default,
+    ///     those from 200 to 299.
+    ///   - types: The accepted types of bodies, such as `application/json`, without parameters; empty for all. A response
+    ///     of another type fails with ``HTTPError/Code/invalidResponse`` and ``UnacceptableType`` as the cause, unless it
+    ///     has no body.
+    public init(
+        accepting accepts: @escaping @Sendable (HTTPStatus) -> Bool = \.isSuccess,
+        types: Set<String> = []
+    ) {
         self.accepts = accepts
+        self.types = Set(types.map { $0.lowercased() })
     }
 
     /// Passes the task on, and checks the status of the response.
     public func load(_ task: HTTPTask) {
-        task.send(task.request, to: next) { [accepts] result in
-            guard case .success(let response) = result, !task.request.accepts(response.status, orElse: accepts) else {
-                task.complete(with: result)
+        task.send(task.request, to: next) { [accepts, types] result in
+            guard case .success(let response) = result else { return _ = task.complete(with: result) }
+            guard task.request.accepts(response.status, orElse: accepts) else {
+                let error = HTTPError(.unacceptableStatus, request: response.request, response: response)
+                task.complete(with: .failure(error))
                 return
             }
-            task.complete(with: .failure(HTTPError(.unacceptableStatus, request: response.request, response: response)))
+            guard types.isEmpty || Self.accepts(response, types) else {
+                let cause = UnacceptableType(type: response.headers["Content-Type"], accepted: types.sorted())
+                let request = response.request
+                task.complete(
+                    with: .failure(HTTPError(.invalidResponse, request: request, response: response, underlying: cause))
+                )
+                return
+            }
+            task.complete(with: result)
         }
+    }
+
+    private static func accepts(_ response: HTTPResponse, _ types: Set<String>) -> Bool {
+        if let type = response.mediaType, types.contains(type) { return true }
+        return response.stream == nil && response.file == nil && response.body.isEmpty
+    }
+}
+
+/// The underlying error of a response whose type ``Validate`` doesn't accept.
+public struct UnacceptableType: DisplayableError {
+    /// The `Content-Type` of the response; `nil` if it has none.
+    public let type: String?
+
+    /// The accepted types.
+    public let accepted: [String]
+
+    /// One line for a log.
+    public var description: String {
+        "the body has \(type.map { "the type \(DisplayText.quoted($0))" } ?? "no type") instead of "
+            + accepted.joined(separator: " or ")
     }
 }
 

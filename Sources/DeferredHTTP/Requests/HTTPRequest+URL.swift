@@ -22,7 +22,7 @@ extension HTTPRequest {
         set { parts.port = newValue }
     }
 
-    /// The path, decoded. Setting it encodes characters that a path can't hold.
+    /// The path, decoded. Setting it encodes characters that a path can't hold, and resolves the segments `.` and `..`.
     public var path: String {
         get { parts.path.removingPercentEncoding ?? parts.path }
         set { parts.path = PercentEncoding.encode(newValue, allowing: PercentEncoding.path) }
@@ -32,6 +32,9 @@ extension HTTPRequest {
     public var percentEncodedPath: String { parts.path }
 
     /// Adds segments to the path. A slash in one of them is encoded.
+    ///
+    /// The segments `.` and `..` are resolved, since servers would take them for the same and the parent folder: check
+    /// names that come from outside.
     public mutating func appendPathSegments(_ segments: String...) {
         for segment in segments {
             if !parts.path.hasSuffix("/") { parts.path += "/" }

@@ -26,7 +26,10 @@ extension HTTPRequest {
         } else if body.pieces.count == 1, let file = body.files.first {
             return try CheckedRequest(wellFormed: result, body: .file(file))
         } else {
-            return try CheckedRequest(wellFormed: result, body: .stream { [body] in body.makeStream() })
+            return try CheckedRequest(
+                wellFormed: result,
+                body: .stream({ [body] in body.makeStream() }, length: body.length)
+            )
         }
     }
 }

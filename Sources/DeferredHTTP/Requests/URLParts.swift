@@ -10,7 +10,10 @@ struct URLParts: Sendable, Hashable {
         didSet { isHostOfEnvironment = false }
     }
     var port: Int?
-    var path = ""
+    /// Has no dot segments, so that what is logged and signed is what is sent.
+    var path = "" {
+        didSet { path = PathSegments.resolved(path) }
+    }
     var query: String?
     var fragment: String?
 
@@ -19,7 +22,7 @@ struct URLParts: Sendable, Hashable {
 
     /// - Parameter path: Percent-encoded.
     init(scheme: String?, host: String?, port: Int?, path: String) {
-        (self.scheme, self.host, self.port, self.path) = (scheme, host, port, path)
+        (self.scheme, self.host, self.port, self.path) = (scheme, host, port, PathSegments.resolved(path))
     }
 
     mutating func setHostOfEnvironment(_ host: String) {
@@ -39,7 +42,7 @@ struct URLParts: Sendable, Hashable {
         host = components.encodedHost
         // A port that no integer can hold is out of range as well, and must not give way to the scheme's port.
         port = components.port ?? components.rangeOfPort.map { _ in .max }
-        path = components.percentEncodedPath
+        path = PathSegments.resolved(components.percentEncodedPath)
         query = components.percentEncodedQuery
         fragment = components.percentEncodedFragment
     }

@@ -175,7 +175,12 @@ private final class Reading: Sendable {
 
     /// Waits for bytes in a Swift task that is cancelled when the stream fails.
     func wakeable(_ next: @escaping Next) async throws -> Data? {
-        let waiting = Task { try await next() }
+        // A reader that was cancelled before takes nothing.
+        let isCancelled = Task.isCancelled
+        let waiting = Task {
+            if isCancelled { withUnsafeCurrentTask { $0?.cancel() } }
+            return try await next()
+        }
         let registration = end.upon(.immediate) { _ in waiting.cancel() }
         defer { registration.cancel() }
         return try await withTaskCancellationHandler {

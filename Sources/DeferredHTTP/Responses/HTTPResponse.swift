@@ -23,7 +23,7 @@ public struct HTTPResponse: Sendable {
         body: Data = Data(),
         url: URL? = nil
     ) {
-        self.init(request: request, status: status, headers: headers, .data(body), url: url)
+        self.init(request: request, status: status, headers: headers, .data(body), url: url, source: .network)
     }
 
     /// Creates a response whose body is read as it arrives, for a custom terminal loader.
@@ -82,12 +82,47 @@ public struct HTTPResponse: Sendable {
     /// The body as UTF-8 text; invalid bytes are replaced by `U+FFFD`.
     public var text: String { String(decoding: body, as: UTF8.self) }
 
+    /// The place where the response came from: the network, unless a ``Cache`` is in the chain.
+    public var source: Source { contents.source }
+
     /// Creates a response with any kind of body.
-    init(request: HTTPRequest, status: HTTPStatus, headers: HTTPHeaders, _ body: Body, url: URL?) {
-        contents = Contents(request, status, headers, body, url)
+    init(
+        request: HTTPRequest,
+        status: HTTPStatus,
+        headers: HTTPHeaders,
+        _ body: Body,
+        url: URL?,
+        source: Source = .network
+    ) {
+        contents = Contents(request, status, headers, body, url, source)
     }
 
-    enum Body: Sendable {
+    /// Returns this response with other parts, for a loader that changes responses; whatever isn't given stays.
+    package func with(headers: HTTPHeaders? = nil, body: Body? = nil) -> HTTPResponse {
+        HTTPResponse(
+            request: request,
+            status: status,
+            headers: headers ?? self.headers,
+            body ?? contents.body,
+            url: url,
+            source: source
+        )
+    }
+
+    /// The place where a response can come from.
+    public enum Source: Sendable, Hashable {
+        /// The network, whoever answered there.
+        case network
+
+        /// A ``Cache``, without asking the server. The age is the time since the server made or confirmed the response.
+        case cache(age: Duration, isStale: Bool)
+
+        /// A ``Cache``, after the server has confirmed that the stored response is still right.
+        case validated(age: Duration)
+    }
+
+    /// The forms of a body.
+    package enum Body: Sendable {
         case data(Data)
         case stream(HTTPBodyStream)
         case file(URL)
@@ -99,8 +134,17 @@ public struct HTTPResponse: Sendable {
         let headers: HTTPHeaders
         let body: Body
         let url: URL?
+        let source: Source
 
-        init(_ request: HTTPRequest, _ status: HTTPStatus, _ headers: HTTPHeaders, _ body: Body, _ url: URL?) {
+        init(
+            _ request: HTTPRequest,
+            _ status: HTTPStatus,
+            _ headers: HTTPHeaders,
+            _ body: Body,
+            _ url: URL?,
+            _ source: Source
+        ) {
+            self.source = source
             self.request = request
             self.status = status
             self.headers = headers
@@ -112,6 +156,16 @@ public struct HTTPResponse: Sendable {
 
 /// The result of a request.
 public typealias HTTPResult = Result<HTTPResponse, HTTPError>
+
+extension Result<HTTPResponse, HTTPError> {
+    /// The response that arrived, whether a ``Validate`` further down the chain has refused its status or not.
+    var arrived: HTTPResponse? {
+        switch self {
+        case .success(let response): response
+        case .failure(let error): error.code == .unacceptableStatus ? error.response : nil
+        }
+    }
+}
 
 extension HTTPResponse: CustomStringConvertible, CustomReflectable {
     /// The request, the status and the length of the body, without credentials.
@@ -138,15 +192,28 @@ extension HTTPResponse {
     /// let user = try await chain.load(request).get().decode(User.self)
     /// ```
     ///
-    /// - Throws: ``HTTPError`` with the code ``HTTPError/Code/cannotDecode``, this response, and the decoder's error.
+    /// - Throws: ``HTTPError`` with the code ``HTTPError/Code/cannotDecode``, this response, and the decoder's error, whose
+    ///   place in the body and value its description shows; or ``BodyNotInMemory``, if the body is a stream or in a file.
     public func decode<T: Decodable>(
         _ type: T.Type = T.self,
         using decoder: JSONDecoder = JSONDecoder()
     ) throws(HTTPError) -> T {
+        guard case .data = contents.body else {
+            throw HTTPError(.cannotDecode, request: request, response: self, underlying: BodyNotInMemory())
+        }
         do {
             return try decoder.decode(type, from: body)
         } catch {
             throw HTTPError(.cannotDecode, request: request, response: self, underlying: error)
         }
+    }
+}
+
+/// The underlying error of a response that can't be decoded since its body is a stream or in a file.
+public struct BodyNotInMemory: DisplayableError {
+    /// One line for a log.
+    public var description: String {
+        "the body is not in memory, because of the request's delivery; collect the stream or read the file, or leave the "
+            + "delivery at .data"
     }
 }

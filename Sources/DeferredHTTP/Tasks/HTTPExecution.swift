@@ -54,6 +54,8 @@ final class HTTPExecution: @unchecked Sendable {
 
     let request: HTTPRequest
     let identity = Identity()
+    /// `nil` in chains in which no value occurs twice.
+    let encounters: Encounters?
     /// All flags except `claimedFlag` are written under the lock.
     private let flags = Atomic<UInt>(0)
     private let state = Lock(State())
@@ -68,8 +70,9 @@ final class HTTPExecution: @unchecked Sendable {
     @exclusivity(unchecked) private var parent: HTTPTask?
     @exclusivity(unchecked) private var continuing: (@Sendable (HTTPResult) -> Void)?
 
-    init(_ request: HTTPRequest) {
+    init(_ request: HTTPRequest, encounters: Encounters? = nil) {
         self.request = request
+        self.encounters = encounters
         whole = nil
     }
 
@@ -77,9 +80,17 @@ final class HTTPExecution: @unchecked Sendable {
     ///   - parent: The task that this is a part of.
     ///   - continuing: Called with the result, after the handlers that were added further down the chain; `nil` to
     ///     complete `parent` with it.
-    init(_ request: HTTPRequest, partOf parent: HTTPTask, _ continuing: (@Sendable (HTTPResult) -> Void)?) {
+    ///   - state: A shared state that the part has met.
+    init(
+        _ request: HTTPRequest,
+        partOf parent: HTTPTask,
+        marking state: AnyObject? = nil,
+        _ continuing: (@Sendable (HTTPResult) -> Void)?
+    ) {
         self.request = request
         self.parent = parent
+        let encounters = parent.execution.encounters
+        self.encounters = if let state { Encounters(state, after: encounters) } else { encounters }
         self.continuing = continuing
         whole = (parent.execution.whole ?? .passUnretained(parent.execution)).retain()
     }
@@ -89,6 +100,12 @@ final class HTTPExecution: @unchecked Sendable {
     private func withWhole<Result>(_ body: (HTTPExecution) -> Result) -> Result {
         if let whole { whole._withUnsafeGuaranteedRef(body) } else { body(self) }
     }
+
+    /// Returns true if this has met a shared state on its way.
+    func hasMet(_ state: AnyObject) -> Bool { encounters?.contain(state) == true }
+
+    /// The identity of the execution that a caller loaded.
+    var identityOfWhole: Identity { withWhole { $0.identity } }
 
     // MARK: - Observing
 

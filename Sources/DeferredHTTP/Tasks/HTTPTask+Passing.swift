@@ -12,7 +12,7 @@ extension HTTPTask {
         if next != nil { next?.load(self) } else { continuation(isLast: true)?.load(self) }
     }
 
-    /// Has the next loader load another request for this task: a changed one, or the same once more.
+    /// Passes another request for this task to the next loader: a changed one, or the same one again.
     ///
     /// The request is loaded with a separate task, which is cancelled with this one and reports its progress to this
     /// one. If this task is cancelled already, it fails with ``HTTPError/Code/cancelled``, and `next` never sees
@@ -38,19 +38,21 @@ extension HTTPTask {
     ///
     /// - Parameter endsCancelled: Whether a task that is cancelled is completed as such, as is right for a loader that
     ///   does nothing else with it.
+    /// - Parameter state: A shared state that the part has met.
     @discardableResult
     func send(
         _ request: HTTPRequest,
         to next: (any HTTPLoader)?,
         endsCancelled: Bool = true,
+        marking state: AnyObject? = nil,
         completion: (@Sendable (HTTPResult) -> Void)? = nil
     ) -> HTTPExecution? {
         if endsCancelled ? failIfCancelled() : execution.isComplete || execution.isToStop { return nil }
         if next == nil {
             guard let next = continuation(isLast: false) else { return nil }
-            return send(request, to: next, endsCancelled: endsCancelled, completion: completion)
+            return send(request, to: next, endsCancelled: endsCancelled, marking: state, completion: completion)
         }
-        let part = HTTPExecution(request, partOf: self, completion)
+        let part = HTTPExecution(request, partOf: self, marking: state, completion)
         let child = HTTPTask(part, isLoaders: true)
         if execution.adopt(part) {
             next?.load(child)

@@ -18,15 +18,22 @@ extension URLClient {
     public struct Configuration: Sendable {
         /// The implementation that sends the requests.
         public enum Engine: Sendable, Hashable {
+            /// The best one for the platform and the configuration: `URLSession` on Apple's platforms, and libcurl on
+            /// Linux.
+            ///
+            /// On Linux, it is `URLSession` if ``session`` has protocol classes of its own, or if libcurl is missing or
+            /// older than 7.68. ``URLClient/engine`` says which it is.
+            case automatic
+
             /// A `URLSession` owned by the client; available on all platforms.
             case urlSession
 
-            /// libcurl itself, on a thread owned by the client; available on Linux.
+            /// libcurl itself, on a thread of the library; available on Linux.
             ///
             /// Many times as fast as `URLSession` on Linux, and safe from servers that can crash a process that uses
             /// one. It is the `libcurl.so.4` that `URLSession` is built on, so there is nothing to install; where it is
-            /// missing or older than 7.68, each request fails with ``URLClientError/engineUnavailable(reason:)``. Of
-            /// ``session``, only the additional headers and the resource time-out are used.
+            /// missing or older than 7.68, each request fails with ``URLClientError/engineUnavailable(reason:)``, and
+            /// so it does if ``session`` has protocol classes of its own.
             ///
             /// Hosts may be IPv6 addresses, such as `[::1]` or `[fe80::1%25eth0]`, which `URLSession` on Linux can't
             /// connect to.
@@ -34,29 +41,41 @@ extension URLClient {
         }
 
         /// The implementation that sends the requests.
-        public var engine = Engine.urlSession
+        public var engine = Engine.automatic
 
-        /// The session's configuration, for additional headers, protocol classes and the like. Copied by the client.
+        /// The fields of every request that doesn't have them itself; they replace those of ``session``.
         ///
-        /// The client sets the connections per host and the cookie storage from the properties here. On Linux it also
-        /// removes the cache, with which cancelling a task crashes the process, and the credential storage, with which
-        /// a `401` can hang.
+        /// A name or a value that can't be sent fails each request with ``URLClientError/invalidRequest(reason:)``.
+        public var headers: [String: String] = [:]
+
+        /// The `User-Agent` of requests that have none of their own; `nil` for the engine's, which names the process and
+        /// libcurl or Foundation.
+        public var userAgent: String?
+
+        /// The session's configuration, for protocol classes and the like. Copied by the client.
+        ///
+        /// The client sets the connections per host and the cookie storage from the properties here. On Linux, only the
+        /// additional headers, the protocol classes and the time-out for resources have an effect: there is no cache,
+        /// with which cancelling a task crashes the process, and no credential storage, with which a `401` can hang.
         public var session = URLSessionConfiguration.ephemeral
 
-        /// The trusted certificate authorities and the client's own certificate. Not available with
-        /// ``Engine/urlSession`` on Linux.
+        /// The trusted certificate authorities and the client's own certificate. Not available with `URLSession` on
+        /// Linux.
         public var tls = TLS()
 
-        /// The proxy for all requests. ``Engine/urlSession`` supports only ``URLClient/Proxy/environment``.
+        /// The proxy for all requests. `URLSession` supports only ``URLClient/Proxy/environment``.
         public var proxy = Proxy.environment
 
-        /// The path of a Unix domain socket for all requests, whatever their hosts. Only for ``Engine/libcurl``.
+        /// The path of a Unix domain socket for all requests, whatever their hosts. Only for libcurl.
         public var unixSocketPath: String?
 
         /// The only HTTP version to use; `nil` for HTTP/2 over TLS where the server supports it, and otherwise
         /// HTTP/1.1.
         ///
-        /// Only for ``Engine/libcurl``.
+        /// With `nil`, streams and downloads use HTTP/1.1: each has a connection of its own, so that a slow reader holds
+        /// up no other request.
+        ///
+        /// Only for libcurl.
         public var httpVersion: HTTPVersion?
 
         /// The maximum number of connections per host; at least 1. Over HTTP/2, requests share a connection.
@@ -80,10 +99,10 @@ extension URLClient {
         public var streamBufferSize = 1 << 20
 
         /// The number of bytes of a stream's body that may wait for the reader before the client stops reading from the
-        /// server (back pressure); `nil` for ``streamBufferSize`` over ``Engine/libcurl``.
+        /// server (back pressure); `nil` for ``streamBufferSize`` over libcurl, and for no limit over `URLSession`.
         ///
-        /// Bytes that have already arrived when the limit is reached are still accepted: up to 1 MiB. Only for
-        /// ``Engine/libcurl``.
+        /// Bytes that have already arrived when the limit is reached are still accepted: up to 1 MiB, and up to 32 MiB
+        /// where ``httpVersion`` requires HTTP/2. Only for libcurl.
         public var streamBufferLimit: Int?
 
         /// The time limits of requests.
@@ -102,13 +121,16 @@ extension URLClient {
         public var retries = Retries()
 
         /// The cookie storage; `nil` neither sends nor accepts cookies.
+        ///
+        /// Cookies are stored and sent by RFC 6265, on Linux by the library itself. A request's own `Cookie` field
+        /// replaces those that are stored, and `httpShouldHandleCookies` of a request turns them off for it.
         public var cookies: HTTPCookieStorage?
 
         /// A closure that receives the events of each request; see ``URLClient/Event``.
         ///
         /// It is called synchronously, on internal threads and on those that begin or cancel requests, and must not
-        /// block. The events of one request come in order, except that a cancellation doesn't wait for an event that is
-        /// being reported.
+        /// block: over ``Engine/libcurl``, all requests of the client would stall meanwhile. The events of one request
+        /// come in order, except that a cancellation doesn't wait for an event that is being reported.
         public var monitor: (@Sendable (Event) -> Void)?
 
         /// Creates a configuration with the defaults.
@@ -123,9 +145,21 @@ extension URLClient.Configuration {
     /// The total deadline, or otherwise the session's own resource time-out.
     var totalDeadline: Duration? { deadlines.total ?? ResourceTimeout.chosen(in: session) }
 
+    /// The header fields of every request that doesn't have them: the session's, replaced by ``headers`` and
+    /// ``userAgent``. No two names differ only in case.
+    var defaultHeaders: [String: String] {
+        var fields: [String: (name: String, value: String)] = [:]
+        let own = headers.sorted { $0.key < $1.key } + (userAgent.map { [(key: "User-Agent", value: $0)] } ?? [])
+        for (name, value) in SafeConfiguration.headers(of: session).sorted(by: { $0.key < $1.key }) + own {
+            fields[name.lowercased()] = (name, value)
+        }
+        return Dictionary(uniqueKeysWithValues: fields.values.map { ($0.name, $0.value) })
+    }
+
     /// Returns the session's configuration with the settings that this configuration overrides.
     func makeSessionConfiguration() -> URLSessionConfiguration {
         let copy = session.copy() as? URLSessionConfiguration ?? .ephemeral
+        copy.httpAdditionalHeaders = defaultHeaders
         copy.httpMaximumConnectionsPerHost = max(1, maximumConnectionsPerHost)
         copy.httpCookieStorage = cookies
         copy.httpShouldSetCookies = cookies != nil

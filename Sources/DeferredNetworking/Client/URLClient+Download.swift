@@ -29,38 +29,15 @@ extension URLClient {
         resuming: Bool = true,
         options: RequestOptions = .init()
     ) -> Task<(URL, HTTPURLResponse)> {
-        download(
-            .unchecked(request),
+        transport.download(
+            request,
+            try CheckedRequest(request),
             to: destination,
             resuming: resuming,
             options: options,
+            policies: policies(options),
             in: ProgressReporter(unit: .bytes)
         ) { (destination, try $0.httpResponse()) }
-    }
-
-    /// Begins a download into a file, with any kind of request body.
-    ///
-    /// - Parameter make: Makes the result of the response's head, once the file is complete.
-    package func download<Value: Sendable>(
-        _ request: SubmittedRequest,
-        to destination: URL,
-        resuming: Bool,
-        options: RequestOptions,
-        in reporter: ProgressReporter,
-        as make: @escaping @Sendable (ResponseHead) throws -> Value
-    ) -> Task<Value> {
-        let count = reporter.countingFile()
-        return core.begin(request, options: options, reporter: reporter) { attempt in
-            let download = Download(
-                attempt.request,
-                to: destination,
-                resuming: resuming,
-                onProgress: count,
-                start: { attempt.transfer($0, AttemptSink($1, attempt, validation: nil)) },
-                completion: { result in attempt.end(with: Result { try make(result.get()) }) }
-            )
-            return { download.abort(with: $0) }
-        }
     }
 
     /// Begins a download of a URL into a file. See ``download(_:to:resuming:options:)-(URLRequest,_,_,_)``.

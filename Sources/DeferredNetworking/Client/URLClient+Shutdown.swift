@@ -10,7 +10,7 @@ extension URLClient {
     ///
     /// Each task fails with `URLError.cancelled` before this returns.
     public func cancelAll() {
-        core.abortAll { URLError(.cancelled, failing: $0) }
+        transport.abortAll { URLError(.cancelled, failing: $0) }
     }
 
     /// Lets current requests finish, and refuses new ones with ``URLClientError/shutDown``.
@@ -19,8 +19,8 @@ extension URLClient {
     ///   again returns the same future.
     @discardableResult
     public func shutdown() -> Future<Void> {
-        core.close()
-        return core.invalidated
+        transport.close()
+        return transport.invalidated
     }
 
     /// Fails current requests with ``URLClientError/shutDown``, and refuses new ones with the same error.
@@ -29,8 +29,8 @@ extension URLClient {
     ///   has released them.
     @discardableResult
     public func invalidateAndCancel() -> Future<Void> {
-        core.close()
-        core.abortAll { _ in URLClientError.shutDown }
-        return core.invalidated
+        transport.close()
+        transport.abortAll { _ in URLClientError.shutDown }
+        return transport.invalidated
     }
 }

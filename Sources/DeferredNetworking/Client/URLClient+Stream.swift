@@ -23,27 +23,14 @@ extension URLClient {
     ///   shutdowns are thrown by the body. Retries end with the head, and cancelling the task has no effect on the
     ///   body: see ``StreamingResponse/Body/cancel()``.
     public func stream(_ request: URLRequest, options: RequestOptions = .init()) -> Task<StreamingResponse> {
-        stream(.unchecked(request), options: options, in: ProgressReporter(unit: .bytes)) {
+        transport.stream(
+            request,
+            try CheckedRequest(request),
+            options: options,
+            policies: policies(options),
+            in: ProgressReporter(unit: .bytes)
+        ) {
             StreamingResponse(head: try $0.httpResponse(), body: $1)
-        }
-    }
-
-    /// Begins a request whose response is read as it arrives, with any kind of request body.
-    ///
-    /// - Parameter make: Makes the result of the head and the body.
-    package func stream<Value: Sendable>(
-        _ request: SubmittedRequest,
-        options: RequestOptions,
-        in reporter: ProgressReporter,
-        as make: @escaping @Sendable (ResponseHead, StreamingResponse.Body) throws -> Value
-    ) -> Task<Value> {
-        core.begin(request, options: options, reporter: reporter) { attempt in
-            let sink = StreamSink(attempt, onProgress: reporter.counting(.received), as: make)
-            let transfer = attempt.transfer(
-                attempt.request,
-                AttemptSink(sink, attempt, validation: attempt.validation)
-            )
-            return { transfer.abort(with: $0) }
         }
     }
 

@@ -53,12 +53,7 @@ extension URLClient {
         case .stream(let makeStream):
             source = .stream(makeStream)
         }
-        return gather(
-            .unchecked(request, source),
-            options: options,
-            counting: .sent,
-            in: ProgressReporter(unit: .bytes)
-        ) { ($0, try $1.httpResponse()) }
+        return begin(request, source, counting: .sent, options)
     }
 
     /// Begins a `POST` request with a body. See ``upload(_:from:options:)-(URLRequest,_,_)``.

@@ -6,7 +6,7 @@ public import Foundation
 public import FoundationNetworking
 #endif
 
-/// An HTTP client for services: one long-lived session with limits, deadlines, retries and credentials.
+/// An HTTP client for services: one long-lived engine with limits, deadlines, retries and credentials.
 ///
 /// Reach for it where a process makes many requests over a long time. For an occasional request,
 /// ``DeferredNetworking/Foundation/URLSession/beginDataTask(with:configure:)-(URLRequest,_)`` on your own session is
@@ -22,29 +22,34 @@ public import FoundationNetworking
 /// ```
 ///
 /// Each request ends exactly once, with a value or an error, whatever the server and the session do: the client keeps
-/// the deadlines itself, and they end a task even when the session doesn't respond.
+/// the deadlines itself, and they end a task even when the engine doesn't respond.
 ///
 /// **Thread safety:** all members are safe to use from any thread, and none of them blocks.
 /// **Lifetime:** requests retain the parts of the client that they need. When the last reference to the client is
-/// released, running requests still finish; then the session is invalidated and its connections are closed.
+/// released, running requests still finish; then its connections are closed.
 ///
-/// On Linux, choose ``Configuration/Engine/libcurl`` for features that URLSession lacks there: back pressure, metrics,
-/// pinned or private certificates, client certificates, a choice of the TLS or HTTP version, IPv6 addresses as hosts,
-/// and more than some 4,000 requests per second in a process. It is also safe from malicious servers, which can crash a
-/// process that uses a session with a trailer field or the length 2⁶³−1, and can freeze it with tens of thousands of
-/// header lines.
+/// On Linux, requests go out over libcurl unless the configuration needs a session; ``engine`` says which it is. Over
+/// libcurl a client has what URLSession lacks there: back pressure, metrics, pinned or private certificates, client
+/// certificates, a choice of the TLS or HTTP version, IPv6 addresses as hosts, more than some 4,000 requests per second
+/// in a process, and safety from malicious servers.
 public final class URLClient: Sendable {
-    let core: ClientCore
+    package let transport: Transport
 
-    /// Creates a client with a new session.
+    /// Creates a client with an engine of its own.
     ///
     /// - Parameter configuration: The settings, which are copied; later changes to its parts have no effect.
     public init(configuration: Configuration = .default) {
-        core = ClientCore(configuration)
+        transport = Transport(configuration)
     }
 
+    /// The engine that sends the requests, and why it was chosen: a line for a log.
+    ///
+    /// For example "libcurl 8.14.1", "URLSession: protocolClasses has 1 class", or, if each request fails with
+    /// ``URLClientError/engineUnavailable(reason:)`` because there is no such engine, "none: " and the reason.
+    public var engine: String { transport.engineDescription }
+
     deinit {
-        core.close()
+        transport.close()
     }
 
     /// Begins a request, and succeeds with its body and response when they are complete.
@@ -64,9 +69,7 @@ public final class URLClient: Sendable {
     ///   short, ``URLClientError/deadlineExceeded`` for the total deadline and `URLError.timedOut` for the other ones,
     ///   ``URLClientError/shutDown`` after a shutdown, and otherwise with a `URLError` that has the failing URL.
     public func begin(_ request: URLRequest, options: RequestOptions = .init()) -> Task<(Data, HTTPURLResponse)> {
-        gather(.unchecked(request), options: options, counting: .received, in: ProgressReporter(unit: .bytes)) {
-            ($0, try $1.httpResponse())
-        }
+        begin(request, .inRequest, counting: .received, options)
     }
 
     /// Begins a `GET` request. See ``begin(_:options:)-(URLRequest,_)``.
@@ -74,31 +77,22 @@ public final class URLClient: Sendable {
         begin(URLRequest(url: url), options: options)
     }
 
-    /// Begins a request whose response is gathered in memory, and reports the progress of the body in one direction.
-    ///
-    /// - Parameter make: Makes the result of the body and its head.
-    package func gather<Value: Sendable>(
-        _ request: SubmittedRequest,
-        options: RequestOptions,
+    /// Begins a request, and reports the progress of the body in one direction.
+    func begin(
+        _ request: URLRequest,
+        _ body: CheckedRequest.Body,
         counting direction: BodyProgress.Direction,
-        in reporter: ProgressReporter,
-        as make: @escaping @Sendable (Data, ResponseHead) throws -> Value
-    ) -> Task<Value> {
-        let limit = core.configuration.maximumBodySize
-        return core.begin(request, options: options, reporter: reporter) { attempt in
-            let sink = DataSink(limit: limit, onProgress: reporter.counting(direction)) { result in
-                attempt.end(
-                    with: Result {
-                        let (body, head) = try result.get()
-                        return try make(body, head)
-                    }
-                )
-            }
-            let transfer = attempt.transfer(
-                attempt.request,
-                AttemptSink(sink, attempt, validation: attempt.validation)
-            )
-            return { transfer.abort(with: $0) }
-        }
+        _ options: RequestOptions
+    ) -> Task<(Data, HTTPURLResponse)> {
+        transport.gather(
+            request,
+            try CheckedRequest(request, body: body),
+            options: options,
+            policies: policies(options),
+            counting: direction,
+            in: ProgressReporter(unit: .bytes)
+        ) { ($0, try $1.httpResponse()) }
     }
+
+    func policies(_ options: RequestOptions) -> RequestPolicies { RequestPolicies(transport.configuration, options) }
 }

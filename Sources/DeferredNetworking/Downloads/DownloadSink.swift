@@ -53,6 +53,8 @@ final class DownloadSink: TransferSink, @unchecked Sendable {
         self.completion = completion
     }
 
+    var wantsOwnConnection: Bool { true }
+
     func receive(head: ResponseHead) throws {
         let plan = DownloadPlan(
             head,

@@ -15,8 +15,14 @@ package protocol Engine: AnyObject, Sendable {
     /// Header fields that are added to every request without them, before the request is checked.
     var defaultHeaders: [String: String] { get }
 
+    /// The cookies that transfers send and store; nil if there are none, or if the engine's platform handles them.
+    var cookies: CookieJar? { get }
+
     /// True if tasks end by themselves after the request's `timeoutInterval`.
     var hasTimeouts: Bool { get }
+
+    /// The longest silence that the engine's settings allow, where its user has to measure that; nil for none.
+    var idleTimeout: Duration? { get }
 
     /// Filled when the engine is gone and has closed everything.
     var invalidated: Future<Void> { get }
@@ -32,6 +38,11 @@ package protocol Engine: AnyObject, Sendable {
 
     /// Ends all tasks, and closes all connections. Only for an engine without leases.
     func invalidate()
+}
+
+extension Engine {
+    package var cookies: CookieJar? { nil }
+    package var idleTimeout: Duration? { nil }
 }
 
 package typealias EngineTaskConfiguration = @Sendable (URLSessionTask) -> Void
@@ -75,6 +86,9 @@ package enum EngineEvent: Sendable {
 
     /// Decoded bytes of the body.
     case bytes(Data)
+
+    /// Bytes arrived that no other event tells of: of a head that isn't complete, or those that a decoder holds back.
+    case activity
 
     /// The task waits for a network to connect over.
     case waiting

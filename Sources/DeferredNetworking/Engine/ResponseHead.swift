@@ -66,6 +66,11 @@ package final class ResponseHead: Sendable {
         }
     }
 
+    /// True if the platform has joined fields of one name by commas.
+    var areFieldsJoined: Bool {
+        if case .platform = source { true } else { false }
+    }
+
     /// Returns the value of a field, whatever its case; several are joined by commas: RFC 9110, section 5.3.
     func value(of name: String) -> String? {
         switch source {

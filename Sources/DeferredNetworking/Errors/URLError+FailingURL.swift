@@ -19,6 +19,8 @@ extension URLError {
         var userInfo = userInfo
         if let url {
             userInfo[NSURLErrorFailingURLErrorKey] = url
+            // The name of the key has no other spelling that is not deprecated.
+            userInfo["NSErrorFailingURLStringKey"] = url.absoluteString
         }
         if let description {
             userInfo[NSLocalizedDescriptionKey] = description

@@ -15,13 +15,9 @@ struct ContentDecoder {
     static let accepted: String = {
         let codings: [(String, content_coding)] = [
             ("gzip", content_coding_gzip), ("deflate", content_coding_zlib), ("br", content_coding_brotli),
+            ("zstd", content_coding_zstd),
         ]
-        let available = codings.compactMap { name, coding in
-            content_decoder_create(coding).map { decoder in
-                content_decoder_destroy(decoder)
-                return name
-            }
-        }
+        let available = codings.filter { isAvailable($0.1) }.map(\.0)
         return available.isEmpty ? "identity" : available.joined(separator: ", ")
     }()
 
@@ -31,29 +27,53 @@ struct ContentDecoder {
     /// The decoding stages, in the order in which they are applied.
     private var stages: [Stage]
 
-    /// - Parameter codings: the value of `Content-Encoding`.
+    /// - Parameters:
+    ///   - codings: the value of `Content-Encoding`.
+    ///   - accepted: the request's own `Accept-Encoding`, if it has one. If the response has an unknown coding that it
+    ///     names, nothing is decoded.
     /// - Returns: nil when there is nothing to decode.
-    init?(_ codings: String) throws(Flaw) {
-        let names = codings.split(separator: ",")
-            .map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
-            .filter { !["", "identity", "none"].contains($0) }
+    init?(_ codings: String, accepted: String? = nil) throws(Flaw) {
+        let names = Self.names(in: codings).filter { !["", "identity", "none"].contains($0) }
         guard !names.isEmpty else { return nil }
         guard names.count <= Self.mostCodings else {
             throw Flaw(description: "The response has \(names.count) content codings")
         }
         stages = []
         for name in names.reversed() {
-            stages.append(Stage(try Self.coding(named: name)))
+            guard let coding = Self.coding(named: name) else {
+                let asked = accepted.map(Self.names) ?? []
+                if asked.contains(name) || asked.contains("*") { return nil }
+                throw Flaw(description: "The response has the unknown content coding \(DisplayText.quoted(name))")
+            }
+            stages.append(Stage(coding))
         }
     }
 
-    private static func coding(named name: String) throws(Flaw) -> Stage.Coding {
-        switch name {
-        case "gzip", "x-gzip": return .gzip
-        case "deflate": return .deflate
-        case "br": return .brotli
-        default: throw Flaw(description: "The response has the unknown content coding \(DisplayText.quoted(name))")
+    /// Returns the names in a list, in lower case and without their parameters.
+    private static func names(in list: String) -> [String] {
+        list.split(separator: ",").map { item in
+            (item.prefix { $0 != ";" }).trimmingCharacters(in: .whitespaces).lowercased()
         }
+    }
+
+    /// Returns nil for a coding that is unknown, or whose library is missing.
+    private static func coding(named name: String) -> Stage.Coding? {
+        switch name {
+        case "gzip", "x-gzip": .gzip
+        case "deflate": .deflate
+        case "br" where hasBrotli: .brotli
+        case "zstd" where hasZstandard: .zstandard
+        default: nil
+        }
+    }
+
+    private static let hasBrotli = isAvailable(content_coding_brotli)
+    private static let hasZstandard = isAvailable(content_coding_zstd)
+
+    private static func isAvailable(_ coding: content_coding) -> Bool {
+        guard let decoder = content_decoder_create(coding) else { return false }
+        content_decoder_destroy(decoder)
+        return true
     }
 
     /// Decodes received bytes, and passes the result on in chunks.
@@ -86,7 +106,20 @@ struct ContentDecoder {
 /// A decoder of one coding.
 private final class Stage {
     enum Coding {
-        case gzip, deflate, brotli
+        case gzip, deflate, brotli, zstandard
+
+        /// True if a body may consist of several parts, each of which ends by itself: RFC 1952, section 2.2, and
+        /// RFC 8878, section 3.1.
+        var hasMembers: Bool { self == .gzip || self == .zstandard }
+
+        /// The decoder's name; a deflated body needs a look at its first bytes.
+        var decoder: content_coding {
+            switch self {
+            case .gzip, .deflate: content_coding_gzip
+            case .brotli: content_coding_brotli
+            case .zstandard: content_coding_zstd
+            }
+        }
     }
 
     private static let pieceSize = 64 << 10
@@ -157,14 +190,13 @@ private final class Stage {
     private func nextDecoder(_ rest: Int) throws -> content_decoder? {
         if hasEnded {
             guard rest > 0 else { return nil }
-            // Gzip may have several members (RFC 1952, section 2.2); the other codings must end with the body.
-            guard coding == .gzip else { throw ContentDecoder.Flaw(description: "Bytes follow the compressed body") }
+            guard coding.hasMembers else { throw ContentDecoder.Flaw(description: "Bytes follow the compressed body") }
             hasEnded = false
             if let decoder { content_decoder_destroy(decoder) }
             decoder = nil
         }
         if decoder == nil {
-            decoder = content_decoder_create(coding == .brotli ? content_coding_brotli : content_coding_gzip)
+            decoder = content_decoder_create(coding.decoder)
         }
         guard let decoder else {
             throw ContentDecoder.Flaw(description: "The system's library for this content coding is missing")

@@ -7,10 +7,14 @@ import FoundationNetworking
 /// A request on its handle, and the response received for it. Confined to the engine's thread.
 ///
 /// It handles libcurl's callbacks. Events for the transfer run the user's code, which may call the engine at any time:
-/// such calls wait in the mailbox, so that libcurl is never re-entered.
+/// such calls wait as letters, so that libcurl is never re-entered.
 final class LibcurlExchange {
     /// The number of bytes of a body to gather before delivery: libcurl brings them in chunks of 16 KiB.
     private static let pieceSize = 256 << 10
+
+    /// The number of encoded bytes to decode at a time, before the reader is asked again: deflate makes at most about
+    /// 1,000 of one.
+    private static let encodedPieceSize = 512
 
     /// The most bytes to read of a redirect's body.
     private static let largestRedirect = 64 << 10
@@ -26,23 +30,34 @@ final class LibcurlExchange {
 
     let task: LibcurlTask
     let handle: LibcurlHandle
-    private let options: LibcurlOptions
+    private unowned let pool: LibcurlPool
     private let source: (any UploadSource)?
 
     private var parser: ResponseHeadParser
     private var head: ResponseHead?
     private var isRedirect = false
+
+    /// The value of `Content-Encoding`, until the first byte of the body needs a decoder: a response to HEAD, and one
+    /// with the status 204 or 304, may have any coding.
+    private var codings: String?
     private var decoder: ContentDecoder?
+
+    /// The number of bytes at the beginning of libcurl's next chunk that are decoded already. It was refused after them.
+    private var decodedCount = 0
 
     /// The bytes of the body that were received but not delivered yet.
     private var waiting = Data()
-    private var rawCount = 0
+    private var redirectCount = 0
 
     /// The number of bytes of the request's body that libcurl took and that were not reported yet.
     private var sentCount: Int64 = 0
     private var hasSent = false
+
     /// True once libcurl has begun to send the request.
     private var hasBegun = false
+
+    /// True once the request has a connection. Older versions of libcurl don't tell before the response.
+    private(set) var hasConnected = false
     private var stop: Stop?
 
     /// True while the reader wants no more bytes. ``isBehind`` is true while the transfer wants none.
@@ -54,24 +69,22 @@ final class LibcurlExchange {
 
     /// True if there are events to deliver once libcurl has returned.
     private(set) var mustFlush = false
-    private let noteFlush: (LibcurlExchange) -> Void
 
-    init(
-        _ task: LibcurlTask,
-        on handle: LibcurlHandle,
-        _ options: LibcurlOptions,
-        noteFlush: @escaping (LibcurlExchange) -> Void
-    ) {
+    /// True if bytes have arrived since the last event that tells of some.
+    private var hasActivity = false
+
+    private var options: LibcurlOptions { pool.options }
+
+    init(_ task: LibcurlTask, on handle: LibcurlHandle, in pool: LibcurlPool) {
         self.task = task
         self.handle = handle
-        self.options = options
-        self.noteFlush = noteFlush
+        self.pool = pool
         source = task.uploadSource()
         parser = ResponseHeadParser(of: task.request.url)
         handle.prepare(
-            task.request,
+            task,
             body: source,
-            options: options,
+            options: pool.options,
             context: Unmanaged.passUnretained(self).toOpaque()
         )
     }
@@ -88,7 +101,11 @@ final class LibcurlExchange {
     func receive(line: UnsafeRawBufferPointer) -> Int {
         guard stop == nil, !task.isCancelled else { return 0 }
         do throws(ResponseHeadParser.Flaw) {
-            guard let head = try parser.append(line) else { return line.count }
+            guard let head = try parser.append(line) else {
+                noteActivity()
+                return line.count
+            }
+            hasActivity = false
             try begin(head)
             return line.count
         } catch {
@@ -100,50 +117,56 @@ final class LibcurlExchange {
         if options.httpVersion == .http2, let version = head.version, version != "HTTP/2" {
             throw .init(description: "The server answered with \(version), but HTTP/2 is required")
         }
-        storeCookies(of: head)
+        hasConnected = true
+        if task.kind == .shared, self.head == nil { pool.answered(task, isMultiplexed: head.version == "HTTP/2") }
         self.head = head
         isRedirect =
             [301, 302, 303, 307, 308].contains(head.status) && head.value(of: "Location") != nil
         if isRedirect { return }
-        if let codings = head.value(of: "Content-Encoding") {
-            do throws(ContentDecoder.Flaw) {
-                decoder = try ContentDecoder(codings)
-            } catch {
-                throw .init(description: error.description)
-            }
-        }
+        codings = head.value(of: "Content-Encoding")
         task.tell(.head(head))
     }
 
-    private func storeCookies(of head: ResponseHead) {
-        guard let storage = options.cookies, task.request.request.httpShouldHandleCookies else { return }
-        let url = task.request.url
-        for field in head.fields where HTTPToken.areEqualWithoutCase(field.name, "Set-Cookie") {
-            let cookies = HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": field.value], for: url)
-            storage.setCookies(cookies, for: url, mainDocumentURL: nil)
-        }
-    }
-
     /// Handles bytes of the body, without their framing but still encoded.
+    ///
+    /// - Returns: the number of bytes taken, or `CURL_WRITEFUNC_PAUSE` to get the same ones again later.
     func receive(body bytes: UnsafeRawBufferPointer) -> Int {
         guard stop == nil, !task.isCancelled else { return 0 }
-        rawCount += bytes.count
+        noteActivity()
         if isRedirect {
-            guard rawCount <= Self.largestRedirect else {
+            redirectCount += bytes.count
+            guard redirectCount <= Self.largestRedirect else {
                 stop = .complete
                 return 0
             }
             return bytes.count
         }
-        guard decoder != nil else {
-            append(bytes)
-            return bytes.count
-        }
-        do {
-            try decoder?.decode(bytes) { piece in
-                guard !task.isCancelled else { throw CancellationError() }
-                append(piece)
+        do throws(ContentDecoder.Flaw) {
+            if let codings = codings.take() {
+                decoder = try ContentDecoder(codings, accepted: task.request.value(of: "Accept-Encoding"))
             }
+        } catch {
+            return fail(bad(error.description))
+        }
+        if decoder != nil { return decode(bytes) }
+        guard waiting.count + bytes.count <= Self.pieceSize || canGoOn() else { return refuse() }
+        append(bytes)
+        return bytes.count
+    }
+
+    private func decode(_ bytes: UnsafeRawBufferPointer) -> Int {
+        do {
+            while decodedCount < bytes.count {
+                guard waiting.count <= Self.pieceSize || canGoOn() else { return refuse() }
+                let end = min(decodedCount + Self.encodedPieceSize, bytes.count)
+                let piece = UnsafeRawBufferPointer(rebasing: bytes[decodedCount..<end])
+                decodedCount = end
+                try decoder?.decode(piece) { output in
+                    guard !task.isCancelled else { throw CancellationError() }
+                    append(output)
+                }
+            }
+            decodedCount = 0
             return bytes.count
         } catch let flaw as ContentDecoder.Flaw {
             return fail(bad(flaw.description))
@@ -152,13 +175,25 @@ final class LibcurlExchange {
         }
     }
 
+    /// Delivers the bytes that were received, and returns false if they are enough for now.
+    private func canGoOn() -> Bool {
+        flushBody()
+        pauseIfNeeded()
+        return !isHeld && !isBehind
+    }
+
+    private func refuse() -> Int {
+        pauses |= Int32(CURLPAUSE_RECV)
+        return CURL_WRITEFUNC_PAUSE
+    }
+
     private func append(_ bytes: UnsafeRawBufferPointer) {
-        if waiting.count + bytes.count > Self.pieceSize {
-            flushBody()
-            pauseIfNeeded()
-        }
         guard let start = bytes.baseAddress, !bytes.isEmpty else { return }
         waiting.append(start.assumingMemoryBound(to: UInt8.self), count: bytes.count)
+    }
+
+    private func noteActivity() {
+        hasActivity = true
         wantFlush()
     }
 
@@ -187,6 +222,8 @@ final class LibcurlExchange {
     /// Returns whether libcurl may send the request. It begins again by itself if a kept-alive connection is lost before
     /// the server answers.
     func mayBeSent() -> Bool {
+        if task.kind == .shared, !hasConnected { pool.connected(task) }
+        hasConnected = true
         defer { hasBegun = true }
         guard hasBegun, head == nil, !isRepeatable else { return true }
         stop = .needsBody
@@ -237,7 +274,7 @@ final class LibcurlExchange {
     private func wantFlush() {
         guard !mustFlush else { return }
         mustFlush = true
-        noteFlush(self)
+        pool.mustFlush(self)
     }
 
     /// Delivers the events that are pending.
@@ -245,6 +282,8 @@ final class LibcurlExchange {
         mustFlush = false
         flushSent()
         flushBody()
+        if hasActivity { task.tell(.activity) }
+        hasActivity = false
         pauseIfNeeded()
     }
 
@@ -265,6 +304,7 @@ final class LibcurlExchange {
 
     private func flushBody() {
         guard !waiting.isEmpty else { return }
+        hasActivity = false
         let bytes = waiting
         waiting = Data()
         task.backlog.add(bytes.count)
@@ -298,7 +338,8 @@ final class LibcurlExchange {
         }
         if task.isCancelled { return URLError(.cancelled, failing: task.request.url) }
         guard code == CURLE_OK else {
-            return LibcurlFailure.error(code, text: handle.failureText, url: task.request.url)
+            let context = handle.failureContext
+            return LibcurlFailure.error(code, context, socket: options.unixSocketPath, url: task.request.url)
         }
         // libcurl accepts an incomplete head as complete.
         guard parser.isComplete else {

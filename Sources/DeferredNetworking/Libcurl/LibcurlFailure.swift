@@ -5,10 +5,50 @@ import FoundationNetworking
 
 /// Maps libcurl's error codes to Foundation's.
 enum LibcurlFailure {
-    /// - Parameter text: libcurl's description of this failure; may be empty.
-    static func error(_ code: Int32, text: String, url: URL) -> URLError {
-        let description = text.isEmpty ? String(cString: libcurl_strerror(code)) : text
+    /// The facts about a failure.
+    struct Context {
+        /// libcurl's description; may be empty.
+        var text = ""
+
+        /// The system's reason why there is no connection, if it gave one.
+        var cause: POSIXErrorCode?
+
+        /// The status with which a proxy refused to connect.
+        var proxyRefusal: Int?
+
+        /// The address of the connection.
+        var address = ""
+    }
+
+    /// - Parameter socket: The path of the Unix domain socket that takes the place of hosts, if any.
+    static func error(_ code: Int32, _ context: Context, socket: String?, url: URL) -> URLError {
+        if let status = context.proxyRefusal {
+            let description = "The proxy \(context.address) refused to connect to the host, with status \(status)"
+            return URLError(.cannotConnectToHost, failing: url, description: description)
+        }
+        if code == CURLE_COULDNT_CONNECT, let cause = context.cause {
+            if let description = description(of: cause, socket: socket) {
+                return URLError(
+                    .cannotConnectToHost,
+                    failing: url,
+                    description: description,
+                    underlying: POSIXError(cause)
+                )
+            }
+        }
+        let description = context.text.isEmpty ? String(cString: libcurl_strerror(code)) : context.text
         return URLError(urlErrorCode(code, description), failing: url, description: description)
+    }
+
+    /// Returns a description of the cause, if it says more than libcurl's.
+    private static func description(of cause: POSIXErrorCode, socket: String?) -> String? {
+        let reason = String(cString: strerror(cause.rawValue))
+        if cause == .EMFILE || cause == .ENFILE {
+            let whose = cause == .EMFILE ? "process (see ulimit -n)" : "system (see fs.file-max)"
+            return "No descriptor is left for a connection: \(reason). Raise the limit of the \(whose), or lower "
+                + "maximumConnectionsPerHost"
+        }
+        return socket.map { "Cannot connect to the Unix socket \(DisplayText.quoted($0)): \(reason)" }
     }
 
     private static func urlErrorCode(_ code: Int32, _ text: String) -> URLError.Code {

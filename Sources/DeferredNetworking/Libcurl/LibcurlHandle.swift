@@ -15,6 +15,9 @@ final class LibcurlHandle {
 
     /// libcurl's buffer for the description of a failure. Its address must not change.
     private let errorText: UnsafeMutablePointer<CChar>
+
+    /// The error number of a socket that could not be made, or 0. Its address must not change.
+    private let socketError: UnsafeMutablePointer<Int32>
     private var headers: UnsafeMutablePointer<libcurl_slist>?
 
     /// - Returns: nil if no memory is available.
@@ -23,6 +26,8 @@ final class LibcurlHandle {
         self.easy = easy
         errorText = .allocate(capacity: Self.errorSize)
         errorText.initialize(repeating: 0, count: Self.errorSize)
+        socketError = .allocate(capacity: 1)
+        socketError.initialize(to: 0)
         set(CURLOPT_ERRORBUFFER, to: errorText)
         set(CURLOPT_NOSIGNAL, 1)
         set(CURLOPT_BUFFERSIZE, Self.bufferSize)
@@ -37,7 +42,7 @@ final class LibcurlHandle {
             set(CURLOPT_PROTOCOLS, CURLPROTO_HTTP | CURLPROTO_HTTPS)
         }
         set(CURLOPT_USERAGENT, to: options.userAgent)
-        set(options.tls)
+        set(options.tls, systemAuthorities: options.systemAuthorities)
         switch options.proxy {
         case .environment: break
         case .none: set(CURLOPT_PROXY, to: "")
@@ -51,28 +56,45 @@ final class LibcurlHandle {
         libcurl_easy_destroy(easy)
         libcurl_slist_free(headers)
         errorText.deallocate()
+        socketError.deallocate()
     }
 
-    /// libcurl's description of the last failure; may be empty.
-    var failureText: String { String(cString: errorText) }
+    /// The facts about the last failure.
+    var failureContext: LibcurlFailure.Context {
+        let connectStatus = long(CURLINFO_HTTP_CONNECTCODE)
+        let code = socketError.pointee != 0 ? Int(socketError.pointee) : long(CURLINFO_OS_ERRNO)
+        return LibcurlFailure.Context(
+            text: String(cString: errorText),
+            cause: code == 0 ? nil : POSIXErrorCode(rawValue: Int32(code)),
+            proxyRefusal: connectStatus == 0 || (200..<300).contains(connectStatus) ? nil : connectStatus,
+            address: address
+        )
+    }
+
+    /// The address of the last connection: a server's or a proxy's.
+    private var address: String {
+        var address: UnsafePointer<CChar>?
+        libcurl_easy_get_text(easy, Int32(CURLINFO_PRIMARY_IP), &address)
+        return Self.address(address.map { String(cString: $0) } ?? "", port: long(CURLINFO_PRIMARY_PORT))
+    }
+
+    private func long(_ info: Int) -> Int {
+        var result = 0
+        libcurl_easy_get_long(easy, Int32(info), &result)
+        return result
+    }
 
     /// Returns the metrics of the last request.
     func metrics(protocolVersion: String?) -> URLClient.Metrics {
-        var newConnections = 0
-        var port = 0
-        var address: UnsafePointer<CChar>?
-        libcurl_easy_get_long(easy, Int32(CURLINFO_NUM_CONNECTS), &newConnections)
-        libcurl_easy_get_long(easy, Int32(CURLINFO_PRIMARY_PORT), &port)
-        libcurl_easy_get_text(easy, Int32(CURLINFO_PRIMARY_IP), &address)
         return URLClient.Metrics(
             nameLookup: time(CURLINFO_NAMELOOKUP_TIME_T),
             connect: time(CURLINFO_CONNECT_TIME_T),
             tlsHandshake: time(CURLINFO_APPCONNECT_TIME_T),
             firstByte: time(CURLINFO_STARTTRANSFER_TIME_T),
             total: time(CURLINFO_TOTAL_TIME_T),
-            isReused: newConnections == 0 && protocolVersion != nil,
+            isReused: long(CURLINFO_NUM_CONNECTS) == 0 && protocolVersion != nil,
             protocolVersion: protocolVersion,
-            address: Self.address(address.map { String(cString: $0) } ?? "", port: port)
+            address: address
         )
     }
 
@@ -88,18 +110,19 @@ final class LibcurlHandle {
 
     /// Prepares the handle for a request, whose callbacks receive `context`.
     func prepare(
-        _ request: CheckedRequest,
+        _ task: LibcurlTask,
         body: (any UploadSource)?,
         options: LibcurlOptions,
         context: UnsafeMutableRawPointer
     ) {
         errorText[0] = 0
-        let request = request.request
+        socketError.pointee = 0
+        set(CURLOPT_HTTP_VERSION, task.version)
+        let request = task.request.request
         let url = request.url ?? URL(filePath: "/")
         set(CURLOPT_URL, to: url.absoluteString)
-        setVersion(options.httpVersion, isSecure: url.scheme == "https")
         setMethod(request.httpMethod ?? "GET", body)
-        setHeaders(of: request, url, hasBody: body != nil, cookies: options.cookies)
+        setHeaders(of: request, hasBody: body != nil)
         let options = [
             CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_READDATA, CURLOPT_SEEKDATA, CURLOPT_PREREQDATA,
             CURLOPT_PRIVATE,
@@ -107,23 +130,10 @@ final class LibcurlHandle {
         for option in options { set(option, to: context) }
     }
 
-    private func setVersion(_ version: URLClient.HTTPVersion?, isSecure: Bool) {
-        let number =
-            switch version {
-            case .http1_1: CURL_HTTP_VERSION_1_1
-            case .http2 where !isSecure: CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE
-            // Without TLS, a server that claims to speak HTTP/2 would make libcurl share its connections among
-            // requests.
-            case .http2, nil: isSecure ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
-            }
-        set(CURLOPT_HTTP_VERSION, number)
-        // Concurrent requests wait for a connection that they can share, if it turns out to be HTTP/2.
-        set(CURLOPT_PIPEWAIT, number == CURL_HTTP_VERSION_1_1 ? 0 : 1)
-    }
-
-    private func set(_ tls: URLClient.TLS) {
+    private func set(_ tls: URLClient.TLS, systemAuthorities: String?) {
         switch tls.authorities {
-        case .system: break
+        case .system:
+            if let systemAuthorities { set(CURLOPT_CAINFO, to: systemAuthorities) }
         case .file(let file):
             set(CURLOPT_CAINFO, to: file.path)
             // Otherwise, the system's authorities would be trusted as well.
@@ -167,19 +177,17 @@ final class LibcurlHandle {
         }
     }
 
-    private func setHeaders(of request: URLRequest, _ url: URL, hasBody: Bool, cookies: HTTPCookieStorage?) {
+    private func setHeaders(of request: URLRequest, hasBody: Bool) {
         libcurl_slist_free(headers)
         headers = nil
         var hasCodings = false
         var hasExpectation = false
-        var hasCookies = false
         for (name, value) in request.allHTTPHeaderFields ?? [:] {
             switch name.lowercased() {
             // It equals the body's length: otherwise the request would have been refused.
             case "content-length": continue
             case "accept-encoding": hasCodings = true
             case "expect": hasExpectation = true
-            case "cookie": hasCookies = true
             default: break
             }
             // libcurl's syntax for a field without a value.
@@ -189,9 +197,6 @@ final class LibcurlHandle {
         // Otherwise, libcurl waits for a `100 Continue` before large bodies: for a second if the server doesn't send
         // one.
         if hasBody, !hasExpectation { add("Expect:") }
-        if !hasCookies, request.httpShouldHandleCookies, let stored = cookies?.cookies(for: url), !stored.isEmpty {
-            for (name, value) in HTTPCookie.requestHeaderFields(with: stored) { add("\(name): \(value)") }
-        }
         set(CURLOPT_HTTPHEADER, to: headers)
     }
 
@@ -201,7 +206,7 @@ final class LibcurlHandle {
     }
 
     private func setCallbacks() {
-        libcurl_easy_set_private_sockets(easy)
+        libcurl_easy_set_private_sockets(easy, socketError)
         libcurl_easy_set_transfer(easy, Int32(CURLOPT_HEADERFUNCTION)) { bytes, size, count, context in
             LibcurlExchange.of(context)?.receive(line: .init(start: bytes, count: size * count)) ?? 0
         }

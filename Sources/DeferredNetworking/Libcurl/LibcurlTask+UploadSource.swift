@@ -15,9 +15,9 @@ extension LibcurlTask {
                 open: { StreamReader(FileStream(file), of: url) },
                 onReady: onReady
             )
-        case .stream(let makeStream):
+        case .stream(let makeStream, let length):
             return QueuedUploadSource(
-                length: nil,
+                length: length,
                 reopens: true,
                 open: { StreamReader(makeStream(), of: url) },
                 onReady: onReady

@@ -1,5 +1,7 @@
 #if os(Linux)
+import CLibcurl
 internal import DeferredCore
+import Foundation
 import FoundationNetworking
 import Synchronization
 
@@ -8,9 +10,18 @@ final class LibcurlTask: EngineTask {
     let identifier: Int
     let request: CheckedRequest
 
+    /// The server that the request is for, as a key: see ``key(of:)``.
+    let origin: String
+
+    /// libcurl's number for the version of HTTP that the request may use.
+    let version: Int
+
+    let pool: LibcurlPool
+
     /// The transfer, which retains this task in turn, until ``EngineEvent/ended(_:error:)``. That event always comes.
     let transfer: Transfer
-    private let mailbox: LibcurlMailbox
+    private var thread: LibcurlThread { pool.thread }
+
     private let wasCancelled = Atomic(false)
     private let hasEnded = Atomic(false)
 
@@ -27,23 +38,41 @@ final class LibcurlTask: EngineTask {
     /// The bytes that the transfer has not processed yet.
     let backlog = Backlog()
 
-    /// True if the results are no longer needed. Only a hint for the engine's thread: the letter in its mailbox counts.
+    /// True if the results are no longer needed. Only a hint for the engine's thread: the letter in its queue counts.
     var isCancelled: Bool { wasCancelled.load(ordering: .relaxed) }
 
-    init(_ identifier: Int, _ request: CheckedRequest, of transfer: Transfer, _ mailbox: LibcurlMailbox) {
-        self.identifier = identifier
+    var kind: ConnectionQueue.Kind { version == CURL_HTTP_VERSION_1_1 ? .own : .shared }
+
+    init(_ request: CheckedRequest, of transfer: Transfer, in pool: LibcurlPool) {
+        identifier = pool.nextIdentifier()
         self.request = request
+        origin = Self.key(of: request.url)
         self.transfer = transfer
-        self.mailbox = mailbox
+        self.pool = pool
+        version = pool.options.version(of: request, wantsOwnConnection: transfer.wantsOwnConnection)
+    }
+
+    /// Returns the authority of a URL without credentials and without the scheme's own port, marked if it is secure.
+    static func key(of url: URL) -> String {
+        let text = url.absoluteString.utf8
+        let isSecure = text.starts(with: "https:".utf8)
+        var authority = text.dropFirst(isSecure ? 8 : 7).prefix { !"/?#".utf8.contains($0) }
+        if let delimiter = authority.lastIndex(of: UInt8(ascii: "@")) {
+            authority = authority[authority.index(after: delimiter)...]
+        }
+        let port = isSecure ? ":443" : ":80"
+        if authority.reversed().starts(with: port.utf8.reversed()) { authority = authority.dropLast(port.utf8.count) }
+        let host = String(Substring(authority)).lowercased()
+        return isSecure ? "s" + host : host
     }
 
     func resume() {
-        mailbox.submit(.begin(self))
+        thread.submit(.begin(self))
     }
 
     func cancel() {
         wasCancelled.store(true, ordering: .relaxed)
-        mailbox.submit(.cancel(self))
+        thread.submit(.cancel(self))
     }
 
     func hold(while isHeld: @escaping @Sendable () -> Bool) {
@@ -53,16 +82,16 @@ final class LibcurlTask: EngineTask {
             return hold.condition
         }
         withExtendedLifetime(old) {}
-        mailbox.submit(.hold(self))
+        thread.submit(.hold(self))
     }
 
     func took(_ count: Int) {
-        if backlog.remove(count) { mailbox.submit(.caughtUp(self)) }
+        if backlog.remove(count) { thread.submit(.caughtUp(self)) }
     }
 
     /// Reports that the body's source has bytes again.
     func proceed() {
-        mailbox.submit(.proceed(self))
+        thread.submit(.proceed(self))
     }
 
     func tell(_ event: EngineEvent) {

@@ -2,10 +2,9 @@
 import CLibcurl
 internal import DeferredCore
 import Foundation
-import FoundationNetworking
 
-/// The engine's event loop: waits for sockets, timers and letters, and drives libcurl. All its state is confined to the
-/// engine's thread.
+/// The event loop of a thread: waits for sockets, timers and letters, and drives the pools of its engines. All its state
+/// is confined to the thread.
 final class LibcurlWorker {
     /// The descriptors, which are created before the thread.
     struct Resources: Sendable {
@@ -21,7 +20,7 @@ final class LibcurlWorker {
                 _ = Foundation.close(wakeup)
                 throw error
             }
-            poll_set_watch(poll, wakeup, 1, false)
+            poll_set_watch(poll, wakeup, 0, 1, false)
         }
 
         func close() {
@@ -32,106 +31,101 @@ final class LibcurlWorker {
 
     private static let mostEvents = 64
 
-    /// The maximum number of idle connections, and of idle handles.
-    private static let mostIdle = 256
-
     private let resources: Resources
-    private let options: LibcurlOptions
-    private let mailbox: LibcurlMailbox
-    private let multi: libcurl_multi?
+    private let thread: LibcurlThread
 
-    /// The running exchanges, by the identifiers of their tasks.
-    private var exchanges: [Int: LibcurlExchange] = [:]
-    private var handles: [LibcurlHandle] = []
+    /// The pools that have, or may have, connections.
+    private var pools: [LibcurlPool] = []
 
-    /// The exchanges that have events to deliver.
-    private var pending: [LibcurlExchange] = []
+    /// The multi handles of these pools, at the numbers that they give to their descriptors.
+    private var multis: [LibcurlMulti?] = []
 
-    /// The time at which libcurl's next timer is due, if any.
-    private var timer: ContinuousClock.Instant?
+    /// The time since which no pool has had a request.
+    private var idleSince: ContinuousClock.Instant?
 
-    init(_ resources: Resources, _ options: LibcurlOptions, _ mailbox: LibcurlMailbox) {
+    init(_ resources: Resources, _ thread: LibcurlThread) {
         self.resources = resources
-        self.options = options
-        self.mailbox = mailbox
-        libcurl_enter()
-        multi = libcurl_multi_create()
-        libcurl_leave()
-    }
-
-    deinit {
-        libcurl_enter()
-        handles = []
-        if let multi { libcurl_multi_destroy(multi) }
-        libcurl_leave()
+        self.thread = thread
     }
 
     func run() {
+        DeferredDiagnostics.markThreadAsNeeded()
         libcurl_enter()
-        setUp()
         withUnsafeTemporaryAllocation(of: poll_ready.self, capacity: Self.mostEvents) { ready in
-            while let letters = mailbox.collect() {
+            while let letters = thread.collect(isUnused: pools.isEmpty) {
                 letters.forEach(perform)
-                runTimer()
-                settle()
+                for pool in pools { pool.runTimers() }
+                for pool in pools { pool.settle() }
                 // More letters may have come meanwhile, and nobody wakes up a thread that is awake.
                 let count = letters.isEmpty ? wait(ready) : 0
                 for event in ready[..<count] { act(event) }
-                settle()
+                for pool in pools { pool.settle() }
+                if thread.lingering != nil { closeIfIdle() }
             }
         }
-        for exchange in exchanges.values { cancel(exchange) }
         libcurl_leave()
     }
 
-    private func setUp() {
-        guard let multi else { return }
-        let context = Unmanaged.passUnretained(self).toOpaque()
-        libcurl_multi_set_sockets(
-            multi,
-            { _, socket, what, context, known in
-                context.map { Unmanaged<LibcurlWorker>.fromOpaque($0).takeUnretainedValue() }?
-                    .watch(socket, what, isKnown: known != nil)
-                return 0
-            },
-            context
-        )
-        libcurl_multi_set_timer(
-            multi,
-            { _, milliseconds, context in
-                context.map { Unmanaged<LibcurlWorker>.fromOpaque($0).takeUnretainedValue() }?.setTimer(milliseconds)
-                return 0
-            },
-            context
-        )
-        libcurl_multi_set_long(multi, Int32(CURLMOPT_MAX_HOST_CONNECTIONS), options.maximumConnectionsPerHost)
-        // By default, this depends on the number of running transfers, so that the last of many would close the
-        // connections of the others.
-        libcurl_multi_set_long(
-            multi,
-            Int32(CURLMOPT_MAXCONNECTS),
-            max(Self.mostIdle, options.maximumConnectionsPerHost)
-        )
-        // Leaves the limit to the server.
-        libcurl_multi_set_long(multi, Int32(CURLMOPT_MAX_CONCURRENT_STREAMS), 1_000)
+    private func perform(_ letter: LibcurlThread.Letter) {
+        switch letter {
+        case .begin(let task):
+            open(task.pool)
+            task.pool.begin(task)
+        case .cancel(let task): task.pool.cancel(task)
+        case .hold(let task): task.pool.exchange(of: task)?.reconsiderHold()
+        case .caughtUp(let task): task.pool.exchange(of: task)?.caughtUp()
+        case .proceed(let task): task.pool.exchange(of: task)?.proceed()
+        case .close(let pool):
+            close(pool)
+            pool.closed.fill()
+        }
     }
 
-    // MARK: What happens
+    // MARK: Pools
 
-    private func watch(_ socket: Int32, _ what: Int32, isKnown: Bool) {
-        poll_set_watch(resources.poll, socket, what, isKnown)
-        guard let multi, !isKnown || what == CURL_POLL_REMOVE else { return }
-        libcurl_multi_assign(multi, socket, what == CURL_POLL_REMOVE ? nil : UnsafeMutableRawPointer(bitPattern: 1))
+    private func open(_ pool: LibcurlPool) {
+        guard !pool.isOpen else { return }
+        pools.append(pool)
+        pool.open { [unowned self] in
+            let number = multis.firstIndex { $0 == nil } ?? multis.endIndex
+            // The wake-up descriptor has the number 0.
+            guard let multi = LibcurlMulti(number: UInt32(number + 1), poll: resources.poll) else { return nil }
+            if number == multis.endIndex { multis.append(multi) } else { multis[number] = multi }
+            return multi
+        }
     }
 
-    private func setTimer(_ milliseconds: Int) {
-        timer = milliseconds < 0 ? nil : ContinuousClock.now + .milliseconds(milliseconds)
+    private func close(_ pool: LibcurlPool) {
+        guard pool.isOpen else { return }
+        pools.removeAll { $0 === pool }
+        let closed = pool.close()
+        for multi in closed { multis[Int(multi.number) - 1] = nil }
     }
+
+    /// Closes all pools if none has had a request for a while. With the next request, they are opened again.
+    private func closeIfIdle() {
+        guard let lingering = thread.lingering, pools.allSatisfy(\.isIdle) else {
+            idleSince = nil
+            return
+        }
+        let since = idleSince ?? .now
+        idleSince = since
+        if since + lingering <= .now {
+            for pool in pools { close(pool) }
+        }
+    }
+
+    // MARK: Events
 
     private func wait(_ ready: UnsafeMutableBufferPointer<poll_ready>) -> Int {
+        var due = pools.lazy.compactMap(\.nextTimer).min()
+        if let idleSince, let lingering = thread.lingering {
+            let end = idleSince + lingering
+            due = min(due ?? end, end)
+        }
         var milliseconds: Int32 = -1
-        if let timer {
-            let rest = (timer - ContinuousClock.now) / .milliseconds(1)
+        if let due {
+            let rest = (due - ContinuousClock.now) / .milliseconds(1)
             milliseconds = Int32(max(0, min(rest.rounded(.up), 1_000_000)))
         }
         libcurl_leave()
@@ -140,89 +134,11 @@ final class LibcurlWorker {
     }
 
     private func act(_ event: poll_ready) {
-        if event.descriptor == resources.wakeup {
+        if event.owner == 0 {
             wakeup_clear(resources.wakeup)
-        } else if let multi {
-            libcurl_multi_act(multi, event.descriptor, event.mask)
+        } else {
+            multis[Int(event.owner) - 1]?.act(event.descriptor, event.mask)
         }
-    }
-
-    /// Runs libcurl's timer once if it is due. A fast transfer sets a timer that is due at once, again and again;
-    /// letters that pause the transfer must get a chance in between.
-    private func runTimer() {
-        guard let multi, let due = timer, due <= ContinuousClock.now else { return }
-        timer = nil
-        libcurl_multi_act(multi, Int32(CURL_SOCKET_TIMEOUT), 0)
-    }
-
-    /// Delivers pending events, and ends the exchanges that are complete.
-    private func settle() {
-        while !pending.isEmpty {
-            let exchanges = pending
-            pending.removeAll(keepingCapacity: true)
-            for exchange in exchanges where exchange.mustFlush { exchange.flush() }
-        }
-        guard let multi else { return }
-        var done = libcurl_done()
-        while libcurl_multi_next_done(multi, &done) {
-            var context: UnsafeMutableRawPointer?
-            libcurl_easy_get_pointer(done.handle, Int32(CURLINFO_PRIVATE), &context)
-            guard let exchange = LibcurlExchange.of(context) else { continue }
-            remove(exchange)
-            exchange.end(done.code)
-        }
-    }
-
-    // MARK: Letters
-
-    private func perform(_ letter: LibcurlMailbox.Letter) {
-        switch letter {
-        case .begin(let task): begin(task)
-        case .cancel(let task):
-            if let exchange = exchanges[task.identifier] {
-                cancel(exchange)
-            } else {
-                end(task, URLError(.cancelled, failing: task.request.url))
-            }
-        case .hold(let task): exchanges[task.identifier]?.reconsiderHold()
-        case .caughtUp(let task): exchanges[task.identifier]?.caughtUp()
-        case .proceed(let task): exchanges[task.identifier]?.proceed()
-        }
-    }
-
-    private func begin(_ task: LibcurlTask) {
-        guard !task.isCancelled else { return end(task, URLError(.cancelled, failing: task.request.url)) }
-        guard let multi, let handle = handles.popLast() ?? LibcurlHandle(options) else {
-            return end(
-                task,
-                URLError(.unknown, failing: task.request.url, description: "Cannot create a libcurl handle")
-            )
-        }
-        let exchange = LibcurlExchange(task, on: handle, options) { [unowned self] in pending.append($0) }
-        exchanges[task.identifier] = exchange
-        guard libcurl_multi_add(multi, handle.easy) == 0 else {
-            exchanges[task.identifier] = nil
-            return end(
-                task,
-                URLError(.unknown, failing: task.request.url, description: "libcurl refused to start the transfer")
-            )
-        }
-    }
-
-    private func end(_ task: LibcurlTask, _ error: any Error) {
-        task.end(nil, error)
-    }
-
-    private func cancel(_ exchange: LibcurlExchange) {
-        remove(exchange)
-        exchange.cancel()
-    }
-
-    /// Removes an exchange from its handle, which becomes free for another one.
-    private func remove(_ exchange: LibcurlExchange) {
-        exchanges[exchange.task.identifier] = nil
-        if let multi { libcurl_multi_remove(multi, exchange.handle.easy) }
-        if handles.count < Self.mostIdle { handles.append(exchange.handle) }
     }
 }
 #endif

@@ -35,9 +35,11 @@ enum BodyStreams {
     }
 
     /// Returns a stream in the form in which the platform may send it.
-    static func sent(_ stream: InputStream) -> InputStream {
+    ///
+    /// - Parameter length: The number of bytes, if it is known.
+    static func sent(_ stream: InputStream, length: Int64? = nil) -> InputStream {
         #if canImport(FoundationNetworking)
-        SentStream(stream)
+        SentStream(stream, length: length)
         #else
         stream
         #endif

@@ -4,27 +4,35 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Requests that opt out of cookies.
+/// Cookies over sessions.
 ///
-/// swift-corelibs-foundation ignores `httpShouldHandleCookies`: it sends and stores the session's cookies regardless.
-/// No issue is known upstream. Such requests go out on a session without a cookie storage. Test: `URLClientTests`, "a
-/// request that wants no cookies neither sends nor stores any".
+/// swift-corelibs-foundation sends secure cookies without TLS and those of other paths, keeps cookies that are to be
+/// deleted, and ignores `httpShouldHandleCookies`. No issue is known upstream. There, sessions have no cookies, and
+/// transfers send and store them. Tests: `URLClientTests`, "Cookies".
 enum CookieHandling {
-    /// Returns the configuration of the session without cookies, or nil if `request` can use `configuration`.
-    static func configurationWithoutCookies(
-        for request: URLRequest,
-        insteadOf configuration: URLSessionConfiguration
-    ) -> URLSessionConfiguration? {
+    /// Takes the cookies from a configuration whose sessions can't handle them.
+    static func takeCookies(of configuration: URLSessionConfiguration) -> CookieJar? {
         #if canImport(FoundationNetworking)
-        guard !request.httpShouldHandleCookies, configuration.httpCookieStorage != nil,
-            let copy = configuration.copy() as? URLSessionConfiguration
-        else { return nil }
-        copy.httpCookieStorage = nil
-        copy.httpShouldSetCookies = false
-        copy.httpCookieAcceptPolicy = .never
-        return copy
+        defer {
+            configuration.httpCookieStorage = nil
+            configuration.httpShouldSetCookies = false
+            configuration.httpCookieAcceptPolicy = .never
+        }
+        return CookieJar(configuration)
         #else
         return nil
         #endif
+    }
+}
+
+extension CookieJar {
+    /// The cookies of a session, if it has any.
+    init?(_ configuration: URLSessionConfiguration) {
+        guard let storage = configuration.httpCookieStorage else { return nil }
+        self.init(
+            storage,
+            policy: configuration.httpCookieAcceptPolicy,
+            isSending: configuration.httpShouldSetCookies
+        )
     }
 }

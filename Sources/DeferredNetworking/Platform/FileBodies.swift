@@ -28,20 +28,17 @@ enum FileBodies {
         #if canImport(FoundationNetworking)
         let stream = FileStream(file)
         request.httpBodyStream = stream
-        request.setValue(String(stream.length), forHTTPHeaderField: "Content-Length")
-        request.setValue(" ", forHTTPHeaderField: "Transfer-Encoding")
-        if request.value(forHTTPHeaderField: "Content-Type") == nil {
-            request.setValue(" ", forHTTPHeaderField: "Content-Type")
-        }
+        StreamedLengths.announce(stream.length, in: &request)
         #endif
     }
 
-    /// Returns the length of the file that a task sends as a stream.
+    /// Returns the length of the body that a task sends as a stream, if it is known.
     static func length(of task: URLSessionTask) -> Int64? {
         #if canImport(FoundationNetworking)
-        (task.originalRequest?.httpBodyStream as? FileStream)?.length
+        let stream = task.originalRequest?.httpBodyStream
+        return (stream as? FileStream)?.length ?? (stream as? SentStream)?.length
         #else
-        nil
+        return nil
         #endif
     }
 }

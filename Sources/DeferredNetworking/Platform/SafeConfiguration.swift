@@ -30,12 +30,28 @@ enum SafeConfiguration {
         copy.urlCredentialStorage = nil
         copy.timeoutIntervalForRequest = TimeoutRounding.repaired(configuration.timeoutIntervalForRequest)
         #endif
-        // Names and values of other types trap when a task is created, so they are converted here.
+        copy.httpAdditionalHeaders = nil
+        return (copy, headers(of: configuration))
+    }
+
+    /// Returns the additional headers of a configuration. Names and values of other types than strings are converted,
+    /// because they trap when a task is created.
+    static func headers(of configuration: URLSessionConfiguration) -> [String: String] {
         var headers: [String: String] = [:]
         for (name, value) in configuration.httpAdditionalHeaders ?? [:] {
             headers[String(describing: name)] = String(describing: value)
         }
-        copy.httpAdditionalHeaders = nil
-        return (copy, headers)
+        return headers
+    }
+
+    /// Returns the reason why requests with this configuration can't go out over libcurl, or nil.
+    ///
+    /// Settings that `URLSession` on Linux ignores as well are no reason.
+    static func reasonForSession(_ configuration: URLSessionConfiguration) -> String? {
+        let classes = configuration.protocolClasses?.count {
+            !String(reflecting: $0).hasPrefix("FoundationNetworking.")
+        }
+        guard let classes, classes > 0 else { return nil }
+        return "protocolClasses has \(classes) class\(classes == 1 ? "" : "es")"
     }
 }

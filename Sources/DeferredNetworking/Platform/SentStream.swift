@@ -9,14 +9,19 @@ import Foundation
 /// libcurl give up the request before its end. No issue is known upstream. Tests: `URLClientTests`, "a stream that
 /// can't be read isn't sent as an empty body", and "a stream on a lost connection isn't sent as an empty body".
 final class SentStream: InputStream {
+    /// The announced number of bytes; `nil` if it is unknown.
+    let length: Int64?
+
     private let stream: InputStream
     private var isRead = false
+    private var count: Int64 = 0
 
     /// True once the stream would have to be sent again.
     private(set) var isExhausted = false
 
-    init(_ stream: InputStream) {
+    init(_ stream: InputStream, length: Int64? = nil) {
         self.stream = stream
+        self.length = length
         super.init(data: Data())
     }
 
@@ -32,9 +37,11 @@ final class SentStream: InputStream {
     override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength count: Int) -> Int {
         if isRead { isExhausted = true }
         guard !isExhausted, stream.streamStatus != .error else { return -1 }
-        let result = stream.read(buffer, maxLength: count)
+        // More bytes than announced would be taken for another request.
+        let result = stream.read(buffer, maxLength: length.map { Int(min(Int64(count), $0 - self.count)) } ?? count)
+        self.count += Int64(max(0, result))
         isRead = result == 0
-        return result
+        return isRead && length.map { self.count < $0 } == true ? -1 : result
     }
 
     /// Notes that the body would have to be sent again.

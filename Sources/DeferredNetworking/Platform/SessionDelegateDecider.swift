@@ -20,6 +20,9 @@ struct SessionDelegateDecider: TransferDecider {
     /// Kept separately, since an invalidated session has released its delegate.
     private let sessionDelegate: (any URLSessionDelegate)?
 
+    /// True if the session's own delegate is asked.
+    var hasSessionDelegate: Bool { sessionDelegate != nil }
+
     init(_ session: URLSession) {
         self.session = session
         sessionDelegate = session.delegate

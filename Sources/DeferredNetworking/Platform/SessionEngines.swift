@@ -8,7 +8,8 @@ import FoundationNetworking
 
 /// The private engines for the users' sessions.
 ///
-/// On Linux, responses and data go to the delegate of the session and never to that of a task
+/// On Linux, requests run over libcurl unless they need what only a session has. Otherwise, responses and data go to
+/// the delegate of the session and never to that of a task
 /// (https://github.com/swiftlang/swift-corelibs-foundation/issues/5187), a completion handler sees no progress, and
 /// creating a task on an invalidated session traps. On Apple's platforms a task can have a delegate, but it is called
 /// on the session's queue; if that is the main queue, bodies would be written there, and waiting there for a task would
@@ -23,24 +24,27 @@ private final class SessionEngines: Sendable {
 
     private struct Entry {
         weak var user: URLSession?
-        let engine: URLSessionEngine
+        let engine: any Engine
+        let needsSession: Bool
         var leases = 0
     }
 
     private let entries = Lock<[ObjectIdentifier: [Entry]]>([:])
 
-    func lease(for session: URLSession) -> EngineLease {
+    /// - Parameter needsSession: true if the request has to run over a session, whatever the configuration says.
+    func lease(for session: URLSession, needsSession: Bool) -> EngineLease {
         purge()
         let key = ObjectIdentifier(session)
-        if let engine = entries.withLock({ Self.take(key, session, in: &$0) }) {
+        if let engine = entries.withLock({ Self.take(key, session, needsSession, in: &$0) }) {
             return lease(engine, key)
         }
         // Created outside of the lock, since it waits for the queue that all sessions share. If two callers each create
         // one, one of them is discarded.
-        let made = URLSessionEngine(copying: session.configuration)
+        let made = Self.make(session.configuration, needsSession: needsSession)
         let engine = entries.withLock { entries in
-            if let other = Self.take(key, session, in: &entries) { return other }
-            entries[key, default: []].append(Entry(user: session, engine: made, leases: 1))
+            if let other = Self.take(key, session, needsSession, in: &entries) { return other }
+            let entry = Entry(user: session, engine: made, needsSession: needsSession, leases: 1)
+            entries[key, default: []].append(entry)
             return made
         }
         if engine !== made {
@@ -49,7 +53,18 @@ private final class SessionEngines: Sendable {
         return lease(engine, key)
     }
 
-    private func lease(_ engine: URLSessionEngine, _ key: ObjectIdentifier) -> EngineLease {
+    private static func make(_ configuration: URLSessionConfiguration, needsSession: Bool) -> any Engine {
+        #if os(Linux)
+        if !needsSession, SafeConfiguration.reasonForSession(configuration) == nil,
+            let engine = try? LibcurlEngine(session: configuration)
+        {
+            return engine
+        }
+        #endif
+        return URLSessionEngine(copying: configuration)
+    }
+
+    private func lease(_ engine: any Engine, _ key: ObjectIdentifier) -> EngineLease {
         EngineLease(engine) {
             self.entries.withLock { entries in
                 if let index = entries[key]?.firstIndex(where: { $0.engine === engine }) {
@@ -64,16 +79,19 @@ private final class SessionEngines: Sendable {
     private static func take(
         _ key: ObjectIdentifier,
         _ session: URLSession,
+        _ needsSession: Bool,
         in entries: inout [ObjectIdentifier: [Entry]]
-    ) -> URLSessionEngine? {
-        guard let index = entries[key]?.firstIndex(where: { $0.user === session }) else { return nil }
+    ) -> (any Engine)? {
+        guard
+            let index = entries[key]?.firstIndex(where: { $0.user === session && $0.needsSession == needsSession })
+        else { return nil }
         entries[key]?[index].leases += 1
         return entries[key]?[index].engine
     }
 
     private func purge() {
         let unused = entries.withLock { entries in
-            var unused: [URLSessionEngine] = []
+            var unused: [any Engine] = []
             for (key, list) in entries {
                 let kept = list.filter { $0.user != nil || $0.leases > 0 }
                 guard kept.count < list.count else { continue }
@@ -94,11 +112,27 @@ extension URLSessionEngine {
         #if !canImport(FoundationNetworking)
         if !isMain(session.delegateQueue) { return EngineLease(URLSessionEngine(borrowing: session)) }
         #endif
-        return SessionEngines.shared.lease(for: session)
+        return SessionEngines.shared.lease(for: session, needsSession: true)
     }
 
     /// Returns whether a queue's operations run on the main thread.
     static func isMain(_ queue: OperationQueue) -> Bool {
         queue === OperationQueue.main || queue.underlyingQueue === DispatchQueue.main
+    }
+}
+
+extension URLSession {
+    /// Returns the right to begin a transfer with the settings of this session, over the engine that suits it.
+    ///
+    /// - Parameters:
+    ///   - decider: Needs a session's tasks if it asks the session's own delegate.
+    ///   - configure: Needs them unless it is nil.
+    func lease(for decider: SessionDelegateDecider, _ configure: EngineTaskConfiguration?) -> EngineLease {
+        #if os(Linux)
+        if configure == nil, !decider.hasSessionDelegate {
+            return SessionEngines.shared.lease(for: self, needsSession: false)
+        }
+        #endif
+        return URLSessionEngine.lease(for: self)
     }
 }

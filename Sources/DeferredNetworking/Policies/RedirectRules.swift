@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -29,9 +29,7 @@ package enum RedirectRules {
         limit: Int = hopLimit
     ) -> Verdict {
         let url = request.url
-        guard [301, 302, 303, 307, 308].contains(head.status),
-            let target = target(of: head, from: url)
-        else { return .deliver }
+        guard let target = target(head.status, head.value(of: "Location"), from: url) else { return .deliver }
         guard chain.count < limit else {
             return .fail(tooMany(chain + [url, target]))
         }
@@ -51,8 +49,8 @@ package enum RedirectRules {
     }
 
     /// Returns the `Location`, resolved by RFC 3986 and with the inherited fragment, or nil if it can't be followed.
-    private static func target(of head: ResponseHead, from url: URL) -> URL? {
-        guard let location = head.value(of: "Location"),
+    package static func target(_ status: Int, _ location: String?, from url: URL) -> URL? {
+        guard [301, 302, 303, 307, 308].contains(status), let location,
             let target = URL(string: location, relativeTo: url)?.absoluteURL,
             ["http", "https"].contains(target.scheme?.lowercased()),
             target.host(percentEncoded: true)?.isEmpty == false
@@ -71,7 +69,7 @@ package enum RedirectRules {
         )
     }
 
-    private static func dropsBody(status: Int, method: String) -> Bool {
+    package static func dropsBody(status: Int, method: String) -> Bool {
         switch status {
         case 301, 302: method == "POST"
         case 303: method != "GET" && method != "HEAD"
@@ -87,7 +85,7 @@ package enum RedirectRules {
     }
 
     /// Returns true for secrets, which the caller meant for one origin only, and `Host`, which would name the old one.
-    private static func isBoundToOrigin(_ name: String) -> Bool {
+    package static func isBoundToOrigin(_ name: String) -> Bool {
         // Not a secret, though it is called a key: without it, a repetition could act twice there.
         name == "host" || Redaction.isSecret(name) && name != "idempotency-key"
     }

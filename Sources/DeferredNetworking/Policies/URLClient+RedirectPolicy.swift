@@ -51,5 +51,17 @@ extension URLClient {
                 (try? head.httpResponse()).flatMap { decide($0, proposal) }
             }
         }
+
+        /// Returns this policy without some header fields in requests to another origin.
+        func keepingAtHome(_ fields: [String]) -> Self {
+            Self(limit: limit) { [decide] head, proposal in
+                guard let from = head.url, let to = proposal.url, Origin(of: from) != Origin(of: to) else {
+                    return decide(head, proposal)
+                }
+                var proposal = proposal
+                for field in fields { proposal.setValue(nil, forHTTPHeaderField: field) }
+                return decide(head, proposal)
+            }
+        }
     }
 }

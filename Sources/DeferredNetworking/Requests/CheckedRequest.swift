@@ -16,8 +16,8 @@ package struct CheckedRequest: Sendable {
         /// A regular file, read while it is sent.
         case file(URL)
 
-        /// A closure that returns a new stream each time the body is sent.
-        case stream(@Sendable () -> InputStream)
+        /// A closure that returns a new stream each time the body is sent, and the number of bytes, if it is known.
+        case stream(@Sendable () -> InputStream, length: Int64? = nil)
 
         var file: URL? { if case .file(let file) = self { file } else { nil } }
     }
@@ -27,7 +27,7 @@ package struct CheckedRequest: Sendable {
     let url: URL
 
     /// The caller's time-out in seconds. The platform's `request` may have a rounded one.
-    let timeout: TimeInterval
+    private(set) var timeout: TimeInterval
 
     /// True if the response may be kept in a cache, and taken from one.
     private(set) var isCacheable = true
@@ -68,12 +68,18 @@ package struct CheckedRequest: Sendable {
         try self.init(wellFormed: result, body: body)
     }
 
-    /// Checks a request that an engine is to send, with the engine's default headers.
+    /// Returns this request with the default headers of an engine that can connect to its host.
     ///
     /// - Parameter engine: nil if it is gone already, so that nothing will be sent.
-    init(_ request: URLRequest, body: Body = .inRequest, for engine: (any Engine)?) throws(URLClientError) {
-        try self.init(request, body: body, defaultHeaders: engine?.defaultHeaders ?? [:])
-        try engine?.checkHost(of: url)
+    func fitted(to engine: (any Engine)?) throws(URLClientError) -> CheckedRequest {
+        guard let engine else { return self }
+        var result = self
+        if !engine.defaultHeaders.isEmpty {
+            result = try CheckedRequest(request, body: body, defaultHeaders: engine.defaultHeaders)
+            result.timeout = timeout
+        }
+        try engine.checkHost(of: url)
+        return result
     }
 
     /// Checks what the grammar of a request's parts doesn't tell.
@@ -142,7 +148,9 @@ package struct CheckedRequest: Sendable {
         switch body {
         case .inRequest: if let stream = request.httpBodyStream { result.httpBodyStream = BodyStreams.sent(stream) }
         case .file(let file): FileBodies.setStream(of: file, in: &result)
-        case .stream(let makeStream): result.httpBodyStream = BodyStreams.sent(makeStream())
+        case .stream(let makeStream, let length):
+            result.httpBodyStream = BodyStreams.sent(makeStream(), length: length)
+            if let length { StreamedLengths.announce(length, in: &result) }
         }
         return result
     }
@@ -268,7 +276,7 @@ extension CheckedRequest {
     private static func length(of body: Body, in request: URLRequest) throws(URLClientError) -> Int64? {
         switch body {
         case .inRequest: request.httpBodyStream == nil ? Int64(request.httpBody?.count ?? 0) : nil
-        case .stream: nil
+        case .stream(_, let length): length
         case .file(let file): try fileLength(of: file)
         }
     }

@@ -1,7 +1,7 @@
-import Foundation
+package import Foundation
 
 /// Splits bytes into lines that end with LF, CR or CRLF, also across the boundaries of the chunks.
-struct LineSplitter {
+package struct LineSplitter {
     /// The maximum length of a line, in bytes: an endless body may also be one endless line.
     private let limit: Int
     private var bytes: [UInt8] = []
@@ -11,11 +11,11 @@ struct LineSplitter {
     /// True after a line that ended with CR: an LF that comes next belongs to its end.
     private var skipsLineFeed = false
 
-    init(limit: Int = 16 << 20) {
+    package init(limit: Int = 16 << 20) {
         self.limit = limit
     }
 
-    mutating func append(_ data: Data) {
+    package mutating func append(_ data: Data) {
         if start > 0 {
             bytes.removeFirst(start)
             (start, scanned) = (0, scanned - start)
@@ -24,7 +24,7 @@ struct LineSplitter {
     }
 
     /// Returns the next complete line without its terminator, or nil if there is none yet.
-    mutating func next() throws(URLClientError) -> String? {
+    package mutating func next() throws(URLClientError) -> String? {
         while scanned < bytes.count {
             let byte = bytes[scanned]
             scanned += 1
@@ -47,7 +47,7 @@ struct LineSplitter {
     }
 
     /// Returns the text after the last line terminator, or nil if there is none.
-    mutating func rest() -> String? {
+    package mutating func rest() -> String? {
         defer { start = bytes.count }
         return start < bytes.count ? String(decoding: bytes[start...], as: UTF8.self) : nil
     }

@@ -15,15 +15,20 @@ public struct ServerSentEvent: Sendable, Hashable {
 }
 
 /// Parses lines into events.
-struct ServerSentEventParser {
+package struct ServerSentEventParser {
     private var isFirstLine = true
     private var type = ""
     private var data = ""
-    private var lastEventID = ""
-    private var retry: Duration?
+    package private(set) var lastEventID: String
+    package private(set) var retry: Duration?
+
+    /// - Parameter lastEventID: The last event ID of the stream that this one continues.
+    package init(lastEventID: String = "") {
+        self.lastEventID = lastEventID
+    }
 
     /// Returns the event that this line completes, if any. An event that is incomplete when the stream ends is dropped.
-    mutating func parse(_ line: String) -> ServerSentEvent? {
+    package mutating func parse(_ line: String) -> ServerSentEvent? {
         var line = line[...]
         if isFirstLine {
             isFirstLine = false

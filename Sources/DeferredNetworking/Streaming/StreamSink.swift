@@ -20,13 +20,15 @@ final class StreamSink<Value: Sendable>: TransferSink, @unchecked Sendable {
     ) {
         self.attempt = attempt
         self.make = make
-        let configuration = attempt.owner.configuration
+        let configuration = attempt.owner.transport.configuration
         buffer = StreamBuffer(
             memoryLimit: configuration.streamBufferSize,
             limit: configuration.streamBufferLimit ?? ClientEngines.streamBufferLimit(of: configuration)
         )
         self.onProgress = onProgress
     }
+
+    var wantsOwnConnection: Bool { true }
 
     func begin(_ transfer: Transfer) {
         // A slow reader doesn't count as silence of the server.

@@ -1,13 +1,13 @@
 /// The field `Content-Range` of a 206 or a 416: RFC 9110, section 14.4.
-struct ContentRange: Equatable {
+package struct ContentRange: Equatable {
     /// The first and last byte positions of the range, or nil for `bytes */N`.
-    let bytes: ClosedRange<Int64>?
+    package let bytes: ClosedRange<Int64>?
 
     /// The length of the whole representation, or nil for `*`.
-    let total: Int64?
+    package let total: Int64?
 
     /// - Returns: nil for another unit, a malformed field, or a range that ends beyond the total.
-    init?(_ field: String) {
+    package init?(_ field: String) {
         let parts = field.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)
         guard parts.count == 2, parts[0].lowercased() == "bytes" else { return nil }
         let sides = parts[1].split(separator: "/", omittingEmptySubsequences: false)

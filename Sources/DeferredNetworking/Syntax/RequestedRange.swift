@@ -31,7 +31,7 @@ package struct RequestedRange {
     }
 
     /// Returns true if a response with these bytes answers the request.
-    func allows(_ bytes: ClosedRange<Int64>, of total: Int64?) -> Bool {
+    package func allows(_ bytes: ClosedRange<Int64>, of total: Int64?) -> Bool {
         if let first {
             return bytes.lowerBound == first && bytes.upperBound <= last ?? .max
         }

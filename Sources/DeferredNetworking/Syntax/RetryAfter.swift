@@ -2,8 +2,6 @@ package import Foundation
 
 /// The field `Retry-After`: RFC 9110, section 10.2.3.
 package enum RetryAfter {
-    private static let epoch = HTTPDate.seconds("Thu, 01 Jan 1970 00:00:00 GMT") ?? 0
-
     /// Returns the time that the server asks to wait, or nil if the field is missing or malformed.
     ///
     /// A date is compared with the response's own `Date`, so that wrong clocks don't matter, or otherwise with `now`.
@@ -18,8 +16,8 @@ package enum RetryAfter {
             return .seconds(min(HTTPNumber.parse(field) ?? .max, 1 << 32))
         }
         guard let until = HTTPDate.seconds(field) else { return nil }
-        let start = date.flatMap(HTTPDate.seconds)
-        return .seconds(max(0, until - (start ?? epoch + Int64(now.timeIntervalSince1970))))
+        let start = date.flatMap { HTTPDate.seconds($0) }
+        return .seconds(max(0, until - (start ?? Int64(now.timeIntervalSince1970))))
     }
 
     /// Returns the time that a response asks to wait, if any.

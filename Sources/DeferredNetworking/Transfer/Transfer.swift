@@ -68,8 +68,15 @@ package final class Transfer: Sendable {
 
     private let state: Lock<State>
 
+    /// The cookies to send and to store, unless the request wants none or the platform handles them.
+    private let cookies: CookieJar?
+    private let mainDocument: URL?
+
     /// True if somebody receives ``EngineEvent/measured(_:)``, so that an engine need not measure in vain.
     let isMeasured: Bool
+
+    /// True if the response should have a connection for itself: see ``TransferSink/wantsOwnConnection``.
+    let wantsOwnConnection: Bool
 
     /// Begins a transfer and returns at once.
     ///
@@ -88,6 +95,9 @@ package final class Transfer: Sendable {
         sink: any TransferSink
     ) {
         isMeasured = decider?.isMeasured ?? false
+        cookies = request.request.httpShouldHandleCookies ? lease.engine.cookies : nil
+        mainDocument = cookies == nil ? nil : request.request.mainDocumentURL
+        wantsOwnConnection = sink.wantsOwnConnection
         state = Lock(
             State(
                 machine: TransferStateMachine(request: request, redirectLimit: redirectLimit),
@@ -127,10 +137,13 @@ package final class Transfer: Sendable {
                 return state.machine.created(task: task)
             }
         case .head(let head):
+            storeCookies(of: head, task: task)
             handle { $0.machine.received(head, task: task) }
         case .redirect(let head, nil):
+            storeCookies(of: head, task: task)
             handle { $0.machine.redirected(by: head, task: task) }
         case .redirect(let head, let answer?):
+            storeCookies(of: head, task: task)
             var isCurrent = false
             handle { state in
                 guard state.parts.task(task) != nil, state.redirectAnswer == nil else { return [] }
@@ -152,6 +165,8 @@ package final class Transfer: Sendable {
             decider.decide(challenge: challenge, of: task) { disposition, credential in
                 self.meet(challenge, disposition, credential, answer)
             }
+        case .activity:
+            state.withLock { $0.parts.sink }?.noteActivity()
         case .waiting:
             state.withLock { $0.parts.decider }?.waitsForConnectivity()
         case .bodyBegan(let answer):
@@ -172,6 +187,12 @@ package final class Transfer: Sendable {
         }
     }
 
+    /// Stores the cookies of a response before it has any consequence.
+    private func storeCookies(of head: ResponseHead, task: Int) {
+        guard let cookies, state.withLock({ $0.parts.task(task) != nil }) else { return }
+        cookies.store(head, mainDocument: mainDocument)
+    }
+
     /// Feeds one event to the machine, and performs the actions that it returns.
     private func handle(_ event: (inout State) -> [TransferStateMachine.Action]) {
         var next = state.withLock { $0.feed(event) }
@@ -188,6 +209,7 @@ package final class Transfer: Sendable {
         switch action {
         case .createTask(let request):
             let configure = state.withLock { $0.configure }
+            let request = cookies?.adding(to: request) ?? request
             batch.parts.lease?.engine.makeTask(for: request, of: self, configure: configure)
         case .resumeTask(let task):
             batch.parts.decider?.willSend()
@@ -290,7 +312,7 @@ package final class Transfer: Sendable {
     /// Returns the body's stream from its first byte, if the stream can be made again.
     private func nextStream() -> InputStream? {
         let request = state.withLock { $0.machine.request }
-        guard case .stream(let makeStream) = request.body else { return nil }
+        guard case .stream(let makeStream, _) = request.body else { return nil }
         let stream = makeStream()
         guard let error = BodyStreams.error(before: stream, of: request.url) else { return stream }
         abort(with: error)

@@ -7,6 +7,10 @@ package import Foundation
 /// A transfer calls its sink in order, never concurrently, and without holding a lock. After `finish`, it makes no more
 /// calls and releases the sink. An error that a method throws ends the transfer with that error.
 package protocol TransferSink: AnyObject, Sendable {
+    /// True if the response may be long, or if its reader may hold it: such a response must not share a connection with
+    /// others, which would wait for it.
+    var wantsOwnConnection: Bool { get }
+
     /// Called before the transfer begins. A sink that retains the transfer creates a reference cycle.
     func begin(_ transfer: Transfer)
 
@@ -18,12 +22,18 @@ package protocol TransferSink: AnyObject, Sendable {
     /// Receives the progress of the request's body or of the current response's body.
     func report(_ progress: BodyProgress)
 
+    /// Notes that bytes arrived that aren't of the body, or not yet: of interim heads, header lines, or a coding. May be
+    /// called beside the other methods.
+    func noteActivity()
+
     /// Ends the transfer; called exactly once. Success means that the whole body was received.
     func finish(_ result: Result<ResponseHead, any Error>)
 }
 
 extension TransferSink {
+    package var wantsOwnConnection: Bool { false }
     package func begin(_ transfer: Transfer) {}
+    package func noteActivity() {}
 }
 
 /// The progress of a body in one direction.

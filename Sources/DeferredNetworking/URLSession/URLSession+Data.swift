@@ -21,18 +21,20 @@ extension URLSession {
     /// cross origins. A delegate that `configure` gives the task, or else the session's own, decides about redirects and
     /// challenges; without one, a `401` is delivered as the response.
     ///
-    /// On Linux, the request runs on a private session with the same configuration, which protects the process from
-    /// traps in the platform's implementation. The request doesn't appear among the tasks of this session, and
-    /// invalidating this session doesn't stop it. On Apple's platforms, the request runs on this session, which must not
+    /// On Linux, the request runs over libcurl with the headers, cookies, time-outs and connections per host of this
+    /// session's configuration as it is at the first request. It runs over a private session with that configuration if
+    /// there is a `configure` closure, if this session has a delegate or protocol classes, or if libcurl is missing or
+    /// older than 7.68. In both cases it is protected from traps in the platform's implementation, doesn't appear among
+    /// the tasks of this session, and is not stopped by its invalidation. On Apple's platforms, the request runs on this session, which must not
     /// have been invalidated, as for its own methods; only if the session calls its delegate on the main queue, the
     /// request runs on a private session, so that the main thread neither writes files nor is waited for. A background
     /// session fails it with ``URLClientError/engineUnavailable(reason:)``.
     ///
     /// - Parameters:
-    ///   - request: The request, which is checked before anything is sent. Its time-out is rounded up to whole seconds
-    ///     on Linux.
+    ///   - request: The request, which is checked before anything is sent. Its time-out replaces that of the session
+    ///     unless it is Foundation's default of 60 seconds; over a session on Linux, it is rounded up to whole seconds.
     ///   - configure: A closure that is called with each platform task before it starts, on a private queue: to set its
-    ///     priority, description or delegate. On Linux, a redirect or an answered challenge creates another task. The
+    ///     priority, description or delegate; `nil` to leave the choice of the engine to the library. On Linux, a redirect or an answered challenge creates another task. The
     ///     closure must not resume, suspend or cancel the task.
     /// - Returns: A task that is already running. Its progress counts the bytes of the body. Cancelling it fails it at
     ///   once with `URLError.cancelled`, and stops the transfer.
@@ -43,7 +45,7 @@ extension URLSession {
     ///   that has the failing URL.
     public func beginDataTask(
         with request: URLRequest,
-        configure: @escaping @Sendable (URLSessionTask) -> Void = { _ in }
+        configure: (@Sendable (URLSessionTask) -> Void)? = nil
     ) -> Task<(Data, URLResponse)> {
         begin(request, counting: .received, configure: configure)
     }
@@ -51,7 +53,7 @@ extension URLSession {
     /// Begins a `GET` request. See ``beginDataTask(with:configure:)-(URLRequest,_)``.
     public func beginDataTask(
         with url: URL,
-        configure: @escaping @Sendable (URLSessionTask) -> Void = { _ in }
+        configure: (@Sendable (URLSessionTask) -> Void)? = nil
     ) -> Task<(Data, URLResponse)> {
         beginDataTask(with: URLRequest(url: url), configure: configure)
     }
@@ -61,13 +63,14 @@ extension URLSession {
         _ request: URLRequest,
         body: CheckedRequest.Body = .inRequest,
         counting direction: BodyProgress.Direction,
-        configure: @escaping @Sendable (URLSessionTask) -> Void
+        configure: (@Sendable (URLSessionTask) -> Void)?
     ) -> Task<(Data, URLResponse)> {
-        let lease = URLSessionEngine.lease(for: self)
+        let decider = SessionDelegateDecider(self)
+        let lease = lease(for: decider, configure)
         let checked: CheckedRequest
         do throws(URLClientError) {
             try BackgroundSessions.refuse(configuration)
-            checked = try CheckedRequest(request, body: body, for: lease.engine)
+            checked = try CheckedRequest(request, body: body).fitted(to: lease.engine)
         } catch {
             return .failure(error.about(request.url))
         }
@@ -81,8 +84,8 @@ extension URLSession {
                 }
             )
         }
-        let decider = SessionDelegateDecider(self)
-        let transfer = Transfer(checked, on: lease, decider: decider, configure: configure, sink: sink)
+        let timed = TimedSink.timing(sink, of: checked, on: lease.engine)
+        let transfer = Transfer(checked, on: lease, decider: decider, configure: configure, sink: timed)
         ResourceTimeout.limit(self, checked.url, until: promise) { [weak transfer] in transfer?.abort(with: $0) }
         return Task(promise, reporter: reporter, uponCancel: { _ in transfer.cancel() })
     }

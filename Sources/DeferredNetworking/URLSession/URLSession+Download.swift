@@ -28,7 +28,7 @@ extension URLSession {
     public func beginDownloadTask(
         with request: URLRequest,
         to destination: URL,
-        configure: @escaping @Sendable (URLSessionTask) -> Void = { _ in }
+        configure: (@Sendable (URLSessionTask) -> Void)? = nil
     ) -> Task<(URL, URLResponse)> {
         beginDownload(request, to: destination, resuming: false, configure: configure)
     }
@@ -37,7 +37,7 @@ extension URLSession {
     public func beginDownloadTask(
         with url: URL,
         to destination: URL,
-        configure: @escaping @Sendable (URLSessionTask) -> Void = { _ in }
+        configure: (@Sendable (URLSessionTask) -> Void)? = nil
     ) -> Task<(URL, URLResponse)> {
         beginDownloadTask(with: URLRequest(url: url), to: destination, configure: configure)
     }
@@ -47,12 +47,13 @@ extension URLSession {
         _ request: URLRequest,
         to destination: URL,
         resuming: Bool,
-        configure: @escaping @Sendable (URLSessionTask) -> Void = { _ in }
+        configure: (@Sendable (URLSessionTask) -> Void)? = nil
     ) -> Task<(URL, URLResponse)> {
+        let decider = SessionDelegateDecider(self)
         let checked: CheckedRequest
         do throws(URLClientError) {
             try BackgroundSessions.refuse(configuration)
-            checked = try CheckedRequest(request, for: URLSessionEngine.lease(for: self).engine)
+            checked = try CheckedRequest(request).fitted(to: lease(for: decider, configure).engine)
         } catch {
             return .failure(error.about(request.url))
         }
@@ -64,9 +65,9 @@ extension URLSession {
             resuming: resuming,
             onProgress: reporter.countingFile(),
             start: { request, sink in
-                let lease = URLSessionEngine.lease(for: self)
-                let decider = SessionDelegateDecider(self)
-                return Transfer(request, on: lease, decider: decider, configure: configure, sink: sink)
+                let lease = self.lease(for: decider, configure)
+                let timed = TimedSink.timing(sink, of: request, on: lease.engine)
+                return Transfer(request, on: lease, decider: decider, configure: configure, sink: timed)
             },
             completion: { result in
                 promise.fill(with: Result { (destination, try result.get().platformResponse()) })

@@ -23,7 +23,7 @@ extension URLSession {
     public func beginUploadTask(
         with request: URLRequest,
         from data: Data,
-        configure: @escaping @Sendable (URLSessionTask) -> Void = { _ in }
+        configure: (@Sendable (URLSessionTask) -> Void)? = nil
     ) -> Task<(Data, URLResponse)> {
         var request = request
         request.httpBodyStream = nil
@@ -45,7 +45,7 @@ extension URLSession {
     public func beginUploadTask(
         with request: URLRequest,
         fromFile file: URL,
-        configure: @escaping @Sendable (URLSessionTask) -> Void = { _ in }
+        configure: (@Sendable (URLSessionTask) -> Void)? = nil
     ) -> Task<(Data, URLResponse)> {
         var request = request
         request.httpBodyStream = nil

@@ -20,10 +20,9 @@ package final class URLSessionEngine: Engine {
     let delegate: SessionDelegate
     private let ownsSession: Bool
 
-    /// The engine for requests without cookies, on platforms whose sessions ignore that. Created when first needed.
-    private let engineWithoutCookies = Lock<URLSessionEngine?>(nil)
-
     package let defaultHeaders: [String: String]
+
+    package let cookies: CookieJar?
 
     package var hasTimeouts: Bool { true }
 
@@ -38,6 +37,7 @@ package final class URLSessionEngine: Engine {
     /// - Parameter security: The trust settings and the identity of the session, on platforms that support them.
     init(copying configuration: URLSessionConfiguration, security: SessionSecurity?) {
         let (safe, headers) = SafeConfiguration.copy(of: configuration)
+        cookies = CookieHandling.takeCookies(of: safe)
         let queue = OperationQueue()
         queue.name = "Deferred.session"
         // One operation at a time: with more, data arrives out of order, and after the completion.
@@ -53,6 +53,7 @@ package final class URLSessionEngine: Engine {
         self.session = session
         delegate = SessionDelegate()
         defaultHeaders = [:]
+        cookies = nil
         ownsSession = false
     }
 
@@ -63,32 +64,17 @@ package final class URLSessionEngine: Engine {
     package func makeTask(for request: CheckedRequest, of transfer: Transfer, configure: EngineTaskConfiguration?) {
         // The transfer's lease keeps the library's own sessions from being invalidated meanwhile, which would trap.
         TaskCreation.perform { [self] in
-            let engine = engine(for: request.request)
             let sent = request.withStream
             if let stream = sent.httpBodyStream, let error = BodyStreams.error(before: stream, of: request.url) {
                 // The task is created all the same, and cancelled instead of resumed.
                 transfer.abort(with: error)
             }
-            let platformTask = engine.platformTask(for: sent, file: request.body.file)
-            engine.delegate.prepare(platformTask)
-            let task = SessionTask(platformTask, delegate: engine.delegate, configure: configure)
-            engine.delegate.registry.insert(transfer, task: task.identifier)
+            let platformTask = platformTask(for: sent, file: request.body.file)
+            delegate.prepare(platformTask)
+            let task = SessionTask(platformTask, delegate: delegate, configure: configure)
+            delegate.registry.insert(transfer, task: task.identifier)
             transfer.receive(.made(task), of: task.identifier)
         }
-    }
-
-    /// Returns the engine for a request. Called only on the control queue.
-    private func engine(for request: URLRequest) -> URLSessionEngine {
-        guard
-            let configuration = CookieHandling.configurationWithoutCookies(
-                for: request,
-                insteadOf: session.configuration
-            )
-        else { return self }
-        if let engine = engineWithoutCookies.withLock({ $0 }) { return engine }
-        let engine = URLSessionEngine(copying: configuration)
-        engineWithoutCookies.withLock { $0 = engine }
-        return engine
     }
 
     private func platformTask(for request: URLRequest, file: URL?) -> URLSessionTask {
@@ -98,12 +84,7 @@ package final class URLSessionEngine: Engine {
 
     package func invalidate() {
         guard ownsSession else { return }
-        let invalidateSession: @Sendable () -> Void = { [session] in
-            Self.control.async { SessionInvalidation.perform(session) }
-        }
-        guard let other = engineWithoutCookies.withLock({ $0 }) else { return invalidateSession() }
-        other.invalidate()
-        other.invalidated.upon(.immediate, execute: invalidateSession)
+        Self.control.async { [session] in SessionInvalidation.perform(session) }
     }
 }
 

@@ -17,7 +17,7 @@ public protocol CancellationIndicating: Error {
 }
 
 extension CancellationIndicating {
-    /// True: every value of the error stands for a cancellation.
+    /// Always true: every value of the error stands for a cancellation.
     public var indicatesCancellation: Bool { true }
 }
 

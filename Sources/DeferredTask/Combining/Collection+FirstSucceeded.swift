@@ -42,14 +42,16 @@ public struct AllTasksFailed: Error, CustomStringConvertible {
     }
 
     /// One line for a log, with the first hundred errors; those of nested collections are listed in line.
-    public var description: String {
+    public var description: String { line { "\($0)" } }
+
+    func line(_ text: (any Error) -> String) -> String {
         guard !errors.isEmpty else { return "no task succeeded, because the collection was empty" }
         var (texts, pending) = ([String](), Array(errors.reversed()))
         while texts.count < 100, let error = pending.popLast() {
             if let nested = error as? AllTasksFailed, !nested.errors.isEmpty {
                 pending += nested.errors.reversed()
             } else {
-                texts.append("\(error)")
+                texts.append(text(error))
             }
         }
         if !pending.isEmpty { texts.append("…") }

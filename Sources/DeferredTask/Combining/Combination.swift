@@ -10,9 +10,11 @@ final class Combination<Output: Sendable>: Sendable {
     /// A timer that runs alongside the children, until the end.
     private let timer = Lock<(running: ClockTimer?, isEnded: Bool)>((nil, false))
 
-    /// - Parameter expected: The number of children to come.
-    init(expected: Int) {
-        children = ChildTasks(expected: expected)
+    /// - Parameters:
+    ///   - expected: The number of children to come.
+    ///   - isOpenEnded: Whether there may be more of them.
+    init(expected: Int, isOpenEnded: Bool = false) {
+        children = ChildTasks(expected: expected, isOpenEnded: isOpenEnded)
     }
 
     /// Creates the task.

@@ -1,31 +1,50 @@
 internal import DeferredCore
 
 /// A bounded fan-out: starts tasks while fewer than the limit are running.
-final class FanOut<Element: Sendable, Success: Sendable>: Sendable {
-    typealias Start = @Sendable (Element) throws -> Task<Success>
+final class FanOut<Elements: Sequence & Sendable, Success: Sendable>: Sendable where Elements.Element: Sendable {
+    typealias Start = @Sendable (Elements.Element) throws -> Task<Success>
+
+    /// The elements to come, and what to do with them.
+    ///
+    /// SAFETY: the iterator is made from a Sendable sequence, and used by the one thread that is starting tasks.
+    private final class Source: @unchecked Sendable {
+        private var iterator: Elements.Iterator
+        let start: Start
+
+        init(_ elements: Elements, _ start: @escaping Start) {
+            iterator = elements.makeIterator()
+            self.start = start
+        }
+
+        func next() -> Elements.Element? { iterator.next() }
+    }
 
     private struct State: Sendable {
-        /// The elements whose tasks have not been started, in reverse order: elements already started are not kept.
-        var waiting: [Element]
         /// Released with the last element: the closure may refer to the producers of the tasks it started, which keep
         /// this fan-out.
-        var start: Start?
-        var started = 0
+        var source: Source?
+        /// The values of the tasks that were started.
+        var values: [Success?] = []
         var running = 0
         /// True while a thread is in `run`; others leave the work to it, so that tasks that end at once don't recurse.
         var isStarting = false
+
+        /// The values, if all elements have one.
+        var all: [Success]? { source == nil && running == 0 ? values.compactMap { $0 } : nil }
     }
 
     let combination: Combination<[Success]>
     private let limit: Int
-    private let values: Gathered<Success>
+    /// The number of elements, if it is known.
+    private let count: Int?
     private let state: Lock<State>
 
-    init(_ elements: [Element], limit: Int, _ start: @escaping Start) {
-        state = Lock(State(waiting: elements.reversed(), start: start))
+    init(_ elements: Elements, limit: Int, _ start: @escaping Start) {
+        count = (elements as? any Collection)?.count
+        let expected = count ?? Swift.max(elements.underestimatedCount, 1)
+        combination = Combination(expected: expected, isOpenEnded: count == nil)
+        state = Lock(State(source: Source(elements, start)))
         self.limit = limit
-        combination = Combination(expected: elements.count)
-        values = Gathered(count: elements.count)
     }
 
     /// Starts tasks up to the limit.
@@ -36,9 +55,13 @@ final class FanOut<Element: Sendable, Success: Sendable>: Sendable {
     }
 
     private func startWaiting() {
-        while let (index, element, start) = nextToStart() {
+        while let source = sourceToAsk() {
+            // Outside of the lock, since it is the caller's code.
+            guard let element = source.next() else { return endOfElements() }
+            if combination.isEnded { continue }
+            let index = addPlace()
             do {
-                combination.add(try start(element)) { self.ended(index, $0) }
+                combination.add(try source.start(element)) { self.ended(index, $0) }
             } catch {
                 combination.end(with: .failure(error))
             }
@@ -52,18 +75,35 @@ final class FanOut<Element: Sendable, Success: Sendable>: Sendable {
         }
     }
 
-    private func nextToStart() -> (index: Int, element: Element, start: Start)? {
+    /// Returns the source if there is room for another task; otherwise, this thread no longer starts tasks.
+    private func sourceToAsk() -> Source? {
         let isEnded = combination.isEnded
         return state.withLock { state in
-            guard !isEnded, state.running < limit, let start = state.start, let element = state.waiting.popLast() else {
-                state.isStarting = false
-                return nil
-            }
-            defer { state.started += 1 }
-            state.running += 1
-            if state.waiting.isEmpty { state.start = nil }
-            return (state.started, element, start)
+            if !isEnded, state.running < limit, let source = state.source { return source }
+            state.isStarting = false
+            return nil
         }
+    }
+
+    /// Returns the index of a task that is about to be started.
+    private func addPlace() -> Int {
+        state.withLock { state in
+            state.running += 1
+            state.values.append(nil)
+            // The caller still keeps it.
+            if state.values.count == count { state.source = nil }
+            return state.values.count - 1
+        }
+    }
+
+    private func endOfElements() {
+        let all = state.withLock { state in
+            state.isStarting = false
+            // The caller still keeps it.
+            state.source = nil
+            return state.all
+        }
+        if let all { combination.end(with: .success(all)) }
     }
 
     private func ended(_ index: Int, _ result: Task<Success>.Result) {
@@ -71,8 +111,12 @@ final class FanOut<Element: Sendable, Success: Sendable>: Sendable {
         case .failure(let error):
             combination.end(with: .failure(error))
         case .success(let value):
-            state.withLock { $0.running -= 1 }
-            if let all = values.put(value, at: index) { combination.end(with: .success(all)) } else { run() }
+            let all = state.withLock { state in
+                state.values[index] = value
+                state.running -= 1
+                return state.all
+            }
+            if let all { combination.end(with: .success(all)) } else { run() }
         }
     }
 }

@@ -16,10 +16,14 @@ package final class ChildTasks: Sendable {
         var nextKey = 0
         /// Children that have not started yet, each of which counts 1.
         var expected: Int
+        /// The number of `expected` that remain, because there may always be more children.
+        let unknown: Int
         /// The shares of the children that were released.
         var ended = Share()
         var isCancelled = false
         var isEnded = false
+        /// The priority that children get when they start, if theirs is lower.
+        var priority: TaskPriority?
         var place = Place.none
     }
 
@@ -42,10 +46,11 @@ package final class ChildTasks: Sendable {
 
     /// - Parameters:
     ///   - expected: The number of children to come.
+    ///   - isOpenEnded: Whether there may be more of them.
     ///   - isCollapsible: Whether these are the only child of a stage, whose result ends the stage.
     @usableFromInline
-    init(expected: Int, isCollapsible: Bool = false) {
-        state = Lock(State(expected: expected))
+    init(expected: Int, isOpenEnded: Bool = false, isCollapsible: Bool = false) {
+        state = Lock(State(expected: expected, unknown: isOpenEnded ? 1 : 0))
         self.isCollapsible = isCollapsible
     }
 
@@ -90,18 +95,21 @@ package final class ChildTasks: Sendable {
     @discardableResult
     @usableFromInline
     func started(_ control: TaskControl?) -> Int {
-        let (key, mustCancel) = state.withLock { state in
-            state.expected = max(state.expected - 1, 0)
+        let (key, mustCancel, priority) = state.withLock { state in
+            state.expected = max(state.expected - 1, state.unknown)
             state.nextKey += 1
-            if state.isEnded { return (state.nextKey, true) }
+            if state.isEnded { return (state.nextKey, true, nil as TaskPriority?) }
             if let control {
                 state.running[state.nextKey] = Child(control: control)
             } else {
                 state.ended.addStages(1, fraction: 1)
             }
-            return (state.nextKey, state.isCancelled)
+            return (state.nextKey, state.isCancelled, state.priority)
         }
         if mustCancel { control?.cancel() }
+        if let priority, #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+            control?.escalatePriority(to: priority)
+        }
         control?.children?.place(in: self, key)
         watchers.withLock { $0 }?.notify()
         return key
@@ -213,6 +221,16 @@ package final class ChildTasks: Sendable {
         state.withLock { state in
             state.isCancelled = true
             return state.running.inOrder.map(\.control)
+        }
+    }
+
+    /// Gives children to come at least this priority.
+    ///
+    /// - Returns: The running children, to be given it, too.
+    func raisePriority(to priority: TaskPriority) -> [TaskControl] {
+        state.withLock { state in
+            state.priority = max(state.priority ?? priority, priority)
+            return state.running.values.map(\.control)
         }
     }
 

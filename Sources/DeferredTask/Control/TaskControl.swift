@@ -98,8 +98,11 @@ package final class TaskControl: @unchecked Sendable {
         if case .children(let children) = work { children } else { nil }
     }
 
-    /// True if the task was asked to stop before its end.
-    var isCancelled: Bool { existingState?.isCancelled ?? false }
+    /// True if the task was asked to stop before its end. A Swift task can also be asked by its own code.
+    var isCancelled: Bool {
+        if let existingState, existingState.isCancelled { return true }
+        return if case .running(let task) = work { task.isCancelled } else { false }
+    }
 
     /// True if nothing is registered with the cancellation of the task.
     var isPlain: Bool { existingState?.isPlain ?? true }

@@ -55,6 +55,8 @@ package final class TaskState: Sendable {
     }
 
     private let state: Lock<State>
+    /// True once the machine is cancelled, and for ever; so that it is read without the lock.
+    private let hasCancelled = Atomic(false)
     /// The bits of the highest fraction that any reader was given; they order like the fractions.
     private let highestFraction = Atomic(UInt64(0))
 
@@ -96,7 +98,8 @@ package final class TaskState: Sendable {
         return contents.children
     }
 
-    var isCancelled: Bool { state.withLock { $0.machine.isCancelled } }
+    /// True if the task was cancelled before its end.
+    var isCancelled: Bool { hasCancelled.load(ordering: .acquiring) }
 
     /// True if nothing is registered that a cancellation would call, or that could cancel.
     var isPlain: Bool {
@@ -129,6 +132,8 @@ package final class TaskState: Sendable {
     func cancel() -> Cancellation? {
         state.withLock { state in
             guard state.machine.cancel() else { return nil }
+            // Pairs with the load in `isCancelled`.
+            hasCancelled.store(true, ordering: .releasing)
             return Cancellation(newer: state.contents.cancellation.take(), oldest: state.contents.handler.take())
         }
     }

@@ -93,6 +93,46 @@ extension FutureProtocol {
     ) -> Task<Success> where Value == Result<Success, any Error> {
         Task(future).fallback(on: executor, to: restartTask)
     }
+
+    /// Returns a task of the successes of this and another, which may be a promise, or a future of a result.
+    @_disfavoredOverload
+    @available(*, deprecated, message: "use 'zip(_:)', with 'Task(_:)' of each that is no task")
+    public func andSuccess<Success: Sendable, Other: Sendable>(
+        of other: some FutureProtocol<Result<Other, any Error>>
+    ) -> Task<(Success, Other)> where Value == Result<Success, any Error> {
+        zip(Task(future), Task(other.future))
+    }
+
+    /// Returns a task of the successes of this and two others, which may be promises, or futures of results.
+    @_disfavoredOverload
+    @available(*, deprecated, message: "use 'zip(_:)', with 'Task(_:)' of each that is no task")
+    public func andSuccess<Success: Sendable, Second: Sendable, Third: Sendable>(
+        of second: some FutureProtocol<Result<Second, any Error>>,
+        _ third: some FutureProtocol<Result<Third, any Error>>
+    ) -> Task<(Success, Second, Third)> where Value == Result<Success, any Error> {
+        zip(Task(future), Task(second.future), Task(third.future))
+    }
+
+    /// Returns a task of the successes of this and three others, which may be promises, or futures of results.
+    @_disfavoredOverload
+    @available(*, deprecated, message: "use 'zip(_:)', with 'Task(_:)' of each that is no task")
+    public func andSuccess<Success: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable>(
+        of second: some FutureProtocol<Result<Second, any Error>>,
+        _ third: some FutureProtocol<Result<Third, any Error>>,
+        _ fourth: some FutureProtocol<Result<Fourth, any Error>>
+    ) -> Task<(Success, Second, Third, Fourth)> where Value == Result<Success, any Error> {
+        zip(Task(future), Task(second.future), Task(third.future), Task(fourth.future))
+    }
+}
+
+extension Sequence where Element: FutureProtocol {
+    /// See ``Swift/Collection/allSucceeded()``. Cancels nothing, as promises and futures of results can't be cancelled.
+    @_disfavoredOverload
+    @available(*, deprecated, message: "use 'map { Task($0) }.allSucceeded()'")
+    public func allSucceeded<Success: Sendable>() -> Task<[Success]>
+    where Element.Value == Result<Success, any Error> {
+        map { Task($0.future) }.allSucceeded()
+    }
 }
 
 extension Future {

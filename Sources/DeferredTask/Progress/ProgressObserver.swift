@@ -30,14 +30,14 @@ final class ProgressObserver<E: Executor>: @unchecked Sendable {
     private var tracker: ProgressTracker?
     private let executor: E
     private let elapsed: @Sendable () -> Duration
-    private let body: @Sendable (ProgressSnapshot) -> Void
+    private let body: @Sendable (ProgressSnapshot, _ isLast: Bool) -> Void
     private let state = Lock(State())
 
     init(
         _ control: TaskControl?,
         _ executor: E,
         _ clock: some Clock<Duration>,
-        _ body: @escaping @Sendable (ProgressSnapshot) -> Void
+        _ body: @escaping @Sendable (ProgressSnapshot, _ isLast: Bool) -> Void
     ) {
         self.control = control
         self.executor = executor
@@ -107,7 +107,7 @@ final class ProgressObserver<E: Executor>: @unchecked Sendable {
             state.newest = new
             return (old, new)
         }
-        if isLast || old?.isAsFar(as: new) != true { body(new) }
+        if isLast || old?.isAsFar(as: new) != true { body(new, isLast) }
     }
 }
 

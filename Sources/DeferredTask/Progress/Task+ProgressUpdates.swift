@@ -71,14 +71,15 @@ private struct ProgressUpdates<Success: Sendable>: AsyncSequence, Sendable {
         let (stream, changes) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let inbox = Inbox()
         let reference = UnownedReference(inbox)
-        let updates = task.uponProgress(on: Loop(inbox: reference, changes: changes)) { reference.strong?.put($0) }
-        // Registered after the updates, and so called when the last delivery has been handed over.
-        let end = task.upon(.immediate) { _ in changes.finish() }
+        let loop = Loop(inbox: reference, changes: changes)
+        // The end is part of the last delivery. A handler of its own could be called first: by the thread that registers
+        // it, while another one still runs the older handlers.
+        let updates = task.observeProgress(on: loop, clock: ContinuousClock()) { snapshot, isLast in
+            reference.strong?.put(snapshot)
+            if isLast { changes.finish() }
+        }
         changes.onTermination = { reason in
-            // After `finish`, the last delivery still waits for the loop.
-            guard case .cancelled = reason else { return }
-            updates.cancel()
-            end.cancel()
+            if case .cancelled = reason { updates.cancel() }
         }
         return Iterator(changes: stream.makeAsyncIterator(), inbox: inbox)
     }

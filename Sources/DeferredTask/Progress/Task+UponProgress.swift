@@ -22,7 +22,7 @@ extension Task {
         on executor: some Executor,
         execute body: @escaping @Sendable (ProgressSnapshot) -> Void
     ) -> Registration {
-        observeProgress(on: executor, clock: ContinuousClock(), body)
+        observeProgress(on: executor, clock: ContinuousClock()) { snapshot, _ in body(snapshot) }
     }
 
     /// Calls `body` on the main actor with the progress of the task. See ``uponProgress(on:execute:)-(Executor,_)``.
@@ -34,11 +34,13 @@ extension Task {
         uponProgress(on: .main) { snapshot in MainActor.assumeIsolated { body(snapshot) } }
     }
 
-    /// - Parameter clock: The clock that measures the throughput.
+    /// - Parameters:
+    ///   - clock: The clock that measures the throughput.
+    ///   - body: Called with true for the last snapshot.
     package func observeProgress<E: Executor>(
         on executor: E,
         clock: some Clock<Duration>,
-        _ body: @escaping @Sendable (ProgressSnapshot) -> Void
+        _ body: @escaping @Sendable (ProgressSnapshot, _ isLast: Bool) -> Void
     ) -> Registration {
         let observer = ProgressObserver(control, executor, clock, body)
         let lease = ProgressObserver<E>.Lease(observer)

@@ -49,14 +49,15 @@ struct IsolatedOperation<Success: Sendable>: @unchecked Sendable {
         name: String?,
         priority: TaskPriority?,
         executorPreference executor: (any TaskExecutor)?,
+        isDetached: Bool = false,
         filling storage: Storage
     ) -> _Concurrency.Task<Void, Never> {
         typealias Start = (
-            (any Actor)?, Self, String?, TaskPriority?, (any TaskExecutor)?, Storage
+            (any Actor)?, Self, String?, TaskPriority?, (any TaskExecutor)?, Bool, Storage
         ) -> _Concurrency.Task<Void, Never>
         // SAFETY: the function touches no state of the actor, and so may be called from anywhere.
         let start = unsafeBitCast(Self.startNow, to: Start.self)
-        return start(body.isolation, self, name, priority, executor, storage)
+        return start(body.isolation, self, name, priority, executor, isDetached, storage)
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
@@ -67,9 +68,16 @@ struct IsolatedOperation<Success: Sendable>: @unchecked Sendable {
         name: String?,
         priority: TaskPriority?,
         executorPreference executor: (any TaskExecutor)?,
+        isDetached: Bool,
         filling storage: Storage
     ) -> _Concurrency.Task<Void, Never> {
-        _Concurrency.Task.immediate(name: name, priority: priority, executorPreference: executor) {
+        if isDetached {
+            return _Concurrency.Task.immediateDetached(name: name, priority: priority, executorPreference: executor) {
+                _ = actor
+                await operation.run(filling: storage)
+            }
+        }
+        return _Concurrency.Task.immediate(name: name, priority: priority, executorPreference: executor) {
             // Capturing the actor isolates the new task to it.
             _ = actor
             await operation.run(filling: storage)

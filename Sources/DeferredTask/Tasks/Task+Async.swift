@@ -11,7 +11,7 @@ extension Task {
     ///
     /// - Parameters:
     ///   - name: The name that debuggers show, as in Swift.
-    ///   - priority: As in Swift; by default that of the caller. Waiting for this task does not raise it.
+    ///   - priority: As in Swift; by default that of the caller. Awaiting this task raises it.
     ///   - operation: Kept until it returns.
     @inlinable
     @discardableResult
@@ -22,8 +22,10 @@ extension Task {
         operation: sending @escaping @isolated(any) () async throws -> Success
     ) {
         let storage = ProducerStorage<Result>()
-        let running = IsolatedOperation(operation).start(name: name, priority: priority, filling: storage)
-        self.init(storage, TaskControl(storage, storage.words, .running(running)))
+        self.init(
+            IsolatedOperation(operation).start(name: name, priority: priority, filling: storage),
+            filling: storage
+        )
     }
 
     /// Runs `operation` in Swift's concurrency, without the caller's actor, priority and task-local values.
@@ -41,7 +43,29 @@ extension Task {
         let running = _Concurrency.Task.detached(name: name, priority: priority) {
             await operation.run(filling: storage)
         }
-        return Task(storage, TaskControl(storage, storage.words, .running(running)))
+        return Task(running, filling: storage)
+    }
+
+    /// Runs `operation` in Swift's concurrency with a preferred executor, without the caller's actor, priority and
+    /// task-local values.
+    ///
+    /// Like Swift's own `Task.detached(executorPreference:)`; the parameters and cancelling are as for
+    /// ``init(name:executorPreference:priority:operation:)``.
+    @inlinable
+    @discardableResult
+    public static func detached(
+        name: String? = nil,
+        executorPreference taskExecutor: (any TaskExecutor)?,
+        priority: TaskPriority? = nil,
+        operation: sending @escaping @isolated(any) () async throws -> Success
+    ) -> Task {
+        let storage = ProducerStorage<Result>()
+        let operation = IsolatedOperation(operation)
+        let running = _Concurrency.Task
+            .detached(name: name, executorPreference: taskExecutor, priority: priority) {
+                await operation.run(filling: storage)
+            }
+        return Task(running, filling: storage)
     }
 
     /// Creates a task that runs `operation` in Swift's concurrency with a preferred executor, as Swift's own
@@ -68,7 +92,7 @@ extension Task {
         let running = _Concurrency.Task(name: name, executorPreference: taskExecutor, priority: priority) {
             await operation.run(filling: storage)
         }
-        self.init(storage, TaskControl(storage, storage.words, .running(running)))
+        self.init(running, filling: storage)
     }
 
     /// Runs `operation` now, on the calling thread, up to its first suspension, as Swift's own `Task.immediate` does.
@@ -94,7 +118,32 @@ extension Task {
         let storage = ProducerStorage<Result>()
         let running = IsolatedOperation(operation)
             .startNow(name: name, priority: priority, executorPreference: taskExecutor, filling: storage)
-        return Task(storage, TaskControl(storage, storage.words, .running(running)))
+        return Task(running, filling: storage)
+    }
+
+    /// Runs `operation` now, on the calling thread, up to its first suspension, without the caller's priority and
+    /// task-local values, as Swift's own `Task.immediateDetached` does.
+    ///
+    /// The parameters and cancelling are as for ``immediate(name:priority:executorPreference:operation:)``.
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    @inlinable
+    @discardableResult
+    public static func immediateDetached(
+        name: String? = nil,
+        priority: TaskPriority? = nil,
+        executorPreference taskExecutor: (any TaskExecutor)? = nil,
+        @_inheritActorContext @_implicitSelfCapture
+        operation: sending @escaping @isolated(any) () async throws -> Success
+    ) -> Task {
+        let storage = ProducerStorage<Result>()
+        let running = IsolatedOperation(operation).startNow(
+            name: name,
+            priority: priority,
+            executorPreference: taskExecutor,
+            isDetached: true,
+            filling: storage
+        )
+        return Task(running, filling: storage)
     }
 
     /// Runs `work` on a queue.
@@ -121,5 +170,13 @@ extension Task {
             guard storage.claim() else { return }
             storage.fulfil(with: .failure(error()))
         }
+    }
+}
+
+extension Task {
+    /// Creates the task of a Swift task that fills `storage`.
+    @inlinable
+    init(_ running: _Concurrency.Task<Void, Never>, filling storage: ProducerStorage<Result>) {
+        self.init(storage, TaskControl(storage, storage.words, .running(running)))
     }
 }

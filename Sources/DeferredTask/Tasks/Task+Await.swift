@@ -3,25 +3,33 @@ public import DeferredCore
 extension Task {
     /// The result, as soon as the task ends.
     ///
-    /// Waits even if the awaiting task is cancelled, and does not cancel this one.
+    /// Waits even if the awaiting task is cancelled, and does not cancel this one. Raises the priority of this task as
+    /// ``value`` does.
     @inlinable
     public var result: Result {
-        get async { await future.value }
+        get async {
+            if let result = peek() { return result }
+            if let control, control.isRunningInSwift { return await resultRaisingPriority(of: control) }
+            return await future.value
+        }
     }
 
     /// The value, as soon as the task succeeds.
     ///
     /// Waits even if the awaiting task is cancelled, and does not cancel this one, as in Swift's own `Task.value`.
+    /// While it waits, a `Task { }` that this task is, or was derived from, has at least the priority of the awaiting
+    /// task.
     ///
     /// - Throws: The error of the task.
     @inlinable
     public var value: Success {
-        get async throws { try await future.value.get() }
+        get async throws { try await result.get() }
     }
 
     /// Returns the value, as soon as the task succeeds; cancelling the awaiting task cancels this one.
     ///
     /// For structured concurrency: the wait ends when this task does, which decides how it reacts to a cancellation.
+    /// Raises the priority of this task as ``value`` does.
     ///
     /// - Throws: The error of the task.
     @inlinable
@@ -41,9 +49,25 @@ extension Task {
         await withTaskCancellationHandler {
             // Capturing the actor keeps the closure on it, which saves two hops.
             _ = actor
+            if let control, control.isRunningInSwift { return await resultRaisingPriority(of: control) }
             return await withUnsafeContinuation { storage.resume($0) }
         } onCancel: {
             cancel()
+        }
+    }
+
+    /// The result of a task that has not ended, and that meanwhile has the priority of the awaiting task.
+    @inlinable
+    func resultRaisingPriority(of control: TaskControl) async -> Result {
+        guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return await future.value }
+        return await withTaskPriorityEscalationHandler {
+            // With the handler in place, so that no raise is missed.
+            control.escalatePriority(to: _Concurrency.Task<Never, Never>.currentPriority)
+            let result = await withUnsafeContinuation { storage.resume($0) }
+            withExtendedLifetime(storage) {}
+            return result
+        } onPriorityEscalated: { _, priority in
+            control.escalatePriority(to: priority)
         }
     }
 }

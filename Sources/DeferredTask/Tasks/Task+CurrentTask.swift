@@ -23,6 +23,12 @@ extension Task where Success == Never {
         try await _Concurrency.Task<Never, Never>.sleep(nanoseconds: duration)
     }
 
+    /// Suspends the current Swift task for `duration` nanoseconds, also if it is cancelled. See Swift's `Task.sleep(_:)`.
+    @available(*, deprecated, renamed: "Task.sleep(nanoseconds:)")
+    public static func sleep(_ duration: UInt64) async {
+        await _Concurrency.Task<Never, Never>.sleep(duration)
+    }
+
     /// A Boolean value that indicates whether the current Swift task was cancelled.
     public static var isCancelled: Bool { _Concurrency.Task<Never, Never>.isCancelled }
 
@@ -31,6 +37,10 @@ extension Task where Success == Never {
 
     /// Lets other Swift tasks run.
     public static func yield() async { await _Concurrency.Task<Never, Never>.yield() }
+
+    /// Lets other Swift tasks run. See Swift's `Task.suspend()`.
+    @available(*, deprecated, renamed: "yield()")
+    public static func suspend() async { await yield() }
 
     /// The priority of the current Swift task.
     public static var currentPriority: TaskPriority { _Concurrency.Task<Never, Never>.currentPriority }

@@ -19,7 +19,7 @@ extension Task {
         uponFailure(on: .main) { error in MainActor.assumeIsolated { body(error) } }
     }
 
-    /// Returns a task of the value that `transform`, on the main actor, makes from this task's value. See
+    /// Returns a task of the value `transform` returns for this task's value, on the main actor. See
     /// ``map(on:_:)-(Executor,_)``.
     public func map<NewSuccess: Sendable>(
         on executor: MainActorExecutor,
@@ -46,8 +46,8 @@ extension Task {
         flatMap(on: .main) { value in try MainActor.assumeIsolated { try transform(value) } }
     }
 
-    /// Returns a task that, where this one fails, succeeds with the value that `substitute`, on the main actor, makes
-    /// from the error. See ``recover(on:_:)-(Executor,_)``.
+    /// Returns a task that replaces a failure with the value `substitute` returns on the main actor. See
+    /// ``recover(on:_:)-(Executor,_)``.
     public func recover(
         on executor: MainActorExecutor,
         _ substitute: @escaping @MainActor @Sendable (any Error) throws -> Success
@@ -55,7 +55,7 @@ extension Task {
         recover(on: .main) { error in try MainActor.assumeIsolated { try substitute(error) } }
     }
 
-    /// Returns a task that fails with the error that `transform`, on the main actor, makes from this task's error. See
+    /// Returns a task that replaces the error of a failure with the one `transform` returns on the main actor. See
     /// ``mapError(on:_:)-(Executor,_)``.
     public func mapError(
         on executor: MainActorExecutor,
@@ -64,7 +64,7 @@ extension Task {
         mapError(on: .main) { error in try MainActor.assumeIsolated { try transform(error) } }
     }
 
-    /// Returns a task that, where this one fails, ends as the task that `substitute` starts on the main actor. See
+    /// Returns a task that replaces a failure with the result of the task `substitute` starts on the main actor. See
     /// ``fallback(on:to:)-(Executor,_)``.
     public func fallback(
         on executor: MainActorExecutor,
@@ -82,7 +82,7 @@ extension Task {
         always(on: .main) { result in MainActor.assumeIsolated { body(result) } }
     }
 
-    /// Returns a task that starts work on the main actor, and again after failures, as the policy allows. See
+    /// Returns a task that starts work on the main actor, and again after each failure that the policy retries. See
     /// ``retry(_:on:_:)-(_,Executor,_)``.
     public static func retry(
         _ policy: RetryPolicy,

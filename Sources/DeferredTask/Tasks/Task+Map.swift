@@ -2,7 +2,7 @@ public import DeferredCore
 
 extension Task {
     // The comment on `map` of a future says why operators take `any Executor`, and are inlined always.
-    /// Returns a task of the value that `transform` makes from this task's value.
+    /// Returns a task of the value `transform` returns for this task's value.
     ///
     /// - Parameters:
     ///   - executor: The executor that runs `transform`; by default, it runs on the thread that ends this task.

@@ -80,7 +80,9 @@ extension Task {
             storage.upon(executor, body)
         }
 
-        /// The result, or `nil` if there is none yet.
+        /// The result, or `nil` if there is none yet; runs handlers that this thread has put off first.
+        ///
+        /// See ``DeferredCore/Deferred/peek()``.
         @inlinable
         public func peek() -> Result? { storage.look() }
 

@@ -1,7 +1,7 @@
 public import DeferredCore
 
 extension Task {
-    /// Returns a task that, where this one fails, succeeds with the value that `substitute` makes from the error.
+    /// Returns a task that replaces a failure with the value `substitute` returns.
     ///
     /// - Parameters:
     ///   - executor: The executor that runs `substitute`; by default, it runs on the thread that ends this task. Values
@@ -25,7 +25,7 @@ extension Task {
         derive(executor, TaskRecover(body: substitute))
     }
 
-    /// Returns a task that, where this one fails, fails with the error that `transform` makes from its error.
+    /// Returns a task that replaces the error of a failure with the one `transform` returns.
     ///
     /// For errors of a lower layer that callers should see as errors of this one. A cancelled request fails with a
     /// cancellation, too: pass on errors for which `isCancellation` is true, so that callers still recognise them.
@@ -50,7 +50,7 @@ extension Task {
         recover(on: executor) { error in throw try transform(error) }
     }
 
-    /// Returns a task that, where this one fails, ends as the task that `substitute` starts.
+    /// Returns a task that replaces a failure with the result of the task `substitute` starts.
     ///
     /// - Parameters:
     ///   - executor: The executor that runs `substitute`; by default, it runs on the thread that ends this task. Values

@@ -19,12 +19,15 @@ public import DeferredCore
 /// could cancel, its cancellation handlers are freed. A derived task keeps no result but its own; it also keeps its
 /// executor. All members are safe to use from any thread.
 ///
-/// In a file that imports this module, `Task { }`, `Task.sleep(for:)` and the like still mean what they mean in Swift,
-/// with two exceptions. This `Task` has one generic argument: declare tasks as `Task<Void>`, and spell Swift's own
-/// `_Concurrency.Task<Void, Never>`, or use a `typealias`. And since any task can fail, its ``value`` takes `try`.
+/// In a file that imports this module, `Task { }`, `Task.sleep(for:)` and the like still mean what they mean in Swift.
+/// This `Task` has one generic argument: declare tasks as `Task<Void>`, and spell Swift's own
+/// `_Concurrency.Task<Void, Never>`, or use a `typealias`. Since any task can fail, its ``value`` takes `try`. The article
+/// "Using async/await" compares all uses.
 public struct Task<Success: Sendable>: FutureProtocol, Cancellable {
     /// The result of a task: its value, or its error.
     public typealias Result = Swift.Result<Success, any Error>
+    /// The type of the error: any task can fail.
+    public typealias Failure = any Error
 
     @usableFromInline package let storage: FutureStorage<Result>
     /// `nil` for a task that was created with its result.
@@ -92,7 +95,8 @@ public struct Task<Success: Sendable>: FutureProtocol, Cancellable {
             self.init(storage, nil)
             return
         }
-        // Registered now, so that it is told before handlers that are added later.
+        // Registered now, so that it is told before handlers that are added before the end. A handler that is added during
+        // the end, by another thread, may come first, and finds the future finished; nothing relies on more.
         let notice = storage.notice { notice, future in
             let result = unsafeDowncast(future, to: FutureStorage<Result>.self).peek()
             if let attached = notice.end(hasFailed: result?.isFailure ?? false) { TaskState.end(attached) }
@@ -146,7 +150,9 @@ public struct Task<Success: Sendable>: FutureProtocol, Cancellable {
         storage.upon(executor, body)
     }
 
-    /// The result, or `nil` if the task has not ended.
+    /// The result, or `nil` if the task has not ended; runs handlers that this thread has put off first.
+    ///
+    /// See ``DeferredCore/Deferred/peek()``.
     ///
     /// - Complexity: O(1): one load.
     @inlinable

@@ -1,7 +1,7 @@
 public import DeferredCore
 
 extension Task {
-    /// Returns a task that starts work, and again after failures, as the policy allows.
+    /// Returns a task that starts work, and starts it again after failures, as the policy allows.
     ///
     /// ```swift
     /// let page = Task.retry(RetryPolicy(attempts: 3)) { _ in session.beginDataTask(with: url) }

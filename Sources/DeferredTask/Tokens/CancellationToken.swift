@@ -24,9 +24,11 @@ public struct CancellationToken: Sendable {
 
     /// A Boolean value that indicates whether the source was cancelled.
     ///
+    /// Runs no other code, and so may be read where a lock is held.
+    ///
     /// - Complexity: O(1): one load.
     @inlinable
-    public var isCancelled: Bool { state?.look() == .cancelled }
+    public var isCancelled: Bool { state?.peek() == .cancelled }
 
     /// Throws if the source was cancelled.
     ///

@@ -50,7 +50,7 @@ extension StubLoader {
             self.init("\(method) \(path)", answers) { $0.method == method && $0.path == path }
         }
 
-        private init(
+        init(
             _ description: String,
             _ answers: [Answer],
             _ matches: @escaping @Sendable (HTTPRequest) -> Bool

@@ -64,13 +64,17 @@ public final class StubLoader: HTTPLoader {
     ///   - first: An expectation. It gives its answers in order, and repeats the last one.
     ///   - others: Further expectations.
     ///   - clock: The clock by which delays are measured.
-    public init(
+    public convenience init(
         expecting first: Expectation,
         _ others: Expectation...,
         clock: any Clock<Duration> = ContinuousClock()
     ) {
+        self.init([first] + others, clock: clock)
+    }
+
+    init(_ expectations: [Expectation], clock: any Clock<Duration>) {
         self.clock = clock
-        let script = ExpectationScript([first] + others)
+        let script = ExpectationScript(expectations)
         answer = { _, request throws(UnexpectedRequest) in try script.answer(to: request) }
     }
 
@@ -118,7 +122,7 @@ public final class StubLoader: HTTPLoader {
         play(answer.steps[...], answer.ending, task)
     }
 
-    /// Counts the reset.
+    /// Counts this call in ``resetCount``, and ends at once.
     public func reset() -> Future<Void> {
         state.withLock { $0.resetCount += 1 }
         return Future(value: ())

@@ -17,7 +17,8 @@ extension Options {
           -H, --header 'N: V'  Send this header with every request.
               --retries N      Retry a failed download up to N times. Default: 4.
               --timeout S      Wait up to S seconds for a silent server. Default: 30.
-              --engine NAME    Use urlsession (the default) or, on Linux, libcurl.
+              --engine NAME    Use urlsession, libcurl (on Linux only), or automatic,
+                               the default: the better one for the platform.
           -q, --quiet          Print only errors.
           -h, --help           Print this help and exit.
           -V, --version        Print the version and exit.
@@ -28,14 +29,16 @@ extension Options {
 
         A file is named after the last part of its URL's path, or index.html. If several
         files would get the same name, a tag made from the URL is added to each of them;
-        it is the same on every run. A complete file of that name is replaced.
+        it is the same on every run. A complete file of that name is replaced. Files
+        have the time of their download, not that of the server's file.
 
         Until a file is complete, its bytes are in NAME.partial. Run the same command
         again to resume; NAME.partial.validator records which version of the file they
         belong to. Temporary failures (no connection, a truncated body, a timeout, or
         status 408, 429, 500, 502, 503 or 504) are retried after growing pauses, or when
         the server asks for it; meanwhile, another file takes the place. Ctrl-C stops
-        all downloads and keeps what can be resumed. A second Ctrl-C exits immediately.
+        all downloads and keeps what can be resumed, but for the demonstration, which
+        has another server each time. A second Ctrl-C exits immediately.
 
         If standard output is not a terminal, or if TERM=dumb, only one line for each
         finished file is printed. NO_COLOR turns colours off.

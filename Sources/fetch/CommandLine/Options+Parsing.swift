@@ -69,9 +69,11 @@ extension Options {
     }
 
     private static func engine(_ text: String, _ name: String) throws(ProgramExit) -> URLClient.Configuration.Engine {
-        let engines: [String: URLClient.Configuration.Engine] = ["urlsession": .urlSession, "libcurl": .libcurl]
+        let engines: [String: URLClient.Configuration.Engine] = [
+            "automatic": .automatic, "urlsession": .urlSession, "libcurl": .libcurl,
+        ]
         if let engine = engines[text] { return engine }
-        throw .usage("\(quoted(text)) after \(name) is neither urlsession nor libcurl")
+        throw .usage("\(quoted(text)) after \(name) is none of automatic, urlsession and libcurl")
     }
 
     private static func quoted(_ text: String) -> String { "\"\(PrintableText.escaping(text))\"" }

@@ -23,7 +23,7 @@ struct Options: Equatable {
     /// The idle timeout: the longest silence of a server, in seconds.
     var timeout = 30.0
 
-    var engine = URLClient.Configuration.Engine.urlSession
+    var engine = URLClient.Configuration.Engine.automatic
     var isQuiet = false
 }
 

@@ -59,9 +59,17 @@ extension DownloadFailure {
 
     /// Splits a text that usually ends with advice, after a semicolon.
     private init(advising text: String) {
-        let parts = text.components(separatedBy: "; ")
+        let parts = Self.spelling(text).components(separatedBy: "; ")
         let advice = parts.count > 1 ? parts[parts.count - 1] : "correct the URL"
         self.init(reason: parts.prefix(max(1, parts.count - 1)).joined(separator: "; "), advice: advice)
+    }
+
+    /// Replaces settings of the library by options of the program.
+    private static func spelling(_ text: String) -> String {
+        [
+            ("a URLClient with the engine .libcurl", "--engine libcurl"), ("the engine .libcurl", "--engine libcurl"),
+            ("the engine .urlSession", "--engine urlsession"), (".urlSession", "--engine urlsession"),
+        ].reduce(text) { $0.replacing($1.0, with: $1.1) }
     }
 
     private static let statuses: [(codes: Set<Int>, advice: String)] = [

@@ -14,6 +14,8 @@ final class DownloadRun {
     private let list: JobList
     private let headers: HTTPHeaders
     private let display: Display
+    /// True if the same command downloads the same files into the same directory.
+    private let isRepeatable: Bool
     private let client: URLClient
     private let frames = Frames()
     private let finished = Deferred<Int>()
@@ -22,8 +24,9 @@ final class DownloadRun {
     private var rate: Double?
     private var isStopping = false
 
-    init(_ list: JobList, options: Options, display: Display) {
+    init(_ list: JobList, options: Options, display: Display, isRepeatable: Bool) {
         (self.list, self.headers, self.display) = (list, options.headers, display)
+        self.isRepeatable = isRepeatable
         files = list.jobs.map { FileProgress(name: $0.name, path: $0.shownPath) }
         var configuration = URLClient.Configuration()
         configuration.engine = options.engine
@@ -85,7 +88,8 @@ final class DownloadRun {
             let (job, failure) = (list.jobs[index], DownloadFailure(error))
             files[index].phase = .failed(reason: failure.reason)
             let url = job.url.absoluteString
-            display.report(failure.line(for: url, attempts: files[index].attempts, kept: job.keptCount))
+            let kept = isRepeatable ? job.keptCount : 0
+            display.report(failure.line(for: url, attempts: files[index].attempts, kept: kept))
         }
         display.ended(files[index])
     }
@@ -99,8 +103,8 @@ final class DownloadRun {
         frames.stop()
         if isStopping {
             let count = list.jobs.count { $0.keptCount > 0 }
-            let advice = count == 0 ? "to start over" : "to resume \(count == 1 ? "1 file" : "\(count) files")"
-            display.report("stopped; run the same command again \(advice)")
+            let aim = count == 0 ? "to start over" : "to resume \(count == 1 ? "1 file" : "\(count) files")"
+            display.report(isRepeatable ? "stopped; run the same command again \(aim)" : "stopped")
         }
         let total = TotalProgress(files)
         display.finish(total, elapsed: .now - beginning)

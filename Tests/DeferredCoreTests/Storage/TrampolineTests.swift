@@ -71,6 +71,23 @@ struct TrampolineTests {
         }
     }
 
+    @Test func `values that contain futures are freed to any depth`() async {
+        await onThread(stackSize: 512 << 10) {
+            let lifetimes = Lifetimes()
+            var (small, large) = (Future<SmallNode>.never, Future<LargeNode>.never)
+            let deferred = Deferred<SmallNode>()
+            for _ in 0..<50_000 {
+                small = Future(value: SmallNode(token: lifetimes.make(), next: small))
+                large = Future(value: LargeNode(token: lifetimes.make(), next: large.map { $0 }))
+            }
+            deferred.fill(with: SmallNode(token: lifetimes.make(), next: small))
+            (small, large) = (.never, .never)
+            #expect(lifetimes.count == 50_001)
+            _ = consume deferred
+            #expect(lifetimes.count == 0)
+        }
+    }
+
     @Test func `deeper handlers run before the outermost fill returns, in their order`() {
         let log = Log<Int>()
         let futures = (0..<200).map { _ in Deferred<Int>() }
@@ -134,4 +151,16 @@ struct TrampolineTests {
 
 private struct Inline: Executor {
     func submit(_ body: @escaping @Sendable () -> Void) { body() }
+}
+
+private struct SmallNode: Sendable {
+    let token: Lifetimes.Token
+    let next: Future<SmallNode>
+}
+
+/// A value that does not fit into a future's own memory.
+private struct LargeNode: Sendable {
+    let token: Lifetimes.Token
+    let next: Future<LargeNode>
+    let others = (0, 1, 2, 3)
 }

@@ -73,6 +73,21 @@ struct HTTPBodyTests {
         #expect(request.headers["Content-Length"] == "\(request.body.count)")
     }
 
+    @Test func `multipart bodies with files have a length, too`() async throws {
+        let folder = try TemporaryDirectory()
+        try LoopbackServer.Payload.patternBytes(0..<300_000).write(to: folder.file)
+        let server = try LoopbackServer { .response(body: .bytes($0.body)) }
+        defer { server.stop() }
+        let body = HTTPBody.multipart([.init(name: "f", file: folder.file), .init(name: "a", text: "1")])
+        for loader in URLSessionLoader.each {
+            let task = loader.load(HTTPRequest(.post, url: server.url("/"), body: body))
+            let response = try await task.get()
+            let sent = try #require(server.requests.last).headers
+            #expect(sent["Content-Length"] == "\(try #require(body.length))" && sent["Transfer-Encoding"] == nil)
+            #expect(Int64(response.body.count) == body.length && sent["Content-Type"] == body.contentType)
+        }
+    }
+
     @Test func `a body with files can be sent again`() async throws {
         let folder = try TemporaryDirectory()
         try Data("file".utf8).write(to: folder.file)

@@ -54,4 +54,14 @@ struct HTTPLinkTests {
         two.load(.example)
         #expect(stub.requests.count == 1 && throttle.waitingCount == 1)
     }
+
+    @Test(arguments: [true, false])
+    func `a chain binds tighter than a condition, and looser than a default`(isTest: Bool) {
+        let (stub, other): (StubLoader, StubLoader?) = (StubLoader(.response(201)), StubLoader(.response(202)))
+        let chain = isTest ? Retry() --> stub : Retry() --> Validate() --> Log { _ in } --> StubLoader(.response(203))
+        #expect(chain.load(.example).statusNow == (isTest ? 201 : 203))
+        #expect((Retry() --> other ?? stub).load(.example).statusNow == 202)
+        let erased: any HTTPLoader = isTest ? Retry() --> stub : Throttle(maximum: 1) --> stub
+        #expect(erased.load(.example).statusNow == 201)
+    }
 }

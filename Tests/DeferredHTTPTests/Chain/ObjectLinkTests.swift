@@ -44,4 +44,17 @@ struct ObjectLinkTests {
         #expect((Retry() --> Passing()).load(.example).codeNow == .cannotConnect)
         #expect((Passing() --> Throttle(maximum: 1)).load(.example).codeNow == .cannotConnect)
     }
+
+    @Test func `joined where its type isn't known, an object refuses every request and says why`() throws {
+        func join<Link: HTTPLink>(_ link: Link, _ next: any HTTPLoader) -> any HTTPLoader { link --> next }
+        let (stub, link) = (StubLoader(.response()), Marking())
+        let chains = [join(link, stub), (link as any HTTPLink) --> stub, Retry() --> join(link, Retry() --> stub)]
+        for chain in chains {
+            guard case .failure(let error) = try #require(chain.load(.example).peek()) else { continue }
+            #expect(error.code == .cannotConnect && error.underlying is MisjoinedObject)
+            #expect("\(error)".contains("Marking is an object"))
+        }
+        #expect(stub.requests.isEmpty)
+        #expect(join(Retry(), stub).load(.example).statusNow == .ok)
+    }
 }

@@ -81,6 +81,17 @@ struct DeliveryTests {
         #expect(waiting.statusNow == .ok)
     }
 
+    @Test func `a throttle, and a status that is not accepted`() throws {
+        let throttle = Throttle(maximum: 1)
+        let chain = throttle --> Validate() --> StubLoader(fed(404), .response())
+        let refused = chain.load(request)
+        let waiting = chain.load(.example)
+        #expect(throttle.waitingCount == 1 && waiting.peek() == nil)
+        guard case .failure(let error) = try #require(refused.peek()) else { return }
+        error.response?.stream?.cancel()
+        #expect(waiting.statusNow == .ok)
+    }
+
     @Test func `a throttle gets its place back from a stream that nobody reads`() async throws {
         let throttle = Throttle(maximum: 1)
         let chain = throttle --> StubLoader(fed(), .response())

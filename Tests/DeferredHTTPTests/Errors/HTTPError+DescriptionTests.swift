@@ -80,7 +80,60 @@ struct HTTPErrorDescriptionTests {
         }
     }
 
-    @Test func `a foreign cause is named by its type, since its text might contain a secret`() throws {
+    @Test func `a foreign cause that describes itself is shown, without secrets`() throws {
+        struct Described: Error, CustomStringConvertible { let description: String }
+        struct Localized: LocalizedError { let errorDescription: String? }
+        for (text, shown) in [
+            ("no seat left", "no seat left"), ("token=hunter2, seat 3", "token=…, seat 3"),
+            ("Authorization: Bearer hunter2", "Authorization: …"),
+            (#"{"api_key": "hunter2", "a": 1}"#, #"{"api_key": "…", "a": 1}"#),
+            ("got Bearer hunter2", "got Bearer …"),
+            ("at https://me:hunter2@host/?access_token=hunter2#x", "at https://…@host/?access_token=…"),
+            ("two\nlines", #"two\nlines"#),
+        ] {
+            for error in [Described(description: text), Localized(errorDescription: text)] as [any Error] {
+                let line = "\(HTTPError(.unknown, request: .example, underlying: error))"
+                #expect(line == "GET https://example.com/: failed (\(type(of: error)): \(shown))")
+            }
+        }
+    }
+
+    @Test func `a failure to decode says where it is, what was expected and what was found`() throws {
+        struct User: Decodable { let name: String, age: Int }
+        struct Page: Decodable { let users: [User], token: Int? }
+        for (body, shown) in [
+            (#"{"users": [{"name": "a", "age": 1}, {"name": "b"}]}"#, #"there is no "age" in users[1]"#),
+            (#"{"users": [{"name": "a", "age": "old"}]}"#, #"users[0].age is "old" instead of Int"#),
+            (#"{"users": [{"name": null, "age": 1}]}"#, "users[0].name is null instead of String"),
+            (#"{"users": [{"name": [], "age": 1}]}"#, "users[0].name is an array instead of String"),
+            (#"{"users": {}}"#, "users is an object instead of Array<Any>"),
+            (#"{"users": [], "token": "hunter2"}"#, "token is … instead of Int"),
+            ("[1]", "the body is an array instead of Dictionary<String, Any>"),
+            ("<html>", "the body is not JSON"), ("", "the body is empty"),
+        ] {
+            let response = HTTPResponse(request: .example, status: .ok, body: Data(body.utf8))
+            let error = #expect(throws: HTTPError.self) { try response.decode(Page.self) }
+            let line = "\(try #require(error))"
+            #expect(
+                line.hasPrefix("GET https://example.com/: cannot decode the body, status 200 OK (\(shown)"),
+                "\(line)"
+            )
+            #expect(!line.contains("hunter2"))
+        }
+    }
+
+    @Test func `decoding a body that is not in memory says so`() throws {
+        let stream = HTTPResponse(request: .example, status: .ok, stream: .empty)
+        let file = HTTPResponse(request: .example, status: .ok, file: URL(filePath: "/tmp/x"))
+        for response in [stream, file] {
+            let error = #expect(throws: HTTPError.self) { try response.decode(Int.self) }
+            #expect(error?.code == .cannotDecode && error?.underlying is BodyNotInMemory)
+        }
+    }
+
+    @Test func `a foreign cause without a description is named by its type, since its text might contain a secret`()
+        throws
+    {
         struct Failure: Error { let token = "tok123" }
         let text = "\(HTTPError(.unknown, request: try request(), underlying: Failure()))"
         #expect(text.contains("Failure") && !text.contains("tok123"))

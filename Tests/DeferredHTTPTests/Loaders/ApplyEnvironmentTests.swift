@@ -55,4 +55,30 @@ struct ApplyEnvironmentTests {
         request.environment = HTTPEnvironment(host: "staging")
         #expect(try sent(request).url?.absoluteString == "https://staging/x")
     }
+
+    @Test func `redirects to another origin carry neither its headers nor secrets on`() async throws {
+        let other = try LoopbackServer { _ in .status(204) }
+        let server = try LoopbackServer { request in
+            request.path == "/same" ? .redirect(to: other.url("/other").absoluteString) : .redirect(to: "/same")
+        }
+        defer { for server in [server, other] { server.stop() } }
+        let environment = HTTPEnvironment(
+            scheme: "http",
+            host: "127.0.0.1",
+            port: Int(server.port),
+            headers: ["X-Tenant": "t", "x-api-key": "k", "Accept": "text/plain"]
+        )
+        for loader in URLSessionLoader.each {
+            var request = HTTPRequest(path: "/", headers: ["X-Auth-Token": "a", "Idempotency-Key": "i", "X-Own": "o"])
+            request.headers["accept"] = "text/html"
+            let response = try await (ApplyEnvironment(environment) --> loader).load(request).get()
+            #expect(response.status == .noContent)
+            let sent = try server.requests.suffix(2).map(\.headers) + [#require(other.requests.last).headers]
+            for (name, values) in [
+                ("X-Tenant", ["t", "t", nil]), ("X-API-Key", ["k", "k", nil]), ("X-Auth-Token", ["a", "a", nil]),
+                ("Idempotency-Key", ["i", "i", "i"]), ("X-Own", ["o", "o", "o"]),
+                ("Accept", ["text/html", "text/html", "text/html"]),
+            ] { #expect(sent.map { $0[name] } == values, "\(name)") }
+        }
+    }
 }

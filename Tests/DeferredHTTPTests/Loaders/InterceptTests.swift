@@ -126,6 +126,48 @@ struct InterceptTests {
         stub.tasksInFlight[0].succeed(.ok)
         _ = try await task.value
     }
+
+    @Test func `next may escape into child tasks`() async throws {
+        let stub = StubLoader { .response(body: $0.path) }
+        let kept = Lock<Intercept.Next?>(nil)
+        let chain =
+            Intercept { request, next in
+                kept.withLock { $0 = next }
+                return try await withThrowingTaskGroup(of: HTTPResponse.self) { group in
+                    for path in ["/a", "/b"] {
+                        group.addTask { try await next(HTTPRequest(host: "host", path: path)) }
+                    }
+                    var texts: [String] = []
+                    for try await response in group { texts.append(response.text) }
+                    return HTTPResponse(request: request, status: .ok, body: Data(texts.sorted().joined().utf8))
+                }
+            } --> stub
+        #expect(try await chain.load(.example).get().text == "/a/b")
+        let next = try #require(kept.withLock { $0.take() })
+        await #expect(throws: HTTPError.self) { _ = try await next(.example) }
+        #expect(stub.requests.count == 2)
+    }
+
+    @Test func `a closure that resets its chain does not wait for its own request`() async {
+        let (chain, clock, journal) = (Deferred<any HTTPLoader>(), ManualClock(), Journal<String>())
+        let signingOut = Intercept { request, next in
+            let response = try await next(request)
+            journal.add("response")
+            await chain.peek()?.reset().value
+            journal.add("reset")
+            return response
+        }
+        let autocancel = Autocancel(clock: clock)
+        chain.fill(
+            with: ResetGuard() --> autocancel --> Retry() --> signingOut --> autocancel --> StubLoader(.response(401))
+        )
+        let task = chain.peek()?.load(.example)
+        // Without a limit of time, since the clock stands still.
+        await #expect(throws: HTTPError.self) { try await task?.value }
+        #expect(task?.codeNow == .cancelled)
+        await chain.value.reset().value
+        try? await eventually { journal.entries == ["response", "reset"] }
+    }
 }
 
 extension HTTPResult {

@@ -43,6 +43,14 @@ struct LogEventsTests {
         #expect(kinds == ["began", "ended: timed out", "began", "response 204", "ended 204, 0 bytes"])
     }
 
+    @Test func `all logs of a chain, and all attempts, have the identifier of the caller's task`() {
+        let chain =
+            log --> Retry(.custom { $0.number < 3 ? .zero : nil }) --> ModifyRequest { $0.headers["X-A"] = "1" } --> log
+            --> StubLoader(.response(503))
+        let task = chain.load(.example)
+        #expect(events.entries.count > 9 && Set(events.entries.map(\.id)) == [task.id])
+    }
+
     @Test func `times are measured`() {
         let (clock, stub) = (ManualClock(), StubLoader())
         (DeferredHTTP.Log.events(clock: clock) { [events] in events.add($0) } --> stub).load(.example)

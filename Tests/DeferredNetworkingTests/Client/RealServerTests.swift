@@ -83,7 +83,7 @@ struct RealServerTests {
         while first.progress.fractionCompleted < 0.1 { await _Concurrency.Task.yield() }
         first.cancel()
         _ = await first.failure()
-        try await eventually { client.core.transferCount == 0 }
+        try await eventually { client.transport.transferCount == 0 }
         let (file, response) = try await client.download(request, to: folder.file).get()
         #expect(response.statusCode == 206)
         let size = try FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int64

@@ -117,7 +117,30 @@ extension URLClientTests {
             task.cancel()
             #expect(await task.ending() == .url(.cancelled))
             try await eventually { answer.isCancelled }
-            #expect(client.core.requestCount == 0)
+            #expect(client.transport.requestCount == 0)
+        }
+
+        @Test func `a request that is cancelled is not kept by a credential that never comes`() async throws {
+            let server = try server(accepts: "nothing")
+            defer { server.stop() }
+            let (asked, answer, lifetimes) = (
+                Deferred<Void>(), Deferred<Task<URLClient.Credential?>.Result>(), Lifetimes()
+            )
+            let client = URLClient.fresh {
+                $0.authentication = .custom { _ in
+                    asked.fill()
+                    return Task(answer)
+                }
+            }
+            var options: URLClient.RequestOptions? = URLClient.RequestOptions()
+            options?.monitor = { [token = lifetimes.make()] _ in token.touch() }
+            let task = client.begin(URLRequest(url: server.url("/")), options: options ?? .init())
+            options = nil
+            await asked.value
+            task.cancel()
+            #expect(await task.ending() == .url(.cancelled))
+            try await eventually { lifetimes.count == 0 }
+            withExtendedLifetime(answer) {}
         }
 
         @Test func `a request's own credential is left alone`() async throws {

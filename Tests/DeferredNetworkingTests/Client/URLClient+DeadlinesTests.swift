@@ -60,7 +60,7 @@ extension URLClientTests {
             defer { server.stop() }
             let client = URLClient.fresh { $0.deadlines.total = .milliseconds(150) }
             #expect(await client.begin(server.url("/")).ending() == .client(.deadlineExceeded))
-            try await eventually { client.core.transferCount == 0 }
+            try await eventually { client.transport.transferCount == 0 }
         }
 
         @Test func `the total deadline holds for a request that waits for its turn`() async throws {
@@ -90,7 +90,7 @@ extension URLClientTests {
                 // A late deadline lets some requests succeed.
                 _ = await client.begin(server.url("/")).ending()
             }
-            try await eventually { client.core.requestCount == 0 && client.core.transferCount == 0 }
+            try await eventually { client.transport.requestCount == 0 && client.transport.transferCount == 0 }
             await client.shutdown().value
         }
 
@@ -112,7 +112,7 @@ extension URLClientTests {
                 $0.retries.random = { 0.999 }
             }
             let pausing = client.begin(server.url("/"))
-            try await eventually { server.requestCount == 1 && client.core.transferCount == 0 }
+            try await eventually { server.requestCount == 1 && client.transport.transferCount == 0 }
             pausing.cancel()
             for timeout in [TimeInterval.greatestFiniteMagnitude, 1e20] {
                 let request = URLRequest(server.url("/")) { $0.timeoutInterval = timeout }

@@ -132,7 +132,11 @@ extension URLClientTests {
             let client = URLClient.fresh { $0.engine = .urlSession }
             for host in ["::1", "fe80::1%25eth0", "::ffff:127.0.0.1"] {
                 let url = try #require(URL(string: "http://[\(host)]:9/"))
-                let tasks = [client.begin(url).ignored(), URLSession.fresh().beginDataTask(with: url).ignored()]
+                let tasks = [
+                    client.begin(url).ignored(),
+                    URLSession.fresh({ $0.protocolClasses = AbsentProtocol.needingSession }).beginDataTask(with: url)
+                        .ignored(),
+                ]
                 for task in tasks {
                     guard case .failure(let error as URLClientError) = try #require(task.peek()) else { return }
                     #expect(
@@ -151,7 +155,9 @@ extension URLClientTests {
             let client = URLClient.fresh { $0.engine = .urlSession }
             for error in [
                 await client.begin(server.url("/")).failure(),
-                await URLSession.fresh().beginDataTask(with: server.url("/")).failure(),
+                await URLSession.fresh({ $0.protocolClasses = AbsentProtocol.needingSession }).beginDataTask(
+                    with: server.url("/")
+                ).failure(),
             ] {
                 let error = try #require(error as? URLClientError)
                 #expect(error.url?.absoluteString == "http://[::1]:9/there")

@@ -50,7 +50,7 @@ extension URLClientTests {
             #expect(await client.begin(server.url("/stall"), options: hasty).ending() == .client(.deadlineExceeded))
         }
 
-        @Test(.enabled(if: !isLibcurlTested)) func `a request's priority is that of its tasks`() async throws {
+        @Test func `a request's priority is that of its tasks, over URLSession`() async throws {
             let client = URLClient.fresh { $0.session.protocolClasses = [StubProtocol.self] }
             let url = try #require(URL(string: "http://stub/priority"))
             #expect(try await client.begin(url, options: .init(priority: 0.75)).text() == "0.75")

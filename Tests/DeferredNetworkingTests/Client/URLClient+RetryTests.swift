@@ -167,7 +167,7 @@ extension URLClientTests {
             await clock.sleeping.value
             task.cancel()
             #expect(await task.ending() == .url(.cancelled))
-            #expect(client.core.requestCount == 0)
+            #expect(client.transport.requestCount == 0)
         }
 
         @Test func `a request that yields its place lets others run in its pause`() async throws {

@@ -49,7 +49,7 @@ extension URLClientTests {
             }
             await #expect(throws: URLClientError.shutDown) { for try await _ in response.body {} }
             await closed.value
-            #expect(client.core.requestCount == 0 && client.core.transferCount == 0)
+            #expect(client.transport.requestCount == 0 && client.transport.transferCount == 0)
             #expect(await client.begin(server.url("/")).ending() == .client(.shutDown))
         }
 
@@ -94,17 +94,17 @@ extension URLClientTests {
                 return .response(body: "hello")
             }
             defer { server.stop() }
-            weak var core: ClientCore?
+            weak var transport: Transport?
             let task: Task<(Data, HTTPURLResponse)>
             do {
                 let client = URLClient.fresh()
-                core = client.core
+                transport = client.transport
                 task = client.begin(server.url("/"))
                 await arrived.value
             }
             dropped.fill()
             #expect(try await task.text() == "hello")
-            try await eventually { core == nil && server.openConnectionCount == 0 }
+            try await eventually { transport == nil && server.openConnectionCount == 0 }
         }
 
         @Test func `beginning while another thread invalidates never traps`() async throws {

@@ -76,7 +76,7 @@ extension URLClientTests {
             defer { server.stop() }
             let folder = try TemporaryDirectory()
             let endings = Endings()
-            weak var core: ClientCore?
+            weak var transport: Transport?
             do {
                 let client = URLClient.fresh {
                     $0.authentication = .basic(user: "me", password: "secret")
@@ -84,7 +84,7 @@ extension URLClientTests {
                     $0.retries.attempts = 2
                     $0.retries.clock = NotingClock()
                 }
-                core = client.core
+                transport = client.transport
                 let workers = 8
                 await withTaskGroup { group in
                     for worker in 0..<workers {
@@ -108,22 +108,24 @@ extension URLClientTests {
                 #expect(endings.cancelled.load(ordering: .relaxed) > Self.count / 10)
                 // Not all requests ended in the queue: many reached the server.
                 #expect(server.requestCount > Self.count / 10)
-                try await eventually { client.core.requestCount == 0 && client.core.transferCount == 0 }
+                try await eventually { client.transport.requestCount == 0 && client.transport.transferCount == 0 }
                 #expect(try await client.begin(server.url("/redirect")).text() == "hello")
                 #expect(try await client.begin(server.url("/basic")).text() == "welcome")
             }
-            try await eventually { core == nil && server.openConnectionCount == 0 }
+            try await eventually { transport == nil && server.openConnectionCount == 0 }
             #expect(endings.count.load(ordering: .acquiring) == Self.count)
             #expect(try folder.contents().allSatisfy { !$0.contains("partial") })
         }
 
-        @Test(.enabled(if: !isLibcurlTested))
-        func `a deadline holds while the queue of all sessions is blocked`() async throws {
+        @Test func `a deadline holds while the queue of all sessions is blocked`() async throws {
             let server = try LoopbackServer { _ in .response(body: "hello") }
             defer { server.stop() }
             let gate = Deferred<Void>()
             URLSessionEngine.control.async { gate.wait() }
-            let client = URLClient.fresh { $0.deadlines.total = .milliseconds(50) }
+            let client = URLClient.fresh {
+                $0.engine = .urlSession
+                $0.deadlines.total = .milliseconds(50)
+            }
             #expect(await client.begin(server.url("/")).ending() == .client(.deadlineExceeded))
             gate.fill()
         }

@@ -53,7 +53,7 @@ extension URLClientTests {
                 }
             }
             #expect(count > 50)
-            try await eventually { client.core.requestCount == 0 && client.core.transferCount == 0 }
+            try await eventually { client.transport.requestCount == 0 && client.transport.transferCount == 0 }
         }
 
         @Test func `a stream that nobody reads ends when it is dropped`() async throws {
@@ -61,7 +61,7 @@ extension URLClientTests {
             defer { server.stop() }
             let client = URLClient.fresh()
             _ = try await client.stream(URLRequest(url: server.url("/"))).get()
-            try await eventually { client.core.requestCount == 0 && client.core.transferCount == 0 }
+            try await eventually { client.transport.requestCount == 0 && client.transport.transferCount == 0 }
         }
 
         @Test(arguments: [1_000, 100_000_000])
@@ -75,7 +75,7 @@ extension URLClientTests {
             }
             let task = client.stream(URLRequest(url: server.url("/")))
             let response = try await task.get()
-            try await eventually { client.core.requestCount == 0 }
+            try await eventually { client.transport.requestCount == 0 }
             var received = Data()
             for try await bytes in response.body {
                 received += bytes
@@ -159,7 +159,7 @@ extension URLClientTests {
             reader.cancel()
             await #expect(throws: CancellationError.self) { try await reader.value }
             response.body.cancel()
-            try await eventually { client.core.requestCount == 0 }
+            try await eventually { client.transport.requestCount == 0 }
             await #expect(throws: (any Error).self) { try await text(response) }
         }
 

@@ -180,7 +180,7 @@ extension URLClientTests {
                 let error = try #require(failure as? URLClientError)
                 #expect(error == BodyStreams.spent && error.url == server.url("/"))
             }
-            try await eventually { client.core.requestCount == 0 && client.core.transferCount == 0 }
+            try await eventually { client.transport.requestCount == 0 && client.transport.transferCount == 0 }
             // A head may have been sent, but the body is cut short then.
             #expect(whole.entries == [5])
         }
@@ -213,7 +213,7 @@ extension URLClientTests {
                 _ = try await session.beginDataTask(with: server.url("/")).get()
                 #expect(await session.beginDataTask(with: single).failure() is URLError)
             }
-            try await eventually { client.core.transferCount == 0 }
+            try await eventually { client.transport.transferCount == 0 }
             #expect(whole.entries.count >= 6 && whole.entries.allSatisfy { $0 == body })
         }
 
@@ -229,7 +229,7 @@ extension URLClientTests {
             let post = URLRequest(server.url("/lost")) { $0.httpMethod = "POST" }
             let failure = await client.upload(post, from: .stream { InputStream(data: Data()) }).failure()
             #expect((failure as? URLError)?.code == .requestBodyStreamExhausted)
-            try await eventually { client.core.transferCount == 0 && server.openConnectionCount == 0 }
+            try await eventually { client.transport.transferCount == 0 && server.openConnectionCount == 0 }
             #expect(whole.entries == ["/", "/lost"])
         }
     }

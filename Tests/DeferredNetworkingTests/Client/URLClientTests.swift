@@ -23,7 +23,7 @@ extension URLClient {
     static func fresh(_ change: (inout Configuration) -> Void = { _ in }) -> URLClient {
         var configuration = Configuration()
         configuration.retries = .none
-        if isLibcurlTested { configuration.engine = .libcurl }
+        if !isLibcurlTested { configuration.engine = .urlSession }
         change(&configuration)
         return URLClient(configuration: configuration)
     }
@@ -67,7 +67,7 @@ extension URLClientTests {
                 Issue.record("not refused: \(task)")
                 return
             }
-            #expect(client.core.requestCount == 0)
+            #expect(client.transport.requestCount == 0)
         }
 
         @Test func `a status that is not accepted fails with its body`() async throws {
@@ -128,7 +128,7 @@ extension URLClientTests {
             ]
             let body = LoopbackServer.Payload.patternBytes(0..<65_536)
             #expect(failures.allSatisfy { $0 as? URLClientError == .unacceptableStatus(code: 404, body: body) })
-            try await eventually { client.core.requestCount == 0 && client.core.transferCount == 0 }
+            try await eventually { client.transport.requestCount == 0 && client.transport.transferCount == 0 }
         }
 
         @Test func `any status is a success where the configuration says so`() async throws {
@@ -171,8 +171,8 @@ extension URLClientTests {
             guard case .failure(let error as URLError) = try #require(task.peek()) else { return }
             #expect(error.code == .cancelled)
             #expect(error.failingURL == server.url("/"))
-            try await eventually { client.core.transferCount == 0 && server.openConnectionCount == 0 }
-            #expect(client.core.requestCount == 0)
+            try await eventually { client.transport.transferCount == 0 && server.openConnectionCount == 0 }
+            #expect(client.transport.requestCount == 0)
         }
 
         @Test func `cookies are off unless there is a storage for them`() async throws {
@@ -203,9 +203,47 @@ extension URLClientTests {
             #expect(try await client.begin(server.url("/")).text() == "none")
             #expect(try await client.begin(without).text() == "none")
             #expect(try await client.begin(server.url("/")).text() == "n=1")
-            try await eventually { client.core.transferCount == 0 }
+            try await eventually { client.transport.transferCount == 0 }
             await client.shutdown().value
             try await eventually { server.openConnectionCount == 0 }
+        }
+
+        @Test func `cookies go where their attributes say, on every engine`() async throws {
+            let server = try LoopbackServer { request in
+                let set: LoopbackServer.Headers =
+                    switch request.path {
+                    case "/in":
+                        [
+                            "Set-Cookie": "sid=1; Path=/; Expires=Fri, 01 Jan 2100 00:00:00 GMT",
+                            "Set-Cookie": "other=2; Path=/other", "Set-Cookie": "secure=3; Secure",
+                        ]
+                    case "/out": ["Set-Cookie": "sid=; Path=/; Max-Age=0"]
+                    default: [:]
+                    }
+                return .response(headers: set, body: .text(request.headers["Cookie"] ?? "none"))
+            }
+            defer { server.stop() }
+            let session = URLSessionConfiguration.ephemeral
+            let client = URLClient.fresh { $0.cookies = session.httpCookieStorage }
+            #expect(try await client.begin(server.url("/in")).text() == "none")
+            #expect(try await client.begin(server.url("/echo")).text() == "sid=1")
+            #expect(try await client.begin(server.url("/other/x")).text() == "other=2; sid=1")
+            let own = URLRequest(server.url("/other")) { $0.setValue("a=b", forHTTPHeaderField: "Cookie") }
+            #expect(try await client.begin(own).text() == "a=b")
+            #expect(try await client.begin(server.url("/out")).text() == "sid=1")
+            #expect(try await client.begin(server.url("/echo")).text() == "none")
+        }
+
+        @Test func `the cookie of a redirect goes to its target`() async throws {
+            let server = try LoopbackServer { request in
+                request.path == "/"
+                    ? .response(status: 302, headers: ["Location": "/next", "Set-Cookie": "a=1"])
+                    : .response(body: .text(request.headers["Cookie"] ?? "none"))
+            }
+            defer { server.stop() }
+            let session = URLSessionConfiguration.ephemeral
+            let client = URLClient.fresh { $0.cookies = session.httpCookieStorage }
+            #expect(try await client.begin(server.url("/")).text() == "a=1")
         }
 
         @Test func `the headers of the session's configuration are sent`() async throws {
@@ -214,6 +252,46 @@ extension URLClientTests {
             let session = URLSessionConfiguration.ephemeral
             session.httpAdditionalHeaders = ["X-Own": "mine"]
             #expect(try await URLClient.fresh { $0.session = session }.begin(server.url("/")).text() == "mine")
+        }
+
+        @Test func `the client's own headers and user agent replace those of the session, whatever their case`()
+            async throws
+        {
+            let server = try LoopbackServer { request in
+                .response(
+                    body: .text(
+                        ["X-Own", "X-Session", "User-Agent"].map { request.headers[$0] ?? "" }.joined(separator: "|")
+                    )
+                )
+            }
+            defer { server.stop() }
+            let client = URLClient.fresh {
+                $0.session.httpAdditionalHeaders = [
+                    "x-own": "session", "X-Session": "session", "user-agent": "session",
+                ]
+                $0.headers = ["X-Own": "client"]
+                $0.userAgent = "test/1"
+            }
+            #expect(try await client.begin(server.url("/")).text() == "client|session|test/1")
+            let request = URLRequest(server.url("/")) {
+                $0.setValue("request", forHTTPHeaderField: "X-OWN")
+                $0.setValue("mine", forHTTPHeaderField: "User-Agent")
+            }
+            #expect(try await client.begin(request).text() == "request|session|mine")
+        }
+
+        @Test func `a header of the client that can't be sent is refused, not dropped`() async throws {
+            let url = try #require(URL(string: "http://127.0.0.1:9/"))
+            for change: (inout URLClient.Configuration) -> Void in [
+                { $0.headers = ["X-Own": "a\r\nb: c"] }, { $0.userAgent = "a\nb" },
+            ] {
+                guard case .client(let error) = await URLClient.fresh(change).begin(url).ending(),
+                    case .invalidRequest = error.code
+                else {
+                    Issue.record("not refused")
+                    continue
+                }
+            }
         }
 
         @Test func `connections to a host are limited`() async throws {

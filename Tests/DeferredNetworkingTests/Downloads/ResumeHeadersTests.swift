@@ -49,7 +49,7 @@ struct ResumeHeadersTests {
     }
 
     @Test(arguments: [
-        "", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994", "Sun, 06 Nov 1994 08:49:37 CET",
+        "", "Sun, 06 Nov 1994 08:49:37 CET", "Sun, 06 Nov 94 08:49:37 GMT", "Sun, 06 Nov 1994 08.49.37 GMT",
     ])
     func `other forms of dates are none`(text: String) {
         #expect(HTTPDate.seconds(text) == nil)

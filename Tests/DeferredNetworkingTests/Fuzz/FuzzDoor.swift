@@ -4,9 +4,6 @@ import TestSupport
 enum FuzzDoor: Int, CaseIterable, Codable, Sendable {
     case begin, upload, download, stream, decode, dataTask, downloadTask, uploadTask
 
-    /// The doors to test. Those of clients come first; the others are over URLSession whatever engine is tested.
-    static var tested: [FuzzDoor] { isLibcurlTested ? allCases.filter(\.usesClient) : allCases }
-
     var usesClient: Bool { rawValue < FuzzDoor.dataTask.rawValue }
 
     static func of(seed: Int) -> FuzzDoor? { FuzzDoor(rawValue: seed % allCases.count) }

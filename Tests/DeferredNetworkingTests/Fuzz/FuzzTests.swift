@@ -56,7 +56,7 @@ struct FuzzTests {
             }
         }
         let count = max(1, number("FUZZ_RESPONSES") ?? perDoor)
-        return FuzzDoor.tested.flatMap { door in
+        return FuzzDoor.allCases.flatMap { door in
             stride(from: 0, to: count, by: blockSize).map { start in
                 Block(door: door, first: start * doors + door.rawValue, count: min(blockSize, count - start))
             }

@@ -38,6 +38,29 @@ struct LibcurlEngineTests {
         }
     }
 
+    // MARK: Limits
+
+    @Test func `a host that never answers takes nothing from another one`() async throws {
+        let silent = try LoopbackServer { _ in [.stall] }
+        let fast = try LoopbackServer { _ in .response(body: "hello") }
+        defer {
+            silent.stop()
+            fast.stop()
+        }
+        let client = Self.client()
+        let hanging = (0..<200).map { _ in client.begin(silent.url("/")) }
+        let others = (0..<500).map { _ in client.begin(fast.url("/")) }
+        for task in others { #expect(try await task.text() == "hello") }
+        #expect(hanging.allSatisfy { !$0.isFilled })
+        #expect(silent.connectionCount == 16 && fast.connectionCount <= 16)
+        // Each one that is cancelled makes room for another one.
+        for task in hanging[..<100] { task.cancel() }
+        try await eventually { silent.requestCount >= 32 && silent.openConnectionCount == 16 }
+        client.cancelAll()
+        for task in hanging { #expect(await task.ending() == .url(.cancelled)) }
+        try await eventually { client.transport.transferCount == 0 && silent.openConnectionCount == 0 }
+    }
+
     // MARK: Hostile servers
 
     private static let responses: [String] = [
@@ -75,7 +98,7 @@ struct LibcurlEngineTests {
                 #expect(throws: (any Error).self, "\(count)") { try result.get() }
             }
         }
-        try await eventually { client.core.requestCount == 0 && client.core.transferCount == 0 }
+        try await eventually { client.transport.requestCount == 0 && client.transport.transferCount == 0 }
     }
 
     @Test(arguments: [
@@ -151,6 +174,66 @@ struct LibcurlEngineTests {
         }
     }
 
+    @Test(arguments: ["HEAD", "204", "304"])
+    func `a response without a body may have any coding`(kind: String) async throws {
+        let status = Int(kind) ?? 200
+        let server = try LoopbackServer { _ in
+            [.send(.text("HTTP/1.1 \(status) X\r\nContent-Encoding: rot13\r\n\r\n")), .close]
+        }
+        defer { server.stop() }
+        let client = Self.client { $0.validation = .any }
+        let request = URLRequest(server.url("/")) { $0.httpMethod = kind == "HEAD" ? "HEAD" : "GET" }
+        let (body, response) = try await client.begin(request).get()
+        #expect(body.isEmpty && response.statusCode == status)
+    }
+
+    @Test func `a body in an unknown coding that the request asked for comes as it is`() async throws {
+        let server = try LoopbackServer { _ in .response(headers: ["Content-Encoding": "rot13"], body: "uryyb") }
+        defer { server.stop() }
+        let request = URLRequest(server.url("/")) { $0.setValue("rot13", forHTTPHeaderField: "Accept-Encoding") }
+        let (body, response) = try await Self.client().begin(request).get()
+        #expect(body == Data("uryyb".utf8) && response.value(forHTTPHeaderField: "Content-Encoding") == "rot13")
+        #expect(await Self.client().begin(server.url("/")).ending() == .url(.badServerResponse))
+    }
+
+    // MARK: Deadlines
+
+    /// Responses of which no byte of the body comes for longer than the idle deadline.
+    private static let slowResponses: [(String, LoopbackServer.Script)] = {
+        let pause = LoopbackServer.Script.Step.pause(.milliseconds(60))
+        let gzip = FuzzCoding.gzip(Data("hello".utf8))
+        // A name in the head of the body's coding is no part of the body.
+        let named =
+            Data([0x1F, 0x8B, 8, 8, 0, 0, 0, 0, 0, 0]) + Data(repeating: 0x6E, count: 30) + [0] + gzip.dropFirst(10)
+        let head = "Content-Length: \(named.count)\r\nContent-Encoding: gzip\r\n\r\n"
+        return [
+            (
+                "interim heads",
+                .repeating([.send("HTTP/1.1 103 Early Hints\r\n\r\n"), pause], count: 30) + .response(body: "hello")
+            ),
+            (
+                "lines of the head",
+                [.send("HTTP/1.1 200 OK\r\n")] + .repeating([.send("A: b\r\n"), pause], count: 30)
+                    + [.send("Content-Length: 5\r\n\r\nhello")]
+            ),
+            (
+                "bytes that the decoder holds back",
+                [.send(.text("HTTP/1.1 200 OK\r\n" + head)), .drip(.bytes(named), every: .milliseconds(40))]
+            ),
+        ]
+    }()
+
+    @Test func `each byte that arrives is activity, also if it is not of the body`() async throws {
+        let server = try LoopbackServer { Self.slowResponses[Int($0.path.dropFirst()) ?? 0].1 }
+        defer { server.stop() }
+        let client = Self.client { $0.deadlines.idle = .seconds(1) }
+        let tasks = Self.slowResponses.indices.map { client.begin(server.url("/\($0)")) }
+        for (index, task) in tasks.enumerated() {
+            let text = try? await task.text()
+            #expect(text == "hello", "\(Self.slowResponses[index].0)")
+        }
+    }
+
     // MARK: Back pressure
 
     @Test(arguments: [100_000, 1 << 20])
@@ -177,6 +260,92 @@ struct LibcurlEngineTests {
         #expect(count == size && isRight)
         #expect(most <= Int64(limit) + (1 << 20), "\(most)")
     }
+
+    @Test func `a small body that becomes a large one is held up as well`() async throws {
+        // A mebibyte of zeros as one member of gzip.
+        let head: [UInt8] = [
+            0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 2, 3, 0xED, 0xC1, 0x31, 1, 0, 0, 0, 0xC2, 0xA0, 0xF5, 0x4F, 0x6D, 8, 0x5F,
+            0xA0,
+        ]
+        let tail: [UInt8] = [0x3E, 3, 0x1C, 0xEA, 0x38, 0xA7, 0, 0, 0x10, 0]
+        let member = Data(head) + Data(count: 1_016) + Data(tail)
+        let body = (0..<64).reduce(into: Data()) { body, _ in body += member }
+        let server = try LoopbackServer { _ in .response(headers: ["Content-Encoding": "gzip"], body: .bytes(body)) }
+        defer { server.stop() }
+        let client = Self.client { $0.streamBufferLimit = 100_000 }
+        let response = try await client.stream(server.url("/")).get()
+        var (count, most) = (0, Int64(0))
+        for try await bytes in response.body {
+            count += bytes.count
+            await giveWay(turns: 20) { true }
+            most = max(most, response.body.waitingCount)
+        }
+        #expect(count == 64 << 20)
+        #expect(most <= 100_000 + (1 << 20), "\(most)")
+    }
+
+    // MARK: Words
+
+    @Test func `a connection for which no descriptor is left says so`() async {
+        await #expect(processExitsWith: .success) {
+            let server = try LoopbackServer { _ in .response(body: "hello") }
+            let other = try LoopbackServer { _ in .response(body: "hello") }
+            let client = Self.client()
+            #expect(try await client.begin(server.url("/")).text() == "hello")
+            var before = rlimit()
+            getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &before)
+            var none = before
+            none.rlim_cur = 0
+            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &none)
+            let failure = await client.begin(other.url("/")).failure() as? URLError
+            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &before)
+            let text = failure?.localizedDescription ?? ""
+            #expect(failure?.code == .cannotConnectToHost)
+            #expect(text.contains("No descriptor is left") && text.contains("ulimit -n"), "\(text)")
+            #expect(try await client.begin(other.url("/")).text() == "hello")
+        }
+    }
+
+    @Test func `a socket with a path that doesn't exist is named`() async throws {
+        let url = try #require(URL(string: "http://host/"))
+        let failure = await Self.client { $0.unixSocketPath = "/nowhere/to be found" }.begin(url).failure() as? URLError
+        #expect(failure?.code == .cannotConnectToHost)
+        let text = failure?.localizedDescription ?? ""
+        #expect(text.contains("/nowhere/to be found") && text.contains("No such file"), "\(text)")
+        #expect(
+            failure?.failingURL == url && failure?.userInfo["NSErrorFailingURLStringKey"] as? String == "http://host/"
+        )
+    }
+
+    @Test func `a proxy that refuses to connect is named, with its status`() async throws {
+        let proxy = try LoopbackServer { _ in .status(403) }
+        defer { proxy.stop() }
+        let url = try #require(URL(string: "https://nowhere.invalid/"))
+        let failure = await Self.client { $0.proxy = .server(proxy.url("/")) }.begin(url).failure() as? URLError
+        #expect(failure?.code == .cannotConnectToHost)
+        let text = failure?.localizedDescription ?? ""
+        #expect(text.contains("127.0.0.1:\(proxy.port)") && text.contains("status 4"), "\(text)")
+    }
+
+    #if DEBUG
+    @Test func `a handler that waits on the engine's thread is reported once`() async {
+        await #expect(processExitsWith: .success) {
+            let reports = Log<String>()
+            DeferredDiagnostics.blockedHandler = { reports.add("\($0.operation)") }
+            let server = try LoopbackServer { _ in .response(body: "hello").delayed(by: .milliseconds(20)) }
+            let client = Self.client()
+            for _ in 0..<3 {
+                let isDone = Deferred<Void>()
+                client.begin(server.url("/")).upon(.immediate) { _ in
+                    _ = Future<Int>.never.wait(until: .now() + .milliseconds(1))
+                    isDone.fill()
+                }
+                await isDone.value
+            }
+            #expect(reports.entries == ["wait(until:)"])
+        }
+    }
+    #endif
 
     // MARK: Shutting down
 
@@ -310,7 +479,7 @@ struct LibcurlEngineTests {
             ("SSLVERSION", CURLOPT_SSLVERSION), ("NOBODY", CURLOPT_NOBODY), ("UPLOAD", CURLOPT_UPLOAD),
             ("HTTPGET", CURLOPT_HTTPGET), ("HTTP_VERSION", CURLOPT_HTTP_VERSION), ("BUFFERSIZE", CURLOPT_BUFFERSIZE),
             ("NOSIGNAL", CURLOPT_NOSIGNAL), ("CONNECTTIMEOUT_MS", CURLOPT_CONNECTTIMEOUT_MS),
-            ("PROTOCOLS", CURLOPT_PROTOCOLS), ("PIPEWAIT", CURLOPT_PIPEWAIT),
+            ("PROTOCOLS", CURLOPT_PROTOCOLS),
             ("SUPPRESS_CONNECT_HEADERS", CURLOPT_SUPPRESS_CONNECT_HEADERS),
             ("UPLOAD_BUFFERSIZE", CURLOPT_UPLOAD_BUFFERSIZE), ("QUICK_EXIT", CURLOPT_QUICK_EXIT),
             ("WRITEDATA", CURLOPT_WRITEDATA), ("URL", CURLOPT_URL), ("PROXY", CURLOPT_PROXY),

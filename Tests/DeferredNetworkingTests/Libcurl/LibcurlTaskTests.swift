@@ -21,16 +21,49 @@ struct LibcurlTaskTests {
         func invalidate() {}
     }
 
+    private final class PatientSink: TransferSink {
+        let wantsOwnConnection = true
+
+        func receive(head: ResponseHead) {}
+        func receive(bytes: Data) {}
+        func report(_ progress: BodyProgress) {}
+        func finish(_ result: Result<ResponseHead, any Error>) {}
+    }
+
+    @Test(arguments: [
+        ("http://host/a?b@c", "host"), ("http://HOST:80?x", "host"), ("https://user:word@host:443#x", "shost"),
+        ("https://host:80", "shost:80"), ("http://host:8080/:80", "host:8080"), ("http://[::1]:80/", "[::1]"),
+    ])
+    func `requests for one server have one key`(url: String, key: String) throws {
+        #expect(LibcurlTask.key(of: try #require(URL(string: url))) == key)
+    }
+
+    @Test func `a response that may be held shares no connection, unless HTTP/2 is required`() throws {
+        var reason: UnsafePointer<CChar>?
+        #expect(libcurl_load(&reason) > 0)
+        let rows: [(URLClient.HTTPVersion?, ConnectionQueue.Kind)] = [(nil, .own), (.http2, .shared), (.http1_1, .own)]
+        for (version, ownKind) in rows {
+            var configuration = URLClient.Configuration()
+            configuration.httpVersion = version
+            let pool = LibcurlPool(try LibcurlOptions(configuration), on: LibcurlThread())
+            let request = try CheckedRequest(URLRequest(url: try #require(URL(string: "https://host/"))))
+            let lease = EngineLease(IdleEngine())
+            let held = LibcurlTask(request, of: Transfer(request, on: lease, sink: PatientSink()), in: pool)
+            let other = LibcurlTask(request, of: Transfer(request, on: lease, sink: DataSink { _ in }), in: pool)
+            #expect(held.kind == ownKind && other.kind == (version == .http1_1 ? .own : .shared))
+        }
+    }
+
     @Test func `a task that was held once is asked as fast as before, and on a small stack`() async {
         await #expect(processExitsWith: .success) {
             try await LongOperation("isHeld") { events in
                 var reason: UnsafePointer<CChar>?
                 #expect(libcurl_load(&reason) > 0)
                 let url = try #require(URL(string: "http://host/"))
-                let request = try CheckedRequest(URLRequest(url: url), for: nil)
+                let request = try CheckedRequest(URLRequest(url: url))
                 let transfer = Transfer(request, on: EngineLease(IdleEngine()), sink: DataSink { _ in })
-                let mailbox = LibcurlMailbox(try LibcurlOptions(URLClient.Configuration()))
-                let task = LibcurlTask(1, request, of: transfer, mailbox)
+                let pool = LibcurlPool(try LibcurlOptions(URLClient.Configuration()), on: LibcurlThread())
+                let task = LibcurlTask(request, of: transfer, in: pool)
                 task.hold { true }
                 let isHeld = await onThread(stackSize: 256 << 10) {
                     var isHeld = true
@@ -41,8 +74,6 @@ struct LibcurlTaskTests {
                     return isHeld
                 }
                 #expect(isHeld)
-                mailbox.stop()
-                await mailbox.stopped.future.value
             }
             .expectSteadyCost()
         }

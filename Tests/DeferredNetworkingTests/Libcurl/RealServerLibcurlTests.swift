@@ -59,6 +59,27 @@ struct RealServerLibcurlTests {
         #expect(metrics.entries.map(\.protocolVersion) == ["HTTP/1.1"] && metrics.entries[0].tlsHandshake > .zero)
     }
 
+    @Test func `streams that are held cost no more than their limit, and hold up nobody`() async throws {
+        let metrics = Log<URLClient.Metrics>()
+        let client = client {
+            $0.streamBufferLimit = 64 << 10
+            $0.monitor = { event in event.metrics.map { metrics.add($0) } }
+        }
+        _ = try await client.begin(url("/1k")).get()
+        let before = residentMemory()
+        var streams: [StreamingResponse] = []
+        for _ in 0..<8 { streams.append(try await client.stream(url("/fast/1g")).get()) }
+        // One that is held is enough to hold up its neighbours, where they share its connection.
+        try await eventually { streams.contains { $0.body.waitingCount > 64 << 10 } }
+        for _ in 0..<20 { #expect(try await client.begin(url("/1k")).get().0.count == 1_024) }
+        #expect(streams.allSatisfy { $0.body.waitingCount <= (64 << 10) + (1 << 20) })
+        #expect(isSanitized || residentMemory() - before < 24 << 20, "\((residentMemory() - before) >> 20) MiB")
+        #expect(metrics.entries.count == 21 && metrics.entries.allSatisfy { $0.protocolVersion == "HTTP/2" })
+        client.cancelAll()
+        for try await _ in try await client.stream(url("/1k")).get().body {}
+        try await eventually { metrics.entries.last?.protocolVersion == "HTTP/1.1" }
+    }
+
     @Test func `a certificate is trusted with its authority only, and a key with its pin only`() async throws {
         let target = try url("/1k")
         let other = client {
@@ -134,7 +155,7 @@ struct RealServerLibcurlTests {
             let others = await send(20_000..<100_000)
             precondition(first == 20_000 && others == 80_000, "\(first) and \(others)")
             let after = (entries(of: "fd"), entries(of: "task"), residentMemory())
-            try await eventually { client.core.requestCount == 0 && client.core.transferCount == 0 }
+            try await eventually { client.transport.requestCount == 0 && client.transport.transferCount == 0 }
             print("before \(before), after \(after)")
             // The numbers of connections and of the concurrency pool's threads vary.
             precondition(after.0 <= before.0 + 32 && after.1 <= before.1 + 4)

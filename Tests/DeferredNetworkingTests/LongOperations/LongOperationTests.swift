@@ -71,7 +71,7 @@ struct LongOperationTests {
         _ makeSink: @escaping @Sendable () throws -> any TransferSink
     ) -> LongOperation {
         LongOperation(name, bytesKept: bytesKept) { events in
-            let (request, sink) = (try CheckedRequest(URLRequest(url: url), for: nil), try makeSink())
+            let (request, sink) = (try CheckedRequest(URLRequest(url: url)), try makeSink())
             let head = ResponseHead.made(200, from: url.absoluteString)
             await onThread(stackSize: 512 << 10) {
                 let transfer = Transfer(request, on: EngineLease(FedEngine()), sink: sink)
@@ -236,12 +236,4 @@ private final class PieceByPiece: InputStream {
         events.note()
         return 1
     }
-}
-
-/// A clock whose pauses end at once, and are not kept.
-private struct ImmediateClock: Clock {
-    var now: ContinuousClock.Instant { .now }
-    var minimumResolution: Duration { .zero }
-
-    func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {}
 }

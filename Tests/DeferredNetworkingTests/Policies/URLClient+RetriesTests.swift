@@ -95,7 +95,8 @@ struct RetryAfterTests {
             ("soon", nil), ("9223372036854775807", .seconds(1 << 32)), ("99999999999999999999", .seconds(1 << 32)),
             // 784111777 seconds after the epoch.
             ("Sun, 06 Nov 1994 08:49:37 GMT", .seconds(0)), ("Sun, 06 Nov 1994 08:50:37 GMT", .seconds(60)),
-            ("Sun, 06 Nov 1994 08:00:00 GMT", .seconds(0)), ("Sun Nov  6 08:49:37 1994", nil),
+            ("Sun, 06 Nov 1994 08:00:00 GMT", .seconds(0)), ("Sun Nov  6 08:49:37 1994", .seconds(0)),
+            ("Sun Nov 6 8:49:37 1994", nil),
         ] as [(String, Duration?)]
     )
     func `seconds and dates are understood`(field: String, pause: Duration?) throws {

@@ -41,3 +41,13 @@ final class StubProtocol: URLProtocol {
         return URLSession(configuration: configuration, delegate: nil, delegateQueue: delegateQueue)
     }
 }
+
+/// Loads no request: a session that has it is one that libcurl can't stand for.
+final class AbsentProtocol: URLProtocol {
+    /// The protocols of a session whose requests run over `URLSession`, and to the network.
+    static var needingSession: [AnyClass] {
+        [AbsentProtocol.self] + (URLSessionConfiguration.default.protocolClasses ?? [])
+    }
+
+    override class func canInit(with request: URLRequest) -> Bool { false }
+}

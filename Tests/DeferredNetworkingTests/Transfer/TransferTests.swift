@@ -25,7 +25,7 @@ struct TransferTests {
         started: (Transfer) -> Void = { _ in }
     ) async throws -> Outcome {
         let lease = URLSessionEngine.lease(for: session)
-        let checked = try CheckedRequest(request, for: lease.engine)
+        let checked = try CheckedRequest(request).fitted(to: lease.engine)
         return await withCheckedContinuation { continuation in
             let sink = DataSink(limit: limit) { continuation.resume(returning: $0) }
             started(Transfer(checked, on: lease, sink: sink))

@@ -78,12 +78,14 @@ extension Task where Success == (Data, URLResponse) {
 }
 
 extension URLSession {
-    /// Returns a session as a user would make it, with the cache and the cookies that it has by default.
+    /// Returns a session as a user would make it, with the cache and the cookies that it has by default, and whose
+    /// requests run over the engine under test.
     static func fresh(
         delegate: (any URLSessionDelegate)? = nil,
         _ change: (URLSessionConfiguration) -> Void = { _ in }
     ) -> URLSession {
         let configuration = URLSessionConfiguration.default
+        if !isLibcurlTested { configuration.protocolClasses = AbsentProtocol.needingSession }
         change(configuration)
         return URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
     }

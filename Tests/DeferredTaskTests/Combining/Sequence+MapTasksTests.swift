@@ -123,13 +123,81 @@ struct MapTasksTests {
         #expect(progress.fractionCompleted == 1)
     }
 
-    #if os(macOS) || os(Linux)
-    @Test func `no task at a time is refused`() async {
-        await #expect(processExitsWith: .failure) {
-            _ = [1].mapTasks(maxConcurrent: 0) { Task.success($0) }
+    @Test func `elements are taken when there is room for them, none after a failure`() {
+        for end in ["failure", "thrown", "cancel"] {
+            let (producers, taken) = ((0..<9).map { _ in Producer() }, Log<Int>())
+            let task = Endless(taken: taken).mapTasks(maxConcurrent: 2) { index in
+                if end == "thrown", index == 4 { throw Failure.custom }
+                return Task(producers[index])
+            }
+            #expect(taken.entries == [0, 1])
+            producers[1].succeed(with: 1)
+            producers[2].succeed(with: 2)
+            #expect(taken.entries == [0, 1, 2, 3])
+            #expect(task.progress.fractionCompleted == 0.4)
+            switch end {
+            case "failure": producers[0].fail(with: Failure.custom)
+            case "thrown": producers[0].succeed(with: 0)
+            default: task.cancel()
+            }
+            #expect(end == "cancel" ? task.failureNow is CancellationError : task.failureNow is Failure)
+            for producer in producers { producer.succeed(with: 0) }
+            #expect(taken.entries == Array(0..<(end == "thrown" ? 5 : 4)))
         }
     }
-    #endif
+
+    @Test(arguments: [false, true])
+    func `a task that fails at once is the last one, although there is room`(throwsIt: Bool) {
+        let taken = Log<Int>()
+        let task = Endless(taken: taken).mapTasks(maxConcurrent: 3) { index -> Task<Int> in
+            guard index == 1 else { return .never }
+            if throwsIt { throw Failure.custom }
+            return .failure(Failure.custom)
+        }
+        #expect(task.failureNow is Failure)
+        #expect(taken.entries == [0, 1])
+    }
+
+    @Test(arguments: 0...5)
+    func `a sequence of unknown length is taken to its end, and released`(count: Int) {
+        let (producers, taken, lifetimes) = ((0..<5).map { _ in Producer() }, Log<Int>(), Lifetimes())
+        let task = Endless(taken: taken).prefix(count).mapTasks(maxConcurrent: 2) { [token = lifetimes.make()] index in
+            token.touch()
+            return Task(producers[index])
+        }
+        for index in [1, 0, 2, 4, 3] { producers[index].succeed(with: index) }
+        #expect(task.valueNow == Array(0..<count))
+        #expect(task.progress.fractionCompleted == 1)
+        #expect(lifetimes.count == 0)
+    }
+
+    @Test(arguments: [0, -1, Int.min])
+    func `a limit below one is one`(limit: Int) {
+        let (producers, started) = ((0..<2).map { _ in Producer() }, Log<Int>())
+        let task = (0..<2).mapTasks(maxConcurrent: limit) { index in
+            started.add(index)
+            return Task(producers[index])
+        }
+        #expect(started.entries == [0])
+        for producer in producers { producer.succeed(with: 1) }
+        #expect(task.valueNow == [1, 1])
+    }
 }
 
 private enum Failure: Error { case custom }
+
+/// An endless sequence that notes the elements that are taken.
+private struct Endless: Sequence, IteratorProtocol, Sendable {
+    let taken: Log<Int>
+    private var count = 0
+
+    init(taken: Log<Int>) {
+        self.taken = taken
+    }
+
+    mutating func next() -> Int? {
+        defer { count += 1 }
+        taken.add(count)
+        return count
+    }
+}

@@ -64,7 +64,7 @@ struct ProgressSnapshotTests {
         let (resumed, fresh) = (ProgressReporter(unit: .bytes), ProgressReporter(unit: .bytes))
         let task = [resumed, fresh].map { Task(Deferred<Task<Int>.Result>(), reporter: $0) }.allSucceeded()
         let log = Log<ProgressSnapshot>()
-        _ = task.observeProgress(on: .immediate, clock: clock) { log.add($0) }
+        _ = task.observeProgress(on: .immediate, clock: clock) { snapshot, _ in log.add(snapshot) }
         clock.advance(by: .seconds(1))
         resumed.report(completed: 400, of: 1_000, resumed: 400)
         fresh.report(completed: 100, of: 1_000)

@@ -1,5 +1,6 @@
 import DeferredCore
 import DeferredTask
+import Dispatch
 import TestSupport
 import Testing
 
@@ -75,6 +76,47 @@ struct ProgressUpdatesTests {
         #expect(await ended.value)
         #expect(!task.isCancelled)
     }
+
+    #if DEBUG
+    @Test(arguments: 1...40)
+    func `a task that succeeds while a loop begins ends the loop with a last snapshot`(step: Int) async {
+        let producer = Producer()
+        let task = Task(producer)
+        let (filling, holdUp) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        task.upon(.immediate) { _ in
+            filling.signal()
+            holdUp.wait()
+        }
+        // Before this step, the task ends on another thread, which an older handler holds up.
+        var iterator = interrupting(at: step) {
+            DispatchQueue.global().async { producer.succeed(with: 1) }
+            filling.wait()
+        } during: {
+            task.progressUpdates.makeAsyncIterator()
+        }
+        holdUp.signal()
+        var fractions: [Double] = []
+        while let snapshot = await iterator.next(isolation: nil) { fractions.append(snapshot.fraction) }
+        #expect(fractions.last == 1)
+    }
+
+    /// Calls `interruption` before an atomic step of `body`, or afterwards if it takes fewer steps.
+    private func interrupting<Result>(
+        at step: Int,
+        with interruption: @escaping () -> Void,
+        during body: () -> Result
+    ) -> Result {
+        var (count, result) = (0, Result?.none)
+        Interleaving.stepping { _, _ in
+            count += 1
+            if count == step { Interleaving.notStepping(interruption) }
+        } _: {
+            result = body()
+        }
+        if count < step { interruption() }
+        return result.unsafelyUnwrapped
+    }
+    #endif
 
     @Test func `each loop starts over`() async {
         let task = Task.success(1)

@@ -125,7 +125,7 @@ struct UponProgressTests {
         let (producer, reporter, clock) = (Producer(), ProgressReporter(unit: .bytes), ManualClock())
         let log = Log<ProgressSnapshot>()
         let task = Task(producer, reporter: reporter)
-        _ = task.observeProgress(on: ImmediateExecutor(), clock: clock) { log.add($0) }
+        _ = task.observeProgress(on: ImmediateExecutor(), clock: clock) { snapshot, _ in log.add(snapshot) }
         #expect(log.entries.last?.throughput == nil)
         clock.advance(by: .seconds(2))
         reporter.report(completed: 100, of: 1_000)

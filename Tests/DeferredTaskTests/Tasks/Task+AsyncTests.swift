@@ -8,6 +8,23 @@ import Testing
 /// Tests of tasks that start immediately, tasks that prefer an executor, and clocks that are existentials.
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct TaskAsyncTests {
+    @Test func `a Swift task that cancels itself shows it`() async throws {
+        let (mayCancel, isDone, mayEnd) = (Deferred<Void>(), Deferred<Void>(), Deferred<Void>())
+        let task = Task {
+            await mayCancel.value
+            withUnsafeCurrentTask { $0?.cancel() }
+            isDone.fill()
+            await mayEnd.value
+        }
+        #expect(!task.isCancelled)
+        mayCancel.fill()
+        await isDone.value
+        #expect(task.isCancelled)
+        mayEnd.fill()
+        try await task.value
+        #expect(task.isCancelled)
+    }
+
     private enum Failure: Error { case custom }
 
     private final class Counting: TaskExecutor {

@@ -33,6 +33,24 @@ struct CancellationTokenTests {
         #expect(throws: CancellationError.self) { try source.token.checkCancellation() }
     }
 
+    @Test func `asking whether something was cancelled runs no handler that this thread has put off`() {
+        let (source, task) = (CancellationTokenSource(), Task<Int>.never)
+        let lock = Lock((isHeld: false, count: 0))
+        let futures = (0...40).map { _ in Deferred<Int>() }
+        for index in 0..<40 {
+            futures[index].upon(.immediate) { value in
+                futures[index + 1].fill(with: value)
+                // As under a lock that is not recursive.
+                #expect(lock.withLock { !$0.isHeld })
+                lock.withLock { $0.isHeld = true }
+                #expect(!source.isCancelled && !source.token.isCancelled && !task.isCancelled)
+                lock.withLock { $0 = (false, $0.count + 1) }
+            }
+        }
+        futures[0].fill(with: 0)
+        #expect(lock.withLock { $0.count } == 40)
+    }
+
     @Test func `a handler can be cancelled, and releases its captures at once`() {
         let (source, lifetimes) = (CancellationTokenSource(), Lifetimes())
         let registration = source.token.register { [token = lifetimes.make()] in

@@ -24,7 +24,8 @@ struct OptionsParsingTests {
             (["-qqq", "--quiet"], Options(isQuiet: true)),
             (["--retries", "0", "--timeout", "0.5"], Options(retries: 0, timeout: 0.5)),
             (["--engine", "libcurl"], Options(engine: .libcurl)),
-            (["--engine=libcurl", "--engine=urlsession"], Options()),
+            (["--engine=libcurl", "--engine=urlsession"], Options(engine: .urlSession)),
+            (["--engine", "libcurl", "--engine=automatic"], Options()),
             (["-H", "A: b:c", "--header=A:d"], Options(headers: ["A": "b:c", "A": "d"])),
         ]
     )
@@ -63,7 +64,7 @@ struct OptionsParsingTests {
             (["--timeout", "0"], "\"0\" after --timeout is not a number from 0.001 to 86400.0"),
             (["--timeout", "nan"], "\"nan\" after --timeout is not a number from 0.001 to 86400.0"),
             (["--timeout", "inf"], "\"inf\" after --timeout is not a number from 0.001 to 86400.0"),
-            (["--engine", "netscape"], "\"netscape\" after --engine is neither urlsession nor libcurl"),
+            (["--engine", "netscape"], "\"netscape\" after --engine is none of automatic, urlsession and libcurl"),
             (["-H", "Bearer secret"], "the text after -H is not a header; write it like 'Name: value'"),
             (["-H", "A: b\r\nC: d"], "the text after -H is not a header; write it like 'Name: value'"),
             (["-H", ": secret"], "the text after -H is not a header; write it like 'Name: value'"),

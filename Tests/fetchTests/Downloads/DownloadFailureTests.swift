@@ -55,6 +55,17 @@ struct DownloadFailureTests {
         #expect(brief == DownloadFailure(reason: "it is wrong", advice: "correct the URL"))
     }
 
+    @Test(
+        arguments: [
+            ("no; use a URLClient with the engine .libcurl, or a host name", "use --engine libcurl, or a host name"),
+            ("no Linux; use .urlSession, which is safe here", "use --engine urlsession, which is safe here"),
+            ("no TLS; use the engine .libcurl", "use --engine libcurl"),
+        ]
+    )
+    func `advice names options, not settings of the library`(reason: String, advice: String) {
+        #expect(DownloadFailure(URLClientError.engineUnavailable(reason: reason)).advice == advice)
+    }
+
     @Test func `the line is one line, and names the URL, the reason, the attempts, the advice, and the bytes kept`() {
         let failure = DownloadFailure(reason: "it\nfailed", advice: "try\u{1B}[2J")
         #expect(failure.line(for: "http://a:b@h/") == "http://…@h/: it\\u{A}failed; try\\u{1B}[2J")

@@ -56,6 +56,16 @@ struct ResumingTests {
         #expect(try directory.contents(of: "f") == LoopbackServer.Payload.patternBytes(0..<Self.length))
     }
 
+    @Test func `a stopped demonstration promises nothing, as the next one has another server`() async throws {
+        let terminal = try PseudoTerminal(columns: 80)
+        let process = try FetchProcess(["-o", directory.url.path], terminal: terminal.child)
+        terminal.read()
+        #expect(try await terminal.wait(for: " kB/s"))
+        process.send(SIGINT)
+        let result = try await process.result()
+        #expect(result.code == 130 && result.errors == "fetch: stopped\n")
+    }
+
     @Test(arguments: [(SIGTERM, 143), (SIGHUP, 129)] as [(Int32, Int32)])
     func `other signals stop it just so`(signal: Int32, code: Int32) async throws {
         let server = try LoopbackServer { Self.resumableScript($0) }

@@ -1,5 +1,8 @@
 import Deferred
 import Foundation
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
 
 /// Asks the server for what begins with `text`.
 func find(_ text: String) -> Task<[String]> {

@@ -1,5 +1,4 @@
 import Deferred
-import Foundation
 
 /// The logic behind a search field.
 @MainActor

@@ -3,6 +3,8 @@ import DeferredTesting
 import Synchronization
 import Testing
 
+@testable import SearchField
+
 @MainActor
 @Test func `only the last text is searched for`() async throws {
     let clock = ManualClock()

@@ -13,10 +13,12 @@ public import DeferredTask
 /// However many requests get a 401, one refresh serves them all: requests that arrive meanwhile wait for it, and then
 /// each is loaded once more. If the server refuses the new token, too, its response is the result, so that there is no
 /// endless loop. If the refresh fails, all waiting requests fail with ``HTTPError/Code/authenticationFailed`` and its
-/// error as the cause, and the next request starts another refresh.
+/// error as the cause, and the next request starts another refresh. A ``Retry`` before this loader tries again if the
+/// cause is one that may pass, such as a lost connection.
 ///
 /// A task that is cancelled while it waits completes with ``HTTPError/Code/cancelled``. The refresh goes on, for it may
-/// have used up the credential that it was made with. Copies share the token; ``reset()`` forgets it.
+/// have used up the credential that it was made with. Copies share the token. ``reset()`` forgets it, cancels a refresh,
+/// and waits until that has ended, so that it stores nothing afterwards.
 public struct BearerAuthentication: HTTPLink {
     /// The next loader, set by `-->`.
     public var next: (any HTTPLoader)?
@@ -38,26 +40,39 @@ public struct BearerAuthentication: HTTPLink {
         hosts: Set<String> = [],
         refresh: @escaping @Sendable (_ refused: String?) -> Task<String>
     ) {
-        tokens = TokenStore(token, refresh: refresh)
+        tokens = TokenStore(token) { refused in
+            let task = refresh(refused)
+            // A task made with `map` would end when it is cancelled, before the refresh does.
+            return Task(task.future.map { $0.map { Credential(value: $0) } }, uponCancel: { task.cancel() })
+        }
+        self.hosts = CredentialHosts(hosts)
+    }
+
+    init(_ tokens: TokenStore, hosts: Set<String>) {
+        self.tokens = tokens
         self.hosts = CredentialHosts(hosts)
     }
 
     /// Passes the task on with a token, as soon as there is one.
     public func load(_ task: HTTPTask) {
         guard hosts.wantCredential(task.request) else { return task.pass(to: next) }
-        if let token = tokens.current { return begin(task, token) }
-        tokens.get(for: task, refused: nil) { begin(task, $0) }
+        tokens.get(for: task) { begin(task, $0) }
     }
 
-    /// Forgets the token, and resets the loaders after this one.
+    /// Forgets the token, cancels a refresh under way, and resets the loaders after this one.
+    ///
+    /// Requests that wait for a token, which an ``Autocancel`` would have cancelled, start another refresh then.
+    ///
+    /// - Returns: A future that is filled when the refresh has ended and the other loaders are reset. A refresh that
+    ///   ignores its cancellation is waited for five seconds, and one that itself resets the chain not at all.
     public func reset() -> Future<Void> {
-        tokens.reset()
-        return next?.reset() ?? Future(value: ())
+        let (tokens, others) = (tokens.reset(), resetSuccessors())
+        return tokens.flatMap { others }
     }
 
     private func begin(_ task: HTTPTask, _ token: BearerToken) {
         task.send(Self.request(of: task, token), to: next) { [tokens, next] result in
-            guard case .success(let response) = result, response.status == .unauthorized,
+            guard let response = result.arrived, response.status == .unauthorized,
                 !task.request.body.isOneShot
             else {
                 task.complete(with: result)

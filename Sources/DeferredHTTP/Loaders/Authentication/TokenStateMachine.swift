@@ -1,17 +1,24 @@
+internal import DeferredCore
+internal import DeferredTask
+internal import Foundation
+
 /// A pure state machine for one token that many tasks share: each event returns an action to perform outside any lock.
 ///
 /// ```
 ///              wanted                        refreshed
 ///   missing ───────────▶ refreshing ◀──────────────────────▶ valid
-///      ▲                   │      refused, and none is newer
-///      └──────failed───────┘
+///    ▲   ▲                 │     │   refused, and none is newer
+///    │   └──────failed─────┘     │ reset
+///    └──────ended───── stopping ◀┘
 /// ```
 struct TokenStateMachine: WaitingStateMachine {
     enum State: Sendable {
         case missing
         case valid(BearerToken)
         /// A new token is being fetched, for those that wait.
-        case refreshing(round: Int)
+        case refreshing(TokenRefresh)
+        /// The refresh was cancelled by a reset, and has not ended. Its result doesn't count.
+        case stopping(TokenRefresh)
     }
 
     enum Action {
@@ -19,21 +26,29 @@ struct TokenStateMachine: WaitingStateMachine {
         /// Wait for the refresh under way.
         case wait
         /// Start a refresh, and wait for it.
-        case refresh(round: Int)
+        case refresh(TokenRefresh)
 
         /// True if the request need not wait.
         var goesOn: Bool { if case .use = self { true } else { false } }
+    }
+
+    /// The action at the end of a refresh.
+    enum Ending {
+        case nothing
+        /// Give the tickets the token; fail them if it is `nil`.
+        case serve([UInt64], BearerToken?)
+        /// Start another refresh, for those that wait.
+        case refresh(TokenRefresh)
     }
 
     private(set) var state: State
     /// The tickets that wait. Kept out of the state, so that adding one does not copy the others.
     private var waiting: Set<UInt64> = []
     private var tokenCount: Int
-    private var round = 0
 
     /// - Parameter token: The initial token.
     init(_ token: String?) {
-        state = token.map { .valid(BearerToken(value: $0, number: 1)) } ?? .missing
+        state = token.map { .valid(BearerToken(Credential(value: $0), number: 1)) } ?? .missing
         tokenCount = 1
     }
 
@@ -49,8 +64,8 @@ struct TokenStateMachine: WaitingStateMachine {
             return .use(token)
         case .missing, .valid:
             waiting.insert(ticket)
-            return .refresh(round: beginRefresh())
-        case .refreshing:
+            return .refresh(beginRefresh())
+        case .refreshing, .stopping:
             waiting.insert(ticket)
             return .wait
         }
@@ -58,46 +73,108 @@ struct TokenStateMachine: WaitingStateMachine {
 
     mutating func cancelled(_ ticket: UInt64) -> Bool { waiting.remove(ticket) != nil }
 
-    /// Ends the refresh.
+    /// Ends a refresh.
     ///
     /// - Parameter token: The new token; `nil` if the refresh failed.
-    /// - Returns: The tickets that waited, in order, and the token for them. Empty if there was a reset since the
-    ///   refresh began.
-    mutating func refreshed(_ token: String?, round: Int) -> (tickets: [UInt64], token: BearerToken?) {
-        guard case .refreshing(round) = state else { return ([], nil) }
-        defer { waiting = [] }
-        tokenCount += 1
-        let new = token.map { BearerToken(value: $0, number: tokenCount) }
-        state = new.map { .valid($0) } ?? .missing
-        return (waiting.sorted(), new)
+    mutating func refreshed(_ token: Credential?, by refresh: TokenRefresh) -> Ending {
+        switch state {
+        case .refreshing(refresh):
+            defer { waiting = [] }
+            tokenCount += 1
+            let new = token.map { BearerToken($0, number: tokenCount) }
+            state = new.map { .valid($0) } ?? .missing
+            return .serve(waiting.sorted(), new)
+        case .stopping(refresh):
+            if !waiting.isEmpty { return .refresh(beginRefresh()) }
+            state = .missing
+            return .nothing
+        default:
+            return .nothing
+        }
     }
 
-    /// Forgets the token, and ignores the result of a refresh under way.
+    /// Forgets the token.
     ///
-    /// - Returns: The round of another refresh, if requests wait.
-    mutating func reset() -> Int? {
-        if !waiting.isEmpty { return beginRefresh() }
-        state = .missing
-        return nil
+    /// - Returns: The refresh to be stopped and waited for; `nil` if none is under way.
+    mutating func reset() -> TokenRefresh? {
+        switch state {
+        case .missing, .valid:
+            state = .missing
+            return nil
+        case .refreshing(let refresh), .stopping(let refresh):
+            state = .stopping(refresh)
+            return refresh
+        }
     }
 
-    private mutating func beginRefresh() -> Int {
-        round += 1
-        state = .refreshing(round: round)
-        return round
+    /// Forgets a token that is no longer the newest.
+    mutating func forget() {
+        if case .valid = state { state = .missing }
     }
+
+    private mutating func beginRefresh() -> TokenRefresh {
+        let refresh = TokenRefresh()
+        state = .refreshing(refresh)
+        return refresh
+    }
+}
+
+/// One call of the closure that fetches a token.
+final class TokenRefresh: Sendable {
+    /// The refresh whose closure is being called, or has started the current Swift task.
+    @TaskLocal static var current: TokenRefresh?
+
+    private let state = Lock((task: Task<Credential>?.none, isStopped: false))
+    private let end = Deferred<Void>()
+
+    /// Filled when the refresh has ended.
+    var ended: Future<Void> { end.future }
+
+    /// Keeps the task of the refresh, to cancel it if the refresh is stopped.
+    func begin(_ task: Task<Credential>) {
+        let isStopped = state.withLock { state in
+            state.task = task
+            return state.isStopped
+        }
+        if isStopped { task.cancel() }
+    }
+
+    func stop() {
+        let task = state.withLock { state in
+            state.isStopped = true
+            return state.task
+        }
+        task?.cancel()
+    }
+
+    func finish() {
+        let task = state.withLock { $0.task.take() }
+        withExtendedLifetime(task) { _ = end.fill() }
+    }
+
+    static func ~= (one: TokenRefresh, other: TokenRefresh) -> Bool { one === other }
+}
+
+/// The result of a refresh: a token, its scheme, and the time until which it is worth sending.
+struct Credential: Hashable, Sendable {
+    let value: String
+    var scheme = "Bearer"
+    /// `nil` if it is sent until the server refuses it.
+    var expiry: Date?
 }
 
 /// A token, with its position among all tokens that there have been.
 struct BearerToken: Hashable, Sendable {
     let value: String
     let number: Int
+    let expiry: Date?
     /// The value of the header field.
     let field: String
 
-    init(value: String, number: Int) {
-        self.value = value
+    init(_ credential: Credential, number: Int) {
+        self.value = credential.value
         self.number = number
-        field = "Bearer " + value
+        expiry = credential.expiry
+        field = credential.scheme + " " + value
     }
 }

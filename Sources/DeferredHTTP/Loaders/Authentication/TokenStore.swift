@@ -4,15 +4,34 @@ internal import DeferredTask
 /// The token shared by the copies of a ``BearerAuthentication``.
 final class TokenStore: Sendable {
     private let room: WaitingRoom<TokenStateMachine, @Sendable (BearerToken) -> Void>
-    private let refresh: @Sendable (String?) -> Task<String>
+    private let refresh: @Sendable (String?) -> Task<Credential>
+    private let clock: any Clock<Duration>
+    private let isExpired: @Sendable (BearerToken) -> Bool
 
-    init(_ token: String?, refresh: @escaping @Sendable (String?) -> Task<String>) {
+    /// The time that a reset waits for a refresh to end.
+    static let grace = Duration.seconds(5)
+
+    init(
+        _ token: String?,
+        clock: any Clock<Duration> = ContinuousClock(),
+        isExpired: @escaping @Sendable (BearerToken) -> Bool = { _ in false },
+        refresh: @escaping @Sendable (String?) -> Task<Credential>
+    ) {
         room = WaitingRoom(TokenStateMachine(token))
+        self.clock = clock
+        self.isExpired = isExpired
         self.refresh = refresh
     }
 
-    /// The token, or `nil` if it has to be waited for.
-    var current: BearerToken? { room.withMachine { $0.current } }
+    /// Calls `goOn` with a token that has not expired, now or when there is one.
+    func get(for task: HTTPTask, goOn: @escaping @Sendable (BearerToken) -> Void) {
+        let token = room.withMachine { $0.current }
+        if let token, !isExpired(token) { return goOn(token) }
+        get(for: task, refused: token, goOn: goOn)
+    }
+
+    /// Has the next request fetch a token, for there is a newer one.
+    func forget() { room.withMachine { $0.forget() } }
 
     /// Calls `goOn` with a token other than `refused`, as soon as there is one, unless the task is cancelled before.
     func get(for task: HTTPTask, refused: BearerToken?, goOn: @escaping @Sendable (BearerToken) -> Void) {
@@ -25,25 +44,47 @@ final class TokenStore: Sendable {
         switch action {
         case .use(let token): goOn(token)
         case .wait: break
-        case .refresh(let round): beginRefresh(round, refused: refused?.value)
+        case .refresh(let new): begin(new, refused: refused?.value)
         }
     }
 
-    func reset() {
-        if let round = room.withMachine({ $0.reset() }) { beginRefresh(round, refused: nil) }
+    /// Forgets the token, and stops the refresh under way.
+    ///
+    /// - Returns: A future that is filled when that has ended.
+    func reset() -> Future<Void> {
+        guard let stopped = room.withMachine({ $0.reset() }) else { return Future(value: ()) }
+        stopped.stop()
+        // It would wait for itself.
+        if TokenRefresh.current === stopped { return Future(value: ()) }
+        let timer = ClockTimer(after: Self.grace, clock: clock) {
+            self.end(stopped, with: .failure(CancellationError()))
+        }
+        stopped.ended.upon(.immediate) { timer.cancel() }
+        return stopped.ended
     }
 
-    private func beginRefresh(_ round: Int, refused: String?) {
-        refresh(refused).upon(.immediate) { result in self.end(round: round, with: result) }
+    private func begin(_ new: TokenRefresh, refused: String?) {
+        let task = TokenRefresh.$current.withValue(new) { refresh(refused) }
+        new.begin(task)
+        task.upon(.immediate) { result in self.end(new, with: result) }
     }
 
-    private func end(round: Int, with result: Task<String>.Result) {
+    private func end(_ ended: TokenRefresh, with result: Task<Credential>.Result) {
         var token: BearerToken?
+        var another: TokenRefresh?
         let waiters = room.all { machine in
-            let (tickets, new) = machine.refreshed(try? result.get(), round: round)
-            token = new
-            return tickets
+            switch machine.refreshed(try? result.get(), by: ended) {
+            case .nothing:
+                return []
+            case .serve(let tickets, let new):
+                token = new
+                return tickets
+            case .refresh(let new):
+                another = new
+                return []
+            }
         }
+        ended.finish()
         for waiter in waiters {
             if let token {
                 waiter.context(token)
@@ -51,5 +92,6 @@ final class TokenStore: Sendable {
                 waiter.task.fail(.authenticationFailed, underlying: error)
             }
         }
+        if let another { begin(another, refused: nil) }
     }
 }

@@ -9,10 +9,11 @@ internal import DeferredTask
 ///
 /// The result refers to the request that was loaded, which is the first of them.
 ///
-/// Cancelling one of the requests completes only that one, with ``HTTPError/Code/cancelled``. The shared execution is
-/// cancelled with the last of them; an equal request after that starts a new execution.
+/// Cancelling one of the requests completes only that one, with ``HTTPError/Code/cancelled``. With the last of them, the
+/// shared execution is cancelled, and its end, which may be a response, is that of the request; an equal request after
+/// that starts a new execution.
 ///
-/// - Important: A value may occur only once in a chain: a request that met it again would wait for itself.
+/// Copies share what is in flight. A request that meets a second one in its chain is passed on there.
 ///
 /// ```swift
 /// let deduplicate = Deduplicate()
@@ -21,7 +22,10 @@ internal import DeferredTask
 /// ```
 public struct Deduplicate: HTTPLink {
     /// The next loader, set by `-->`.
-    public var next: (any HTTPLoader)?
+    public var next: (any HTTPLoader)? {
+        didSet { following = Marking.needed(for: executions, before: next) }
+    }
+    private var following: (any HTTPLoader)?
     private let executions = SharedExecutions()
 
     /// Creates the loader.
@@ -33,7 +37,13 @@ public struct Deduplicate: HTTPLink {
     /// Passes the task on, unless an equal one is in flight.
     public func load(_ task: HTTPTask) {
         if task.failIfCancelled() { return }
-        guard let key = DeduplicationKey(task.request) else { return task.pass(to: next) }
-        executions.join(key, task)?.pass(to: next)
+        guard !task.execution.hasMet(executions), let key = DeduplicationKey(task.request) else {
+            return task.pass(to: next)
+        }
+        executions.join(key, task)?.pass(to: following)
     }
+}
+
+extension Deduplicate: StateSharing {
+    var sharedState: AnyObject { executions }
 }

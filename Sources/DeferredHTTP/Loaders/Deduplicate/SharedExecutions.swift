@@ -38,6 +38,11 @@ final class SharedExecutions: Sendable {
             return count == 1
         }
 
+        /// Removes the execution if this consumer is its only one; returns true if it was.
+        mutating func leaveLast(_ key: DeduplicationKey, _ number: Int) -> Bool {
+            running[key]?.consumerCount == 1 && leave(key, number)
+        }
+
         mutating func end(_ key: DeduplicationKey, _ number: Int) {
             if running[key]?.number == number { running[key] = nil }
         }
@@ -51,7 +56,7 @@ final class SharedExecutions: Sendable {
     ///
     /// - Returns: The execution, if it has to be loaded.
     func join(_ key: DeduplicationKey, _ consumer: HTTPTask) -> HTTPTask? {
-        let new = HTTPExecution(consumer.request)
+        let new = HTTPExecution(consumer.request, encounters: consumer.execution.encounters)
         let (execution, number, isNew) = state.withLock { $0.join(key, new) }
         if isNew {
             execution.completion.upon(.immediate) { _ in self.state.withLock { $0.end(key, number) } }
@@ -70,9 +75,12 @@ final class SharedExecutions: Sendable {
             if self.state.withLock({ $0.leave(key, number) }) { execution?.cancel() }
         }
         consumer.addCancellationHandler { [weak consumer, weak execution] in
-            // A response that has arrived counts, although its handlers may not have run yet.
             if let result = execution?.completion.peek() {
+                // A response that has arrived counts, although its handlers may not have run yet.
                 consumer?.complete(with: result)
+            } else if let execution, self.state.withLock({ $0.leaveLast(key, number) }) {
+                // The loader that holds the execution decides how it ends.
+                execution.cancel()
             } else {
                 consumer?.fail(.cancelled)
             }

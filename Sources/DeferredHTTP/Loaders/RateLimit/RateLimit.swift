@@ -11,10 +11,14 @@ internal import DeferredCore
 /// ```
 ///
 /// A request that is cancelled while it waits completes with ``HTTPError/Code/cancelled``, takes no token, and the next
-/// loader never sees it. After a ``Retry``, each attempt takes a token. Copies share the bucket.
+/// loader never sees it. After a ``Retry``, each attempt takes a token. Copies share the bucket; a
+/// request that meets two of them in its chain takes one token.
 public struct RateLimit: HTTPLink {
     /// The next loader, set by `-->`.
-    public var next: (any HTTPLoader)?
+    public var next: (any HTTPLoader)? {
+        didSet { following = Marking.needed(for: gate, before: next) }
+    }
+    private var following: (any HTTPLoader)?
     private let gate: RateLimitGate
 
     /// Creates the loader.
@@ -33,10 +37,14 @@ public struct RateLimit: HTTPLink {
 
     /// Passes the task on as soon as there is a token for it.
     public func load(_ task: HTTPTask) {
-        guard task.request.isRateLimited else { return task.pass(to: next) }
+        guard task.request.isRateLimited, !task.execution.hasMet(gate) else { return task.pass(to: next) }
         if task.failIfCancelled() { return }
-        gate.enter(task, next: next)
+        gate.enter(task, next: following)
     }
+}
+
+extension RateLimit: StateSharing {
+    var sharedState: AnyObject { gate }
 }
 
 extension HTTPRequest {

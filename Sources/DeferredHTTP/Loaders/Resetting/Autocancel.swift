@@ -12,15 +12,21 @@ internal import DeferredTask
 /// Copies share the requests in flight: one value in two chains cancels the requests of both when either is reset. A
 /// response that is a stream is in flight until its body has ended, and a reset ends it.
 ///
-/// - Important: A value may occur only once in a chain, and two chains that share several resettable values must contain
-///   them in the same order. Otherwise a reset waits for itself.
+/// - Important: Two chains that share several resettable values must contain them in the same order. Otherwise a reset
+///   waits for itself.
+///
+/// A reset out of an ``Intercept`` cancels the request of that closure first, and does not wait for it.
 ///
 /// **Lifetime:** tasks are not kept beyond their completion.
 public struct Autocancel: HTTPLink {
     /// The next loader, set by `-->`.
     public var next: (any HTTPLoader)? {
-        didSet { chain = ChainIdentity() }
+        didSet {
+            chain = ChainIdentity()
+            occursAgain = next?.leads(to: flights) == true
+        }
     }
+    private var occursAgain = false
     private var chain = ChainIdentity()
     private let flights: Flights
 
@@ -41,8 +47,14 @@ public struct Autocancel: HTTPLink {
 
     /// Cancels the requests in flight, waits for them, and resets the loaders after this one. Joins a reset under way.
     public func reset() -> Future<Void> {
-        flights.reset(chain, next)
+        guard occursAgain else { return flights.reset(chain, next) }
+        // The other occurrence takes part in the reset of the loaders after this one, which therefore comes second.
+        return flights.reset(chain, nil).flatMap { resetSuccessors() }
     }
+}
+
+extension Autocancel: StateSharing {
+    var sharedState: AnyObject { flights }
 }
 
 /// The requests and streams in flight of an ``Autocancel`` and its copies.
@@ -57,6 +69,13 @@ private final class Flights: Sendable {
             case .execution(let execution): execution.cancel()
             case .stream(let stream): stream.cancel()
             }
+        }
+
+        /// Cancels and completes an execution that starts the reset, and would wait for itself.
+        func end(ifPartOf wholes: [Identity]) {
+            guard case .execution(let execution) = self, wholes.contains(execution.identityOfWhole) else { return }
+            execution.cancel()
+            execution.fail(.cancelled)
         }
 
         /// Completes an execution that has ignored the cancellation.
@@ -126,7 +145,7 @@ private final class Flights: Sendable {
         guard let ticket else { return false }
         execution.pass(gate)
         execution.completion.upon(.immediate) { result in
-            if case .success(let response) = result, let stream = response.stream { self.add(stream) }
+            if let stream = result.arrived?.stream { self.add(stream) }
             self.perform(self.state.withLock { $0.left(ticket) })
         }
         return true
@@ -155,7 +174,9 @@ private final class Flights: Sendable {
             gate.close()
             startTimer()
             // No waiting task is started before all executions are cancelled.
+            let own = Intercept.requests
             Turns.hold {
+                if !own.isEmpty { for flight in flights { flight.end(ifPartOf: own) } }
                 for flight in flights { flight.cancel() }
             }
         case .reset(let nexts, let timer):

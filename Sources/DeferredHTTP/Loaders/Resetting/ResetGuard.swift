@@ -7,8 +7,8 @@ public import DeferredCore
 ///
 /// Copies share the reset: one value in two chains keeps requests out of both while either is reset.
 ///
-/// - Important: A value may occur only once in a chain, and two chains that share several resettable values must contain
-///   them in the same order. Otherwise a reset waits for itself.
+/// - Important: Two chains that share several resettable values must contain them in the same order. Otherwise a reset
+///   waits for itself.
 ///
 /// ```swift
 /// let chain = ResetGuard() --> Autocancel() --> URLSessionLoader()
@@ -17,8 +17,13 @@ public import DeferredCore
 public struct ResetGuard: HTTPLink {
     /// The next loader, set by `-->`.
     public var next: (any HTTPLoader)? {
-        didSet { chain = ChainIdentity() }
+        didSet {
+            chain = ChainIdentity()
+            occursAgain = next?.leads(to: state) == true
+        }
     }
+    /// True if the last occurrence in the chain keeps requests out for this one, too.
+    private var occursAgain = false
     private var chain = ChainIdentity()
     private let state = ResetState()
 
@@ -37,7 +42,11 @@ public struct ResetGuard: HTTPLink {
     /// Resets the loaders after this one, or joins a reset under way.
     ///
     /// - Returns: A future that is filled when requests are let in again.
-    public func reset() -> Future<Void> { state.reset(chain, next) }
+    public func reset() -> Future<Void> { occursAgain ? resetSuccessors() : state.reset(chain, next) }
+}
+
+extension ResetGuard: StateSharing {
+    var sharedState: AnyObject { state }
 }
 
 /// The reset of a ``ResetGuard`` and its copies.

@@ -10,9 +10,9 @@ import FoundationNetworking
 ///
 /// ```swift
 /// request.retryStrategy = .never
-/// request.retryStrategy = .custom { attempt in
-///     attempt.number < 3 && attempt.response?.status == .conflict ? .seconds(1) : nil
-/// }
+/// request.retryStrategy = .backoff().or(.custom { attempt in
+///     attempt.number < 3 && attempt.response?.status == .forbidden ? attempt.response?.retryAfter : nil
+/// })
 /// ```
 public struct RetryStrategy: Sendable {
     /// An attempt, and its result.
@@ -25,6 +25,11 @@ public struct RetryStrategy: Sendable {
 
         /// The result of the attempt.
         public let result: HTTPResult
+
+        /// Creates an attempt, for a test of a strategy.
+        public init(number: Int, request: HTTPRequest, result: HTTPResult) {
+            (self.number, self.request, self.result) = (number, request, result)
+        }
 
         /// The response, if there was one, also one that ``Validate`` has refused.
         public var response: HTTPResponse? {
@@ -40,7 +45,13 @@ public struct RetryStrategy: Sendable {
         }
     }
 
-    let pause: @Sendable (Attempt) -> Duration?
+    /// Returns the pause before the next attempt, or `nil` if there is to be none.
+    public let pause: @Sendable (Attempt) -> Duration?
+
+    /// Returns a strategy that asks `other` where this one would not try again.
+    public func or(_ other: RetryStrategy) -> RetryStrategy {
+        RetryStrategy { [pause] attempt in pause(attempt) ?? other.pause(attempt) }
+    }
 
     /// A strategy that never tries again.
     public static let never = RetryStrategy { _ in nil }
@@ -53,7 +64,8 @@ public struct RetryStrategy: Sendable {
     }
 
     /// Creates a strategy that tries again where that is safe and may help: after failures to connect, lost
-    /// connections, time-outs, and the statuses 408, 429, 502, 503 and 504.
+    /// connections, time-outs, and the statuses 408, 429, 502, 503 and 504. A token that could not be fetched for one of
+    /// these reasons counts like the request itself.
     ///
     /// Repeating a request is safe if its method is idempotent or it has an `Idempotency-Key`. Its body has to be one
     /// that can be sent again.
@@ -63,8 +75,8 @@ public struct RetryStrategy: Sendable {
     ///   - base: The upper limit of the pause after the first attempt. It doubles with each further attempt.
     ///   - cap: The upper limit of all pauses that are not requested by the server. Each pause is a random part of its
     ///     limit.
-    ///   - longestRetryAfter: The longest pause that a server may request with `Retry-After`, in seconds or as a date.
-    ///     Such a pause is kept exactly; if the server requests a longer one, its response is the result.
+    ///   - longestRetryAfter: The longest pause that a server may request: see ``HTTPResponse/retryAfter``. Such a pause
+    ///     is kept exactly; if the server requests a longer one, its response is the result.
     ///   - random: Returns numbers from 0 to 1, by which pauses are multiplied.
     public static func backoff(
         attempts: Int = 3,
@@ -83,36 +95,41 @@ public struct RetryStrategy: Sendable {
         )
         retries.longestRetryAfter = longestRetryAfter
         return RetryStrategy { [retries] attempt in
-            retries.pause(
+            // A request without a token fails as the refresh has failed.
+            let response = attempt.response ?? attempt.error?.refreshResponse
+            return retries.pause(
                 after: attempt.number,
-                status: attempt.response?.status.code,
+                status: response?.status.code,
                 error: attempt.error,
                 mayRepeat: retries.mayRepeat(
                     method: attempt.request.method.rawValue,
                     isKeyed: attempt.request.headers["Idempotency-Key"] != nil,
                     hasOneShotBody: attempt.request.body.isOneShot
                 ),
-                retryAfter: attempt.response?.retryAfter
+                retryAfter: response?.retryAfter
             )
         }
     }
 }
 
 extension HTTPError {
+    /// The response to the request that was to fetch a token.
+    fileprivate var refreshResponse: HTTPResponse? {
+        code == .authenticationFailed ? (underlying as? HTTPError)?.response : nil
+    }
+
     /// True if another attempt may succeed. The client's own errors decide; other terminal loaders may give only a
     /// code.
-    fileprivate var isTransient: Bool {
-        switch underlying {
+    var isTransient: Bool {
+        if code == .unacceptableStatus || code == .invalidResponse, let response {
+            return URLClient.Retries().statuses.contains(response.status.code)
+        }
+        return switch underlying {
         case let underlying? where underlying is URLError || underlying is URLClientError:
             URLClient.Retries.isTransient(underlying)
-        case is MissingTerminalLoader: false
+        case is MissingTerminalLoader, is MisjoinedObject: false
+        case let cause as HTTPError where code == .authenticationFailed: cause.isTransient
         default: [.cannotConnect, .connectionLost, .timedOut].contains(code)
         }
-    }
-}
-
-extension HTTPResponse {
-    fileprivate var retryAfter: Duration? {
-        RetryAfter.pause(field: headers["Retry-After"], date: headers["Date"], now: Date())
     }
 }

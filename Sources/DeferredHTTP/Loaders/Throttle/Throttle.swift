@@ -16,10 +16,13 @@ internal import DeferredCore
 /// request.isThrottled = false  // goes by, and doesn't count
 /// ```
 ///
-/// Copies share the limit and the count.
+/// Copies share the limit and the count. A request that meets a second one in its chain has its place already.
 public struct Throttle: HTTPLink {
     /// The next loader, set by `-->`.
-    public var next: (any HTTPLoader)?
+    public var next: (any HTTPLoader)? {
+        didSet { following = Marking.needed(for: gate, before: next) }
+    }
+    private var following: (any HTTPLoader)?
     private let gate: ThrottleGate
 
     /// Creates the loader.
@@ -40,10 +43,14 @@ public struct Throttle: HTTPLink {
 
     /// Passes the task on when it is its turn.
     public func load(_ task: HTTPTask) {
-        guard task.request.isThrottled else { return task.pass(to: next) }
+        guard task.request.isThrottled, !task.execution.hasMet(gate) else { return task.pass(to: next) }
         if task.failIfCancelled() { return }
-        gate.enter(task, next: next)
+        gate.enter(task, next: following)
     }
+}
+
+extension Throttle: StateSharing {
+    var sharedState: AnyObject { gate }
 }
 
 extension HTTPRequest {

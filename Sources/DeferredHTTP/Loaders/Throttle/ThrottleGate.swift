@@ -28,7 +28,7 @@ final class ThrottleGate: Sendable {
     private func start(_ task: HTTPTask, _ next: (any HTTPLoader)?) {
         task.addCompletionHandler { result in
             // A stream keeps its place until its end.
-            if case .success(let response) = result, let stream = response.stream {
+            if let stream = result.arrived?.stream {
                 stream.addEndHandler { _ in self.end() }
             } else {
                 self.end()

@@ -31,7 +31,7 @@ extension URLClient {
             /// The server answered `401`, and the client looks for a credential.
             case challenged(HTTPURLResponse)
 
-            /// The head of a response arrived that is not a redirect.
+            /// The head of a response other than a redirect arrived.
             case response(HTTPURLResponse)
 
             /// An attempt failed, and the next one will begin after a pause. Attempts count from 1.
@@ -60,10 +60,11 @@ extension URLClient {
         /// The number of bytes of response bodies received so far, in all attempts, after decompression.
         public let received: Int64
 
-        /// With ``Kind/retried(attempt:after:)``: what the attempt failed with; `nil` for a status that is accepted.
+        /// The error of the attempt, with ``Kind/retried(attempt:after:)``; `nil` for a status that is accepted.
         public let failure: (any Error)?
 
-        /// With ``Kind/finished(_:)``, over ``Configuration/Engine/libcurl``: of the last transfer that came to an end.
+        /// The metrics of the last transfer that came to an end, with ``Kind/finished(_:)``, over
+        /// ``Configuration/Engine/libcurl``.
         public let metrics: Metrics?
     }
 }

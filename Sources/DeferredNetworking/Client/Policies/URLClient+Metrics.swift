@@ -4,19 +4,19 @@ extension URLClient {
     /// Available with ``Configuration/Engine/libcurl``, and with `URLSession` on Apple's platforms, where a redirected
     /// transfer counts from the last redirect.
     public struct Metrics: Sendable, Hashable {
-        /// The time until the host name was resolved. Like the next four, counted from the start of the transfer.
+        /// The time from the start of the transfer until the host name was resolved.
         public let nameLookup: Duration
 
-        /// The time until the connection was open; zero on a reused one.
+        /// The time from the start of the transfer until the connection was open; zero on a reused one.
         public let connect: Duration
 
-        /// The time until the TLS handshake was complete; zero without one.
+        /// The time from the start of the transfer until the TLS handshake was complete; zero without one.
         public let tlsHandshake: Duration
 
-        /// The time until the first byte of the response.
+        /// The time from the start of the transfer until the first byte of the response.
         public let firstByte: Duration
 
-        /// The time until the end of the transfer.
+        /// The time from the start of the transfer until its end.
         public let total: Duration
 
         /// A Boolean value that indicates whether an existing connection was reused.

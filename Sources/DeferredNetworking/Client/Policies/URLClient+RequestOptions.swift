@@ -28,8 +28,11 @@ extension URLClient {
         /// The longest silence; `nil` for ``Deadlines/idle``, or the request's own time-out.
         package var idle: Duration?
 
-        /// The credentials; `nil` for ``Configuration/authentication``.
-        package var authentication: Authentication?
+        /// The redirects to follow; `nil` for ``Configuration/redirects``.
+        package var redirects: RedirectPolicy?
+
+        /// The names of header fields that redirects don't carry to another origin, in addition to secrets.
+        package var homeFields: [String] = []
 
         /// Creates options that by default leave the client's configuration as it is.
         public init(
@@ -54,18 +57,5 @@ extension URLClient {
                 monitor(event)
             }
         }
-    }
-}
-
-extension URLClient.Configuration {
-    /// Returns the configuration of a request with these options.
-    func applying(_ options: URLClient.RequestOptions) -> Self {
-        var result = self
-        result.deadlines.total = options.total ?? deadlines.total
-        result.deadlines.idle = options.idle ?? deadlines.idle
-        result.retries = options.retries ?? retries
-        result.authentication = options.authentication ?? authentication
-        result.validation = options.validation ?? validation
-        return result
     }
 }

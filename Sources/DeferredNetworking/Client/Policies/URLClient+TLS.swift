@@ -5,12 +5,10 @@ extension URLClient {
     ///
     /// ```swift
     /// var configuration = URLClient.Configuration()
-    /// configuration.engine = .libcurl
     /// configuration.tls.authorities = .file(URL(filePath: "/etc/company/ca.pem"))
     /// ```
     ///
-    /// Available with ``Configuration/Engine/libcurl``, and with ``Configuration/Engine/urlSession`` on Apple's
-    /// platforms. There, App Transport Security may require more, and a file that can't be read fails each request with
+    /// Available over libcurl, and over `URLSession` on Apple's platforms. There, App Transport Security may require more, and a file that can't be read fails each request with
     /// ``URLClientError/engineUnavailable(reason:)``. A request to a server that isn't trusted fails with
     /// `URLError.serverCertificateUntrusted` or a more precise code.
     public struct TLS: Sendable, Hashable {
@@ -40,7 +38,7 @@ extension URLClient {
             /// True if both are in one file in PKCS#12 format.
             let isArchive: Bool
 
-            /// Creates a certificate from files in PEM format. Only for ``Configuration/Engine/libcurl``.
+            /// Creates a certificate from files in PEM format. Only for libcurl.
             public init(certificate: URL, key: URL, password: String? = nil) {
                 self.certificate = certificate
                 self.key = key
@@ -51,7 +49,7 @@ extension URLClient {
             /// Creates a certificate from a file in PKCS#12 format, which contains the private key and the issuing
             /// certificates.
             ///
-            /// Only for ``Configuration/Engine/urlSession`` on Apple's platforms. `openssl pkcs12 -export` creates such a
+            /// Only for `URLSession` on Apple's platforms. `openssl pkcs12 -export` creates such a
             /// file from files in PEM format.
             public init(pkcs12 file: URL, password: String) {
                 certificate = file
@@ -87,7 +85,7 @@ extension URLClient {
         public init() {}
     }
 
-    /// The proxy that requests go through. Only for ``Configuration/Engine/libcurl``.
+    /// The proxy that requests go through. Only for libcurl.
     public enum Proxy: Sendable, Hashable {
         /// The proxy that the environment variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` name.
         case environment
@@ -111,7 +109,7 @@ extension URLClient {
 }
 
 extension URLClient.TLS.ClientCertificate: CustomReflectable {
-    /// The files; not the password.
+    /// The paths of the files, without the password.
     public var customMirror: Mirror { Mirror(self, children: ["certificate": certificate, "key": key]) }
 }
 

@@ -15,19 +15,22 @@ final class Attempt<Value: Sendable>: Sendable {
     private let lastHead = Lock<ResponseHead?>(nil)
 
     var events: EventReporter { owner.events }
-    var validation: URLClient.StatusValidation { owner.configuration.validation }
-    private var redirects: URLClient.RedirectPolicy { owner.configuration.redirects }
+    var validation: URLClient.StatusValidation { owner.policies.validation }
+    private var redirects: URLClient.RedirectPolicy {
+        let redirects = owner.options.redirects ?? owner.transport.configuration.redirects
+        return owner.options.homeFields.isEmpty ? redirects : redirects.keepingAtHome(owner.options.homeFields)
+    }
 
     init(_ request: CheckedRequest, lease: EngineLease, of owner: ClientRequest<Value>, round: Int) {
         self.request = request
         self.owner = owner
         self.round = round
         self.lease = lease
-        deadlines = AttemptDeadlines(owner.configuration.deadlines, request)
+        deadlines = AttemptDeadlines(owner.deadlines, request)
     }
 
     private var configure: EngineTaskConfiguration? {
-        guard let priority = owner.priority else { return nil }
+        guard let priority = owner.options.priority else { return nil }
         return { task in task.priority = priority }
     }
 

@@ -18,6 +18,8 @@ final class AttemptSink<Value: Sendable>: TransferSink, @unchecked Sendable {
         self.validation = validation
     }
 
+    var wantsOwnConnection: Bool { inner.wantsOwnConnection }
+
     func begin(_ transfer: Transfer) {
         inner.begin(transfer)
     }
@@ -40,6 +42,10 @@ final class AttemptSink<Value: Sendable>: TransferSink, @unchecked Sendable {
         } else {
             try refused?.append(bytes)
         }
+    }
+
+    func noteActivity() {
+        attempt.deadlines.noteActivity()
     }
 
     func report(_ progress: BodyProgress) {

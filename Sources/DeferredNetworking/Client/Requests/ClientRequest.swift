@@ -23,11 +23,9 @@ final class ClientRequest<Value: Sendable>: AnyClientRequest {
     }
 
     let identifier: UInt64
-    let core: ClientCore
-
-    /// The client's configuration with the request's own options applied.
-    let configuration: URLClient.Configuration
-    let priority: Float?
+    let transport: Transport
+    let policies: RequestPolicies
+    let options: URLClient.RequestOptions
     let events: EventReporter
     private let request: CheckedRequest
     private let state: Lock<State>
@@ -35,29 +33,33 @@ final class ClientRequest<Value: Sendable>: AnyClientRequest {
 
     var url: URL { request.url }
 
+    /// Those of an attempt. The one of the whole request is kept here.
+    var deadlines: URLClient.Deadlines {
+        var deadlines = transport.configuration.deadlines
+        deadlines.idle = options.idle ?? deadlines.idle
+        return deadlines
+    }
+
     init(
         _ identifier: UInt64,
         _ request: CheckedRequest,
-        on core: ClientCore,
+        on transport: Transport,
         options: URLClient.RequestOptions,
+        policies: RequestPolicies,
         events: EventReporter,
         promise: Task<Value>.Promise,
         start: @escaping Start
     ) {
-        configuration = core.configuration.applying(options)
-        priority = options.priority
         self.identifier = identifier
         self.request = request
-        self.core = core
+        self.transport = transport
+        self.options = options
+        self.policies = policies
         self.events = events
         self.start = start
         state = Lock(
             State(
-                machine: Machine(
-                    request,
-                    retries: configuration.retries,
-                    authentication: configuration.authentication
-                ),
+                machine: Machine(request, policies),
                 promise: promise
             )
         )
@@ -65,7 +67,7 @@ final class ClientRequest<Value: Sendable>: AnyClientRequest {
 
     /// Joins the client's queue, unless the deadline expires first.
     func begin() {
-        if let total = configuration.totalDeadline {
+        if let total = options.total ?? transport.configuration.totalDeadline {
             let deadline = ClockTimer(after: total, clock: ContinuousClock()) { [weak self] in
                 self?.abort(with: URLClientError.deadlineExceeded)
             }
@@ -109,7 +111,7 @@ final class ClientRequest<Value: Sendable>: AnyClientRequest {
     private func perform(_ action: Machine.Action) {
         switch action {
         case .arrive:
-            core.arrived(self, host: url.host(percentEncoded: true) ?? "")
+            transport.arrived(self, host: url.host(percentEncoded: true) ?? "")
         case .startAttempt(let request, let round):
             startAttempt(request, round: round)
         case .ask(let challenge, let round):
@@ -118,9 +120,9 @@ final class ClientRequest<Value: Sendable>: AnyClientRequest {
             events.report(.retried(attempt: attempt, after: duration), failure: error?.naming(url))
             pause(duration, round: round)
         case .stepAside:
-            core.steppedAside(identifier)
+            transport.steppedAside(identifier)
         case .comeBack:
-            core.cameBack(identifier)
+            transport.cameBack(identifier)
         case .stop(let error):
             state.withLock { $0.stop.take() }?(error)
         case .deliver(let value):
@@ -132,30 +134,37 @@ final class ClientRequest<Value: Sendable>: AnyClientRequest {
         case .streamed(let error):
             conclude(error?.naming(url))
         case .leave:
-            // Its captures, among them a lease of the core, are released outside of the lock.
+            // Its captures, among them a lease of the transport, are released outside of the lock.
             let stop = state.withLock { $0.stop.take() }
             withExtendedLifetime(stop) {}
-            core.left(identifier)
+            transport.left(identifier)
         }
     }
 
     private func startAttempt(_ request: CheckedRequest, round: Int) {
-        guard let lease = core.lease() else { return abort(with: URLClientError.shutDown) }
+        guard let lease = transport.lease() else { return abort(with: URLClientError.shutDown) }
         remember(start(Attempt(request, lease: lease, of: self, round: round)), round: round)
     }
 
     private func ask(_ challenge: URLClient.Authentication.Challenge, round: Int) {
         events.report(.challenged(challenge.response))
-        guard let answer = configuration.authentication.answer else {
+        guard let answer = policies.authentication.answer else {
             return handle { $0.answered(.success(nil), round: round) }
         }
         let task = answer(challenge)
-        remember({ _ in task.cancel() }, round: round)
-        task.upon(.immediate) { result in self.handle { $0.answered(result, round: round) } }
+        let registration = task.upon(.immediate) { result in self.handle { $0.answered(result, round: round) } }
+        // The caller's task may go on for ever, and must not keep the request.
+        remember(
+            { _ in
+                registration.cancel()
+                task.cancel()
+            },
+            round: round
+        )
     }
 
     private func pause(_ duration: Duration, round: Int) {
-        let timer = ClockTimer(after: duration, clock: configuration.retries.policy.clock) {
+        let timer = ClockTimer(after: duration, clock: policies.retries.policy.clock) {
             self.handle { $0.pauseEnded(round: round) }
         }
         remember({ _ in timer.cancel() }, round: round)

@@ -82,9 +82,10 @@ struct ClientRequestStateMachine<Value: Sendable> {
     private var credential: URLClient.Credential?
     private var refused: [URLClient.Credential] = []
 
-    init(_ request: CheckedRequest, retries: URLClient.Retries, authentication: URLClient.Authentication) {
+    init(_ request: CheckedRequest, _ policies: RequestPolicies) {
         self.request = request
-        self.retries = retries
+        retries = policies.retries
+        let authentication = policies.authentication
         let isFree = request.value(of: "Authorization") == nil
         authenticates = isFree && authentication.answer != nil
         credential = isFree ? authentication.preemptive : nil

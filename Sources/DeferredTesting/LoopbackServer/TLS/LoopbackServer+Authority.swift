@@ -18,7 +18,6 @@ extension LoopbackServer {
     /// ```swift
     /// let authority = try LoopbackServer.Authority()
     /// let server = try LoopbackServer(tls: .init(authority.issue())) { _ in .response(body: "Hello") }
-    /// configuration.engine = .libcurl
     /// configuration.tls.authorities = .data(authority.certificate)
     /// ```
     ///

@@ -13,6 +13,7 @@ public struct DarwinBoolean: ExpressibleByBooleanLiteral {
 public func open(_ path: UnsafePointer<CChar>, _ oflag: Int32) -> Int32 { fatalError() }
 public func open(_ path: UnsafePointer<CChar>, _ oflag: Int32, _ mode: mode_t) -> Int32 { fatalError() }
 public func openat(_ fd: Int32, _ path: UnsafePointer<CChar>, _ oflag: Int32) -> Int32 { fatalError() }
+public func openat(_ fd: Int32, _ path: UnsafePointer<CChar>, _ oflag: Int32, _ mode: mode_t) -> Int32 { fatalError() }
 public func fcntl(_ fd: Int32, _ cmd: Int32) -> Int32 { fatalError() }
 public func fcntl(_ fd: Int32, _ cmd: Int32, _ value: Int32) -> Int32 { fatalError() }
 public func fcntl(_ fd: Int32, _ cmd: Int32, _ ptr: UnsafeMutableRawPointer) -> Int32 { fatalError() }
@@ -33,3 +34,4 @@ public var SIG_ERR: sig_t { unsafeBitCast(-1, to: sig_t.self) }
 public var TIOCGWINSZ: UInt { 0x40087468 }
 public var TIOCSWINSZ: UInt { 0x80087467 }
 public func WIFEXITED(_ s: Int32) -> Bool { s & 0x7f == 0 }
+public var CLOCK_PROCESS_CPUTIME_ID: clockid_t { _CLOCK_PROCESS_CPUTIME_ID }

@@ -90,10 +90,35 @@ public struct URLRequest: Hashable, Sendable, _ObjectiveCBridgeable {
     public class var shared: URLCache { fatalError() }
 }
 @objc open class URLCredentialStorage: NSObject, @unchecked Sendable {}
-@objc open class HTTPCookie: NSObject, @unchecked Sendable {}
+public struct HTTPCookiePropertyKey: Hashable, Sendable {
+    public static var name: Self { fatalError() }
+    public static var value: Self { fatalError() }
+    public static var domain: Self { fatalError() }
+    public static var path: Self { fatalError() }
+    public static var secure: Self { fatalError() }
+    public static var expires: Self { fatalError() }
+    public static var discard: Self { fatalError() }
+}
+@objc open class HTTPCookie: NSObject, @unchecked Sendable {
+    public init?(properties: [HTTPCookiePropertyKey: Any]) { nil }
+    open var name: String { "" }
+    open var value: String { "" }
+    open var domain: String { "" }
+    open var path: String { "" }
+    open var isSecure: Bool { false }
+    open var expiresDate: Date? { nil }
+}
 @objc open class HTTPCookieStorage: NSObject, @unchecked Sendable {
     public enum AcceptPolicy: UInt, Sendable { case always, never, onlyFromMainDocumentDomain }
     public class var shared: HTTPCookieStorage { fatalError() }
+    open var cookies: [HTTPCookie]? { nil }
+    open var cookieAcceptPolicy: AcceptPolicy {
+        get { .always }
+        set {}
+    }
+    open func setCookie(_ cookie: HTTPCookie) {}
+    open func deleteCookie(_ cookie: HTTPCookie) {}
+    open func cookies(for url: URL) -> [HTTPCookie]? { nil }
 }
 extension HTTPCookie { public typealias AcceptPolicy = HTTPCookieStorage.AcceptPolicy }
 @objc open class URLCredential: NSObject, @unchecked Sendable {

@@ -74,6 +74,7 @@ public struct Data: Hashable, Sendable, RandomAccessCollection, MutableCollectio
         fatalError()
     }
     public func range(of d: Data) -> Range<Int>? { nil }
+    public func subdata(in range: Range<Int>) -> Data { self }
     public var description: String { "" }
 }
 public struct Date: Hashable, Sendable, Comparable, Codable, CustomStringConvertible {
@@ -88,7 +89,9 @@ public struct Date: Hashable, Sendable, Comparable, Codable, CustomStringConvert
     public init(timeIntervalSinceReferenceDate: TimeInterval) {}
     public static func + (date: Date, interval: TimeInterval) -> Date { date }
     public static func - (date: Date, interval: TimeInterval) -> Date { date }
+    public static func += (date: inout Date, interval: TimeInterval) {}
     public static var distantFuture: Date { Date() }
+    public static var distantPast: Date { Date() }
     public static var now: Date { Date() }
     public var description: String { "" }
 }
@@ -186,12 +189,20 @@ public struct URLComponents: Hashable, Sendable {
     public var queryItems: [URLQueryItem]?
     public var percentEncodedQueryItems: [URLQueryItem]?
 }
+extension String {
+    public struct CompareOptions: OptionSet, Sendable {
+        public let rawValue: UInt
+        public init(rawValue: UInt) { self.rawValue = rawValue }
+        public static let caseInsensitive = CompareOptions(rawValue: 1)
+    }
+}
 public struct CharacterSet: Hashable, Sendable, ExpressibleByArrayLiteral {
     public init(arrayLiteral elements: Unicode.Scalar...) {}
     public static var urlPathAllowed: CharacterSet { fatalError() }
     public static var urlQueryAllowed: CharacterSet { fatalError() }
     public static var whitespaces: CharacterSet { fatalError() }
     public static var whitespacesAndNewlines: CharacterSet { fatalError() }
+    public static var newlines: CharacterSet { fatalError() }
     public static var alphanumerics: CharacterSet { fatalError() }
     public func union(_ other: CharacterSet) -> CharacterSet { self }
 }
@@ -200,7 +211,7 @@ extension StringProtocol {
     public var removingPercentEncoding: String? { nil }
     public func addingPercentEncoding(withAllowedCharacters: CharacterSet) -> String? { nil }
     public func replacingOccurrences<A: StringProtocol, B: StringProtocol>(of: A, with: B) -> String { "" }
-    public func range<T: StringProtocol>(of: T) -> Range<Index>? { nil }
+    public func range<T: StringProtocol>(of: T, options: String.CompareOptions = []) -> Range<Index>? { nil }
     public func contains<T: StringProtocol>(_ o: T) -> Bool { true }
     public func components<T: StringProtocol>(separatedBy: T) -> [String] { [] }
     public func data(using: String.Encoding) -> Data? { nil }
@@ -221,7 +232,11 @@ extension String {
 }
 public protocol NSObjectVoid {}
 
-public struct TimeZone: Hashable, Sendable { public static var gmt: TimeZone { fatalError() } }
+public struct TimeZone: Hashable, Sendable {
+    public init?(secondsFromGMT: Int) { nil }
+    public init?(identifier: String) { nil }
+    public static var gmt: TimeZone { fatalError() }
+}
 public struct DateComponents: Hashable, Sendable {
     public var weekday: Int?, day: Int?, month: Int?, year: Int?, hour: Int?, minute: Int?, second: Int?
     public init() {}
@@ -240,6 +255,11 @@ public struct Calendar: Hashable, Sendable {
 open class JSONDecoder: @unchecked Sendable {
     public init() {}
     open func decode<T: Decodable>(_ t: T.Type, from: Data) throws -> T { fatalError() }
+    public enum KeyDecodingStrategy: Sendable { case useDefaultKeys, convertFromSnakeCase }
+    open var keyDecodingStrategy: KeyDecodingStrategy {
+        get { .useDefaultKeys }
+        set {}
+    }
     public enum DateDecodingStrategy: Sendable { case iso8601 }
     open var dateDecodingStrategy: DateDecodingStrategy {
         get { .iso8601 }
@@ -259,4 +279,75 @@ open class JSONEncoder: @unchecked Sendable {
         get { [] }
         set {}
     }
+}
+
+open class NSNull: NSObject, @unchecked Sendable {}
+open class JSONSerialization: NSObject {
+    public struct ReadingOptions: OptionSet, Sendable {
+        public let rawValue: UInt
+        public init(rawValue: UInt) { self.rawValue = rawValue }
+        public static let fragmentsAllowed = ReadingOptions(rawValue: 4)
+    }
+    public struct WritingOptions: OptionSet, Sendable {
+        public let rawValue: UInt
+        public init(rawValue: UInt) { self.rawValue = rawValue }
+        public static let fragmentsAllowed = WritingOptions(rawValue: 4)
+    }
+    open class func jsonObject(with data: Data, options: ReadingOptions = []) throws -> Any { fatalError() }
+    open class func data(withJSONObject object: Any, options: WritingOptions = []) throws -> Data { fatalError() }
+}
+
+public struct Locale: Hashable, Sendable { public init(identifier: String) {} }
+extension Date {
+    public struct FormatStyle: Sendable {
+        public struct Symbol: Sendable {
+            public struct Weekday: Sendable { public static var abbreviated: Self { fatalError() } }
+            public struct Day: Sendable { public static var twoDigits: Self { fatalError() } }
+            public struct Month: Sendable { public static var abbreviated: Self { fatalError() } }
+            public struct Year: Sendable { public static func padded(_ length: Int) -> Self { fatalError() } }
+            public struct Minute: Sendable { public static var twoDigits: Self { fatalError() } }
+            public struct Second: Sendable { public static var twoDigits: Self { fatalError() } }
+            public struct VerbatimHour: Sendable {
+                public enum Clock: Sendable { case twelveHour, twentyFourHour }
+                public enum HourCycle: Sendable { case zeroBased, oneBased }
+                public static func twoDigits(clock: Clock, hourCycle: HourCycle) -> Self { fatalError() }
+            }
+        }
+    }
+    public struct FormatString: Sendable, ExpressibleByStringInterpolation {
+        public init(stringLiteral: String) {}
+        public init(stringInterpolation: StringInterpolation) {}
+        public struct StringInterpolation: StringInterpolationProtocol, Sendable {
+            public init(literalCapacity: Int, interpolationCount: Int) {}
+            public mutating func appendLiteral(_ literal: String) {}
+            public mutating func appendInterpolation(weekday: FormatStyle.Symbol.Weekday) {}
+            public mutating func appendInterpolation(day: FormatStyle.Symbol.Day) {}
+            public mutating func appendInterpolation(month: FormatStyle.Symbol.Month) {}
+            public mutating func appendInterpolation(year: FormatStyle.Symbol.Year) {}
+            public mutating func appendInterpolation(hour: FormatStyle.Symbol.VerbatimHour) {}
+            public mutating func appendInterpolation(minute: FormatStyle.Symbol.Minute) {}
+            public mutating func appendInterpolation(second: FormatStyle.Symbol.Second) {}
+        }
+    }
+    public struct VerbatimFormatStyle: Sendable {
+        public init(format: FormatString, locale: Locale, timeZone: TimeZone, calendar: Calendar) {}
+    }
+    public func formatted(_ style: VerbatimFormatStyle) -> String { "" }
+}
+
+open class DateFormatter: NSObject, @unchecked Sendable {
+    open var locale: Locale? {
+        get { nil }
+        set {}
+    }
+    open var timeZone: TimeZone? {
+        get { nil }
+        set {}
+    }
+    open var dateFormat: String? {
+        get { nil }
+        set {}
+    }
+    open func string(from date: Date) -> String { "" }
+    open func date(from text: String) -> Date? { nil }
 }

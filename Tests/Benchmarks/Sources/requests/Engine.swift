@@ -22,9 +22,9 @@ extension Engine {
 
 enum EngineName: String, CaseIterable {
     case client = "URLClient"
-    case libcurlClient = "URLClient over libcurl"
+    case sessionClient = "URLClient over URLSession"
     case chain = "HTTP chain"
-    case libcurlChain = "HTTP chain over libcurl"
+    case sessionChain = "HTTP chain over URLSession"
     case handler = "dataTask(with:completionHandler:)"
     case delegate = "delegate session"
     case async = "data(for:)"
@@ -37,9 +37,9 @@ enum EngineName: String, CaseIterable {
     func make(connections: Int) -> any Engine {
         switch self {
         case .client: ClientEngine(connections: connections)
-        case .libcurlClient: ClientEngine(connections: connections, .libcurl)
+        case .sessionClient: ClientEngine(connections: connections, .urlSession)
         case .chain: ChainEngine(connections: connections)
-        case .libcurlChain: ChainEngine(connections: connections, .libcurl)
+        case .sessionChain: ChainEngine(connections: connections, .urlSession)
         case .handler: HandlerEngine(connections: connections)
         case .delegate: DelegateEngine(connections: connections)
         case .async: AsyncEngine(connections: connections)

@@ -10,7 +10,7 @@ struct ClientEngine: Engine {
     private let client: URLClient
 
     init(connections: Int) {
-        self.init(connections: connections, .urlSession)
+        self.init(connections: connections, .automatic)
     }
 
     init(connections: Int, _ engine: URLClient.Configuration.Engine) {
@@ -43,7 +43,7 @@ struct ChainEngine: Engine {
     private let chain: any HTTPLoader
 
     init(connections: Int) {
-        self.init(connections: connections, .urlSession)
+        self.init(connections: connections, .automatic)
     }
 
     init(connections: Int, _ engine: URLClient.Configuration.Engine) {

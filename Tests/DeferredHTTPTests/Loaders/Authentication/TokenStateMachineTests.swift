@@ -8,78 +8,100 @@ import Testing
 struct TokenStateMachineTests {
     private typealias Machine = TokenStateMachine
 
-    private static let first = BearerToken(value: "one", number: 1)
+    private static let first = BearerToken(Credential(value: "one"), number: 1)
 
     private enum Start: CaseIterable {
-        case missing, valid, refreshing
+        case missing, valid, refreshing, stopping
 
-        var machine: Machine {
+        /// The machine in this state, and its refresh.
+        var machine: (Machine, TokenRefresh) {
             var machine = Machine(self == .missing ? nil : "one")
-            if self == .refreshing { _ = machine.wanted(1, refused: first) }
-            return machine
+            var current = TokenRefresh()
+            if self == .refreshing || self == .stopping {
+                if case .refresh(let refresh) = machine.wanted(1, refused: first) { current = refresh }
+            }
+            if self == .stopping { _ = machine.reset() }
+            return (machine, current)
         }
+
+        var hasRefresh: Bool { self == .refreshing || self == .stopping }
     }
 
     private func text(_ action: Machine.Action) -> String {
         switch action {
         case .use(let token): "use \(token.value)"
         case .wait: "wait"
-        case .refresh(let round): "refresh \(round)"
+        case .refresh: "refresh"
         }
     }
 
-    @Test(arguments: [nil, first, BearerToken(value: "zero", number: 0)])
+    private func text(_ ending: Machine.Ending) -> String {
+        switch ending {
+        case .nothing: "nothing"
+        case .serve(let tickets, let token): "\(tickets) \(token?.value ?? "none")"
+        case .refresh: "refresh"
+        }
+    }
+
+    @Test(arguments: [nil, first, BearerToken(Credential(value: "zero"), number: 0)])
     func `a request gets a token that was not refused, or waits`(refused: BearerToken?) {
         for start in Start.allCases {
-            var machine = start.machine
+            var (machine, _) = start.machine
             let action = text(machine.wanted(9, refused: refused))
             switch start {
-            case .missing: #expect(action == "refresh 1")
-            case .valid: #expect(action == (refused == Self.first ? "refresh 1" : "use one"))
-            case .refreshing: #expect(action == "wait")
+            case .missing: #expect(action == "refresh")
+            case .valid: #expect(action == (refused == Self.first ? "refresh" : "use one"))
+            case .refreshing, .stopping: #expect(action == "wait")
             }
         }
     }
 
     @Test func `a refresh serves all that wait, in order, once`() {
+        var (machine, refresh) = Start.refreshing.machine
+        for ticket in 10..<13 as Range<UInt64> { #expect(text(machine.wanted(ticket, refused: Self.first)) == "wait") }
+        #expect(text(machine.refreshed(Credential(value: "two"), by: refresh)) == "[1, 10, 11, 12] two")
+        #expect(text(machine.refreshed(Credential(value: "three"), by: refresh)) == "nothing")
+        #expect(text(machine.wanted(9, refused: Self.first)) == "use two")
+    }
+
+    @Test func `only the refresh under way counts`() {
         for start in Start.allCases {
-            var machine = start.machine
-            for ticket in 10..<13 as Range<UInt64> { _ = machine.wanted(ticket, refused: Self.first) }
-            let (tickets, token) = machine.refreshed("two", round: 1)
-            #expect(tickets == (start == .refreshing ? [1] : []) + [10, 11, 12], "\(start)")
-            #expect(token?.value == "two")
-            #expect(machine.refreshed("three", round: 1).tickets.isEmpty)
-            #expect(text(machine.wanted(9, refused: Self.first)) == "use two")
+            var (machine, _) = start.machine
+            #expect(text(machine.refreshed(Credential(value: "two"), by: TokenRefresh())) == "nothing", "\(start)")
         }
     }
 
     @Test func `after a failed refresh the next one begins another`() {
-        var machine = Start.refreshing.machine
-        let (tickets, token) = machine.refreshed(nil, round: 1)
-        #expect(tickets == [1] && token == nil)
-        #expect(text(machine.wanted(9, refused: nil)) == "refresh 2")
+        var (machine, refresh) = Start.refreshing.machine
+        #expect(text(machine.refreshed(nil, by: refresh)) == "[1] none")
+        #expect(text(machine.wanted(9, refused: nil)) == "refresh")
     }
 
     @Test func `only a waiting request can be cancelled, and only once`() {
         for start in Start.allCases {
-            var machine = start.machine
+            var (machine, _) = start.machine
             let results = [machine.cancelled(1), machine.cancelled(1)]
-            #expect(results == [start == .refreshing, false], "\(start)")
+            #expect(results == [start.hasRefresh, false], "\(start)")
         }
     }
 
-    @Test func `a reset forgets the token and a running refresh, and refreshes for waiting requests`() {
+    @Test func `a reset forgets the token, and stops a refresh`() {
         for start in Start.allCases {
-            var machine = start.machine
-            #expect(machine.reset() == (start == .refreshing ? 2 : nil), "\(start)")
-            #expect(machine.refreshed("old", round: 1).tickets.isEmpty)
-            let action = text(machine.wanted(9, refused: nil))
-            #expect(action == (start == .refreshing ? "wait" : "refresh 1"), "\(start)")
+            var (machine, refresh) = start.machine
+            let stopped = machine.reset()
+            #expect(start.hasRefresh ? stopped === refresh : stopped == nil, "\(start)")
+            #expect(machine.current == nil)
         }
-        var machine = Start.refreshing.machine
-        _ = machine.cancelled(1)
-        #expect(machine.reset() == nil)
-        #expect(machine.refreshed("old", round: 1).token == nil)
-        #expect(text(machine.wanted(9, refused: nil)) == "refresh 2")
+    }
+
+    @Test func `the end of a stopped refresh gives no token, and begins another one for those that wait`() {
+        for isCancelled in [true, false] {
+            var (machine, refresh) = Start.stopping.machine
+            if isCancelled { _ = machine.cancelled(1) }
+            #expect(
+                text(machine.refreshed(Credential(value: "old"), by: refresh)) == (isCancelled ? "nothing" : "refresh")
+            )
+            #expect(text(machine.wanted(9, refused: nil)) == (isCancelled ? "refresh" : "wait"))
+        }
     }
 }

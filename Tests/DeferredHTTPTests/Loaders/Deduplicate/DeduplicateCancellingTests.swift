@@ -25,4 +25,25 @@ struct DeduplicateCancellingTests {
         two.fail(.timedOut)
         #expect(stub.tasksInFlight.isEmpty)
     }
+
+    @Test func `a response that a loader further down holds counts for the last request, as in other loaders`() {
+        /// Completes its tasks when it is told to.
+        struct Holding: HTTPLink {
+            let held = Journal<@Sendable () -> Void>()
+            var next: (any HTTPLoader)?
+
+            func load(_ task: HTTPTask) {
+                task.pass(task.request, to: next) { result in held.add { task.complete(with: result) } }
+            }
+        }
+        let holding = Holding()
+        let chain = Deduplicate() --> holding --> StubLoader(.response())
+        let (one, two) = (chain.load(.example), chain.load(.example))
+        one.cancel()
+        two.cancel()
+        #expect(one.codeNow == .cancelled && two.peek() == nil)
+        let next = chain.load(.example)
+        for complete in holding.held.entries { complete() }
+        #expect(two.statusNow == .ok && next.statusNow == .ok && holding.held.entries.count == 2)
+    }
 }

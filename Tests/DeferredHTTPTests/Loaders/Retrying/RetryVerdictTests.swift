@@ -116,7 +116,7 @@ struct RetryVerdictTests {
         var retries = URLClient.Retries()
         retries.base = .seconds(1)
         retries.random = { 1 }
-        var machine = ClientRequestStateMachine<Int>(try sent.inClient(), retries: retries, authentication: .none)
+        var machine = ClientRequestStateMachine<Int>(try sent.inClient(), RequestPolicies(retries: retries))
         _ = machine.begin()
         _ = machine.admitted()
         var pause: Duration?

@@ -117,7 +117,7 @@ extension FaultRow {
         // A deadline ends the task at once; the clean-up of the transfer follows.
         let files = leavesFile ? ["file"] : []
         try await eventually {
-            client.core.requestCount == 0 && client.core.transferCount == 0 && finished.entries.count > 0
+            client.transport.requestCount == 0 && client.transport.transferCount == 0 && finished.entries.count > 0
                 && (try? folder.contents()) == files
         }
         #expect(finished.entries.count == 1, "\(kind)")

@@ -44,8 +44,7 @@ private struct Simulation {
         for identifier in 0..<count {
             machines[identifier] = ClientRequestStateMachine(
                 .checked(URLRequest(url: URL(string: "http://host/") ?? URL(filePath: "/"))),
-                retries: retries,
-                authentication: .none
+                RequestPolicies(retries: retries)
             )
             threads += [[.begin(identifier)], [.abort(identifier)], [.abort(identifier)]]
         }
@@ -99,7 +98,7 @@ private struct Simulation {
         return event(&machine).map { .request(identifier, $0) }
     }
 
-    /// Performs an action as `ClientRequest` and `ClientCore` do.
+    /// Performs an action as `ClientRequest` and `Transport` do.
     private mutating func perform(_ action: ClientRequestStateMachine<Int>.Action, of identifier: UInt64) -> [Step] {
         switch action {
         case .arrive:

@@ -30,8 +30,7 @@ private struct RequestFixture {
         retries.yieldsPlace = yieldsPlace
         machine = ClientRequestStateMachine(
             .checked(request),
-            retries: retries,
-            authentication: .custom { _ in .success(nil) }
+            RequestPolicies(retries: retries, authentication: .custom { _ in .success(nil) })
         )
         for event in events {
             _ = apply(event)

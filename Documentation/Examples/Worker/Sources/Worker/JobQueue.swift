@@ -18,9 +18,6 @@ struct JobQueue: Sendable {
     init(at url: URL, _ metrics: Metrics) {
         var configuration = URLClient.Configuration()
         configuration.monitor = { metrics.note($0) }
-        #if os(Linux)
-        configuration.engine = .libcurl
-        #endif
         client = URLClient(configuration: configuration)
 
         let environment = HTTPEnvironment(scheme: url.scheme ?? "https", host: url.host ?? "", port: url.port)

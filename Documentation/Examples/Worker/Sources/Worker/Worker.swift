@@ -1,4 +1,5 @@
 import Deferred
+import Foundation
 
 /// Takes jobs from a queue, does them, and hands in their results, several at a time.
 struct Worker: Sendable {
@@ -27,7 +28,7 @@ struct Worker: Sendable {
             } catch {
                 try Task.checkCancellation()
                 // The queue gives a job that was not finished to somebody else.
-                print("worker: \(error)")
+                print("worker: \(error.localizedDescription)")
                 await pause()
             }
         }

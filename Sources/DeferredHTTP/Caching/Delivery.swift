@@ -1,0 +1,120 @@
+internal import Foundation
+
+/// The response that is made of a stored one: RFC 9111, section 4.
+struct Delivery: Sendable {
+    private let stored: StoredResponse
+    private let source: HTTPResponse.Source
+    private let request: HTTPRequest
+    private let status: HTTPStatus
+    private let headers: HTTPHeaders
+    /// The stored bytes to deliver.
+    private let range: Range<Int64>
+
+    init(_ stored: StoredResponse, _ reuse: ReuseRules.Reuse, _ source: HTTPResponse.Source, _ request: HTTPRequest) {
+        (self.stored, self.source, self.request) = (stored, source, request)
+        let head = stored.head
+        var headers = head.headers
+        headers["Age"] = String(reuse.age)
+        switch reuse.form {
+        case .whole:
+            status = head.status
+            range = 0..<(request.method == .head ? 0 : head.extent.count)
+        case .part(let bytes):
+            status = 206
+            headers["Content-Range"] = "bytes \(bytes.lowerBound)-\(bytes.upperBound - 1)/\(head.extent.total)"
+            headers["Content-Length"] = String(bytes.count)
+            range = (bytes.lowerBound - head.extent.first)..<(bytes.upperBound - head.extent.first)
+        case .notModified:
+            status = .notModified
+            // Those that describe a body: RFC 9110, section 15.4.5.
+            for name in ["Content-Length", "Content-Encoding", "Content-Range", "Content-Type"] { headers.remove(name) }
+            range = 0..<0
+        }
+        self.headers = headers
+    }
+
+    /// Calls `body` with the response, or with `nil` if the stored bytes are damaged.
+    func makeResponse(_ body: @escaping @Sendable (HTTPResponse?) -> Void) {
+        switch request.delivery {
+        case .stream:
+            body(response(.stream(range.isEmpty ? .empty : StoredPieces(stored.body, range).stream)))
+        case .file(let file, _) where status.isSuccess:
+            if range == 0..<stored.head.extent.count {
+                stored.body.copy(to: file) { body($0 ? response(.file(file)) : nil) }
+            } else {
+                stored.body.read(range) { bytes in
+                    let isWritten = bytes.flatMap { try? $0.write(to: file, options: .atomic) } != nil
+                    body(isWritten ? response(.file(file)) : nil)
+                }
+            }
+        case .data, .file:
+            if range.isEmpty { return body(response(.data(Data()))) }
+            stored.body.read(range) { bytes in body(bytes.map { response(.data($0)) }) }
+        }
+    }
+
+    /// Returns a response with a body that is on its way.
+    static func response(
+        _ head: StoredHead,
+        _ stream: HTTPBodyStream,
+        age: Int64,
+        _ source: HTTPResponse.Source,
+        _ request: HTTPRequest
+    ) -> HTTPResponse {
+        var headers = head.headers
+        headers["Age"] = String(age)
+        return HTTPResponse(
+            request: request,
+            status: head.status,
+            headers: headers,
+            .stream(stream),
+            url: request.url,
+            source: source
+        )
+    }
+
+    private func response(_ body: HTTPResponse.Body) -> HTTPResponse {
+        HTTPResponse(request: request, status: status, headers: headers, body, url: request.url, source: source)
+    }
+}
+
+/// The bytes of a stored response, read as they are asked for.
+private struct StoredPieces: AsyncSequence, Sendable {
+    typealias Element = Data
+
+    /// The reading of a stored response found damaged bytes.
+    struct Damaged: Error, CustomStringConvertible {
+        var description: String { "the stored response is damaged" }
+    }
+
+    private static let pieceSize: Int64 = 1 << 16
+    private let body: any StoredBody
+    private let range: Range<Int64>
+
+    init(_ body: any StoredBody, _ range: Range<Int64>) {
+        (self.body, self.range) = (body, range)
+    }
+
+    var stream: HTTPBodyStream { HTTPBodyStream(self) }
+
+    func makeAsyncIterator() -> Iterator { Iterator(body: body, range: range, position: range.lowerBound) }
+
+    struct Iterator: AsyncIteratorProtocol {
+        let body: any StoredBody
+        let range: Range<Int64>
+        var position: Int64
+
+        mutating func next() async throws -> Data? {
+            guard position < range.upperBound else { return nil }
+            // Up to the end of a block, so that each is read and checked once.
+            let end = Swift.min((position / StoredPieces.pieceSize + 1) * StoredPieces.pieceSize, range.upperBound)
+            let piece = position..<end
+            let bytes = await withCheckedContinuation { continuation in
+                body.read(piece) { continuation.resume(returning: $0) }
+            }
+            guard let bytes else { throw Damaged() }
+            position = end
+            return bytes
+        }
+    }
+}

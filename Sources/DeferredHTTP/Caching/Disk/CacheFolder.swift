@@ -1,0 +1,174 @@
+internal import DeferredCore
+internal import Foundation
+
+/// The folder of a cache on disk, and all calls of the file system that it takes.
+///
+/// Only the owner may access the folder and its files. No symbolic link is followed, and a folder of another user is
+/// refused: who may write in it could plant responses.
+final class CacheFolder: Sendable {
+    /// A call that changes the folder, or reads from it.
+    enum Call: Sendable {
+        case open, create, read, write, rename, link, unlink, touch, list
+    }
+
+    private let descriptor: Int32
+    /// Asked before each call whether it may be made, so that a test can stop a process anywhere. In an array, since a
+    /// lock's whole value is no closure, and neither is a property that is read often.
+    private let gate: [@Sendable (Call) -> Bool]
+
+    /// Opens the folder, and creates it if need be.
+    ///
+    /// - Returns: `nil` if it can't be opened, or belongs to another user.
+    init?(_ path: String, gate: (@Sendable (Call) -> Bool)? = nil) {
+        if mkdir(path, 0o700) != 0, errno == ENOENT {
+            let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
+            try? FileManager.default.createDirectory(
+                atPath: path,
+                withIntermediateDirectories: true,
+                attributes: attributes
+            )
+        }
+        descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        self.gate = gate.map { [$0] } ?? []
+        guard descriptor >= 0 else { return nil }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_uid == geteuid() else { return nil }
+        if status.st_mode & 0o077 != 0, fchmod(descriptor, 0o700) != 0 { return nil }
+    }
+
+    deinit {
+        if descriptor >= 0 { _ = close(descriptor) }
+    }
+
+    private func may(_ call: Call) -> Bool { gate.allSatisfy { $0(call) } }
+
+    /// An open file, which is closed with this object.
+    final class File: Sendable {
+        fileprivate let descriptor: Int32
+        fileprivate init(_ descriptor: Int32) { self.descriptor = descriptor }
+        deinit { _ = close(descriptor) }
+    }
+
+    /// Opens a regular file of this user.
+    func openFile(_ name: String) -> File? {
+        guard may(.open) else { return nil }
+        let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+        return file >= 0 ? File(file) : nil
+    }
+
+    /// Creates a file; fails if there is one with the name.
+    func createFile(_ name: String) -> File? {
+        guard may(.create) else { return nil }
+        let file = openat(descriptor, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        return file >= 0 ? File(file) : nil
+    }
+
+    /// Appends bytes; returns false if not all of them could be written.
+    func append(_ bytes: UnsafeRawBufferPointer, to file: File) -> Bool {
+        guard may(.write) else {
+            // A process that is killed may have written some of the bytes.
+            _ = write(file.descriptor, bytes.baseAddress, bytes.count / 2)
+            return false
+        }
+        var rest = bytes
+        while !rest.isEmpty {
+            let count = write(file.descriptor, rest.baseAddress, rest.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return false }
+            rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
+        }
+        return true
+    }
+
+    /// Fills a buffer from a position of a file; returns false if the file has fewer bytes.
+    func read(_ file: File, at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Bool {
+        guard may(.read) else { return false }
+        var done = 0
+        while done < buffer.count {
+            let start = buffer.baseAddress.map { $0 + done }
+            let count = pread(file.descriptor, start, buffer.count - done, off_t(offset) + off_t(done))
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return false }
+            done += count
+        }
+        return true
+    }
+
+    /// Returns all bytes of a small file.
+    func contents(of file: File, upTo limit: Int) -> Data? {
+        guard let size = status(of: file)?.size, size <= Int64(limit) else { return nil }
+        var bytes = Data(count: Int(size))
+        return bytes.withUnsafeMutableBytes { read(file, at: 0, into: $0) } ? bytes : nil
+    }
+
+    func renameFile(_ old: String, to new: String) -> Bool {
+        may(.rename) && renameat(descriptor, old, descriptor, new) == 0
+    }
+
+    /// Gives a file a second name, unless there is a file with that name.
+    func linkFile(_ old: String, to new: String) -> Bool {
+        may(.link) && linkat(descriptor, old, descriptor, new, 0) == 0
+    }
+
+    func removeFile(_ name: String) {
+        if may(.unlink) { _ = unlinkat(descriptor, name, 0) }
+    }
+
+    /// Notes that a file was used.
+    func touch(_ file: File) {
+        if may(.touch) { _ = futimens(file.descriptor, nil) }
+    }
+
+    /// The part of a file's status that matters here.
+    struct Status: Sendable {
+        let size: Int64
+        /// The bytes that are allocated.
+        let allocated: Int64
+        /// The time of the last change, in milliseconds since 1970.
+        let changed: Int64
+
+        fileprivate init?(_ status: stat) {
+            guard status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid() else { return nil }
+            size = Int64(status.st_size)
+            allocated = Int64(status.st_blocks) * 512
+            changed = Int64(status.modificationTime.tv_sec) * 1_000 + Int64(status.modificationTime.tv_nsec) / 1_000_000
+        }
+    }
+
+    func status(of file: File) -> Status? {
+        var result = stat()
+        return fstat(file.descriptor, &result) == 0 ? Status(result) : nil
+    }
+
+    func status(of name: String) -> Status? {
+        var result = stat()
+        return fstatat(descriptor, name, &result, AT_SYMLINK_NOFOLLOW) == 0 ? Status(result) : nil
+    }
+
+    /// Calls `body` with the name of each file.
+    func forEachName(_ body: (String) -> Void) {
+        // The stream takes over its descriptor, and has its own position in the folder.
+        let copy = may(.list) ? openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1
+        guard copy >= 0 else { return }
+        guard let directory = fdopendir(copy) else {
+            _ = close(copy)
+            return
+        }
+        defer { _ = closedir(directory) }
+        while let entry = readdir(directory) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name != ".", name != ".." { body(name) }
+        }
+    }
+
+    /// Runs `body` while no other process holds the lock of the folder; doesn't wait for it.
+    func withLock(_ body: () -> Void) {
+        let file = openat(descriptor, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard file >= 0 else { return }
+        defer { _ = close(file) }
+        // Released by closing.
+        if LockFile.lock(file) { body() }
+    }
+}

@@ -1,0 +1,81 @@
+internal import DeferredCore
+internal import Dispatch
+internal import Foundation
+
+/// A body in a file that never changes. Each block is checked before it is delivered.
+final class DiskBody: StoredBody {
+    static let blockSize: Int64 = 1 << 16
+
+    private let folder: CacheFolder
+    private let queue: DispatchQueue
+    private let name: String
+    private let count: Int64
+    private let checksums: [UInt64]
+    private let file = Lock(Opened())
+
+    private struct Opened: Sendable {
+        /// Kept open, so that the bytes stay readable when the file has been removed.
+        var file: CacheFolder.File?
+    }
+
+    init(_ folder: CacheFolder, _ queue: DispatchQueue, _ version: UInt64, _ count: Int64, _ checksums: [UInt64]) {
+        (self.folder, self.queue, self.count, self.checksums) = (folder, queue, count, checksums)
+        name = HeadFile.bodyName(version)
+    }
+
+    /// Opens the file; returns nil if it has vanished.
+    @discardableResult
+    func open() -> CacheFolder.File? {
+        if let file = file.withLock({ $0.file }) { return file }
+        guard let opened = folder.openFile(name), folder.status(of: opened)?.size == count else { return nil }
+        file.withLock { $0.file = opened }
+        return opened
+    }
+
+    func read(_ range: Range<Int64>, _ body: @escaping @Sendable (Data?) -> Void) {
+        queue.async { body(self.bytes(range)) }
+    }
+
+    func copy(to file: URL, _ body: @escaping @Sendable (Bool) -> Void) {
+        queue.async { body(self.copy(to: file)) }
+    }
+
+    /// Returns bytes of the blocks that are checked; nil if they are damaged or missing.
+    func bytes(_ range: Range<Int64>) -> Data? {
+        guard let file = open(), range.lowerBound >= 0, range.upperBound <= count else { return nil }
+        let blocks = range.lowerBound / Self.blockSize..<(range.upperBound + Self.blockSize - 1) / Self.blockSize
+        let start = blocks.lowerBound * Self.blockSize
+        let end = min(blocks.upperBound * Self.blockSize, count)
+        var bytes = Data(count: Int(end - start))
+        let isWhole = bytes.withUnsafeMutableBytes { buffer in
+            guard folder.read(file, at: start, into: buffer) else { return false }
+            return blocks.allSatisfy { block in
+                let first = Int((block - blocks.lowerBound) * Self.blockSize)
+                let last = min(first + Int(Self.blockSize), buffer.count)
+                return Int(block) < checksums.count
+                    && checksums[Int(block)] == XXHash64.hash(UnsafeRawBufferPointer(rebasing: buffer[first..<last]))
+            }
+        }
+        guard isWhole else { return nil }
+        return start == range.lowerBound && end == range.upperBound
+            ? bytes : bytes.subdata(in: Int(range.lowerBound - start)..<Int(range.upperBound - start))
+    }
+
+    /// Writes all bytes into a new file next to the destination, which it then replaces.
+    private func copy(to file: URL) -> Bool {
+        let temporary = file.deletingLastPathComponent()
+            .appending(path: ".\(file.lastPathComponent).\(UInt64.random(in: 0 ... .max))")
+        guard FileManager.default.createFile(atPath: temporary.path, contents: nil),
+            let handle = try? FileHandle(forWritingTo: temporary)
+        else { return false }
+        var isDone = true
+        for start in stride(from: 0, to: count, by: Int64.Stride(Self.blockSize * 16)) where isDone {
+            let piece = bytes(start..<min(start + Self.blockSize * 16, count))
+            isDone = piece.flatMap { try? handle.write(contentsOf: $0) } != nil
+        }
+        try? handle.close()
+        if isDone { isDone = rename(temporary.path, file.path) == 0 }
+        if !isDone { try? FileManager.default.removeItem(at: temporary) }
+        return isDone
+    }
+}

@@ -1,0 +1,301 @@
+internal import DeferredCore
+internal import Dispatch
+internal import Foundation
+
+/// Holds responses in a folder, which several processes can share.
+///
+/// A body is a file that is written once. A head file has what is stored of a resource besides the bodies, and is replaced
+/// by renaming a complete one. So whenever a process is killed, there is the old head or the new one, each with its bodies.
+/// What a loss of power leaves behind is found by the checksums, which all bytes are checked against before they are used.
+/// Readers need no lock, and of several writers, the last wins.
+final class DiskStore: ResponseStore {
+    let salt: [UInt8]
+    let isBlocking = true
+    private let capacity: Int64
+    private let keepsCookies: Bool
+    private let folder: CacheFolder
+    /// Orders all that is read and written of heads.
+    private let queue = DispatchQueue(label: "deferred.cache.heads", qos: .userInitiated)
+    private let bodies = DispatchQueue(label: "deferred.cache.bodies", qos: .userInitiated, attributes: .concurrent)
+    private let housekeeping = DispatchQueue(label: "deferred.cache.housekeeping", qos: .utility)
+    private let now: @Sendable () -> CacheInstant
+    /// Distinguishes this object's steady clock from those of other processes and objects.
+    private let process = UInt64.random(in: 0 ... .max)
+    private let state = Lock(State())
+
+    private struct State: Sendable {
+        var counts = StoreCounts()
+        /// False until the folder was looked through.
+        var isCounted = false
+        var isEvicting = false
+    }
+
+    /// - Returns: `nil` if the folder can't be used.
+    private init?(
+        _ path: String,
+        capacity: Int64,
+        keepsCookies: Bool = true,
+        now: @escaping @Sendable () -> CacheInstant,
+        gate: (@Sendable (CacheFolder.Call) -> Bool)? = nil
+    ) {
+        guard let folder = CacheFolder(path, gate: gate), let salt = Self.salt(of: folder) else { return nil }
+        (self.folder, self.salt, self.capacity, self.now) = (folder, salt, max(0, capacity), now)
+        self.keepsCookies = keepsCookies
+        housekeeping.async { [weak self] in self?.countFiles() }
+    }
+
+    /// Returns the store of a folder, or one that stores nothing if the folder can't be used.
+    static func opened(
+        _ path: String,
+        capacity: Int64,
+        keepsCookies: Bool = true,
+        now: @escaping @Sendable () -> CacheInstant,
+        gate: (@Sendable (CacheFolder.Call) -> Bool)? = nil
+    ) -> any ResponseStore {
+        DiskStore(path, capacity: capacity, keepsCookies: keepsCookies, now: now, gate: gate)
+            ?? MemoryStore(capacity: 0, now: now) as any ResponseStore
+    }
+
+    var bodyLimit: Int64 { capacity / 8 }
+
+    var counts: StoreCounts { state.withLock { $0.counts } }
+
+    /// Returns the salt of the folder, which the first process makes.
+    private static func salt(of folder: CacheFolder) -> [UInt8]? {
+        func stored() -> [UInt8]? {
+            folder.openFile("salt").flatMap { folder.contents(of: $0, upTo: 16) }.map(Array.init)
+        }
+        if let salt = stored(), salt.count == 16 { return salt }
+        let salt = (0..<16).map { _ in UInt8.random(in: 0...255) }
+        let temporary = temporaryName()
+        guard let file = folder.createFile(temporary) else { return nil }
+        defer { folder.removeFile(temporary) }
+        guard salt.withUnsafeBytes({ folder.append($0, to: file) }) else { return nil }
+        if folder.linkFile(temporary, to: "salt") { return salt }
+        // Another process was faster, or the salt is damaged.
+        if let salt = stored(), salt.count == 16 { return salt }
+        return folder.renameFile(temporary, to: "salt") ? salt : nil
+    }
+
+    private static func temporaryName() -> String { "t-" + String(UInt64.random(in: 0 ... .max), radix: 16) }
+
+    private static func headName(_ key: CacheKey) -> String {
+        "h-" + SHA256.text(Array(key.text.utf8)).prefix(32)
+    }
+
+    // MARK: - Reading
+
+    func find(_ key: CacheKey, _ body: @escaping @Sendable ([StoredResponse]) -> Void) {
+        queue.async {
+            let (head, file) = self.read(key)
+            if let file, let changed = self.folder.status(of: file)?.changed, self.now().wall - changed > 60_000 {
+                self.folder.touch(file)
+            }
+            // What follows may take long, and is not to hold up others.
+            let responses = head?.variants.map { self.response($0) } ?? []
+            self.bodies.async { body(responses) }
+        }
+    }
+
+    private func response(_ stored: HeadFile.Stored) -> StoredResponse {
+        let body = DiskBody(folder, bodies, stored.version, stored.head.extent.count, stored.checksums)
+        return StoredResponse(head: stored.head, body: body, version: stored.version)
+    }
+
+    private func read(_ key: CacheKey) -> (HeadFile?, CacheFolder.File?) {
+        let name = Self.headName(key)
+        guard let file = folder.openFile(name) else { return (nil, nil) }
+        guard let bytes = folder.contents(of: file, upTo: HeadFile.sizeLimit),
+            let head = HeadFile(bytes, process: process), head.key == key.text
+        else {
+            folder.removeFile(name)
+            state.withLock { $0.counts.damaged += 1 }
+            return (nil, nil)
+        }
+        return (head, file)
+    }
+
+    // MARK: - Writing
+
+    func put(_ key: CacheKey, _ head: StoredHead, _ body: Data, _ ticket: ExchangeTicket) {
+        guard Int64(body.count) <= bodyLimit else { return remove(key, head.variant) }
+        queue.async {
+            // An empty body has no file.
+            if body.isEmpty {
+                let stored = HeadFile.Stored(head: head, version: .random(in: 1 ... .max), checksums: [])
+                return self.commit(key, stored, ticket)
+            }
+            guard let writer = self.writer(key, head, ticket) as? DiskWriter else { return }
+            guard writer.append(body) else { return writer.discard() }
+            self.commit(key, head, writer, ticket)
+        }
+    }
+
+    func writer(_ key: CacheKey, _ head: StoredHead, _ ticket: ExchangeTicket) -> (any BodyWriter)? {
+        guard head.extent.count <= bodyLimit else { return nil }
+        return DiskWriter(folder, limit: bodyLimit) { head, writer in
+            self.queue.async { self.commit(key, head, writer, ticket) }
+        }
+    }
+
+    private func commit(_ key: CacheKey, _ head: StoredHead, _ writer: DiskWriter, _ ticket: ExchangeTicket) {
+        commit(key, HeadFile.Stored(head: head, version: writer.version, checksums: writer.checksums), ticket)
+    }
+
+    /// Stores a response whose body is there. Called on the queue.
+    private func commit(_ key: CacheKey, _ stored: HeadFile.Stored, _ ticket: ExchangeTicket) {
+        var stored = stored
+        if !keepsCookies { stored.head = stored.head.withoutCookies }
+        var file = read(key).0 ?? HeadFile(key: key.text, variants: [])
+        var gone: [HeadFile.Stored] = []
+        let isOutdated = file.variants.contains { other in
+            other.head.variant == stored.head.variant && other.head.isNewer(than: stored.head)
+        }
+        guard !ticket.isVoid, !isOutdated else { return unlinkBodies([stored]) }
+        file.variants.removeAll { other in
+            guard other.head.variant == stored.head.variant else { return false }
+            gone.append(other)
+            return true
+        }
+        file.variants.append(stored)
+        if file.variants.count > MemoryStore.variantLimit { gone.append(file.variants.removeFirst()) }
+        guard write(file, key) else { return unlinkBodies([stored]) }
+        unlinkBodies(gone)
+        state.withLock { $0.counts.stored += 1 }
+        count(stored.head.extent.count)
+    }
+
+    /// Replaces the head file of a key.
+    private func write(_ file: HeadFile, _ key: CacheKey) -> Bool {
+        let bytes = file.bytes(process: process)
+        let temporary = Self.temporaryName()
+        guard bytes.count <= HeadFile.sizeLimit, let new = folder.createFile(temporary) else { return false }
+        if bytes.withUnsafeBytes({ folder.append($0, to: new) }), folder.renameFile(temporary, to: Self.headName(key)) {
+            return true
+        }
+        folder.removeFile(temporary)
+        return false
+    }
+
+    func update(_ key: CacheKey, _ stored: StoredResponse, _ head: StoredHead, _ ticket: ExchangeTicket) {
+        queue.async {
+            guard !ticket.isVoid, var file = self.read(key).0,
+                let index = file.variants.firstIndex(where: { $0.version == stored.version }),
+                !file.variants[index].head.isNewer(than: head)
+            else { return }
+            file.variants[index].head = self.keepsCookies ? head : head.withoutCookies
+            _ = self.write(file, key)
+        }
+    }
+
+    // MARK: - Removing
+
+    private func unlinkBodies(_ gone: [HeadFile.Stored]) {
+        for stored in gone where stored.head.extent.count > 0 {
+            folder.removeFile(HeadFile.bodyName(stored.version))
+            count(-stored.head.extent.count)
+        }
+    }
+
+    func remove(_ key: CacheKey, _ stored: StoredResponse?) {
+        queue.async { self.remove(key) { stored == nil || $0.version == stored?.version } }
+    }
+
+    private func remove(_ key: CacheKey, _ variant: Variant) {
+        queue.async { self.remove(key) { $0.head.variant == variant } }
+    }
+
+    private func remove(_ key: CacheKey, where isGone: (HeadFile.Stored) -> Bool) {
+        guard var file = read(key).0 else { return }
+        let gone = file.variants.filter(isGone)
+        file.variants.removeAll(where: isGone)
+        // A response that can't be removed alone is removed with the others.
+        if file.variants.isEmpty || !write(file, key) {
+            folder.removeFile(Self.headName(key))
+            unlinkBodies(file.variants)
+        }
+        unlinkBodies(gone)
+    }
+
+    func removeDamaged(_ key: CacheKey, _ stored: StoredResponse) {
+        state.withLock { $0.counts.damaged += 1 }
+        remove(key, stored)
+    }
+
+    func removeAll(_ body: @escaping @Sendable () -> Void) {
+        queue.async {
+            self.folder.forEachName { name in
+                if Self.isOurs(name) { self.folder.removeFile(name) }
+            }
+            self.state.withLock { $0.counts.bytes = 0 }
+            body()
+        }
+    }
+
+    private static func isOurs(_ name: String) -> Bool {
+        name.hasPrefix("h-") || name.hasPrefix("b-") || name.hasPrefix("t-")
+    }
+
+    // MARK: - Housekeeping
+
+    private func countFiles() {
+        var bytes: Int64 = 0
+        folder.forEachName { name in
+            if Self.isOurs(name) { bytes += folder.status(of: name)?.allocated ?? 0 }
+        }
+        state.withLock { state in
+            state.counts.bytes += bytes
+            state.isCounted = true
+        }
+        count(0)
+    }
+
+    /// Adds the bytes of a body, rounded up to blocks of a disk, and those of its head.
+    private func count(_ bytes: Int64) {
+        let isFull = state.withLock { state in
+            let size = (abs(bytes) + 4_095) / 4_096 * 4_096 + 4_096
+            if bytes > 0 { state.counts.bytes += size } else if bytes < 0 { state.counts.bytes -= size }
+            state.counts.bytes = max(0, state.counts.bytes)
+            guard state.isCounted, state.counts.bytes > capacity, !state.isEvicting else { return false }
+            state.isEvicting = true
+            return true
+        }
+        if isFull { housekeeping.async { self.evict() } }
+    }
+
+    /// Removes responses until nine tenths of the capacity are left: in one process at a time.
+    private func evict() {
+        var result = (bytes: Int64?.none, count: 0)
+        let before = state.withLock { $0.counts.bytes }
+        folder.withLock {
+            let eviction = Eviction(folder, now: now(), process: process)
+            result = (eviction.remove(downTo: capacity / 10 * 9), eviction.removedCount)
+        }
+        let isChanged = state.withLock { state in
+            state.isEvicting = false
+            state.counts.evicted += result.count
+            guard let bytes = result.bytes else { return false }
+            // What was stored meanwhile may have been seen or not.
+            let stored = max(0, state.counts.bytes - before)
+            state.counts.bytes = bytes + stored
+            return stored > 0
+        }
+        if isChanged { count(0) }
+    }
+}
+
+extension StoredHead {
+    fileprivate var withoutCookies: StoredHead {
+        var headers = headers
+        for name in ["Set-Cookie", "Set-Cookie2"] { headers.remove(name) }
+        return StoredHead(
+            status: status,
+            headers: headers,
+            variant: variant,
+            extent: extent,
+            requestTime: requestTime,
+            responseTime: responseTime,
+            ageValue: ageValue
+        )
+    }
+}

@@ -1,0 +1,69 @@
+internal import DeferredCore
+internal import Foundation
+
+/// Writes a body into a new file, and sums up its blocks.
+final class DiskWriter: BodyWriter {
+    private struct State: Sendable {
+        var block = Data()
+        var checksums: [UInt64] = []
+        var count: Int64 = 0
+        var isDiscarded = false
+    }
+
+    let version: UInt64
+    private let folder: CacheFolder
+    private let file: CacheFolder.File
+    private let limit: Int64
+    private let state = Lock(State())
+    private let store: @Sendable (StoredHead, DiskWriter) -> Void
+
+    /// - Parameter store: Commits the response.
+    init?(_ folder: CacheFolder, limit: Int64, _ store: @escaping @Sendable (StoredHead, DiskWriter) -> Void) {
+        version = .random(in: 1 ... .max)
+        guard let file = folder.createFile(HeadFile.bodyName(version)) else { return nil }
+        (self.folder, self.file, self.limit, self.store) = (folder, file, limit, store)
+    }
+
+    /// The checksums of all blocks.
+    var checksums: [UInt64] {
+        state.withLock { state in
+            state.block.isEmpty ? state.checksums : state.checksums + [state.block.withUnsafeBytes(XXHash64.hash)]
+        }
+    }
+
+    func append(_ bytes: Data) -> Bool {
+        let isAllowed = state.withLock { state in
+            state.count += Int64(bytes.count)
+            return state.count <= limit && !state.isDiscarded
+        }
+        guard isAllowed, bytes.withUnsafeBytes({ folder.append($0, to: file) }) else { return false }
+        state.withLock { state in
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let part = rest.prefix(Int(DiskBody.blockSize) - state.block.count)
+                state.block += part
+                rest = rest.dropFirst(part.count)
+                if state.block.count == Int(DiskBody.blockSize) {
+                    state.checksums.append(state.block.withUnsafeBytes(XXHash64.hash))
+                    state.block.removeAll(keepingCapacity: true)
+                }
+            }
+        }
+        return true
+    }
+
+    func read(_ range: Range<Int64>) -> Data? {
+        var bytes = Data(count: range.count)
+        return bytes.withUnsafeMutableBytes { folder.read(file, at: range.lowerBound, into: $0) } ? bytes : nil
+    }
+
+    func commit(_ head: StoredHead) { store(head, self) }
+
+    func discard() {
+        state.withLock { state in
+            state.isDiscarded = true
+            state.block = Data()
+        }
+        folder.removeFile(HeadFile.bodyName(version))
+    }
+}

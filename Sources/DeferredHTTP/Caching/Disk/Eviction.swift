@@ -1,0 +1,74 @@
+internal import Foundation
+
+/// One pass over the folder of a cache that has become too large. Held by one process at a time.
+final class Eviction {
+    /// Files without a head that are younger may belong to a response that is being stored.
+    private static let orphanAge: Int64 = 600_000
+
+    private struct Candidate {
+        let name: String
+        let bodies: [String]
+        let size: Int64
+        let isUseless: Bool
+        let lastUse: Int64
+    }
+
+    private let folder: CacheFolder
+    private let now: CacheInstant
+    private let process: UInt64
+    private(set) var removedCount = 0
+
+    init(_ folder: CacheFolder, now: CacheInstant, process: UInt64) {
+        (self.folder, self.now, self.process) = (folder, now, process)
+    }
+
+    /// Removes what no head refers to, and then responses: first those that are of no use any more, then those that were
+    /// not used for the longest time.
+    ///
+    /// - Returns: The number of bytes that are left.
+    func remove(downTo goal: Int64) -> Int64 {
+        var heads: [String] = []
+        var others: [String: CacheFolder.Status] = [:]
+        folder.forEachName { name in
+            if name.hasPrefix("h-") {
+                heads.append(name)
+            } else if name.hasPrefix("b-") || name.hasPrefix("t-") {
+                others[name] = folder.status(of: name)
+            }
+        }
+        var candidates: [Candidate] = []
+        for name in heads {
+            if let candidate = candidate(name, &others) { candidates.append(candidate) }
+        }
+        var bytes = candidates.reduce(0) { $0 + $1.size }
+        // By the clock of the file system, which wrote these times: the cache's may be a test's.
+        let wall = Int64(Date().timeIntervalSince1970 * 1_000)
+        for (name, status) in others {
+            if wall - status.changed > Self.orphanAge { folder.removeFile(name) } else { bytes += status.allocated }
+        }
+        candidates.sort { $0.isUseless == $1.isUseless ? $0.lastUse < $1.lastUse : $0.isUseless }
+        for candidate in candidates where bytes > goal {
+            folder.removeFile(candidate.name)
+            for body in candidate.bodies { folder.removeFile(body) }
+            bytes -= candidate.size
+            removedCount += 1
+        }
+        return bytes
+    }
+
+    /// Takes the bodies of a head out of `others`.
+    private func candidate(_ name: String, _ others: inout [String: CacheFolder.Status]) -> Candidate? {
+        guard let file = folder.openFile(name), let status = folder.status(of: file) else { return nil }
+        guard let bytes = folder.contents(of: file, upTo: HeadFile.sizeLimit),
+            let head = HeadFile(bytes, process: process)
+        else {
+            folder.removeFile(name)
+            return nil
+        }
+        var size = status.allocated
+        let bodies = head.variants.map { HeadFile.bodyName($0.version) }
+        for body in bodies { size += others.removeValue(forKey: body)?.allocated ?? 0 }
+        let isUseless = head.variants.allSatisfy { $0.head.conditions.isEmpty && $0.head.staleness(at: now) >= 0 }
+        return Candidate(name: name, bodies: bodies, size: size, isUseless: isUseless, lastUse: status.changed)
+    }
+}

@@ -1,0 +1,24 @@
+/// A point in time by two clocks, each of which sees what the other misses.
+///
+/// The wall clock survives the process, and is what `Date` and `Expires` refer to; but it can be set. The steady clock
+/// can't, and also counts while the machine sleeps; but it is the process's own.
+struct CacheInstant: Sendable, Equatable {
+    /// Milliseconds since 1970.
+    var wall: Int64
+
+    /// Milliseconds of this process's continuous clock; `nil` for an instant of another process.
+    var steady: Int64?
+
+    /// Whole seconds since 1970.
+    var seconds: Int64 { wall >= 0 ? wall / 1_000 : (wall - 999) / 1_000 }
+
+    /// Milliseconds since `earlier`, by the clock that says more; at least 0.
+    func time(since earlier: CacheInstant) -> Int64 {
+        var result = wall &- earlier.wall
+        if let steady, let other = earlier.steady { result = max(result, steady &- other) }
+        return max(0, result)
+    }
+
+    /// True if the wall clock was set back since `earlier`, so that a time between them can't be known.
+    func isBefore(_ earlier: CacheInstant) -> Bool { wall < earlier.wall }
+}

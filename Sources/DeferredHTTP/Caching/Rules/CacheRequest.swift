@@ -1,0 +1,75 @@
+internal import DeferredNetworking
+
+/// A request in the form in which the rules need it.
+struct CacheRequest: Sendable {
+    /// The part of the representation that is asked for.
+    enum Part: Sendable {
+        case whole
+        case range(RequestedRange)
+        /// Several ranges, or another unit.
+        case other
+    }
+
+    /// The client's own conditions.
+    enum Conditions: Sendable, Equatable {
+        case none
+        /// `If-None-Match`, which `If-Modified-Since` gives way to.
+        case noneMatch(String)
+        case modifiedSince(String)
+        /// Those that only the server can check, such as `If-Match`.
+        case other
+    }
+
+    let method: HTTPMethod
+    let headers: HTTPHeaders
+    let directives: CacheDirectives
+    let part: Part
+    let conditions: Conditions
+
+    init(_ request: HTTPRequest) { self.init(request.method, request.headers, request.cachePolicy) }
+
+    init(_ method: HTTPMethod, _ headers: HTTPHeaders, _ policy: CachePolicy = .standard) {
+        (self.method, self.headers) = (method, headers)
+        var directives = CacheDirectives(headers)
+        if headers["Cache-Control"] == nil, let pragma = headers["Pragma"],
+            FieldList.members(of: pragma).contains(where: { $0.lowercased() == "no-cache" })
+        {
+            directives.flags.insert(.noCache)
+        }
+        switch policy {
+        case .standard: break
+        case .validate: directives.maxAge = 0
+        case .reload: directives.flags.insert(.noCache)
+        case .onlyCached: directives.flags.insert(.onlyIfCached)
+        case .anyAge:
+            directives.flags.insert(.onlyIfCached)
+            directives.maxStale = .max / 1_000
+        case .bypass: directives.flags.insert(.noStore)
+        }
+        self.directives = directives
+        if let range = headers["Range"], method == .get {
+            part = RequestedRange(range).map(Part.range) ?? .other
+        } else {
+            part = .whole
+        }
+        if headers["If-Match"] != nil || headers["If-Unmodified-Since"] != nil {
+            conditions = .other
+        } else if let list = headers.combined("If-None-Match") {
+            conditions = .noneMatch(list)
+        } else if let date = headers["If-Modified-Since"] {
+            conditions = .modifiedSince(date)
+        } else {
+            conditions = .none
+        }
+    }
+
+    /// The field that tells the caches on the way to the server what the policy tells this one.
+    static func field(for policy: CachePolicy) -> String? {
+        switch policy {
+        case .validate: "max-age=0"
+        case .reload: "no-cache"
+        case .bypass: "no-store"
+        case .standard, .onlyCached, .anyAge: nil
+        }
+    }
+}

@@ -1,0 +1,188 @@
+internal import DeferredNetworking
+
+/// A stored response without its body, in the form in which the rules need it: parsed once, when it is stored.
+struct StoredHead: Sendable {
+    /// The bytes that are stored of a representation.
+    struct Extent: Sendable, Equatable {
+        /// The position of the first byte in the representation.
+        var first: Int64 = 0
+        /// The number of bytes that are stored.
+        var count: Int64
+        /// The number of all bytes of the representation.
+        var total: Int64
+
+        var isWhole: Bool { first == 0 && count == total }
+        var range: Range<Int64> { first..<first + count }
+    }
+
+    let status: HTTPStatus
+    /// The fields, without `Age` and those that are for one connection only.
+    let headers: HTTPHeaders
+    let variant: Variant
+    let extent: Extent
+    /// The times at which the request was sent and the response arrived.
+    let requestTime: CacheInstant
+    let responseTime: CacheInstant
+    /// The field `Age`, in seconds.
+    let ageValue: Int64
+
+    // MARK: Parsed
+
+    let directives: CacheDirectives
+    /// The time for which the response is fresh, in seconds: RFC 9111, section 4.2.1.
+    let lifetime: Int64
+    /// True if the lifetime comes from the server, and is no guess.
+    let isLifetimeExplicit: Bool
+    /// The age at its arrival, in milliseconds: RFC 9111, section 4.2.3.
+    let initialAge: Int64
+    let etag: EntityTag?
+    /// The text of `Last-Modified`, and its seconds since 1970 if it is a date.
+    let lastModified: String?
+    let lastModifiedSeconds: Int64?
+    /// The date of the response in seconds since 1970.
+    let date: Int64
+
+    init(
+        status: HTTPStatus,
+        headers: HTTPHeaders,
+        variant: Variant,
+        extent: Extent,
+        requestTime: CacheInstant,
+        responseTime: CacheInstant,
+        ageValue: Int64
+    ) {
+        (self.status, self.headers, self.variant, self.extent) = (status, headers, variant, extent)
+        (self.requestTime, self.responseTime, self.ageValue) = (requestTime, responseTime, ageValue)
+        directives = CacheDirectives(headers)
+        etag = EntityTag(headers["ETag"])
+        lastModified = headers["Last-Modified"]
+        let arrival = responseTime.seconds
+        lastModifiedSeconds = lastModified.flatMap { HTTPDate.seconds($0, now: arrival) }
+        let sent = headers["Date"].flatMap { HTTPDate.seconds($0, now: arrival) }
+        let date = sent ?? arrival
+        self.date = date
+        let apparentAge = max(0, responseTime.wall - date * 1_000)
+        let delay = responseTime.time(since: requestTime)
+        initialAge = max(sent == nil ? 0 : apparentAge, ageValue * 1_000 + delay)
+        if let maxAge = directives.maxAge {
+            (lifetime, isLifetimeExplicit) = (maxAge, true)
+        } else if let expires = headers["Expires"] {
+            // An invalid date, such as 0, means that the response has expired.
+            let until = headers.values(for: "Expires").count == 1 ? HTTPDate.seconds(expires, now: arrival) : nil
+            (lifetime, isLifetimeExplicit) = (until.map { max(0, $0 - date) } ?? 0, true)
+        } else {
+            lifetime = Self.guessedLifetime(status, directives, date, lastModifiedSeconds)
+            isLifetimeExplicit = false
+        }
+    }
+
+    /// The statuses whose responses may be stored without the server's saying so: RFC 9110, section 15.1.
+    static let heuristicStatuses: Set<Int> = [200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501]
+
+    /// A tenth of the time since the last change, and a week at most: RFC 9111, section 4.2.2.
+    private static func guessedLifetime(
+        _ status: HTTPStatus,
+        _ directives: CacheDirectives,
+        _ date: Int64,
+        _ modified: Int64?
+    ) -> Int64 {
+        guard let modified, heuristicStatuses.contains(status.code) || directives.flags.contains(.isPublic) else {
+            return 0
+        }
+        return min(max(0, (date - modified) / 10), 7 * 86_400)
+    }
+
+    // MARK: Age
+
+    /// The age in milliseconds: RFC 9111, section 4.2.3.
+    func age(at now: CacheInstant) -> Int64 { initialAge + now.time(since: responseTime) }
+
+    /// The time since the end of the lifetime in milliseconds; negative for a fresh response. After a clock was set
+    /// back, the longest there is.
+    func staleness(at now: CacheInstant) -> Int64 {
+        now.isBefore(responseTime) ? .max : age(at: now) - lifetime * 1_000
+    }
+
+    // MARK: Validators
+
+    /// The value for `If-Range`: a strong tag or, without a tag, a date before that of the response.
+    var rangeValidator: String? {
+        if let etag { return etag.isStrong ? etag.text : nil }
+        guard let lastModifiedSeconds, headers["Date"] != nil, date - lastModifiedSeconds >= 1 else { return nil }
+        return lastModified
+    }
+
+    /// The fields that ask the server whether the response is still right: RFC 9111, section 4.3.1.
+    var conditions: [HTTPHeaders.Field] {
+        var result: [HTTPHeaders.Field] = []
+        if let etag { result.append(.init(name: "If-None-Match", value: etag.text)) }
+        if let lastModified { result.append(.init(name: "If-Modified-Since", value: lastModified)) }
+        return result
+    }
+
+    /// True if parts of the body can be delivered. A body that had a coding is stored decoded, but what the server calls
+    /// a range is one of the encoded bytes.
+    var hasRanges: Bool { (status == .ok || status == 206) && headers["Content-Encoding"] == nil }
+
+    // MARK: Changed
+
+    /// Returns this with the fields of a newer response, except those that describe the stored body: RFC 9111, section
+    /// 3.2.
+    func updated(with newer: HTTPHeaders, requestTime: CacheInstant, responseTime: CacheInstant) -> StoredHead {
+        let kept = ["Content-Length", "Content-Encoding", "Content-Range", "Content-MD5", "Vary"]
+        var fresh = Self.storable(newer)
+        fresh.fields.removeAll { field in kept.contains { field.isNamed($0) } }
+        var headers = headers
+        headers.fields.removeAll { field in fresh.fields.contains { field.isNamed($0.name) } }
+        headers.fields += fresh.fields
+        return StoredHead(
+            status: status,
+            headers: headers,
+            variant: variant,
+            extent: extent,
+            requestTime: requestTime,
+            responseTime: responseTime,
+            ageValue: Self.age(of: newer)
+        )
+    }
+
+    /// Returns this with other bytes of the same representation, all of them if they are all there.
+    func with(extent: Extent) -> StoredHead {
+        guard status == 206 else { return with(extent: extent, headers, status) }
+        var headers = headers
+        headers["Content-Range"] =
+            extent.isWhole ? nil : "bytes \(extent.first)-\(extent.range.upperBound - 1)/\(extent.total)"
+        if headers["Content-Length"] != nil { headers["Content-Length"] = String(extent.count) }
+        return with(extent: extent, headers, extent.isWhole ? .ok : 206)
+    }
+
+    private func with(extent: Extent, _ headers: HTTPHeaders, _ status: HTTPStatus) -> StoredHead {
+        StoredHead(
+            status: status,
+            headers: headers,
+            variant: variant,
+            extent: extent,
+            requestTime: requestTime,
+            responseTime: responseTime,
+            ageValue: ageValue
+        )
+    }
+
+    /// Returns the fields that may be stored: RFC 9111, section 3.1.
+    static func storable(_ headers: HTTPHeaders) -> HTTPHeaders {
+        var names = [
+            "Age", "Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authentication-Info", "Proxy-Authorization",
+            "Proxy-Connection", "TE", "Trailer", "Transfer-Encoding", "Upgrade",
+        ]
+        if let listed = headers.combined("Connection") { names += FieldList.members(of: listed).map(String.init) }
+        return HTTPHeaders(headers.fields.filter { field in !names.contains { field.isNamed($0) } })
+    }
+
+    /// Returns the field `Age` in seconds; 0 if it is missing or malformed. Of several, the first counts.
+    static func age(of headers: HTTPHeaders) -> Int64 {
+        guard let field = headers["Age"], let first = FieldList.members(of: field).first,
+            HTTPNumber.isValid(first)
+        else { return 0 }
+        return min(HTTPNumber.parse(first) ?? CacheDirectives.longest, CacheDirectives.longest)
+    }
+}

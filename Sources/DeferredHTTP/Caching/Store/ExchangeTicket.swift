@@ -1,0 +1,38 @@
+internal import DeferredCore
+internal import Synchronization
+
+/// The right to store the response to a request, which is void once the resource has been changed or removed: a response
+/// that was sent before that is outdated when it arrives after it.
+final class ExchangeTicket: Sendable {
+    private let isVoidFlag = Atomic(false)
+
+    // Relaxed: whoever makes a ticket void removes what is stored after that, under the store's lock or in its queue.
+    var isVoid: Bool { isVoidFlag.load(ordering: .relaxed) }
+
+    fileprivate func makeVoid() { isVoidFlag.store(true, ordering: .relaxed) }
+}
+
+/// The tickets of the exchanges under way.
+final class ExchangeTickets: Sendable {
+    private let tickets = Lock<[CacheKey: [ObjectIdentifier: ExchangeTicket]]>([:])
+
+    func begin(_ key: CacheKey) -> ExchangeTicket {
+        let ticket = ExchangeTicket()
+        tickets.withLock { $0[key, default: [:]][ObjectIdentifier(ticket)] = ticket }
+        return ticket
+    }
+
+    func end(_ key: CacheKey, _ ticket: ExchangeTicket) {
+        tickets.withLock { tickets in
+            tickets[key]?[ObjectIdentifier(ticket)] = nil
+            if tickets[key]?.isEmpty == true { tickets[key] = nil }
+        }
+    }
+
+    /// Makes the tickets of a key void, or all of them.
+    func makeVoid(_ key: CacheKey?) {
+        tickets.withLock { tickets in
+            for (other, own) in tickets where key == nil || key == other { own.values.forEach { $0.makeVoid() } }
+        }
+    }
+}

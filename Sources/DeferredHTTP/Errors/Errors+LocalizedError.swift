@@ -1,0 +1,23 @@
+public import Foundation
+
+// Without these, `localizedDescription` would be "The operation could not be completed", and a number.
+
+extension DeadlineExceeded: LocalizedError {
+    /// The same line as ``description``.
+    public var errorDescription: String? { description }
+}
+
+extension MissingTerminalLoader: LocalizedError {
+    /// The same line as ``description``.
+    public var errorDescription: String? { description }
+}
+
+extension HTTPBodyStream.TooLarge: LocalizedError {
+    /// The same line as ``description``.
+    public var errorDescription: String? { description }
+}
+
+extension HTTPBody.AlreadySent: LocalizedError {
+    /// The same line as ``description``.
+    public var errorDescription: String? { description }
+}

@@ -1,0 +1,96 @@
+internal import DeferredNetworking
+internal import Foundation
+
+/// Follows redirects in the chain, by the rules of a ``DeferredNetworking/URLClient``.
+///
+/// ```swift
+/// let chain = FollowRedirects() --> Cache(.memory()) --> URLSessionLoader()
+/// ```
+///
+/// Without it, the client of the terminal loader follows redirects, and the loaders before see only the last response.
+/// With it, each redirect is a request and a response of its own to the loaders after it, so that a ``Cache`` stores them
+/// under their own URLs, and a ``Log`` reports them. The client then follows none.
+///
+/// `301` and `302` turn a `POST` into a `GET`, `303` everything but `HEAD`; `307` and `308` keep method and body.
+/// `Authorization`, `Cookie` and other headers that ``DeferredNetworking/Redaction`` takes for secrets don't cross
+/// origins. The result is the response to the last request; a redirect beyond the limit fails with
+/// ``HTTPError/Code/tooManyRedirects``, and one that would send a body that can be sent only once with
+/// ``HTTPError/Code/invalidRequest``. Cancelling the task cancels the request under way.
+public struct FollowRedirects: HTTPLink {
+    /// The next loader, set by `-->`.
+    public var next: (any HTTPLoader)?
+    private let limit: Int
+
+    /// Creates the loader.
+    ///
+    /// - Parameter limit: The maximum number of redirects for one request.
+    public init(atMost limit: Int = 20) {
+        self.limit = limit
+    }
+
+    /// Passes the task on, and follows the redirects that come back.
+    public func load(_ task: HTTPTask) {
+        var request = task.request
+        request.followsRedirects = false
+        load(request, for: task, count: 0)
+    }
+
+    private func load(_ request: HTTPRequest, for task: HTTPTask, count: Int) {
+        task.send(request, to: next) { [self] result in
+            // The URL of the request with which the environment may have completed it.
+            guard case .success(let response) = result, let url = response.url ?? response.request.url,
+                let target = RedirectRules.target(response.status.code, response.headers["Location"], from: url)
+            else {
+                task.complete(with: result)
+                return
+            }
+            response.stream?.cancel()
+            guard count < limit else {
+                task.fail(.tooManyRedirects, response: response)
+                return
+            }
+            guard let following = Self.following(request, response.status.code, from: url, to: target) else {
+                task.fail(.invalidRequest, response: response, underlying: HTTPBody.AlreadySent())
+                return
+            }
+            load(following, for: task, count: count + 1)
+        }
+    }
+
+    /// Returns the request that follows a redirect; nil if its body can't be sent again.
+    private static func following(
+        _ request: HTTPRequest,
+        _ status: Int,
+        from url: URL,
+        to target: URL
+    ) -> HTTPRequest? {
+        var result = request
+        if RedirectRules.dropsBody(status: status, method: request.method.rawValue) {
+            result.method = .get
+            result.body = .empty
+            result.headers.fields.removeAll { field in
+                let name = field.name.lowercased()
+                return name.hasPrefix("content-") || name == "transfer-encoding"
+            }
+        } else if request.body.isOneShot {
+            return nil
+        }
+        if Origin(of: url) != Origin(of: target) {
+            result.headers.fields.removeAll { RedirectRules.isBoundToOrigin($0.name.lowercased()) }
+        }
+        result.parts = URLParts(target)
+        return result
+    }
+}
+
+extension HTTPRequest {
+    /// A Boolean value that indicates whether the client of the terminal loader follows redirects.
+    var followsRedirects: Bool {
+        get { self[FollowsRedirectsOption.self] }
+        set { self[FollowsRedirectsOption.self] = newValue }
+    }
+}
+
+private enum FollowsRedirectsOption: HTTPRequestOption {
+    static let defaultValue = true
+}

@@ -1,0 +1,46 @@
+public import DeferredNetworking
+
+extension HTTPBodyStream {
+    /// The body as server-sent events, each delivered as soon as it is complete.
+    ///
+    /// The rules are those of the WHATWG HTML standard, section 9.2, except for reconnecting: see
+    /// ``HTTPLoader/events(of:clock:)``. Throws the same errors as ``lines``.
+    public var serverSentEvents: ServerSentEvents { ServerSentEvents(stream: self) }
+
+    /// The events of a body.
+    public struct ServerSentEvents: AsyncSequence, Sendable {
+        /// An event.
+        public typealias Element = ServerSentEvent
+
+        let stream: HTTPBodyStream
+
+        /// Returns an iterator that starts at the first unread bytes.
+        public func makeAsyncIterator() -> Iterator { Iterator(stream, after: "") }
+
+        /// An iterator over the events of a body.
+        public struct Iterator: AsyncIteratorProtocol {
+            private var lines: Lines.Iterator
+            private var parser: ServerSentEventParser
+
+            /// - Parameter lastEventID: The last event ID of the stream that this one continues.
+            init(_ stream: HTTPBodyStream, after lastEventID: String) {
+                lines = stream.lines.makeAsyncIterator()
+                parser = ServerSentEventParser(lastEventID: lastEventID)
+            }
+
+            /// The last event ID so far, whether an event had it or not.
+            var lastEventID: String { parser.lastEventID }
+
+            /// The time to wait before reconnecting, if the server has specified one.
+            var retry: Duration? { parser.retry }
+
+            /// Returns the next event, or `nil` at the end.
+            public mutating func next() async throws -> ServerSentEvent? {
+                while let line = try await lines.next() {
+                    if let event = parser.parse(line) { return event }
+                }
+                return nil
+            }
+        }
+    }
+}

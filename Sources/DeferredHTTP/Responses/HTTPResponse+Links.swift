@@ -1,0 +1,80 @@
+public import Foundation
+
+extension HTTPResponse {
+    /// A link to another resource: RFC 8288.
+    public struct Link: Sendable, Hashable {
+        /// The URL of the resource, resolved against that of the response.
+        public let url: URL
+
+        /// The relations, in lower case, such as `next`.
+        public let relations: [String]
+
+        /// The other parameters, by names in lower case, such as `title`.
+        public let parameters: [String: String]
+    }
+
+    /// The links in the fields `Link`, in order.
+    ///
+    /// ```swift
+    /// let next = response.links.first { $0.relations.contains("next") }?.url
+    /// ```
+    ///
+    /// Links that are malformed, or that are about another resource, because they have an `anchor`, are left out.
+    public var links: [Link] {
+        headers.values(for: "Link").flatMap { Self.links($0, of: url ?? request.url) }
+    }
+
+    private static func links(_ field: String, of base: URL?) -> [Link] {
+        var rest = field[...]
+        var links: [Link] = []
+        while let start = rest.firstIndex(of: "<"), let end = rest[start...].firstIndex(of: ">") {
+            let target = String(rest[rest.index(after: start)..<end])
+            rest = rest[rest.index(after: end)...]
+            let parameters = parameters(&rest)
+            guard parameters["anchor"] == nil, let relations = parameters["rel"],
+                let url = URL(string: target, relativeTo: base)?.absoluteURL
+            else { continue }
+            links.append(
+                Link(
+                    url: url,
+                    relations: relations.lowercased().split(separator: " ").map(String.init),
+                    parameters: parameters.filter { $0.key != "rel" }
+                )
+            )
+        }
+        return links
+    }
+
+    /// Reads the parameters of a link, up to the comma before the next one. The first of a name counts.
+    private static func parameters(_ rest: inout Substring) -> [String: String] {
+        var result: [String: String] = [:]
+        while true {
+            rest = rest.drop { $0 == " " || $0 == "\t" || $0 == ";" }
+            guard let first = rest.first, first != "," else { break }
+            let name = rest.prefix { !"=;, \t".contains($0) }.lowercased()
+            rest = rest.drop { !"=;,".contains($0) }
+            var value = ""
+            if rest.first == "=" {
+                rest = rest.dropFirst().drop { $0 == " " || $0 == "\t" }
+                value = rest.first == "\"" ? quoted(&rest) : String(rest.prefix { !";,".contains($0) })
+                rest = rest.drop { !";,".contains($0) }
+            }
+            result[name] = result[name] ?? value.trimmingCharacters(in: .whitespaces)
+        }
+        rest = rest.dropFirst()
+        return result
+    }
+
+    private static func quoted(_ rest: inout Substring) -> String {
+        var result = ""
+        rest = rest.dropFirst()
+        while let character = rest.popFirst(), character != "\"" {
+            if character == "\\" {
+                if let escaped = rest.popFirst() { result.append(escaped) }
+            } else {
+                result.append(character)
+            }
+        }
+        return result
+    }
+}

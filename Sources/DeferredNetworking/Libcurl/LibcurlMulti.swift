@@ -1,0 +1,105 @@
+#if os(Linux)
+import CLibcurl
+import Foundation
+
+/// A multi handle of libcurl: a set of connections, and the requests that run on them. Confined to the engine's thread.
+final class LibcurlMulti {
+    /// The maximum number of idle connections.
+    private static let mostIdle = 256
+
+    /// The number that its descriptors have in the thread's poll set.
+    let number: UInt32
+
+    private let multi: libcurl_multi
+    private let poll: Int32
+
+    /// The time at which libcurl's next timer is due, if any.
+    private(set) var timer: ContinuousClock.Instant?
+
+    /// - Returns: nil if no memory is available.
+    init?(number: UInt32, poll: Int32) {
+        guard let multi = libcurl_multi_create() else { return nil }
+        self.multi = multi
+        self.number = number
+        self.poll = poll
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        libcurl_multi_set_sockets(
+            multi,
+            { _, socket, what, context, known in
+                context.map { Unmanaged<LibcurlMulti>.fromOpaque($0).takeUnretainedValue() }?
+                    .watch(socket, what, isKnown: known != nil)
+                return 0
+            },
+            context
+        )
+        libcurl_multi_set_timer(
+            multi,
+            { _, milliseconds, context in
+                context.map { Unmanaged<LibcurlMulti>.fromOpaque($0).takeUnretainedValue() }?.setTimer(milliseconds)
+                return 0
+            },
+            context
+        )
+    }
+
+    /// Sets the limits of connections.
+    ///
+    /// - Parameter isShared: True if requests share connections.
+    func limitConnections(perHost limit: Int, isShared: Bool) {
+        // The queue keeps this limit, except where a server allows fewer streams on a connection of HTTP/2 than there are
+        // requests: those that wait for a stream then open no connections beyond it. Without HTTP/2 it would only be in
+        // the way: libcurl counts all origins behind one proxy as one host.
+        if isShared { libcurl_multi_set_long(multi, Int32(CURLMOPT_MAX_HOST_CONNECTIONS), limit) }
+        // By default, this depends on the number of running transfers, so that the last of many would close the
+        // connections of the others.
+        libcurl_multi_set_long(multi, Int32(CURLMOPT_MAXCONNECTS), max(Self.mostIdle, limit))
+        // Leaves the limit to the server.
+        libcurl_multi_set_long(multi, Int32(CURLMOPT_MAX_CONCURRENT_STREAMS), 1_000)
+    }
+
+    /// Closes all connections. Nothing may be called afterwards.
+    func destroy() {
+        libcurl_multi_destroy(multi)
+    }
+
+    func add(_ handle: LibcurlHandle) -> Bool { libcurl_multi_add(multi, handle.easy) == 0 }
+
+    func remove(_ handle: LibcurlHandle) {
+        libcurl_multi_remove(multi, handle.easy)
+    }
+
+    /// Lets libcurl act on a descriptor that is ready.
+    func act(_ socket: Int32, _ mask: Int32) {
+        libcurl_multi_act(multi, socket, mask)
+    }
+
+    /// Runs libcurl's timer once if it is due. A fast transfer sets a timer that is due at once, again and again;
+    /// letters that pause the transfer must get a chance in between.
+    func runTimer() {
+        guard let due = timer, due <= ContinuousClock.now else { return }
+        timer = nil
+        libcurl_multi_act(multi, Int32(CURL_SOCKET_TIMEOUT), 0)
+    }
+
+    /// Returns the next exchange that libcurl has ended, and its code.
+    func nextDone() -> (exchange: LibcurlExchange, code: Int32)? {
+        var done = libcurl_done()
+        while libcurl_multi_next_done(multi, &done) {
+            var context: UnsafeMutableRawPointer?
+            libcurl_easy_get_pointer(done.handle, Int32(CURLINFO_PRIVATE), &context)
+            if let exchange = LibcurlExchange.of(context) { return (exchange, done.code) }
+        }
+        return nil
+    }
+
+    private func watch(_ socket: Int32, _ what: Int32, isKnown: Bool) {
+        poll_set_watch(poll, socket, number, what, isKnown)
+        guard !isKnown || what == CURL_POLL_REMOVE else { return }
+        libcurl_multi_assign(multi, socket, what == CURL_POLL_REMOVE ? nil : UnsafeMutableRawPointer(bitPattern: 1))
+    }
+
+    private func setTimer(_ milliseconds: Int) {
+        timer = milliseconds < 0 ? nil : ContinuousClock.now + .milliseconds(milliseconds)
+    }
+}
+#endif

@@ -1,0 +1,154 @@
+#if os(Linux)
+import CLibcurl
+internal import DeferredCore
+import Foundation
+import FoundationNetworking
+
+/// The thread of one engine or several, and the queue of its letters.
+///
+/// It starts with a request. It ends when the last of its engines is gone; one that lingers also ends when none of them
+/// has had a request for that long, and then closes their idle connections.
+final class LibcurlThread: Sendable {
+    /// A message to the thread.
+    enum Letter {
+        case begin(LibcurlTask)
+        case cancel(LibcurlTask)
+        case hold(LibcurlTask)
+        case caughtUp(LibcurlTask)
+        case proceed(LibcurlTask)
+
+        /// Ends all requests of an engine, and closes its connections.
+        case close(LibcurlPool)
+    }
+
+    /// The thread of engines that are too many for a thread each, such as those of sessions.
+    static let shared = LibcurlThread(lingering: .seconds(30))
+
+    private struct State {
+        var letters: [Letter] = []
+
+        /// The descriptor that wakes the thread up, while there is one.
+        var wakeup: Int32?
+
+        /// True if the thread has to be woken up to see a letter.
+        var isAsleep = false
+    }
+
+    /// The time without requests after which the thread ends; nil for no limit.
+    let lingering: Duration?
+
+    private let state = Lock(State())
+
+    init(lingering: Duration? = nil) {
+        self.lingering = lingering
+    }
+
+    /// True while there is a thread.
+    var isRunning: Bool { state.withLock { $0.wakeup != nil } }
+
+    func submit(_ letter: Letter) {
+        let failure: POSIXError?
+        do throws(POSIXError) {
+            if try state.withLock({ state throws(POSIXError) in try self.deliver(letter, &state) }) { return }
+            failure = nil
+        } catch {
+            failure = error
+        }
+        undelivered(letter, failure)
+    }
+
+    /// Returns false if there is no thread, and the letter needs none.
+    private func deliver(_ letter: Letter, _ state: inout State) throws(POSIXError) -> Bool {
+        if let wakeup = state.wakeup {
+            if state.isAsleep {
+                state.isAsleep = false
+                // Under the lock: otherwise, the thread could end, and its descriptor could be reused.
+                wakeup_signal(wakeup)
+            }
+        } else {
+            guard case .begin = letter else { return false }
+            state.wakeup = try start()
+        }
+        state.letters.append(letter)
+        return true
+    }
+
+    /// Handles a letter without a thread: nothing runs, and nothing is open.
+    private func undelivered(_ letter: Letter, _ failure: POSIXError?) {
+        switch letter {
+        case .begin(let task):
+            let reason = failure.map { String(cString: strerror($0.code.rawValue)) } ?? "no reason"
+            let text = "Cannot start a thread: \(reason)"
+            task.end(nil, URLError(.unknown, failing: task.request.url, description: text))
+        case .cancel(let task):
+            task.end(nil, URLError(.cancelled, failing: task.request.url))
+        case .close(let pool):
+            pool.closed.fill()
+        case .hold, .caughtUp, .proceed:
+            break
+        }
+    }
+
+    /// Starts the thread, and returns the descriptor that wakes it up.
+    private func start() throws(POSIXError) -> Int32 {
+        let resources = try LibcurlWorker.Resources()
+        do {
+            try QuietThread.start {
+                do {
+                    let worker = LibcurlWorker(resources, self)
+                    worker.run()
+                }
+                resources.close()
+            }
+            return resources.wakeup
+        } catch {
+            resources.close()
+            throw error
+        }
+    }
+
+    // MARK: The thread's side
+
+    /// Takes all letters; if there are none, marks the thread as asleep.
+    ///
+    /// - Parameter isUnused: True if nothing is open, so that the thread isn't needed without a letter.
+    /// - Returns: nil if the thread has to end. Another one may start at once.
+    func collect(isUnused: Bool) -> [Letter]? {
+        state.withLock { state in
+            if isUnused, state.letters.isEmpty {
+                state.wakeup = nil
+                return nil
+            }
+            state.isAsleep = state.letters.isEmpty
+            defer { state.letters.removeAll(keepingCapacity: true) }
+            return state.letters
+        }
+    }
+}
+
+/// Starts a thread that blocks all signals.
+private enum QuietThread {
+    private final class Body {
+        let run: @Sendable () -> Void
+
+        init(_ run: @escaping @Sendable () -> Void) {
+            self.run = run
+        }
+    }
+
+    static func start(_ run: @escaping @Sendable () -> Void) throws(POSIXError) {
+        let body = Unmanaged.passRetained(Body(run))
+        let result = quiet_thread_start(
+            { context in
+                guard let context else { return }
+                Unmanaged<Body>.fromOpaque(context).takeRetainedValue().run()
+            },
+            body.toOpaque()
+        )
+        if result != 0 {
+            body.release()
+            throw POSIXError(POSIXErrorCode(rawValue: result) ?? .EAGAIN)
+        }
+    }
+}
+#endif

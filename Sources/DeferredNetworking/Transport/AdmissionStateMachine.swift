@@ -1,0 +1,106 @@
+/// Decides which requests of a transport run, wait or are refused, and when its engine can be released.
+struct AdmissionStateMachine {
+    enum State: Equatable {
+        case open
+
+        /// Current requests may end; new ones are refused.
+        case closing
+
+        /// No requests are left, and the engine has been released.
+        case closed
+    }
+
+    enum Action: Equatable {
+        case start(UInt64)
+        case refuse(UInt64)
+        case invalidate
+    }
+
+    private(set) var state = State.open
+    private var waiting = FairQueue()
+
+    /// The requests that pause, and have no place meanwhile.
+    private var aside: Set<UInt64> = []
+
+    /// The requests that have paused, and wait for a place again.
+    private var returning = FairQueue()
+    private var runningCount = 0
+
+    /// The number of attempts and transfers that may still create tasks on the engine, or wait for the end of a task.
+    private(set) var leaseCount = 0
+
+    private let limit: Int
+
+    /// - Parameter limit: the maximum number of running requests; nil for no limit.
+    init(limit: Int?) {
+        self.limit = max(1, limit ?? .max)
+    }
+
+    mutating func arrived(_ request: UInt64, host: String) -> [Action] {
+        guard state == .open else { return [.refuse(request)] }
+        guard runningCount < limit else {
+            waiting.append(request, host: host)
+            return []
+        }
+        runningCount += 1
+        return [.start(request)]
+    }
+
+    /// Handles the end of a request that arrived and wasn't refused.
+    mutating func left(_ request: UInt64) -> [Action] {
+        if waiting.remove(request) || returning.remove(request) || aside.remove(request) != nil {
+            return invalidateIfIdle()
+        }
+        return giveUpPlace()
+    }
+
+    /// Notes that a running request pauses, and gives its place to another one.
+    mutating func steppedAside(_ request: UInt64) -> [Action] {
+        aside.insert(request)
+        return giveUpPlace()
+    }
+
+    /// Notes that a request's pause is over, unless it has left meanwhile. It goes before requests that have not begun.
+    mutating func cameBack(_ request: UInt64) -> [Action] {
+        guard aside.remove(request) != nil else { return [] }
+        guard runningCount < limit else {
+            returning.append(request, host: "")
+            return []
+        }
+        runningCount += 1
+        return [.start(request)]
+    }
+
+    private mutating func giveUpPlace() -> [Action] {
+        guard let next = returning.popFirst() ?? waiting.popFirst() else {
+            runningCount -= 1
+            return invalidateIfIdle()
+        }
+        return [.start(next)]
+    }
+
+    /// Counts a lease and returns true if a transfer may begin.
+    mutating func leased() -> Bool {
+        guard state != .closed else { return false }
+        leaseCount += 1
+        return true
+    }
+
+    mutating func leaseReturned() -> [Action] {
+        leaseCount -= 1
+        return invalidateIfIdle()
+    }
+
+    mutating func close() -> [Action] {
+        guard state == .open else { return [] }
+        state = .closing
+        return invalidateIfIdle()
+    }
+
+    private mutating func invalidateIfIdle() -> [Action] {
+        let waitingCount = waiting.count + returning.count + aside.count
+        guard state == .closing, runningCount == 0, waitingCount == 0, leaseCount == 0 else { return [] }
+        state = .closed
+        return [.invalidate]
+    }
+}

@@ -1,0 +1,187 @@
+internal import DeferredCore
+internal import DeferredTask
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Sends requests over one engine, each exactly as it is: admission, deadlines, limits and events are here.
+///
+/// What is decided about a request, such as another attempt or a credential, it is given with each one as
+/// ``RequestPolicies``; a chain of loaders decides that itself, and gives none. A client, a loader and each request
+/// retain their transport; the engine holds no reference to it.
+package final class Transport: Sendable {
+    /// The configuration with the engine that was chosen.
+    let configuration: URLClient.Configuration
+
+    /// The engine that was chosen, and why.
+    let engineDescription: String
+
+    /// Filled when the engine has been invalidated.
+    let invalidated: Future<Void>
+
+    /// The reason why there is no engine, if there is none.
+    private let refusal: URLClientError?
+
+    private struct State {
+        var admission: AdmissionStateMachine
+
+        /// Released once the client is closed and idle: connections stay open for as long as the engine exists.
+        var engine: (any Engine)?
+        var requests: [UInt64: any AnyClientRequest] = [:]
+        var nextIdentifier: UInt64 = 1
+    }
+
+    private let state: Lock<State>
+
+    package init(_ configuration: URLClient.Configuration) {
+        let choice = ClientEngines.choose(for: configuration)
+        self.configuration = choice.configuration
+        engineDescription = choice.description
+        let engine: (any Engine)?
+        do throws(URLClientError) {
+            engine = try ClientEngines.make(choice)
+            refusal = nil
+        } catch {
+            engine = nil
+            refusal = error
+        }
+        invalidated = engine?.invalidated ?? Future(value: ())
+        let admission = AdmissionStateMachine(limit: configuration.maximumRequestsInFlight)
+        state = Lock(State(admission: admission, engine: engine))
+    }
+
+    /// The number of requests that have not ended, including those waiting in the queue.
+    var requestCount: Int { state.withLock { $0.requests.count } }
+
+    /// The number of transfers that have not ended, or of which the engine still has something left.
+    var transferCount: Int { state.withLock { $0.admission.leaseCount } }
+
+    /// Begins a request whose attempts are each started by `start`.
+    ///
+    /// - Parameters:
+    ///   - original: The caller's request, which events show.
+    ///   - check: Returns what is sent for it.
+    func begin<Value: Sendable>(
+        _ original: URLRequest,
+        _ check: () throws(URLClientError) -> CheckedRequest,
+        options: URLClient.RequestOptions,
+        policies: RequestPolicies,
+        reporter: ProgressReporter,
+        start: @escaping ClientRequest<Value>.Start
+    ) -> Task<Value> {
+        let (identifier, engine) = state.withLock { state in
+            defer { state.nextIdentifier += 1 }
+            return (state.nextIdentifier, state.engine)
+        }
+        let events = EventReporter(
+            identifier,
+            original,
+            monitor: options.monitor(after: configuration.monitor)
+        )
+        events.report(.created)
+        let checked: CheckedRequest
+        do throws(URLClientError) {
+            if let refusal { throw refusal }
+            checked = try check().fitted(to: engine)
+        } catch {
+            let named = error.about(original.url)
+            events.report(.finished(named))
+            return .failure(named)
+        }
+        let promise = Task<Value>.Promise()
+        let request = ClientRequest(
+            identifier,
+            checked,
+            on: self,
+            options: options,
+            policies: policies,
+            events: events,
+            promise: promise,
+            start: start
+        )
+        let task = Task(promise, reporter: reporter, uponCancel: { _ in request.cancel() })
+        request.begin()
+        return task
+    }
+
+    func arrived(_ request: any AnyClientRequest, host: String) {
+        perform { state in
+            state.requests[request.identifier] = request
+            return state.admission.arrived(request.identifier, host: host)
+        }
+    }
+
+    /// Removes a request. The caller is the request itself, so that it isn't released under the lock.
+    func left(_ request: UInt64) {
+        perform { state in
+            // A refused request has been removed already.
+            guard state.requests.removeValue(forKey: request) != nil else { return [] }
+            return state.admission.left(request)
+        }
+    }
+
+    /// Lets others run while a request pauses.
+    func steppedAside(_ request: UInt64) {
+        perform { state in
+            // One that has left meanwhile has no place to give.
+            state.requests[request] == nil ? [] : state.admission.steppedAside(request)
+        }
+    }
+
+    /// Starts it again when there is room.
+    func cameBack(_ request: UInt64) {
+        perform { $0.admission.cameBack(request) }
+    }
+
+    /// Returns the right to begin a transfer, or `nil` if the engine is gone.
+    func lease() -> EngineLease? {
+        guard let engine = state.withLock({ $0.admission.leased() ? $0.engine : nil }) else { return nil }
+        return EngineLease(engine) { self.perform { $0.admission.leaseReturned() } }
+    }
+
+    /// Refuses new requests, and releases the engine when all current ones have ended.
+    func close() {
+        perform { $0.admission.close() }
+    }
+
+    /// Fails all running and waiting requests.
+    func abortAll(with error: @Sendable (URL) -> any Error) {
+        // The newest first: these are waiting, and must not start when running requests make room for them.
+        let requests = state.withLock { $0.requests.values.sorted { $0.identifier > $1.identifier } }
+        for request in requests {
+            request.abort(with: error(request.url))
+        }
+    }
+
+    private func perform(_ event: (inout State) -> [AdmissionStateMachine.Action]) {
+        let steps = state.withLock { state in
+            event(&state).map { action -> (AdmissionStateMachine.Action, (any AnyClientRequest)?) in
+                switch action {
+                case .start(let identifier): (action, state.requests[identifier])
+                case .refuse(let identifier): (action, state.requests.removeValue(forKey: identifier))
+                case .invalidate: (action, nil)
+                }
+            }
+        }
+        for (action, request) in steps {
+            switch action {
+            case .start:
+                guard let request else { continue }
+                // One that fails at once makes room for the next, and so on.
+                if Trampoline.nest(request.admitted) == nil { Trampoline.putOff(request.admitted) }
+            case .refuse: request?.abort(with: URLClientError.shutDown)
+            case .invalidate: state.withLock { $0.engine.take() }?.invalidate()
+            }
+        }
+    }
+}
+
+/// A client's request, without the type of its value.
+protocol AnyClientRequest: AnyObject, Sendable {
+    var identifier: UInt64 { get }
+    var url: URL { get }
+    func admitted()
+    func abort(with error: any Error)
+}

@@ -1,0 +1,66 @@
+import Deferred
+import Foundation
+
+// `caching` prints how fast a cache answers, in memory and on disk. `caching --once NAME COUNT` does one of the operations
+// so many times and nothing else, to be counted by callgrind: the difference of two counts is free of start-up costs.
+
+/// Answers at once, with a response that may be stored.
+struct Terminal: HTTPLoader {
+    let headers: HTTPHeaders = [
+        "Content-Type": "application/json", "Cache-Control": "max-age=3600", "ETag": "\"0123456789abcdef\"",
+        "Server": "benchmark",
+    ]
+    let body: Data
+
+    func load(_ task: HTTPTask) { task.succeed(.ok, headers: headers, body: body) }
+}
+
+struct Subject {
+    let name: String
+    let size: Int
+    let count: Int
+    let makeChain: (Terminal) -> any HTTPLoader
+}
+
+let folder = FileManager.default.temporaryDirectory.appending(path: "caching-\(UUID().uuidString)")
+defer { try? FileManager.default.removeItem(at: folder) }
+
+let subjects = [
+    Subject(name: "terminal", size: 1 << 10, count: 200_000) { $0 },
+    Subject(name: "memory", size: 1 << 10, count: 200_000) { Cache(.memory()) --> $0 },
+    Subject(name: "disk", size: 1 << 10, count: 20_000) { Cache(.disk(at: folder)) --> $0 },
+    Subject(name: "disk-large", size: 32 << 20, count: 20) { Cache(.disk(at: folder, capacity: 1 << 30)) --> $0 },
+]
+
+/// Loads a request again and again; as many are in flight as a program has.
+func run(_ subject: Subject, times: Int) -> Duration {
+    let chain = subject.makeChain(Terminal(body: Data(repeating: 7, count: subject.size)))
+    var request = HTTPRequest(host: "example.com", path: "/\(subject.name)")
+    request.headers = ["Accept": "application/json"]
+    for _ in 0..<2 { _ = chain.load(request).future.wait() }
+    let (start, size) = (ContinuousClock.now, subject.size)
+    let inFlight = DispatchSemaphore(value: 16)
+    for _ in 0..<times {
+        inFlight.wait()
+        chain.load(request) { result in
+            guard case .success(let response) = result, response.body.count == size else { exit(2) }
+            inFlight.signal()
+        }
+    }
+    for _ in 0..<16 { inFlight.wait() }
+    let elapsed = start.duration(to: .now)
+    for _ in 0..<16 { inFlight.signal() }
+    return elapsed
+}
+
+let arguments = CommandLine.arguments
+if arguments.count == 4, arguments[1] == "--once", let subject = subjects.first(where: { $0.name == arguments[2] }) {
+    _ = run(subject, times: Int(arguments[3]) ?? 0)
+} else {
+    for subject in subjects {
+        let seconds = (0..<3).map { _ in run(subject, times: subject.count) / .seconds(1) }.sorted()[1]
+        let rate = Double(subject.count) / seconds
+        let throughput = rate * Double(subject.size) / Double(1 << 20)
+        print("\(subject.name): \(Int(1e9 / rate)) ns, \(Int(rate)) a second, \(Int(throughput)) MiB/s")
+    }
+}

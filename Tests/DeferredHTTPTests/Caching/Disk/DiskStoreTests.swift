@@ -1,0 +1,382 @@
+import DeferredCore
+import DeferredTesting
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import DeferredHTTP
+
+@Suite(.ownThread, .timeLimit(.minutes(1)))
+struct DiskStoreTests {
+    private let clock = CacheTestClock()
+    private let folder: TemporaryDirectory
+    private var path: String { folder.url.appending(path: "cache").path }
+
+    init() throws { folder = try TemporaryDirectory() }
+
+    private func cache(capacity: Int = 1 << 20) -> Cache {
+        clock.cache(.disk(at: folder.url.appending(path: "cache"), capacity: capacity))
+    }
+
+    private func files(_ prefix: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: path).filter { $0.hasPrefix(prefix) }.sorted()
+    }
+
+    /// Loads a request, and waits until its response is stored.
+    @discardableResult
+    private func store(_ chain: some HTTPLoader, _ request: HTTPRequest = .cacheable()) -> String? {
+        let text = chain.load(request).textLater
+        _ = chain.load(request.with(.onlyCached)).textLater
+        return text
+    }
+
+    private let answer = StubLoader.Answer.response(
+        headers: ["Cache-Control": "max-age=10", "ETag": "\"a\""],
+        body: "one"
+    )
+
+    @Test func `a response outlives its process`() throws {
+        let stub = StubLoader(answer)
+        #expect(store(cache() --> stub) == "one")
+        clock.advance(by: 3)
+        let response = try #require((cache() --> stub).load(.cacheable()).responseLater)
+        #expect(response.text == "one" && response.source == .cache(age: .seconds(3), isStale: false))
+        #expect(response.headers["ETag"] == "\"a\"" && stub.requests.count == 1)
+    }
+
+    @Test func `a validation renews the head alone`() throws {
+        let stub = StubLoader(answer, .response(.notModified, headers: ["Cache-Control": "max-age=99", "A": "2"]))
+        let chain = cache() --> stub
+        store(chain)
+        let bodies = try files("b-")
+        clock.advance(by: 10)
+        let response = chain.load(.cacheable()).responseLater
+        _ = chain.load(.cacheable().with(.onlyCached)).textLater
+        #expect(response?.text == "one" && response?.source == .validated(age: .zero))
+        clock.advance(by: 10)
+        let later = (cache() --> stub).load(.cacheable()).responseLater
+        #expect(later?.text == "one" && later?.headers["A"] == "2" && stub.requests.count == 2)
+        #expect(try files("b-") == bodies && bodies.count == 1)
+    }
+
+    @Test func `a new response replaces the old one and its body`() throws {
+        let stub = StubLoader(answer, .response(headers: ["Cache-Control": "max-age=10"], body: "two"))
+        let chain = cache() --> stub
+        _ = chain.load(.cacheable()).textLater
+        clock.advance(by: 10)
+        #expect(chain.load(.cacheable()).textLater == "two" && chain.load(.cacheable()).textLater == "two")
+        #expect(try files("b-").count == 1 && files("h-").count == 1 && files("t-").isEmpty)
+        #expect(stub.requests.count == 2)
+    }
+
+    @Test func `a change, and removing, leave no file behind`() throws {
+        let stub = StubLoader(answer)
+        let cache = cache()
+        let chain = cache --> stub
+        _ = chain.load(.cacheable()).textLater
+        _ = chain.load(.cacheable(.put)).textLater
+        #expect(chain.load(.cacheable().with(.onlyCached)).statusLater == 504)
+        #expect(try files("b-").isEmpty && files("h-").isEmpty)
+        for path in ["/a", "/b"] { _ = chain.load(.cacheable(.get, path)).textLater }
+        _ = cache.removeAll().wait()
+        #expect(try files("").allSatisfy { ["salt", "lock"].contains($0) })
+    }
+
+    @Test func `variants, empty bodies and large ones`() async throws {
+        let large = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
+        let stub = StubLoader(answering: { request in
+            let headers: HTTPHeaders = ["Cache-Control": "max-age=10", "Vary": "A"]
+            if request.path == "/large" { return .response(headers: headers, data: large) }
+            return .response(headers: headers, body: request.headers["A"] ?? "")
+        })
+        let chain = cache(capacity: 10 << 20) --> stub
+        for _ in 0..<2 {
+            for value in ["1", "2"] {
+                #expect(chain.load(.cacheable(.get, "/", ["A": value])).textLater == value)
+            }
+            #expect(chain.load(.cacheable()).textLater == "")
+            #expect(chain.load(.cacheable(.get, "/large")).responseLater?.body == large)
+        }
+        #expect(stub.requests.count == 4)
+        let part = chain.load(.cacheable(.get, "/large", ["Range": "bytes=65530-200000"])).responseLater
+        #expect(part?.body == large[65_530...200_000] && part?.status == 206)
+        let stream = try #require(chain.load(.cacheable(.get, "/large").streamed()).responseLater?.stream)
+        #expect(try await stream.collect() == large)
+        var request = HTTPRequest.cacheable(.get, "/large")
+        request.delivery = .file(folder.file)
+        let file = try #require(chain.load(request).responseLater?.file)
+        #expect(try Data(contentsOf: file) == large && folder.contents() == ["cache", "file"])
+        #expect(stub.requests.count == 4)
+    }
+
+    @Test func `a body that is being read outlives its removal`() async throws {
+        let large = Data(repeating: 7, count: 300_000)
+        let stub = StubLoader(.response(headers: ["Cache-Control": "max-age=10"], data: large))
+        let cache = cache(capacity: 10 << 20)
+        let chain = cache --> stub
+        _ = chain.load(.cacheable()).textLater
+        let stream = try #require(chain.load(.cacheable().streamed()).responseLater?.stream)
+        var iterator = stream.makeAsyncIterator()
+        var count = try await iterator.next()?.count ?? 0
+        await cache.removeAll().value
+        while let bytes = try await iterator.next() { count += bytes.count }
+        #expect(count == large.count)
+    }
+
+    @Test func `the capacity is kept`() async throws {
+        let stub = StubLoader(answering: { _ in
+            .response(headers: ["Cache-Control": "max-age=10"], data: Data(count: 4_000))
+        })
+        let cache = cache(capacity: 200_000)
+        let chain = cache --> stub
+        for number in 0..<100 { _ = chain.load(.cacheable(.get, "/\(number)")).textLater }
+        _ = chain.load(.cacheable().with(.onlyCached)).textLater
+        try await eventually { cache.statistics.bytes <= 200_000 }
+        #expect(cache.statistics.evicted > 50 && cache.statistics.evicted < 90)
+        let sizes = try files("").map { name in
+            var status = stat()
+            return lstat(path + "/" + name, &status) == 0 ? Int(status.st_blocks) * 512 : 0
+        }
+        #expect(sizes.reduce(0, +) <= 210_000)
+    }
+
+    // MARK: - Damage
+
+    /// Stores a response in a folder of its own, changes the folder, and asks again.
+    private func reply(after change: (String) throws -> Void) throws -> (text: String?, requestCount: Int, Cache) {
+        let stub = StubLoader(answer, .response(body: "two"))
+        store(cache() --> stub)
+        try change(path)
+        let cache = cache()
+        return ((cache --> stub).load(.cacheable()).textLater, stub.requests.count, cache)
+    }
+
+    @Test(arguments: ["h-", "b-", "salt"])
+    func `a file that is cut, changed, or gone is a miss`(prefix: String) throws {
+        _ = try reply { _ in }
+        let name = try #require(files(prefix).first)
+        let file = path + "/" + name
+        let bytes = try [UInt8](Data(contentsOf: URL(filePath: file)))
+        var wrong = 0
+        func check(_ changed: [UInt8]?) throws {
+            // The other files, too, may have been removed since.
+            for old in try files("") { try FileManager.default.removeItem(atPath: path + "/" + old) }
+            for (old, contents) in kept { try contents.write(to: URL(filePath: path + "/" + old)) }
+            if let changed {
+                try Data(changed).write(to: URL(filePath: file))
+            } else {
+                try FileManager.default.removeItem(atPath: file)
+            }
+            let stub = StubLoader(.response(body: "two"))
+            // Until what is damaged has been removed.
+            if store(cache() --> stub) != "two" { wrong += 1 }
+        }
+        let kept = try files("").map { ($0, try Data(contentsOf: URL(filePath: path + "/" + $0))) }
+        // The salt only matters for responses that vary: another one is as good.
+        let isSalt = prefix == "salt"
+        if !isSalt { try check(nil) }
+        // HeadFileTests has each byte.
+        for index in stride(from: 0, to: bytes.count, by: 17) where !isSalt {
+            var changed = bytes
+            changed[index] ^= 1 << UInt8(index % 8)
+            try check(changed)
+            try check(Array(bytes[..<index]))
+        }
+        if !isSalt { try check(bytes + [0]) }
+        #expect(wrong == 0)
+        try check(nil)
+    }
+
+    @Test func `damage is counted`() throws {
+        let (text, count, cache) = try reply { path in
+            for name in try files("b-") { try Data("twO".utf8).write(to: URL(filePath: path + "/" + name)) }
+        }
+        #expect(text == "two" && count == 2 && cache.statistics.damaged == 1)
+    }
+
+    @Test func `a response that is stored under the name of another URL is a miss`() throws {
+        let stub = StubLoader(answer, answer, .response(body: "two"))
+        let chain = cache() --> stub
+        store(chain, .cacheable(.get, "/a"))
+        let first = try #require(files("h-").first)
+        store(chain, .cacheable(.get, "/b"))
+        let second = try #require(files("h-").first { $0 != first })
+        #expect(rename(path + "/" + first, path + "/" + second) == 0)
+        #expect(chain.load(.cacheable(.get, "/b")).textLater == "two")
+    }
+
+    @Test func `a process that ends between any two calls leaves the old response or the new one`() throws {
+        for limit in 0..<60 {
+            let path = folder.url.appending(path: "steps\(limit)").path
+            let count = Atomic(0)
+            let clock = clock
+            func load(_ body: String, _ gate: (@Sendable (CacheFolder.Call) -> Bool)? = nil) -> String? {
+                let storage = Cache.Storage { now in
+                    DiskStore.opened(path, capacity: 1 << 20, now: now, gate: gate)
+                }
+                let stub = StubLoader(.response(headers: ["Cache-Control": "max-age=10", "Vary": "A"], body: body))
+                let cache = clock.cache(storage)
+                defer { _ = (cache --> stub).load(.cacheable().with(.onlyCached)).statusLater }
+                return (cache --> stub).load(.cacheable(.get, "/", ["A": "1"])).textLater
+            }
+            if limit % 2 == 0 { #expect(load("old") == "old") }
+            clock.advance(by: 10)
+            // From this call on, the process does nothing more.
+            #expect(load("new") { _ in count.wrappingAdd(1, ordering: .relaxed).oldValue < limit } == "new")
+            let result = load("newest")
+            #expect(result == "new" || result == "newest", "after \(limit) calls: \(result ?? "none")")
+            #expect(load("wrong") == result)
+        }
+    }
+
+    // MARK: - Privacy
+
+    @Test func `only the owner may access the folder and its files, and nothing of a request is readable`() throws {
+        let mask = umask(0)
+        defer { _ = umask(mask) }
+        let stub = StubLoader(.response(headers: ["Cache-Control": "max-age=10", "Vary": "Secret"], body: "one"))
+        let request = HTTPRequest.cacheable(
+            .get,
+            "/",
+            ["Authorization": "Bearer abcdef", "Secret": "ghijkl", "Cookie": "mnopqr"]
+        )
+        let chain = cache() --> stub
+        for _ in 0..<2 { #expect(chain.load(request).textLater == "one") }
+        #expect(stub.requests.count == 1)
+        var status = stat()
+        #expect(lstat(path, &status) == 0 && status.st_mode & 0o777 == 0o700)
+        for name in try files("") {
+            #expect(lstat(path + "/" + name, &status) == 0 && status.st_mode & 0o777 == 0o600, "\(name)")
+            let bytes = try Data(contentsOf: URL(filePath: path + "/" + name))
+            for secret in ["abcdef", "ghijkl", "mnopqr"] { #expect(bytes.range(of: Data(secret.utf8)) == nil) }
+        }
+    }
+
+    @Test func `a folder that others may read is closed to them, and a link is refused`() throws {
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        #expect(chmod(path, 0o755) == 0)
+        let stub = StubLoader(answer)
+        _ = (cache() --> stub).load(.cacheable()).textLater
+        var status = stat()
+        #expect(lstat(path, &status) == 0 && status.st_mode & 0o777 == 0o700)
+        let link = folder.url.appending(path: "link")
+        #expect(symlink(path, link.path) == 0)
+        let cache = clock.cache(.disk(at: link))
+        #expect((cache --> stub).load(.cacheable().with(.onlyCached)).statusLater == 504)
+    }
+
+    @Test func `a file that is a link is not followed`() throws {
+        let (text, count, _) = try reply { path in
+            let name = try #require(files("b-").first)
+            let file = path + "/" + name
+            #expect(rename(file, folder.file.path) == 0 && symlink(folder.file.path, file) == 0)
+        }
+        #expect(text == "two" && count == 2)
+    }
+
+    @Test func `cookies are left out where that is wanted`() throws {
+        let stub = StubLoader(.response(headers: ["Cache-Control": "max-age=10", "Set-Cookie": "a=b"], body: "one"))
+        let url = folder.url.appending(path: "cache")
+        let chain = clock.cache(.disk(at: url, keeps: .withoutCookies)) --> stub
+        #expect(chain.load(.cacheable()).responseLater?.headers["Set-Cookie"] == "a=b")
+        let response = chain.load(.cacheable()).responseLater
+        #expect(response?.text == "one" && response?.headers["Set-Cookie"] == nil)
+        #expect(try !Data(contentsOf: URL(filePath: path + "/" + files("h-")[0])).contains(Data("a=b".utf8)))
+    }
+
+    // MARK: - Trouble
+
+    @Test(arguments: [CacheFolder.Call.create, .write, .rename, .open, .read])
+    func `a full or broken disk stores nothing, and requests go on`(failing: CacheFolder.Call) throws {
+        let stub = StubLoader(.response(headers: ["Cache-Control": "max-age=10"], body: "one"))
+        let isBroken = Atomic(false)
+        let path = path
+        let storage = Cache.Storage { now in
+            let gate: @Sendable (CacheFolder.Call) -> Bool = { call in
+                "\(call)" != "\(failing)" || !isBroken.load(ordering: .relaxed)
+            }
+            return DiskStore.opened(path, capacity: 1 << 20, now: now, gate: gate)
+        }
+        let chain = clock.cache(storage) --> stub
+        isBroken.store(true, ordering: .relaxed)
+        for _ in 0..<2 { #expect(chain.load(.cacheable()).textLater == "one") }
+        #expect(stub.requests.count == 2)
+        isBroken.store(false, ordering: .relaxed)
+        for _ in 0..<2 { #expect(chain.load(.cacheable()).textLater == "one") }
+    }
+
+    @Test func `what is damaged and can't be removed is a miss each time`() throws {
+        let isBroken = Atomic(false)
+        let path = path
+        let storage = Cache.Storage { now in
+            DiskStore.opened(path, capacity: 1 << 20, now: now) { call in
+                ![.unlink, .create, .rename].contains(call) || !isBroken.load(ordering: .relaxed)
+            }
+        }
+        let stub = StubLoader(answer, .response(body: "two"))
+        let chain = clock.cache(storage) --> stub
+        store(chain)
+        for name in try files("b-") { try Data("twO".utf8).write(to: URL(filePath: path + "/" + name)) }
+        isBroken.store(true, ordering: .relaxed)
+        for _ in 0..<2 { #expect(chain.load(.cacheable()).textLater == "two") }
+        #expect(chain.load(.cacheable().with(.onlyCached)).statusLater == 504)
+    }
+
+    @Test func `a folder that can't be made stores nothing`() throws {
+        let stub = StubLoader(answer)
+        try folder.write("", to: "file")
+        let chain = clock.cache(.disk(at: folder.file.appending(path: "cache"))) --> stub
+        for _ in 0..<2 { #expect(chain.load(.cacheable()).textLater == "one") }
+        #expect(stub.requests.count == 2)
+    }
+
+    @Test func `several caches share a folder`() throws {
+        let stub = StubLoader(answering: { request in
+            request.method == .get
+                ? .response(headers: ["Cache-Control": "max-age=10"], body: request.path) : .response(.noContent)
+        })
+        let wrong = Lock(0)
+        race(4) { thread in
+            let cache = cache(capacity: 100_000)
+            let chain = cache --> stub
+            for round in 0..<60 {
+                let path = "/\((round * 7 + thread) % 11)"
+                if round % 13 == 12 { _ = chain.load(.cacheable(.put, path)).textLater }
+                if chain.load(.cacheable(.get, path)).textLater != path { wrong.withLock { $0 += 1 } }
+            }
+            _ = chain.load(.cacheable().with(.onlyCached)).textLater
+        }
+        #expect(wrong.withLock { $0 } == 0)
+        #expect(try files("t-").isEmpty)
+    }
+
+    @Test func `a cancelled request ends at once, also while the disk is asked`() {
+        let gate = DispatchSemaphore(value: 0)
+        let isSlow = Atomic(false)
+        let path = path
+        let storage = Cache.Storage { now in
+            let slow: @Sendable (CacheFolder.Call) -> Bool = { _ in
+                if isSlow.load(ordering: .relaxed) { gate.wait(); gate.signal() }
+                return true
+            }
+            return DiskStore.opened(path, capacity: 1 << 20, now: now, gate: slow)
+        }
+        let stub = StubLoader(answer)
+        let chain = clock.cache(storage) --> stub
+        isSlow.store(true, ordering: .relaxed)
+        let task = chain.load(.cacheable())
+        task.cancel()
+        #expect(task.codeNow == .cancelled)
+        gate.signal()
+        _ = chain.load(.cacheable()).textLater
+        #expect(stub.requests.count == 1)
+    }
+}
+
+extension HTTPTask {
+    /// The response, as soon as there is one. Blocks the thread of the test.
+    var responseLater: HTTPResponse? { try? future.wait()?.get() }
+    var textLater: String? { responseLater?.text }
+    var statusLater: HTTPStatus? { responseLater?.status }
+}

@@ -1,0 +1,99 @@
+import DeferredCore
+import DeferredHTTP
+import DeferredTask
+import DeferredTesting
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.ownThread, .timeLimit(.minutes(1)))
+struct PagesTests {
+    private func links(_ field: String) -> [HTTPResponse.Link] {
+        let request = HTTPRequest(host: "host", path: "/a/b")
+        return HTTPResponse(request: request, status: .ok, headers: ["Link": field]).links
+    }
+
+    @Test func `links are read as RFC 8288 says`() {
+        let found = links(
+            #"</x?a=1,2>; rel="next Last"; title="a \"b\", c;d", <y>;REL=prev;rel=other , <z>, <w>; anchor="/q"; rel=next"#
+        )
+        #expect(found.map(\.url.absoluteString) == ["https://host/x?a=1,2", "https://host/a/y"])
+        #expect(found.map(\.relations) == [["next", "last"], ["prev"]])
+        #expect(found.map(\.parameters) == [["title": #"a "b", c;d"#], [:]])
+        for field in ["", "<", "<>", "x", "<a", #"<a>; rel="next"#, "<a>;;;rel=next;", ",,<a>;rel"] { _ = links(field) }
+    }
+
+    @Test func `pages are followed with the headers and the credentials of the first`() async throws {
+        let stub = StubLoader { request in
+            guard request.headers["Authorization"] == "Bearer t", request.headers["X-Tenant"] == "e",
+                request.headers["X-Own"] == "o"
+            else { return .response(401) }
+            return request.path == "/v2/list" && request.query.isEmpty
+                ? .response(headers: ["Link": "<https://API.example.com/v2/list?page=2>; rel=\"next\""], body: "1")
+                : .response(body: "2")
+        }
+        let environment = HTTPEnvironment(host: "api.example.com", pathPrefix: "/v2", headers: ["X-Tenant": "e"])
+        for chain in [
+            BearerAuthentication(token: "t") { _ in .never } --> ApplyEnvironment(environment) --> stub,
+            ApplyEnvironment(environment) --> BearerAuthentication(token: "t") { _ in .never } --> stub,
+        ] as [any HTTPLoader] {
+            var pages: [String] = []
+            for try await page in chain.pages(of: HTTPRequest(path: "/list", headers: ["X-Own": "o"])) {
+                pages.append(page.text)
+            }
+            #expect(pages == ["1", "2"])
+        }
+        #expect(
+            stub.requests.map { $0.url?.absoluteString.lowercased() }.suffix(2) == [
+                "https://api.example.com/v2/list", "https://api.example.com/v2/list?page=2",
+            ]
+        )
+    }
+
+    @Test func `a page at another origin is not followed`() async throws {
+        let stub = StubLoader(.response(headers: ["Link": "<https://evil.example/>; rel=next"], body: "1"))
+        var iterator = stub.pages(of: .example).makeAsyncIterator()
+        #expect(try await iterator.next()?.text == "1")
+        let error = await #expect(throws: HTTPError.self) { _ = try await iterator.next() }
+        #expect(error?.underlying is ForeignPage && stub.requests.count == 1)
+        #expect(try await iterator.next() == nil)
+    }
+
+    @Test func `headers of an environment go to no other server`() {
+        let stub = StubLoader(.response())
+        let inner = ApplyEnvironment(HTTPEnvironment(host: "inner", headers: ["X-Inner": "i"]))
+        let outer = ApplyEnvironment(HTTPEnvironment(host: "outer", headers: ["X-Outer": "o"]))
+        (outer --> inner --> stub).load(HTTPRequest(path: "/"))
+        #expect(stub.requests.map { $0.headers.map(\.name) } == [["X-Outer"]])
+    }
+
+    @Test func `a server says when to come again`() {
+        func pause(_ headers: HTTPHeaders) -> Duration? {
+            HTTPResponse(request: .example, status: 429, headers: headers).retryAfter
+        }
+        let date = "Thu, 01 Jan 2026 00:00:00 GMT"
+        #expect(pause(["Retry-After": "7", "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "9"]) == .seconds(7))
+        #expect(pause(["Retry-After": "Thu, 01 Jan 2026 00:00:05 GMT", "Date": date]) == .seconds(5))
+        #expect(pause(["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "9"]) == .seconds(9))
+        #expect(pause(["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1767225660", "Date": date]) == .seconds(60))
+        #expect(pause(["X-RateLimit-Remaining": "1", "X-RateLimit-Reset": "9"]) == nil)
+        #expect(pause(["RateLimit": #""default";r=0;t=30"#]) == .seconds(30))
+        #expect(pause(["RateLimit": "limit=100, remaining=0, reset=31"]) == .seconds(31))
+        #expect(pause(["RateLimit": #""default";r=5;t=30"#]) == nil)
+        #expect(pause(["RateLimit-Remaining": "0", "RateLimit-Reset": "32"]) == .seconds(32))
+        #expect(pause(["Retry-After": "soon"]) == nil && pause([:]) == nil)
+    }
+
+    @Test func `strategies are combined`() {
+        let (busy, quota) = (HTTPStatus.serviceUnavailable, HTTPStatus.forbidden)
+        let strategy = RetryStrategy.backoff(attempts: 2, random: { 0 }).or(
+            .custom { $0.response?.status == quota ? $0.response?.retryAfter : nil }
+        )
+        func pause(_ number: Int, _ status: HTTPStatus) -> Duration? {
+            let response = HTTPResponse(request: .example, status: status, headers: ["Retry-After": "3"])
+            return strategy.pause(.init(number: number, request: .example, result: .success(response)))
+        }
+        #expect(pause(1, busy) == .seconds(3) && pause(2, busy) == nil)
+        #expect(pause(9, quota) == .seconds(3) && pause(1, .ok) == nil)
+    }
+}

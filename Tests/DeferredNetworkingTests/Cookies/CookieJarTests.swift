@@ -1,0 +1,169 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import DeferredNetworking
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite(.ownThread, .timeLimit(.minutes(1)))
+struct CookieJarTests {
+    private let storage: HTTPCookieStorage
+    private let jar: CookieJar
+    private let now = Date(timeIntervalSince1970: 1_800_000_000)
+
+    init() throws {
+        storage = try #require(URLSessionConfiguration.ephemeral.httpCookieStorage)
+        jar = CookieJar(storage)
+    }
+
+    private func store(_ fields: String..., from url: String, _ jar: CookieJar? = nil, for page: String? = nil) throws {
+        let url = try #require(URL(string: url))
+        let head = ResponseHead(
+            url: url,
+            version: "HTTP/1.1",
+            status: 200,
+            fields: fields.map { .init(name: "set-cookie", value: $0) }
+        )
+        (jar ?? self.jar).store(head, mainDocument: page.flatMap { URL(string: $0) }, now: now)
+    }
+
+    private func header(_ url: String, after seconds: TimeInterval = 0) throws -> String? {
+        jar.header(for: try #require(URL(string: url)), now: now + seconds)
+    }
+
+    @Test(
+        arguments: [
+            // What is sent, to where, of what was set from where.
+            ("a=1", "http://h.example/x", "http://h.example/y", "a=1"),
+            ("a=1", "http://h.example/x", "http://other.example/y", nil),
+            ("a=1", "http://h.example/x", "http://sub.h.example/y", nil),
+            ("a=1", "http://H.example/x", "https://h.EXAMPLE:8443/", "a=1"),
+            (" a = 1 2 ; nonsense; =; X=y", "http://h.example/", "http://h.example/", "a=1 2"),
+            ("a=", "http://h.example/", "http://h.example/", "a="),
+            ("a=\"b=c\"", "http://h.example/", "http://h.example/", "a=\"b=c\""),
+            ("=1", "http://h.example/", "http://h.example/", nil),
+            ("a", "http://h.example/", "http://h.example/", nil),
+            ("a=1\u{1}", "http://h.example/", "http://h.example/", nil),
+            // Domain
+            ("a=1; Domain=h.example", "http://h.example/", "http://sub.h.example/", "a=1"),
+            ("a=1; domain=.H.example", "http://sub.h.example/", "http://h.example/", "a=1"),
+            ("a=1; Domain=h.example", "http://h.example/", "http://evilh.example/", nil),
+            ("a=1; Domain=sub.h.example", "http://h.example/", "http://sub.h.example/", nil),
+            ("a=1; Domain=other.example", "http://h.example/", "http://other.example/", nil),
+            ("a=1; Domain=example", "http://h.example/", "http://h.example/", nil),
+            ("a=1; Domain=", "http://h.example/", "http://sub.h.example/", nil),
+            ("a=1; Domain=", "http://h.example/", "http://h.example/", "a=1"),
+            ("a=1; Domain=localhost", "http://localhost/", "http://localhost/", "a=1"),
+            ("a=1; Domain=127.0.0.1", "http://127.0.0.1/", "http://127.0.0.1/", "a=1"),
+            ("a=1; Domain=0.0.1", "http://127.0.0.1/", "http://127.0.0.1/", nil),
+            ("a=1", "http://[::1]/", "http://[::1]/", "a=1"),
+            // Path
+            ("a=1; Path=/other", "http://h.example/", "http://h.example/echo", nil),
+            ("a=1; Path=/other", "http://h.example/", "http://h.example/other", "a=1"),
+            ("a=1; Path=/other", "http://h.example/", "http://h.example/other/x?y", "a=1"),
+            ("a=1; Path=/other", "http://h.example/", "http://h.example/otherwise", nil),
+            ("a=1; Path=/other/", "http://h.example/", "http://h.example/other", nil),
+            ("a=1; Path=other", "http://h.example/x/y", "http://h.example/x/z", "a=1"),
+            ("a=1", "http://h.example/x/y", "http://h.example/x", "a=1"),
+            ("a=1", "http://h.example/x/y", "http://h.example/", nil),
+            ("a=1", "http://h.example", "http://h.example/any", "a=1"),
+            // Secure
+            ("a=1; Secure", "https://h.example/", "http://h.example/", nil),
+            ("a=1; Secure", "https://h.example/", "https://h.example/", "a=1"),
+            ("a=1; Secure", "http://h.example/", "https://h.example/", nil),
+            // Ends
+            ("a=1; Max-Age=0", "http://h.example/", "http://h.example/", nil),
+            ("a=1; Max-Age=-5", "http://h.example/", "http://h.example/", nil),
+            ("a=1; Max-Age=x", "http://h.example/", "http://h.example/", "a=1"),
+            ("a=1; Max-Age=99999999999999999999", "http://h.example/", "http://h.example/", "a=1"),
+            ("a=1; Max-Age=0; Max-Age=5", "http://h.example/", "http://h.example/", "a=1"),
+            ("a=1; Expires=Thu, 01 Jan 1970 00:00:00 GMT", "http://h.example/", "http://h.example/", nil),
+            ("a=1; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Max-Age=5", "http://h.example/", "http://h.example/", "a=1"),
+            ("a=1; Max-Age=0; Expires=Fri, 01-Jan-2100 00:00:00 GMT", "http://h.example/", "http://h.example/", nil),
+            ("a=1; Expires=nonsense", "http://h.example/", "http://h.example/", "a=1"),
+        ] as [(String, String, String, String?)]
+    )
+    func `a cookie is stored and sent by its attributes`(
+        field: String,
+        source: String,
+        target: String,
+        expected: String?
+    ) throws {
+        try store(field, from: source)
+        #expect(try header(target) == expected)
+    }
+
+    @Test func `a cookie that has ended replaces and removes the one that was stored`() throws {
+        try store("a=1; Max-Age=60", "b=2", from: "http://h.example/")
+        #expect(try header("http://h.example/") == "a=1; b=2")
+        #expect(try header("http://h.example/", after: 59) == "a=1; b=2")
+        #expect(try header("http://h.example/", after: 60) == "b=2")
+        try store("b=; Max-Age=0", from: "http://h.example/")
+        #expect(try header("http://h.example/") == "a=1")
+        #expect(storage.cookies?.map(\.name) == ["a"])
+    }
+
+    @Test func `a longer path comes first, and a cookie of another path is another cookie`() throws {
+        try store("a=root; Path=/", "a=deep; Path=/x/y", "b=mid; Path=/x", from: "http://h.example/")
+        #expect(try header("http://h.example/x/y/z") == "a=deep; b=mid; a=root")
+    }
+
+    @Test func `without TLS, no cookie takes the place of a secure one`() throws {
+        try store("a=1; Secure", from: "https://h.example/")
+        try store("a=2", from: "http://h.example/")
+        #expect(try header("http://h.example/") == nil)
+        #expect(try header("https://h.example/") == "a=1")
+        try store("a=3", from: "https://h.example/")
+        #expect(try header("http://h.example/") == "a=3")
+    }
+
+    @Test func `the policy decides what is stored, and what is stored is sent`() throws {
+        try store("a=1", from: "http://h.example/", CookieJar(storage, policy: .never))
+        let first = CookieJar(storage, policy: .onlyFromMainDocumentDomain)
+        try store("b=1", from: "http://ads.example/", first, for: "http://h.example/")
+        try store("c=1", from: "http://h.example/", first, for: "http://www.h.example/")
+        try store("d=1", from: "http://h.example/", first)
+        #expect(Set((storage.cookies ?? []).map(\.name)) == ["c", "d"])
+        storage.cookieAcceptPolicy = .never
+        try store("e=1", from: "http://h.example/")
+        #expect(try header("http://h.example/") == "c=1; d=1")
+        let silent = CookieJar(storage, isSending: false)
+        let request = try CheckedRequest(URLRequest(url: #require(URL(string: "http://h.example/"))))
+        #expect(silent.adding(to: request).value(of: "Cookie") == nil)
+        #expect(jar.adding(to: request).value(of: "Cookie") == "c=1; d=1")
+        #expect(jar.adding(to: request.setting("x=y", for: "cookie")).value(of: "Cookie") == "x=y")
+    }
+
+    @Test(
+        arguments: [
+            ("Wed, 09 Jun 2021 10:18:14 GMT", 1_623_233_894), ("Wed, 09-Jun-2021 10:18:14 GMT", 1_623_233_894),
+            ("Wednesday, 09-Jun-21 10:18:14 GMT", 1_623_233_894), ("Wed Jun  9 10:18:14 2021", 1_623_233_894),
+            ("9 june 2021 10:18:14", 1_623_233_894), ("Thu, 01 Jan 1970 00:00:00 GMT", 0),
+            ("01-Jan-70 00:00:00", 0), ("29 Feb 2024 23:59:59", 1_709_251_199),
+            ("Wed, 09 Jun 1600 10:18:14 GMT", nil), ("09 Jun 2021", nil), ("09 Jun 2021 24:00:00", nil),
+            ("32 Jun 2021 10:18:14", nil), ("09 Foo 2021 10:18:14", nil), ("", nil), ("1:2:3", nil),
+        ] as [(String, TimeInterval?)]
+    )
+    func `dates are read in the forms that servers write`(text: String, expected: TimeInterval?) {
+        #expect(SetCookie.date(text)?.timeIntervalSince1970 == expected)
+    }
+
+    @Test(
+        arguments: [
+            ("a=1", ["a=1"]), ("a=1, b=2", ["a=1", "b=2"]),
+            (
+                "a=1; Expires=Wed, 09 Jun 2021 10:18:14 GMT; Path=/, b=2",
+                [
+                    "a=1; Expires=Wed, 09 Jun 2021 10:18:14 GMT; Path=/", "b=2",
+                ]
+            ),
+            ("a=x, y, b=2", ["a=x, y", "b=2"]), ("a=1,b=2", ["a=1", "b=2"]), ("", [""]),
+        ]
+    )
+    func `fields that the platform has joined are separated`(text: String, expected: [String]) {
+        #expect(SetCookie.separated(text) == expected)
+    }
+}

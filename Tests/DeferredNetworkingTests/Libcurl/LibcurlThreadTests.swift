@@ -1,0 +1,83 @@
+#if os(Linux)
+import DeferredCore
+import DeferredTesting
+import Foundation
+import FoundationNetworking
+import TestSupport
+import Testing
+
+@testable import DeferredNetworking
+
+@Suite("Libcurl thread", .ownThread, .timeLimit(.minutes(2)))
+struct LibcurlThreadTests {
+    private func load(_ url: URL, on engine: LibcurlEngine) async throws -> Data {
+        let request = try CheckedRequest(URLRequest(url: url)).fitted(to: engine)
+        return try await withCheckedThrowingContinuation { continuation in
+            let sink = DataSink { continuation.resume(with: $0.map(\.0)) }
+            Transfer(request, on: EngineLease(engine), sink: sink)
+        }
+    }
+
+    private func engines(_ count: Int, on thread: LibcurlThread) throws -> [LibcurlEngine] {
+        try (0..<count).map { _ in try LibcurlEngine(URLClient.Configuration(), on: thread) }
+    }
+
+    @Test func `engines that share a thread share no connections`() async throws {
+        let server = try LoopbackServer { _ in .response(body: "hello") }
+        defer { server.stop() }
+        let thread = LibcurlThread()
+        let engines = try engines(3, on: thread)
+        for engine in engines + engines {
+            #expect(try await load(server.url("/"), on: engine) == Data("hello".utf8))
+        }
+        #expect(server.connectionCount == 3)
+        engines[0].invalidate()
+        await engines[0].invalidated.value
+        try await eventually { server.openConnectionCount == 2 }
+        #expect(try await load(server.url("/"), on: engines[1]) == Data("hello".utf8))
+        for engine in engines { engine.invalidate() }
+        for engine in engines { await engine.invalidated.value }
+        try await eventually { !thread.isRunning && server.openConnectionCount == 0 }
+    }
+
+    @Test func `a thread that lingers ends without requests, not before, and comes back`() async throws {
+        let server = try LoopbackServer { _ in .response(body: "hello").dripped(every: .milliseconds(3)) }
+        defer { server.stop() }
+        let thread = LibcurlThread(lingering: .milliseconds(1))
+        let engines = try engines(2, on: thread)
+        for _ in 0..<3 {
+            for engine in engines {
+                #expect(try await load(server.url("/"), on: engine) == Data("hello".utf8))
+            }
+            try await eventually { !thread.isRunning && server.openConnectionCount == 0 }
+        }
+        // Without a thread, nothing has to be closed.
+        engines[0].invalidate()
+        await engines[0].invalidated.value
+        #expect(!thread.isRunning)
+        #expect(try await load(server.url("/"), on: engines[1]) == Data("hello".utf8))
+    }
+
+    @Test func `engines that begin and end on a thread at the same time lose nothing`() async throws {
+        let server = try LoopbackServer { _ in .response(body: "hello") }
+        defer { server.stop() }
+        let thread = LibcurlThread(lingering: .zero)
+        let count = try await withThrowingTaskGroup { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    for _ in 0..<25 {
+                        let engine = try LibcurlEngine(URLClient.Configuration(), on: thread)
+                        guard try await load(server.url("/"), on: engine).count == 5 else { return 0 }
+                        engine.invalidate()
+                        await engine.invalidated.value
+                    }
+                    return 25
+                }
+            }
+            return try await group.reduce(0, +)
+        }
+        #expect(count == 200)
+        try await eventually { !thread.isRunning && server.openConnectionCount == 0 }
+    }
+}
+#endif

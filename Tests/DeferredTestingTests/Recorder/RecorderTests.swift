@@ -1,0 +1,42 @@
+import DeferredCore
+import DeferredHTTP
+import DeferredTesting
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.ownThread, .timeLimit(.minutes(1)))
+struct RecorderTests {
+    @Test func `a recording is replayed, and has no secrets`() throws {
+        let folder = try TemporaryDirectory()
+        let stub = StubLoader(
+            .response(503),
+            .response(200, headers: ["Set-Cookie": "id=hunter2", "X-A": "a"], body: #"{"token": "hunter2"}"#),
+            .failure(.timedOut),
+            .response(data: Data([0xFF, 0])),
+            .pending
+        )
+        let recorder = Recorder()
+        let chain = recorder --> stub
+        let requests = ["/a?token=hunter2", "/a?token=hunter2", "/b", "/c"].compactMap { path in
+            URL(string: "https://me:hunter2@host" + path).map {
+                HTTPRequest(url: $0, headers: ["Authorization": "hunter2"])
+            }
+        }
+        for request in requests { chain.load(request) }
+        chain.load(requests[3]).cancel()
+        #expect(recorder.count == 4)
+        try recorder.write(to: folder.file)
+        #expect(try !String(contentsOf: folder.file, encoding: .utf8).contains("hunter2"))
+
+        let replaying = try StubLoader(replaying: folder.file)
+        let results = requests.compactMap { replaying.load($0).peek() }
+        #expect(results.map { try? $0.get().status.code } == [503, 200, nil, 200])
+        #expect(try results[1].get().headers.map(\.description) == ["X-A: a"])
+        #expect(try results[1].get().text == #"{"token": "…"}"# && results[3].get().body == Data([0xFF, 0]))
+        guard case .failure(let error) = results[2] else { return }
+        #expect(error.code == .timedOut)
+        replaying.load(HTTPRequest(host: "host", path: "/d"))
+        #expect(replaying.unexpectedRequests.map(\.path) == ["/d"])
+    }
+}

@@ -1,0 +1,90 @@
+// swift-format-ignore-file
+// Written by Documentation/snippets.py from Documentation/Deferred.docc/Articles/Caching.md.
+
+import Deferred
+import DeferredTesting
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.ownThread, .timeLimit(.minutes(1)))
+struct CachingSnippets {
+    @Test func `Overview`() async throws {
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 12)
+        let server = try LoopbackServer { _ in .response(headers: ["Cache-Control": "max-age=60"], body: "Ada") }
+        defer { server.stop() }
+        let url = server.url("/users/1")
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 17)
+
+
+
+        let cache = Cache(.memory(capacity: 32 << 20))
+        let chain = Validate() --> cache --> Retry() --> URLSessionLoader()
+
+        let first = try await chain.load(HTTPRequest(url: url)).get()   // first.source is .network
+        let second = try await chain.load(HTTPRequest(url: url)).get()  // .cache(age:isStale:), and no request was sent
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 27)
+        #expect(first.source == .network && second.text == "Ada" && server.requests.count == 1)
+        guard case .cache(_, isStale: false) = second.source else { Issue.record("\(second.source)"); return }
+#sourceLocation()
+    }
+
+    @Test func `Policies`() async throws {
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 72)
+        var request = HTTPRequest(host: "example.com", path: "/")
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 75)
+        request.cachePolicy = .validate    // ask whether it has changed: pull to refresh
+        request.cachePolicy = .reload      // the server in any case
+        request.cachePolicy = .onlyCached  // a fresh response, or status 504
+        request.cachePolicy = .anyAge      // offline: a response of any age, or status 504
+        request.cachePolicy = .bypass      // neither answer from the cache nor store
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 82)
+        request.cachePolicy = .anyAge
+        #expect(try await Cache(.memory()).load(request).get().status == 504)
+#sourceLocation()
+    }
+
+    @Test func `On disk`() async throws {
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 96)
+        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        defer { try? FileManager.default.removeItem(at: folder) }
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 100)
+        let cache = Cache(.disk(at: folder, capacity: 256 << 20))
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 103)
+        let server = StubLoader(.response(headers: ["Cache-Control": "max-age=60"], body: "Ada"))
+        var first = cache
+        first.next = server
+        _ = try await first.load(HTTPRequest(host: "example.com")).get()
+        try await eventually { cache.statistics.stored == 1 }
+        var again = Cache(.disk(at: folder))
+        again.next = server
+        #expect(try await again.load(HTTPRequest(host: "example.com")).get().text == "Ada" && server.requests.count == 1)
+#sourceLocation()
+    }
+
+    @Test func `What the cache did`() async throws {
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 127)
+        let cache = Cache(.memory())
+        let statistics = cache.statistics
+        print("\(statistics.hits) hits, \(statistics.validated) validated, \(statistics.misses) misses, \(statistics.bytes) bytes")
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 132)
+        #expect(statistics.hits == 0 && statistics.bytes == 0)
+#sourceLocation()
+    }
+
+    @Test func `Redirects`() async throws {
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 156)
+        let chain = FollowRedirects() --> Cache(.memory()) --> URLSessionLoader()
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 159)
+        #expect(chain.next is Cache)
+#sourceLocation()
+    }
+}

@@ -48,6 +48,7 @@ final class CacheFlights: Sendable {
         var joinable: [FlightKey: ObjectIdentifier] = [:]
         var flights: [ObjectIdentifier: Flight] = [:]
         var lastNumber = 0
+        var closedCount = 0
     }
 
     private let state = Lock(State())
@@ -65,15 +66,23 @@ final class CacheFlights: Sendable {
         case shares(CacheFlight, SharedBody)
         /// The request in flight is this one, which has met a second cache with the same responses in its chain.
         case meetsItself
+        /// A flight has ended since the caller looked for a stored response: there may be one now.
+        case isLate
     }
+
+    /// The number of flights that no other request can join any more.
+    var closedCount: Int { state.withLock { $0.closedCount } }
 
     /// Makes `waiter` wait for an equal request, or the caller send the request.
     ///
-    /// - Parameter whole: The reporter of the execution that a caller has loaded, which stands for it.
+    /// - Parameters:
+    ///   - whole: The reporter of the execution that a caller has loaded, which stands for it.
+    ///   - seen: The ``closedCount`` before the caller looked for a stored response.
     func join(
         _ key: FlightKey,
         _ start: CacheInstant,
         of whole: ProgressReporter,
+        seen: Int,
         _ waiter: @escaping Waiter
     ) -> Joined {
         state.withLock { state in
@@ -84,7 +93,7 @@ final class CacheFlights: Sendable {
                 state.flights[identifier]?.waiters[state.lastNumber] = waiter
                 return .waits(Place(flight: identifier, number: state.lastNumber))
             }
-            return .leads(state.begin(key, start, whole))
+            return seen < state.closedCount ? .isLate : .leads(state.begin(key, start, whole))
         }
     }
 
@@ -106,6 +115,12 @@ final class CacheFlights: Sendable {
             return state.flights[ObjectIdentifier(flight)]?.takeWaiters() ?? [:]
         }
         for (_, waiter) in waiters.sorted(by: { $0.key < $1.key }) { waiter(flight, .sharing(body)) }
+    }
+
+    /// Keeps requests that come later from waiting for this one, whose response is about to be delivered: whoever has seen
+    /// it may ask again, and wants a newer one.
+    func close(_ flight: CacheFlight) {
+        state.withLock { $0.close(flight.key, ObjectIdentifier(flight)) }
     }
 
     /// Lets those go on that waited, in the order in which they came.
@@ -147,6 +162,8 @@ extension CacheFlights.State {
     }
 
     fileprivate mutating func close(_ key: FlightKey, _ flight: ObjectIdentifier) {
-        if joinable[key] == flight { joinable[key] = nil }
+        guard joinable[key] == flight else { return }
+        joinable[key] = nil
+        closedCount += 1
     }
 }

@@ -30,6 +30,25 @@ struct CacheFlightsTests {
         #expect(tasks.allSatisfy { $0.textNow == "one" } && stub.requests.count == 1)
     }
 
+    @Test(arguments: [true, false])
+    func `who has seen the end of a request doesn't share it`(succeeds: Bool) {
+        let stub = StubLoader()
+        let chain = clock.cache() --> stub
+        let again = Lock<[HTTPTask]>([])
+        chain.load(.cacheable()).future.upon(.immediate) { _ in
+            let task = chain.load(.cacheable())
+            again.withLock { $0.append(task) }
+        }
+        if succeeds {
+            stub.tasksInFlight[0].succeed(.ok, headers: ["Cache-Control": "max-age=0"], body: Data("one".utf8))
+        } else {
+            stub.tasksInFlight[0].fail(.cannotConnect)
+        }
+        #expect(stub.requests.count == 2)
+        stub.tasksInFlight[0].succeed(.ok, body: Data("two".utf8))
+        #expect(again.withLock { $0[0] }.textNow == "two")
+    }
+
     @Test func `equal validations are sent once`() {
         let (stub, cache) = (StubLoader(), clock.cache())
         let chain = cache --> stub

@@ -288,14 +288,6 @@ extension StoredHead {
     fileprivate var withoutCookies: StoredHead {
         var headers = headers
         for name in ["Set-Cookie", "Set-Cookie2"] { headers.remove(name) }
-        return StoredHead(
-            status: status,
-            headers: headers,
-            variant: variant,
-            extent: extent,
-            requestTime: requestTime,
-            responseTime: responseTime,
-            ageValue: ageValue
-        )
+        return with(headers)
     }
 }

@@ -148,20 +148,21 @@ struct StoredHead: Sendable {
 
     /// Returns this with other bytes of the same representation, all of them if they are all there.
     func with(extent: Extent) -> StoredHead {
-        guard status == 206 else { return with(extent: extent, headers, status) }
+        guard status == 206 else { return with(headers, extent: extent) }
         var headers = headers
         headers["Content-Range"] =
             extent.isWhole ? nil : "bytes \(extent.first)-\(extent.range.upperBound - 1)/\(extent.total)"
         if headers["Content-Length"] != nil { headers["Content-Length"] = String(extent.count) }
-        return with(extent: extent, headers, extent.isWhole ? .ok : 206)
+        return with(headers, extent: extent, status: extent.isWhole ? .ok : 206)
     }
 
-    private func with(extent: Extent, _ headers: HTTPHeaders, _ status: HTTPStatus) -> StoredHead {
+    /// Returns this with other fields.
+    func with(_ headers: HTTPHeaders, extent: Extent? = nil, status: HTTPStatus? = nil) -> StoredHead {
         StoredHead(
-            status: status,
+            status: status ?? self.status,
             headers: headers,
             variant: variant,
-            extent: extent,
+            extent: extent ?? self.extent,
             requestTime: requestTime,
             responseTime: responseTime,
             ageValue: ageValue

@@ -45,6 +45,13 @@ struct DiskStoreTests {
         #expect(response.headers["ETag"] == "\"a\"" && stub.requests.count == 1)
     }
 
+    @Test func `a request that is looking for a response while an equal one ends finds that one's`() {
+        let stub = StubLoader(answer)
+        let chain = cache() --> stub
+        let tasks = (0..<100).map { _ in chain.load(.cacheable()) }
+        #expect(tasks.allSatisfy { $0.textLater == "one" } && stub.requests.count == 1)
+    }
+
     @Test func `a validation renews the head alone`() throws {
         let stub = StubLoader(answer, .response(.notModified, headers: ["Cache-Control": "max-age=99", "A": "2"]))
         let chain = cache() --> stub

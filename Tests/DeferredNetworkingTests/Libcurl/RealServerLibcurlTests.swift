@@ -69,8 +69,8 @@ struct RealServerLibcurlTests {
         let before = residentMemory()
         var streams: [StreamingResponse] = []
         for _ in 0..<8 { streams.append(try await client.stream(url("/fast/1g")).get()) }
-        // One that is held is enough to hold up its neighbours, where they share its connection.
-        try await eventually { streams.contains { $0.body.waitingCount > 64 << 10 } }
+        // The server is paused above half of so small a limit, which two or three records of TLS may reach.
+        try await eventually { streams.allSatisfy { $0.body.waitingCount > 32 << 10 } }
         for _ in 0..<20 { #expect(try await client.begin(url("/1k")).get().0.count == 1_024) }
         #expect(streams.allSatisfy { $0.body.waitingCount <= (64 << 10) + (1 << 20) })
         #expect(isSanitized || residentMemory() - before < 24 << 20, "\((residentMemory() - before) >> 20) MiB")

@@ -40,8 +40,9 @@ final class LibcurlPool: @unchecked Sendable {
     /// The origins at which other tasks may be able to start.
     private var moved: [String] = []
 
-    /// The exchanges that have events to deliver.
+    /// The exchanges that have events to deliver, and those of them whose turn it is.
     private var pending: [LibcurlExchange] = []
+    private var flushing: [LibcurlExchange] = []
 
     init(_ options: LibcurlOptions, on thread: LibcurlThread) {
         self.options = options
@@ -91,9 +92,10 @@ final class LibcurlPool: @unchecked Sendable {
     /// Delivers pending events, ends the exchanges that are complete, and starts others in their places.
     func settle() {
         while !pending.isEmpty {
-            let exchanges = pending
-            pending.removeAll(keepingCapacity: true)
-            for exchange in exchanges where exchange.mustFlush { exchange.flush() }
+            // Emptying an array that is also being read would allocate another one each time.
+            swap(&pending, &flushing)
+            for exchange in flushing where exchange.mustFlush { exchange.flush() }
+            flushing.removeAll(keepingCapacity: true)
         }
         while let (exchange, code) = own?.nextDone() ?? shared?.nextDone() {
             remove(exchange)

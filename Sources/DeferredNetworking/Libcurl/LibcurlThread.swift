@@ -111,17 +111,19 @@ final class LibcurlThread: Sendable {
 
     /// Takes all letters; if there are none, marks the thread as asleep.
     ///
-    /// - Parameter isUnused: True if nothing is open, so that the thread isn't needed without a letter.
-    /// - Returns: nil if the thread has to end. Another one may start at once.
-    func collect(isUnused: Bool) -> [Letter]? {
+    /// - Parameters:
+    ///   - letters: An empty array, in place of which later letters are gathered.
+    ///   - isUnused: True if nothing is open, so that the thread isn't needed without a letter.
+    /// - Returns: false if the thread has to end. Another one may start at once.
+    func collect(_ letters: inout [Letter], isUnused: Bool) -> Bool {
         state.withLock { state in
             if isUnused, state.letters.isEmpty {
                 state.wakeup = nil
-                return nil
+                return false
             }
             state.isAsleep = state.letters.isEmpty
-            defer { state.letters.removeAll(keepingCapacity: true) }
-            return state.letters
+            swap(&letters, &state.letters)
+            return true
         }
     }
 }

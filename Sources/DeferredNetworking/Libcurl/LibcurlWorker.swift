@@ -52,12 +52,15 @@ final class LibcurlWorker {
         DeferredDiagnostics.markThreadAsNeeded()
         libcurl_enter()
         withUnsafeTemporaryAllocation(of: poll_ready.self, capacity: Self.mostEvents) { ready in
-            while let letters = thread.collect(isUnused: pools.isEmpty) {
+            var letters: [LibcurlThread.Letter] = []
+            while thread.collect(&letters, isUnused: pools.isEmpty) {
                 letters.forEach(perform)
+                let isAsleep = letters.isEmpty
+                letters.removeAll(keepingCapacity: true)
                 for pool in pools { pool.runTimers() }
                 for pool in pools { pool.settle() }
                 // More letters may have come meanwhile, and nobody wakes up a thread that is awake.
-                let count = letters.isEmpty ? wait(ready) : 0
+                let count = isAsleep ? wait(ready) : 0
                 for event in ready[..<count] { act(event) }
                 for pool in pools { pool.settle() }
                 if thread.lingering != nil { closeIfIdle() }

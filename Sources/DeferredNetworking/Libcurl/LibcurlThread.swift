@@ -78,7 +78,7 @@ final class LibcurlThread: Sendable {
         switch letter {
         case .begin(let task):
             let reason = failure.map { String(cString: strerror($0.code.rawValue)) } ?? "no reason"
-            let text = "Cannot start a thread: \(reason)"
+            let text = "Cannot start a thread: \(reason); raise the limits of the process (see ulimit -n, -u and -v)"
             task.end(nil, URLError(.unknown, failing: task.request.url, description: text))
         case .cancel(let task):
             task.end(nil, URLError(.cancelled, failing: task.request.url))

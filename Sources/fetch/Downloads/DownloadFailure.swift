@@ -29,6 +29,8 @@ extension DownloadFailure {
         switch error {
         case let error as URLClientError:
             self.init(error.code)
+        case let error as URLError where error.code == .unknown:
+            self.init(advising: error.localizedDescription)
         case let error as URLError:
             let known = Self.network.first { $0.codes.contains(error.code) }
             self.init(reason: known?.reason ?? error.localizedDescription, advice: known?.advice ?? "check the URL")

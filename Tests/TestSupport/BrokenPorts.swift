@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 #if canImport(Glibc)
 private let streamSocket = Int32(SOCK_STREAM.rawValue)
@@ -86,6 +86,44 @@ package final class HandshakeCuttingPort {
         // Ends the thread, which closes the listener.
         shutdown(listener, Int32(SHUT_RDWR))
     }
+}
+
+/// A port of 127.0.0.1 that answers one request with what a test says, when it says so.
+///
+/// For tests in which time must not pass between two pieces of a response unless the test lets it.
+package final class PromptedPort {
+    package let number: UInt16
+    private let listener: Int32
+    private var connection: Int32 = -1
+
+    package var url: URL { URL(string: "http://127.0.0.1:\(number)/") ?? URL(filePath: "/") }
+
+    package init() throws {
+        var address = sockaddr_in()
+        listener = try listeningSocket(at: &address, backlog: 1)
+        number = UInt16(bigEndian: address.sin_port)
+    }
+
+    deinit {
+        close(listener)
+        if connection >= 0 { close(connection) }
+    }
+
+    /// Blocks until the head of a request has arrived.
+    package func receiveRequest() {
+        connection = accept(listener, nil, nil)
+        var (head, byte) = ([UInt8](), UInt8(0))
+        while !head.suffix(4).elementsEqual("\r\n\r\n".utf8), recv(connection, &byte, 1, 0) == 1 { head.append(byte) }
+    }
+
+    /// Sends bytes that fit into the system's buffers.
+    package func send(_ bytes: some Collection<UInt8>) {
+        let bytes = Array(bytes)
+        _ = write(connection, bytes, bytes.count)
+    }
+
+    /// Sends a text that fits into the system's buffers.
+    package func send(_ text: String) { send(text.utf8) }
 }
 
 /// Creates a socket that listens on a free port of 127.0.0.1, and stores its address in `address`.

@@ -108,6 +108,9 @@ extension URLClient {
         /// The time limits of requests.
         public var deadlines = Deadlines()
 
+        /// The clock of ``deadlines``; a manual one in tests.
+        var deadlineClock: any Clock<Duration> = ContinuousClock()
+
         /// The redirects to follow.
         public var redirects = RedirectPolicy.follow()
 

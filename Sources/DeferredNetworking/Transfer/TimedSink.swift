@@ -9,10 +9,11 @@ final class TimedSink: TransferSink {
     static func timing(
         _ sink: any TransferSink,
         of request: CheckedRequest,
-        on engine: any Engine
+        on engine: any Engine,
+        clock: any Clock<Duration> = ContinuousClock()
     ) -> any TransferSink {
         guard let idle = engine.idleTimeout else { return sink }
-        return TimedSink(sink, AttemptDeadlines(URLClient.Deadlines(idle: idle), request))
+        return TimedSink(sink, AttemptDeadlines(URLClient.Deadlines(idle: idle), request, clock: clock))
     }
 
     private init(_ inner: any TransferSink, _ deadlines: AttemptDeadlines) {

@@ -10,9 +10,10 @@ import FoundationNetworking
 /// Activity doesn't move the timer, it only updates the time of the last activity. A timer that fires too early checks
 /// this time and waits for the rest.
 final class AttemptDeadlines: Sendable {
+    /// Times count from the creation.
     private struct State {
-        var lastActivity: ContinuousClock.Instant
-        var headDeadline: ContinuousClock.Instant?
+        var lastActivity = Duration.zero
+        var headDeadline: Duration?
         var timer: ClockTimer?
         var expire: (@Sendable (any Error) -> Void)?
         var hasEnded = false
@@ -20,6 +21,12 @@ final class AttemptDeadlines: Sendable {
 
         /// True while the platform waits for a network: silence is not counted meanwhile.
         var isWaiting = false
+
+        /// Threads that have read the clock may get here in another order.
+        mutating func noteActivity(at now: Duration) {
+            lastActivity = max(lastActivity, now)
+            isWaiting = false
+        }
     }
 
     /// Foundation's default: the caller has not chosen a time-out for the request.
@@ -27,28 +34,34 @@ final class AttemptDeadlines: Sendable {
 
     private let url: URL
     private let idle: Duration?
+    private let clock: any Clock<Duration>
+    private let stopwatch: Stopwatch
     private let state: Lock<State>
 
-    init(_ deadlines: URLClient.Deadlines, _ request: CheckedRequest) {
+    init(
+        _ deadlines: URLClient.Deadlines,
+        _ request: CheckedRequest,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
         url = request.url
         let timeout = request.timeout
         // A `Duration` can't hold every value of a `Double`.
         idle = timeout == Self.defaultTimeout ? deadlines.idle : timeout < 0x1p32 ? .seconds(timeout) : .forever
-        let now = ContinuousClock.now
-        state = Lock(
-            State(lastActivity: now, headDeadline: deadlines.connectToHead.flatMap { now.deadline(after: $0) })
-        )
+        self.clock = clock
+        stopwatch = Stopwatch(clock)
+        state = Lock(State(headDeadline: deadlines.connectToHead.flatMap { Self.deadline($0, after: .zero) }))
     }
 
     /// - Parameter expire: takes the error that ends the attempt. A second call replaces the closure.
     func begin(_ expire: @escaping @Sendable (any Error) -> Void) {
         // The replaced closure is released outside of the lock.
         var replaced: (@Sendable (any Error) -> Void)?
+        let now = stopwatch.elapsed
         state.withLock { state in
             guard !state.hasEnded else { return }
             swap(&replaced, &state.expire)
             state.expire = expire
-            state.lastActivity = ContinuousClock.now
+            state.lastActivity = max(state.lastActivity, now)
         }
         arm()
     }
@@ -59,10 +72,8 @@ final class AttemptDeadlines: Sendable {
     }
 
     func noteActivity() {
-        state.withLock { state in
-            state.lastActivity = ContinuousClock.now
-            state.isWaiting = false
-        }
+        let now = stopwatch.elapsed
+        state.withLock { $0.noteActivity(at: now) }
     }
 
     /// Notes that the platform waits for a network. Until there is activity again, silence is not counted.
@@ -71,10 +82,10 @@ final class AttemptDeadlines: Sendable {
     }
 
     func noteHead() {
+        let now = stopwatch.elapsed
         state.withLock { state in
             state.headDeadline = nil
-            state.lastActivity = ContinuousClock.now
-            state.isWaiting = false
+            state.noteActivity(at: now)
         }
     }
 
@@ -87,10 +98,12 @@ final class AttemptDeadlines: Sendable {
     }
 
     private func arm() {
+        let now = stopwatch.elapsed
         let old = state.withLock { state in
             let old = state.timer.take()
             guard !state.hasEnded, let (time, _) = nextDeadline(state) else { return old }
-            state.timer = ClockTimer(at: time) { [weak self] in self?.check() }
+            // `clock` alone would name a function of the C library's, too.
+            state.timer = ClockTimer(after: time - now, clock: self.clock) { [weak self] in self?.check() }
             return old
         }
         old?.cancel()
@@ -98,22 +111,26 @@ final class AttemptDeadlines: Sendable {
 
     private func check() {
         if let isForgiven = state.withLock({ $0.isForgiven }), isForgiven() { noteActivity() }
-        state.withLock { state in
-            if state.isWaiting { state.lastActivity = ContinuousClock.now }
-        }
+        let now = stopwatch.elapsed
         let verdict = state.withLock { state -> (expire: (@Sendable (any Error) -> Void)?, reason: String)? in
-            guard let (time, reason) = nextDeadline(state), time <= ContinuousClock.now else { return nil }
+            if state.isWaiting { state.lastActivity = max(state.lastActivity, now) }
+            guard let (time, reason) = nextDeadline(state), time <= now else { return nil }
             return (state.expire, reason)
         }
         guard let verdict else { return arm() }
         verdict.expire?(URLError(.timedOut, failing: url, description: verdict.reason))
     }
 
-    private func nextDeadline(_ state: State) -> (time: ContinuousClock.Instant, reason: String)? {
-        let silence = idle.flatMap { state.lastActivity.deadline(after: $0) }
+    private func nextDeadline(_ state: State) -> (time: Duration, reason: String)? {
+        let silence = idle.flatMap { Self.deadline($0, after: state.lastActivity) }
         if let head = state.headDeadline, silence.map({ head <= $0 }) ?? true {
             return (head, "The response head did not arrive before the deadline")
         }
         return silence.map { ($0, "Nothing was sent or received for \(idle ?? .zero)") }
+    }
+
+    /// Returns the end of `limit`; `nil` if it never comes.
+    private static func deadline(_ limit: Duration, after start: Duration) -> Duration? {
+        limit < .forever ? start + max(.zero, limit) : nil
     }
 }

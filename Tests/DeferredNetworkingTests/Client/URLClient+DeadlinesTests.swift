@@ -28,12 +28,26 @@ extension URLClientTests {
             #expect(error?.failingURL == server.url("/"))
         }
 
-        @Test func `bytes now and then are no silence`() async throws {
-            let drip = LoopbackServer.Script.Step.drip("1234567890", size: 1, every: .milliseconds(120))
-            let server = try LoopbackServer { _ in [.send(Self.head), drip] }
-            defer { server.stop() }
-            let client = URLClient.fresh { $0.deadlines.idle = .seconds(1) }
-            #expect(try await client.begin(server.url("/")).text() == "1234567890")
+        @Test func `bytes now and then are no silence, however long they take together`() async throws {
+            let (port, clock) = (try PromptedPort(), ManualClock())
+            let client = URLClient.fresh {
+                $0.deadlines.idle = .seconds(1)
+                $0.deadlineClock = clock
+            }
+            let task = client.stream(port.url)
+            port.receiveRequest()
+            port.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n")
+            port.send("0")
+            var bytes = try await task.get().body.makeAsyncIterator()
+            #expect(try await bytes.next() == Data("0".utf8))
+            for number in 1...9 {
+                clock.advance(by: .milliseconds(900))
+                port.send("\(number)")
+                #expect(try await bytes.next() == Data("\(number)".utf8))
+            }
+            clock.advance(by: .seconds(1))
+            let error = await #expect(throws: URLError.self) { try await bytes.next() }
+            #expect(error?.code == .timedOut)
         }
 
         @Test func `a request's own time-out replaces the idle deadline`() async throws {
@@ -44,14 +58,25 @@ extension URLClientTests {
         }
 
         @Test func `a head that comes too late ends an attempt, and a late body does not`() async throws {
-            let server = try LoopbackServer { request in
-                request.path == "/head"
-                    ? [.stall] : [.send(Self.head), .pause(.milliseconds(1_700)), .send("1234567890")]
+            let (ports, clock) = ([try PromptedPort(), try PromptedPort()], ManualClock())
+            let client = URLClient.fresh {
+                $0.deadlines.connectToHead = .milliseconds(1_500)
+                $0.deadlineClock = clock
             }
-            defer { server.stop() }
-            let client = URLClient.fresh { $0.deadlines.connectToHead = .milliseconds(1_500) }
-            #expect(await client.begin(server.url("/head")).ending() == .url(.timedOut))
-            #expect(await client.begin(server.url("/body")).ending() == .status(200))
+            let late = client.begin(ports[0].url)
+            let task = client.stream(ports[1].url)
+            for port in ports { port.receiveRequest() }
+            ports[1].send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n")
+            ports[1].send("12345")
+            var body = try await task.get().body.makeAsyncIterator()
+            #expect(try await body.next() == Data("12345".utf8))
+            clock.advance(by: .milliseconds(1_500))
+            #expect(await late.ending() == .url(.timedOut))
+            // The other request's timer has come as well, and waits for the idle deadline now.
+            try await eventually { clock.nextDeadline == .init(offset: .seconds(60)) }
+            ports[1].send("67890")
+            #expect(try await body.next() == Data("67890".utf8))
+            #expect(try await body.next() == nil)
         }
 
         @Test func `the total deadline ends an endless request`() async throws {

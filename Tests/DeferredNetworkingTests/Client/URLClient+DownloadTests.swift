@@ -175,8 +175,14 @@ extension URLClientTests {
             }
             defer { server.stop() }
             let folder = try TemporaryDirectory()
-            let client = URLClient.fresh { $0.deadlines.idle = .seconds(2) }
+            let clock = ManualClock()
+            let client = URLClient.fresh {
+                $0.deadlines.idle = .seconds(2)
+                $0.deadlineClock = clock
+            }
             let task = client.download(URLRequest(url: server.url("/")), to: folder.file, resuming: isResuming)
+            try await eventually { task.progress.fractionCompleted > 0.8 }
+            clock.advance(by: .seconds(2))
             #expect(await task.ending() == .url(.timedOut))
             #expect(try folder.contents() == (isResuming ? ["file.partial", "file.partial.validator"] : []))
         }

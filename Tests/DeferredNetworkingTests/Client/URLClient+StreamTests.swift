@@ -102,8 +102,13 @@ extension URLClientTests {
         @Test func `a deadline ends the body`() async throws {
             let server = try LoopbackServer { _ in .response(body: "12345", contentLength: 10) + [.stall] }
             defer { server.stop() }
-            let client = URLClient.fresh { $0.deadlines.total = .milliseconds(150) }
+            let clock = ManualClock()
+            let client = URLClient.fresh {
+                $0.deadlines.total = .milliseconds(150)
+                $0.deadlineClock = clock
+            }
             let response = try await client.stream(URLRequest(url: server.url("/"))).get()
+            clock.advance(by: .milliseconds(150))
             await #expect(throws: URLClientError.deadlineExceeded) { try await text(response) }
         }
 

@@ -1,4 +1,5 @@
 import DeferredCore
+import DeferredTesting
 import Foundation
 import TestSupport
 import Testing
@@ -11,25 +12,67 @@ import FoundationNetworking
 
 @Suite("Deadlines of an attempt", .ownThread, .timeLimit(.minutes(1)))
 struct AttemptDeadlinesTests {
-    private func deadlines(idle: Duration) throws -> AttemptDeadlines {
-        let request = URLRequest(url: try #require(URL(string: "http://host/")))
-        return AttemptDeadlines(.init(idle: idle), .checked(request))
+    private let clock = ManualClock()
+
+    private func deadlines(
+        _ deadlines: URLClient.Deadlines,
+        _ change: (inout URLRequest) -> Void = { _ in }
+    ) throws -> AttemptDeadlines {
+        let request = URLRequest(try #require(URL(string: "http://host/")), change)
+        return AttemptDeadlines(deadlines, .checked(request), clock: clock)
     }
 
     @Test func `no silence counts while the platform waits for a network, and it counts again after that`() async throws
     {
-        let waiting = try deadlines(idle: .milliseconds(10))
+        let deadlines = try deadlines(.init(idle: .milliseconds(10)))
         let expired = Deferred<Void>()
-        waiting.begin { _ in expired.fill() }
-        waiting.noteWaiting()
-        let other = try deadlines(idle: .milliseconds(200))
-        let later = Deferred<Void>()
-        other.begin { _ in later.fill() }
-        await later.value
+        deadlines.begin { _ in expired.fill() }
+        deadlines.noteWaiting()
+        clock.advance(by: .seconds(1))
+        // The timer has come, and is set again.
+        try await eventually { clock.nextDeadline == .init(offset: .milliseconds(1_010)) }
         #expect(!expired.isFilled)
-        waiting.noteActivity()
+        deadlines.noteActivity()
+        clock.advance(by: .milliseconds(10))
         await expired.value
-        waiting.end()
-        other.end()
+        deadlines.end()
+    }
+
+    @Test func `silence counts from the last activity`() async throws {
+        let deadlines = try deadlines(.init(idle: .seconds(1)))
+        let expired = Deferred<Void>()
+        deadlines.begin { _ in expired.fill() }
+        for _ in 0..<10 {
+            clock.advance(by: .milliseconds(900))
+            deadlines.noteActivity()
+        }
+        try await eventually { clock.nextDeadline == .init(offset: .seconds(10)) }
+        #expect(!expired.isFilled)
+        clock.advance(by: .seconds(1))
+        await expired.value
+        deadlines.end()
+    }
+
+    @Test func `a head that is late ends an attempt, and what comes after the head does not`() async throws {
+        let limits = URLClient.Deadlines(idle: .seconds(60), connectToHead: .milliseconds(1_500))
+        let (first, second, late) = (try deadlines(limits), try deadlines(limits), Deferred<Void>())
+        first.begin { _ in late.fill() }
+        second.begin { _ in Issue.record("the head was there") }
+        second.noteHead()
+        clock.advance(by: .milliseconds(1_500))
+        await late.value
+        first.end()
+        try await eventually { clock.nextDeadline == .init(offset: .seconds(60)) }
+        second.end()
+    }
+
+    @Test func `a time-out of half a second is no other one`() async throws {
+        let deadlines = try deadlines(.init()) { $0.timeoutInterval = 0.5 }
+        let expired = Deferred<Void>()
+        deadlines.begin { _ in expired.fill() }
+        try await eventually { clock.nextDeadline == .init(offset: .milliseconds(500)) }
+        clock.advance(by: .milliseconds(500))
+        await expired.value
+        deadlines.end()
     }
 }

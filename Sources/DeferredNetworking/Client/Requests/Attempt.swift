@@ -26,7 +26,7 @@ final class Attempt<Value: Sendable>: Sendable {
         self.owner = owner
         self.round = round
         self.lease = lease
-        deadlines = AttemptDeadlines(owner.deadlines, request)
+        deadlines = AttemptDeadlines(owner.deadlines, request, clock: owner.transport.configuration.deadlineClock)
     }
 
     private var configure: EngineTaskConfiguration? {

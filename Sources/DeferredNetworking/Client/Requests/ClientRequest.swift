@@ -68,7 +68,7 @@ final class ClientRequest<Value: Sendable>: AnyClientRequest {
     /// Joins the client's queue, unless the deadline expires first.
     func begin() {
         if let total = options.total ?? transport.configuration.totalDeadline {
-            let deadline = ClockTimer(after: total, clock: ContinuousClock()) { [weak self] in
+            let deadline = ClockTimer(after: total, clock: transport.configuration.deadlineClock) { [weak self] in
                 self?.abort(with: URLClientError.deadlineExceeded)
             }
             state.withLock { $0.deadline = deadline }

@@ -83,8 +83,8 @@ extension FaultRow {
     private func check(_ kind: Kind, on server: LoopbackServer) async throws {
         let finished = Log<Bool>()
         let client = URLClient.fresh {
-            // Short if the deadline ends the request; otherwise longer than a busy machine may take.
-            $0.deadlines.idle = (others[kind] ?? self.ending) == .url(.timedOut) ? .milliseconds(400) : .seconds(5)
+            // Short if the deadline ends the request; otherwise longer than any machine takes.
+            $0.deadlines.idle = (others[kind] ?? self.ending) == .url(.timedOut) ? .milliseconds(400) : .seconds(60)
             $0.maximumBodySize = 500_000
             $0.monitor = { event in
                 if case .finished(let error) = event.kind { finished.add(error == nil) }

@@ -23,13 +23,13 @@ extension URLClientTests.Faults {
         FaultRow("a stall where the connection is the end", [.send("HTTP/1.1 200 OK\r\n\r\n12345"), .stall], late),
         FaultRow(
             "a head that drips beyond its deadline",
-            [.drip(head, size: 1, every: .milliseconds(50)), .send("1234567890")],
+            [.send("HTTP/1.1 200 OK\r\nX-A: "), .drip(.pattern(count: 10_000), size: 1, every: .milliseconds(50))],
             late,
             change: { $0.deadlines = .init(connectToHead: .milliseconds(200)) }
         ),
         FaultRow(
             "a body that drips beyond the total deadline",
-            [.send(head), .drip("1234567890", size: 1, every: .milliseconds(60))],
+            .response(body: .pattern(count: 10_000)).dripped(10, every: .milliseconds(60)),
             .client(.deadlineExceeded),
             change: { $0.deadlines.total = .milliseconds(250) }
         ),

@@ -295,10 +295,19 @@ extension URLClientTests {
         }
 
         @Test func `connections to a host are limited`() async throws {
-            let server = try LoopbackServer { _ in .response(body: "hello").delayed(by: .milliseconds(5)) }
-            defer { server.stop() }
+            let isLimited = Deferred<Void>()
+            let server = try LoopbackServer { _ in
+                isLimited.wait()
+                return .response(body: "hello")
+            }
+            defer {
+                isLimited.fill()
+                server.stop()
+            }
             let client = URLClient.fresh { $0.maximumConnectionsPerHost = 3 }
             let tasks = (0..<30).map { _ in client.begin(server.url("/")) }
+            try await eventually { server.connectionCount == 3 }
+            isLimited.fill()
             for task in tasks {
                 #expect(await task.ending() == .status(200))
             }

@@ -42,10 +42,15 @@ extension URLSessionTests {
         @Test func `a file at the destination is replaced in one step at the end`() async throws {
             let old = Data("old".utf8)
             let new = LoopbackServer.Payload.patternBytes(0..<4_000)
+            let isSeen = Deferred<Void>()
             let server = try LoopbackServer { _ in
-                .response(body: .pattern(count: 4_000)).dripped(100, every: .milliseconds(1))
+                isSeen.wait()
+                return .response(body: .pattern(count: 4_000)).dripped(100, every: .milliseconds(1))
             }
-            defer { server.stop() }
+            defer {
+                isSeen.fill()
+                server.stop()
+            }
             let folder = try TemporaryDirectory()
             try old.write(to: folder.file)
             let task = URLSession.fresh().beginDownloadTask(with: server.url("/"), to: folder.file)
@@ -54,6 +59,7 @@ extension URLSessionTests {
                 let isFilled = task.isFilled
                 let content = read(folder.file)
                 if seen.last != content { seen.append(content) }
+                isSeen.fill()
                 return isFilled
             }
             #expect(seen == [old, new])

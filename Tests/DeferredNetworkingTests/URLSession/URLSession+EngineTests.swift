@@ -70,10 +70,19 @@ extension URLSessionTests {
         }
 
         @Test func `its connections per host are a limit`() async throws {
-            let server = try LoopbackServer { _ in .response(body: "hello").delayed(by: .milliseconds(5)) }
-            defer { server.stop() }
+            let isLimited = Deferred<Void>()
+            let server = try LoopbackServer { _ in
+                isLimited.wait()
+                return .response(body: "hello")
+            }
+            defer {
+                isLimited.fill()
+                server.stop()
+            }
             let session = URLSession.fresh { $0.httpMaximumConnectionsPerHost = 2 }
             let tasks = (0..<12).map { _ in session.beginDataTask(with: server.url("/")) }
+            try await eventually { server.connectionCount == 2 }
+            isLimited.fill()
             for task in tasks { #expect(await task.ending() == .status(200)) }
             #expect(server.connectionCount == 2)
         }

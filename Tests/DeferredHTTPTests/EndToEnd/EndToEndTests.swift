@@ -54,9 +54,7 @@ struct EndToEndTests {
     }
 
     private func makeChain(_ server: LoopbackServer, _ lifetimes: Lifetimes) -> ResetGuard {
-        var configuration = URLClient.Configuration()
-        configuration.deadlines.idle = .milliseconds(500)
-        let loader = URLSessionLoader.underTest(configuration)
+        let loader = URLSessionLoader.underTest()
         let environment = HTTPEnvironment(scheme: "http", host: "127.0.0.1", port: Int(server.port), pathPrefix: "/api")
         let token = lifetimes.make()
         return ResetGuard()
@@ -87,7 +85,9 @@ struct EndToEndTests {
             var random = SeededGenerator(seed: seed &+ UInt64(index))
             var regretted: [HTTPTask] = []
             for number in 0..<count / Self.threads {
-                let task = chain.load(HTTPRequest(path: path(number, using: &random)))
+                var request = HTTPRequest(path: path(number, using: &random))
+                if request.path == "/stall" { request.timeout = .milliseconds(500) }
+                let task = chain.load(request)
                 let token = lifetimes.make()
                 task.addCompletionHandler { result in
                     token.touch()

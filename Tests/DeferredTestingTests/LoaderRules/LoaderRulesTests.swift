@@ -16,7 +16,7 @@ struct LoaderRulesTests {
             Intercept { try await $1($0) }, Deadline(.seconds(1_000)), RateLimit(requestsPerSecond: 1), Router(),
         ]
         for loader in loaders {
-            let broken = await LoaderRules.broken { next in
+            let broken = await LoaderRules.broken(patience: .seconds(60)) { next in
                 var loader = loader
                 loader.next = next()
                 return loader

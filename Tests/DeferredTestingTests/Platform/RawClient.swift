@@ -16,7 +16,7 @@ final class RawClient {
 
     private let descriptor: Int32
 
-    init(port: UInt16, sendTimeout: Duration = .seconds(20)) throws {
+    init(port: UInt16, sendTimeout: Duration = .seconds(60)) throws {
         #if canImport(Glibc)
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         #else
@@ -32,7 +32,7 @@ final class RawClient {
         address.sin_port = port.bigEndian
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         // A test that waits in vain has to fail instead of hanging.
-        var limit = timeval(tv_sec: 20, tv_usec: 0)
+        var limit = timeval(tv_sec: 60, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         let sendLimit = sendTimeout.components
         limit = timeval(tv_sec: Int(sendLimit.seconds), tv_usec: .init(sendLimit.attoseconds / 1_000_000_000_000))

@@ -142,7 +142,9 @@ struct StubLoaderTests {
             return processorTime() - start
         }
         _ = cost(of: 100)
-        let growth = cost(of: 16_000) / cost(of: 500)
+        // What disturbs the caches of a processor makes some rounds dearer, and none cheaper.
+        func least(of count: Int) -> Double { (0..<3).map { _ in cost(of: count) }.min() ?? .infinity }
+        let growth = least(of: 16_000) / least(of: 500)
         // 32 times as many; if each cost were proportional to their number, it would be some hundred times as much.
         #expect(growth < 100)
     }

@@ -149,14 +149,14 @@ struct AClientForServicesSnippets {
     }
 
     @Test func `Choose the engine`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 285)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 288)
         #if os(Linux)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 288)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 291)
         let client = URLClient()
         print(client.engine)  // libcurl 8.14.1
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 292)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 295)
         #expect(client.engine.hasPrefix("libcurl "))
         #endif
 #sourceLocation()

@@ -31,32 +31,52 @@ struct CachingSnippets {
 #sourceLocation()
     }
 
+    @Test func `In a client`() async throws {
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 75)
+        let server = try LoopbackServer { _ in .response(headers: ["Cache-Control": "max-age=60"], body: "Ada") }
+        defer { server.stop() }
+        let url = server.url("/users/1")
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 80)
+        var configuration = URLClient.Configuration()
+        configuration.cache = Cache(.memory())
+        configuration.monitor = { event in
+            if case .cached(let age, _) = event.kind { print("\(event.original), \(age) old") }
+        }
+        let client = URLClient(configuration: configuration)
+        let (user, _) = try await client.begin(url).get()
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 89)
+        #expect(user == Data("Ada".utf8))
+#sourceLocation()
+    }
+
     @Test func `Policies`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 72)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 99)
         var request = HTTPRequest(host: "example.com", path: "/")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 75)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 102)
         request.cachePolicy = .validate    // ask whether it has changed: pull to refresh
         request.cachePolicy = .reload      // the server in any case
         request.cachePolicy = .onlyCached  // a fresh response, or status 504
         request.cachePolicy = .anyAge      // offline: a response of any age, or status 504
         request.cachePolicy = .bypass      // neither answer from the cache nor store
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 82)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 109)
         request.cachePolicy = .anyAge
         #expect(try await Cache(.memory()).load(request).get().status == 504)
 #sourceLocation()
     }
 
     @Test func `On disk`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 96)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 123)
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: folder) }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 100)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 127)
         let cache = Cache(.disk(at: folder, capacity: 256 << 20))
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 103)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 130)
         let server = StubLoader(.response(headers: ["Cache-Control": "max-age=60"], body: "Ada"))
         var first = cache
         first.next = server
@@ -69,21 +89,21 @@ struct CachingSnippets {
     }
 
     @Test func `What the cache did`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 127)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 154)
         let cache = Cache(.memory())
         let statistics = cache.statistics
         print("\(statistics.hits) hits, \(statistics.validated) validated, \(statistics.misses) misses, \(statistics.bytes) bytes")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 132)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 159)
         #expect(statistics.hits == 0 && statistics.bytes == 0)
 #sourceLocation()
     }
 
     @Test func `Redirects`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 156)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 183)
         let chain = FollowRedirects() --> Cache(.memory()) --> URLSessionLoader()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 159)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 186)
         #expect(chain.next is Cache)
 #sourceLocation()
     }

@@ -141,7 +141,7 @@ extension HTTPTask {
 }
 
 extension HTTPResponse {
-    fileprivate init(request: HTTPRequest, head: ResponseHead, _ body: Body) {
+    init(request: HTTPRequest, head: ResponseHead, _ body: Body) {
         self.init(request: request, status: HTTPStatus(head.status), headers: HTTPHeaders(head), body, url: head.url)
     }
 }

@@ -55,7 +55,7 @@ extension URLClient {
         /// The session's configuration, for protocol classes and the like. Copied by the client.
         ///
         /// The client sets the connections per host and the cookie storage from the properties here. On Linux, only the
-        /// additional headers, the protocol classes and the time-out for resources have an effect: there is no cache,
+        /// additional headers, the protocol classes and the time-out for resources have an effect: there is no `URLCache`,
         /// with which cancelling a task crashes the process, and no credential storage, with which a `401` can hang.
         public var session = URLSessionConfiguration.ephemeral
 
@@ -104,6 +104,23 @@ extension URLClient {
         /// Bytes that have already arrived when the limit is reached are still accepted: up to 1 MiB, and up to 32 MiB
         /// where ``httpVersion`` requires HTTP/2. Only for libcurl.
         public var streamBufferLimit: Int?
+
+        /// The cache that answers requests without the server where it may: a `Cache` of DeferredHTTP; `nil` for none.
+        ///
+        /// ```swift
+        /// configuration.cache = Cache(.disk(at: folder))
+        /// ```
+        ///
+        /// It is asked for each attempt, with the credential that the attempt has, and for each redirect, in all ways to
+        /// take a response; the part of a download that is there is completed. Equal requests in flight are sent once.
+        /// A request's own `cachePolicy` is honoured: `reloadIgnoringLocalCacheData` asks the server in any case,
+        /// `reloadRevalidatingCacheData` whether the stored response is still right, and `returnCacheDataDontLoad`, for
+        /// a program that is offline, takes a response of any age, and fails with `URLError.resourceUnavailable` if
+        /// there is none. ``URLClient/Event/Kind/cached(age:isConfirmed:)`` tells of responses from the cache.
+        ///
+        /// Clients can share a cache. What they add to requests separates their users, such as a credential, but a
+        /// client certificate is no part of a request: clients with different ones need a cache each.
+        public var cache: (any URLClient.ResponseCache)?
 
         /// The time limits of requests.
         public var deadlines = Deadlines()
@@ -164,6 +181,7 @@ extension URLClient.Configuration {
         let copy = session.copy() as? URLSessionConfiguration ?? .ephemeral
         copy.httpAdditionalHeaders = defaultHeaders
         copy.httpMaximumConnectionsPerHost = max(1, maximumConnectionsPerHost)
+        if cache != nil { copy.urlCache = nil }
         copy.httpCookieStorage = cookies
         copy.httpShouldSetCookies = cookies != nil
         copy.httpCookieAcceptPolicy = cookies == nil ? .never : .always

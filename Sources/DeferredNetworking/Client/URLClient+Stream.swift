@@ -25,7 +25,7 @@ extension URLClient {
     public func stream(_ request: URLRequest, options: RequestOptions = .init()) -> Task<StreamingResponse> {
         transport.stream(
             request,
-            try CheckedRequest(request),
+            try CheckedRequest(request, hasCache: transport.hasCache),
             options: options,
             policies: policies(options),
             in: ProgressReporter(unit: .bytes)

@@ -15,6 +15,10 @@ package final class ResponseHead: Sendable {
     package struct Field: Sendable, Equatable {
         package let name: String
         package var value: String
+
+        package init(name: String, value: String) {
+            (self.name, self.value) = (name, value)
+        }
     }
 
     private enum Source: Sendable {
@@ -30,18 +34,33 @@ package final class ResponseHead: Sendable {
     /// The status; zero for the response of a caller's `URLProtocol` that isn't HTTP.
     package let status: Int
 
+    /// The time since the server made or confirmed the response, if a client's cache has it; `nil` otherwise.
+    let age: Duration?
+
+    /// True if the server has just confirmed the response from the cache.
+    let isConfirmed: Bool
+
     private let source: Source
     private let made = Lock<HTTPURLResponse?>(nil)
 
-    package init(url: URL, version: String, status: Int, fields: [Field]) {
+    package init(
+        url: URL,
+        version: String,
+        status: Int,
+        fields: [Field],
+        age: Duration? = nil,
+        isConfirmed: Bool = false
+    ) {
         self.url = url
         self.status = status
+        (self.age, self.isConfirmed) = (age, isConfirmed)
         source = .lines(fields, version: version)
     }
 
     init(_ response: URLResponse) {
         url = response.url
         status = (response as? HTTPURLResponse)?.statusCode ?? 0
+        (age, isConfirmed) = (nil, false)
         source = .platform(response)
     }
 
@@ -64,6 +83,13 @@ package final class ResponseHead: Sendable {
                 return Field(name: name, value: value)
             }.sorted { $0.name < $1.name }
         }
+    }
+
+    /// Returns the head of a redirect whose body is not read.
+    func withoutLength() -> ResponseHead {
+        guard let url else { return self }
+        let fields = fields.filter { !HTTPToken.areEqualWithoutCase($0.name, "Content-Length") }
+        return ResponseHead(url: url, version: version ?? "HTTP/1.1", status: status, fields: fields)
     }
 
     /// True if the platform has joined fields of one name by commas.

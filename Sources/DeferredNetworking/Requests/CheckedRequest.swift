@@ -24,13 +24,16 @@ package struct CheckedRequest: Sendable {
 
     package private(set) var request: URLRequest
     package let body: Body
-    let url: URL
+    package let url: URL
 
     /// The caller's time-out in seconds. The platform's `request` may have a rounded one.
     private(set) var timeout: TimeInterval
 
-    /// True if the response may be kept in a cache, and taken from one.
+    /// True if the response may be kept in the platform's cache, and taken from it.
     private(set) var isCacheable = true
+
+    /// True if a client's cache is asked before the request is sent.
+    private let hasCache: Bool
 
     var method: String { request.httpMethod ?? "GET" }
 
@@ -44,11 +47,14 @@ package struct CheckedRequest: Sendable {
 
     /// Checks a request.
     ///
-    /// - Parameter defaultHeaders: added first, unless the request has the same field.
+    /// - Parameters:
+    ///   - defaultHeaders: added first, unless the request has the same field.
+    ///   - hasCache: whether a client's cache is asked before the request is sent.
     package init(
         _ request: URLRequest,
         body: Body = .inRequest,
-        defaultHeaders: [String: String] = [:]
+        defaultHeaders: [String: String] = [:],
+        hasCache: Bool = false
     ) throws(URLClientError) {
         var result = request
         for (name, value) in defaultHeaders where request.value(forHTTPHeaderField: name) == nil {
@@ -65,7 +71,7 @@ package struct CheckedRequest: Sendable {
         for (name, value) in (result.allHTTPHeaderFields ?? [:]).sorted(by: { $0.key < $1.key }) {
             try RequestGrammar.check(fieldNamed: name, value: value)
         }
-        try self.init(wellFormed: result, body: body)
+        try self.init(wellFormed: result, body: body, hasCache: hasCache)
     }
 
     /// Returns this request with the default headers of an engine that can connect to its host.
@@ -75,7 +81,12 @@ package struct CheckedRequest: Sendable {
         guard let engine else { return self }
         var result = self
         if !engine.defaultHeaders.isEmpty {
-            result = try CheckedRequest(request, body: body, defaultHeaders: engine.defaultHeaders)
+            result = try CheckedRequest(
+                request,
+                body: body,
+                defaultHeaders: engine.defaultHeaders,
+                hasCache: hasCache
+            )
             result.timeout = timeout
         }
         try engine.checkHost(of: url)
@@ -86,7 +97,11 @@ package struct CheckedRequest: Sendable {
     ///
     /// - Parameter request: Made of parts that were checked by `RequestGrammar`. Its URL is absolute, has a host, and
     ///   its scheme is `http` or `https` in lower case.
-    package init(wellFormed request: URLRequest, body: Body = .inRequest) throws(URLClientError) {
+    package init(
+        wellFormed request: URLRequest,
+        body: Body = .inRequest,
+        hasCache: Bool = false
+    ) throws(URLClientError) {
         guard let url = request.url else { throw Self.missingURL }
         var result = request
         let fields = request.allHTTPHeaderFields ?? [:]
@@ -96,11 +111,11 @@ package struct CheckedRequest: Sendable {
                     + "disagree about where a request ends that also has a Content-Length; leave it out"
             )
         }
-        guard request.cachePolicy != .returnCacheDataDontLoad || SafeConfiguration.keepsCache else {
+        guard request.cachePolicy != .returnCacheDataDontLoad || hasCache || SafeConfiguration.keepsCache else {
             throw .invalidRequest(
                 reason:
                     "with the cache policy returnCacheDataDontLoad it would get nothing, since there is no cache on "
-                    + "this platform; choose another"
+                    + "this platform; choose another, or set the client's cache"
             )
         }
         timeout = request.timeoutInterval
@@ -109,6 +124,13 @@ package struct CheckedRequest: Sendable {
         self.url = url
         self.request = result
         self.body = body
+        self.hasCache = hasCache
+    }
+
+    /// Returns a request that continues this one, checked like it.
+    func following(_ next: URLRequest, body: Body) throws(URLClientError) -> CheckedRequest {
+        let checked = try CheckedRequest(next, body: body, hasCache: hasCache)
+        return isCacheable ? checked : checked.uncached()
     }
 
     /// Returns this request with a header field that the library generates.
@@ -136,7 +158,7 @@ package struct CheckedRequest: Sendable {
     func uncached() -> CheckedRequest {
         var result = self
         result.isCacheable = false
-        if SafeConfiguration.keepsCache, request.cachePolicy == .useProtocolCachePolicy {
+        if SafeConfiguration.keepsCache, !hasCache, request.cachePolicy == .useProtocolCachePolicy {
             result.request.cachePolicy = .reloadIgnoringLocalCacheData
         }
         return result

@@ -417,8 +417,7 @@ struct TransferStateMachine {
         _ body: CheckedRequest.Body
     ) throws(URLClientError) -> CheckedRequest {
         // Another method than the proposed one has another body.
-        let checked = try CheckedRequest(next, body: next.httpMethod == proposal.httpMethod ? body : .inRequest)
-        return request.isCacheable ? checked : checked.uncached()
+        try request.following(next, body: next.httpMethod == proposal.httpMethod ? body : .inRequest)
     }
 
     /// Notes a credential, and returns whether it was not tried before, where the platform answers challenges itself:

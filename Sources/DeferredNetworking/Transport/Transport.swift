@@ -41,7 +41,8 @@ package final class Transport: Sendable {
         engineDescription = choice.description
         let engine: (any Engine)?
         do throws(URLClientError) {
-            engine = try ClientEngines.make(choice)
+            let made = try ClientEngines.make(choice)
+            engine = configuration.cache.map { CachingEngine(made, $0.connect(), choice.configuration) } ?? made
             refusal = nil
         } catch {
             engine = nil
@@ -51,6 +52,9 @@ package final class Transport: Sendable {
         let admission = AdmissionStateMachine(limit: configuration.maximumRequestsInFlight)
         state = Lock(State(admission: admission, engine: engine))
     }
+
+    /// True if a cache answers requests.
+    package var hasCache: Bool { configuration.cache != nil }
 
     /// The number of requests that have not ended, including those waiting in the queue.
     var requestCount: Int { state.withLock { $0.requests.count } }

@@ -21,6 +21,7 @@ extension URLClientTests {
             case .waitingForConnectivity: "waiting"
             case .redirected(let response, let target): "\(response.statusCode) to \(target.path())"
             case .challenged(let response): "challenged \(response.statusCode)"
+            case .cached(let age, let isConfirmed): "cached \(age) \(isConfirmed)"
             case .response(let response): "response \(response.statusCode)"
             case .retried(let attempt, let pause): "retried after \(attempt) and \(pause)"
             case .finished(let error): "finished \(error.map { "\(Ending($0))" } ?? "well")"

@@ -24,6 +24,7 @@ extension URLClient {
         var configuration = Configuration()
         configuration.retries = .none
         if !isLibcurlTested { configuration.engine = .urlSession }
+        if isCacheTested { configuration.cache = PassingCache() }
         change(&configuration)
         return URLClient(configuration: configuration)
     }

@@ -26,9 +26,13 @@ struct CacheRequest: Sendable {
     let part: Part
     let conditions: Conditions
 
-    init(_ request: HTTPRequest) { self.init(request.method, request.headers, request.cachePolicy) }
+    init(_ request: HTTPRequest) {
+        // A user in the URL becomes a credential below the cache, where it can't be seen.
+        let isPersonal = request.parts.user != nil || request.parts.password != nil
+        self.init(request.method, request.headers, request.cachePolicy, passes: isPersonal)
+    }
 
-    init(_ method: HTTPMethod, _ headers: HTTPHeaders, _ policy: CachePolicy = .standard) {
+    init(_ method: HTTPMethod, _ headers: HTTPHeaders, _ policy: CachePolicy = .standard, passes: Bool = false) {
         (self.method, self.headers) = (method, headers)
         var directives = CacheDirectives(headers)
         if headers["Cache-Control"] == nil, let pragma = headers["Pragma"],
@@ -46,6 +50,7 @@ struct CacheRequest: Sendable {
             directives.maxStale = .max / 1_000
         case .bypass: directives.flags.insert(.noStore)
         }
+        if passes { directives.flags.insert(.noStore) }
         self.directives = directives
         if let range = headers["Range"], method == .get {
             part = RequestedRange(range).map(Part.range) ?? .other

@@ -18,7 +18,8 @@ extension URLClient {
             /// The request was created.
             case created
 
-            /// A request was handed to the engine: the first one, or one after a redirect, a challenge or a pause.
+            /// A request was handed to the engine, which has the cache if there is one: the first request, or one after a
+            /// redirect, a challenge or a pause.
             case sent
 
             /// There is no network, and the request waits for one, as the session's `waitsForConnectivity` asks. The idle
@@ -30,6 +31,13 @@ extension URLClient {
 
             /// The server answered `401`, and the client looks for a credential.
             case challenged(HTTPURLResponse)
+
+            /// The response that comes next is from ``Configuration/cache``.
+            ///
+            /// - Parameters:
+            ///   - age: The time since the server made or confirmed it.
+            ///   - isConfirmed: Whether the server was asked, and has confirmed that the stored response is still right.
+            case cached(age: Duration, isConfirmed: Bool)
 
             /// The head of a response other than a redirect arrived.
             case response(HTTPURLResponse)
@@ -89,6 +97,7 @@ extension URLClient.Event.Kind: CustomStringConvertible {
         case .redirected(let response, let target):
             "redirected by \(response.statusCode) to \(DisplayText.quoted(target))"
         case .challenged(let response): "challenged with \(response.statusCode)"
+        case .cached(let age, let isConfirmed): (isConfirmed ? "confirmed" : "from the cache") + ", age \(age)"
         case .response(let response): "response \(response.statusCode)"
         case .retried(let attempt, let pause): "attempt \(attempt) failed, retrying in \(pause)"
         case .finished(nil): "finished"

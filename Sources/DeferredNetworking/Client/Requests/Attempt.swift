@@ -53,6 +53,7 @@ final class Attempt<Value: Sendable>: Sendable {
         deadlines.noteHead()
         guard head.isHTTP else { return }
         lastHead.withLock { $0 = head }
+        if let age = head.age { events.report(.cached(age: age, isConfirmed: head.isConfirmed)) }
         events.report(head) { .response($0) }
     }
 

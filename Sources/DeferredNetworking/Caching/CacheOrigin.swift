@@ -1,0 +1,152 @@
+internal import DeferredCore
+package import DeferredTask
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The way from a client's cache to the server of one request. It can be used also when the client's own request has
+/// ended, to renew a response in the background.
+package struct CacheOrigin: Sendable {
+    package let request: CheckedRequest
+    let engine: any Engine
+    let configuration: URLClient.Configuration
+    let wantsOwnConnection: Bool
+    let isMeasured: Bool
+    let configure: EngineTaskConfiguration?
+
+    /// Sends the request.
+    ///
+    /// - Parameters:
+    ///   - fields: The header fields to send, at least those of the request.
+    ///   - task: Told about what happens on the way, if it is still there.
+    /// - Returns: A task that succeeds when the head of the response has arrived. Its cancellation stops the transfer
+    ///   until then; after that, the body's does.
+    package func send(
+        _ fields: [(name: String, value: String)],
+        telling task: CachedTask?
+    ) -> Task<(ResponseHead, StreamingResponse.Body)> {
+        var request = engine.hasTimeouts ? request.withoutPlatformTimeout() : request
+        for (name, value) in fields where request.value(of: name) != value {
+            request = request.setting(value, for: name)
+        }
+        task?.noteSent()
+        let promise = Task<(ResponseHead, StreamingResponse.Body)>.Promise()
+        let deadlines = AttemptDeadlines(configuration.deadlines, self.request)
+        let sink = OriginSink(self, deadlines, promise, task)
+        let transfer = Transfer(
+            request,
+            on: EngineLease(engine),
+            decider: OriginDecider(deadlines: deadlines, isMeasured: isMeasured, task: task),
+            configure: configure,
+            sink: sink
+        )
+        deadlines.begin { [weak transfer] error in transfer?.abort(with: error) }
+        return Task(promise, uponCancel: { [weak transfer] in transfer?.cancel() })
+    }
+}
+
+/// Delivers the head of a response, and then its bytes as they arrive.
+///
+/// SAFETY: a sink has one transfer, which calls it in order and never twice at once, and whose lock orders the calls.
+private final class OriginSink: TransferSink, @unchecked Sendable {
+    private let origin: CacheOrigin
+    private let deadlines: AttemptDeadlines
+    private let promise: Task<(ResponseHead, StreamingResponse.Body)>.Promise
+    private let buffer: StreamBuffer
+    private weak var task: CachedTask?
+    private weak var transfer: Transfer?
+    private var isDelivered = false
+    private var isRedirect = false
+    private var sentCount: Int64 = 0
+
+    init(
+        _ origin: CacheOrigin,
+        _ deadlines: AttemptDeadlines,
+        _ promise: Task<(ResponseHead, StreamingResponse.Body)>.Promise,
+        _ task: CachedTask?
+    ) {
+        (self.origin, self.deadlines, self.promise, self.task) = (origin, deadlines, promise, task)
+        let configuration = origin.configuration
+        buffer = StreamBuffer(
+            memoryLimit: configuration.streamBufferSize,
+            limit: configuration.streamBufferLimit ?? ClientEngines.streamBufferLimit(of: configuration)
+        )
+    }
+
+    var wantsOwnConnection: Bool { origin.wantsOwnConnection }
+
+    func begin(_ transfer: Transfer) {
+        self.transfer = transfer
+        let isFull: @Sendable () -> Bool = { [weak buffer] in buffer?.isFull ?? false }
+        deadlines.forgiveSilence(while: isFull)
+        buffer.observeFullness { [weak transfer] in transfer?.hold(while: isFull) }
+    }
+
+    func receive(head: ResponseHead) throws {
+        guard !isDelivered, head.isHTTP else { throw URLError(.badServerResponse, failing: head.url) }
+        deadlines.noteHead()
+        isDelivered = true
+        isRedirect = RedirectRules.target(head.status, head.value(of: "Location"), from: origin.request.url) != nil
+        let body = StreamingResponse.Body(buffer) { [weak transfer] in transfer?.cancel() }
+        promise.succeed(with: (isRedirect ? head.withoutLength() : head, body))
+    }
+
+    func receive(bytes: Data) throws {
+        deadlines.noteActivity()
+        // Some engines deliver the body of a redirect, and others don't.
+        if !isRedirect { try buffer.append(bytes) }
+    }
+
+    func report(_ progress: BodyProgress) {
+        guard progress.direction == .sent else { return }
+        deadlines.noteActivity()
+        if progress.completed < sentCount {
+            sentCount = 0
+            task?.tell(.bodyBegan())
+        }
+        task?.tell(.sent(progress.completed - sentCount, of: progress.total))
+        sentCount = progress.completed
+    }
+
+    func noteActivity() {
+        deadlines.noteActivity()
+        task?.tell(.activity)
+    }
+
+    func finish(_ result: Result<ResponseHead, any Error>) {
+        deadlines.end()
+        var failure: (any Error)?
+        if case .failure(let error) = result { failure = error }
+        buffer.finish(failure)
+        if !isDelivered { promise.fail(with: failure ?? URLError(.badServerResponse, failing: origin.request.url)) }
+    }
+}
+
+/// Leaves redirects and challenges to the client's request.
+private struct OriginDecider: TransferDecider {
+    let deadlines: AttemptDeadlines
+    let isMeasured: Bool
+    weak var task: CachedTask?
+
+    func waitsForConnectivity() {
+        deadlines.noteWaiting()
+        task?.tell(.waiting)
+    }
+
+    func measured(_ metrics: URLClient.Metrics) { task?.tell(.measured(metrics)) }
+
+    func decide(
+        redirect head: ResponseHead,
+        of task: any EngineTask,
+        proposal: URLRequest,
+        answer: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        answer(nil)
+    }
+
+    func decide(challenge: URLAuthenticationChallenge, of task: any EngineTask, answer: @escaping ChallengeAnswer) {
+        answer(.performDefaultHandling, nil)
+    }
+}

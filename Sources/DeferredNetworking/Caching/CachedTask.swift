@@ -1,0 +1,163 @@
+internal import DeferredCore
+package import Foundation
+
+/// A request on its way through a client's cache, which calls ``answer(_:onCancel:_:)`` or ``fail(_:)`` once.
+package final class CachedTask: EngineTask {
+    /// Returns the next bytes of a body, or nil at its end.
+    package typealias Body = @Sendable () async throws -> Data?
+
+    package let identifier: Int
+    package let origin: CacheOrigin
+    private let transfer: Transfer
+    private let connection: URLClient.CacheConnection
+
+    private struct State {
+        /// Stops the cache's work, or the body.
+        var stop: (@Sendable () -> Void)?
+        var isCancelled = false
+        var isResumed = false
+        var isSent = false
+        /// True once there is a response, or a failure.
+        var isAnswered = false
+        /// The condition under which the body is not read.
+        var isHeld: (@Sendable () -> Bool)?
+        /// Counts the changes of the condition, so that none is missed between looking and waiting.
+        var holds = 0
+        var waiter: CheckedContinuation<Void, Never>?
+    }
+
+    private let state = Lock(State())
+
+    init(
+        _ identifier: Int,
+        _ request: CheckedRequest,
+        of transfer: Transfer,
+        in engine: CachingEngine,
+        _ configure: EngineTaskConfiguration?
+    ) {
+        self.identifier = identifier
+        self.transfer = transfer
+        connection = engine.connection
+        origin = CacheOrigin(
+            request: request,
+            engine: engine.inner,
+            configuration: engine.configuration,
+            wantsOwnConnection: transfer.wantsOwnConnection,
+            isMeasured: transfer.isMeasured,
+            configure: configure
+        )
+    }
+
+    func tell(_ event: EngineEvent) { transfer.receive(event, of: identifier) }
+
+    // MARK: - For the client
+
+    package func resume() {
+        let isCancelled = state.withLock { state in
+            state.isResumed = true
+            return state.isCancelled
+        }
+        // One that was cancelled before has ended.
+        if !isCancelled { connection.load(self) }
+    }
+
+    package func cancel() {
+        let (stop, waiter, isNew) = state.withLock { state in
+            defer { state.isCancelled = true }
+            return (state.stop.take(), state.waiter.take(), !state.isResumed && !state.isCancelled)
+        }
+        stop?()
+        waiter?.resume()
+        if isNew { end(nil, CancellationError()) }
+    }
+
+    package func hold(while isHeld: @escaping @Sendable () -> Bool) {
+        let (old, waiter) = state.withLock { state in
+            defer { state.isHeld = isHeld }
+            state.holds += 1
+            return (state.isHeld, state.waiter.take())
+        }
+        withExtendedLifetime(old) {}
+        waiter?.resume()
+    }
+
+    /// Bytes are read one piece at a time, so that none pile up.
+    package func took(_ count: Int) {}
+
+    // MARK: - For the cache
+
+    /// True once the request was sent, and not answered without asking the server.
+    package var isSent: Bool { state.withLock { $0.isSent } }
+
+    func noteSent() { state.withLock { $0.isSent = true } }
+
+    /// Keeps a closure that is called if the task is cancelled before it is answered; at once if it is already.
+    package func onCancel(_ stop: @escaping @Sendable () -> Void) {
+        let isCancelled = state.withLock { state in
+            if state.isAnswered || state.isCancelled { return !state.isAnswered }
+            state.stop = stop
+            return false
+        }
+        if isCancelled { stop() }
+    }
+
+    /// Ends the task with an error.
+    package func fail(_ error: any Error) { end(nil, error) }
+
+    /// Delivers a response, and reads its body as fast as it is wanted.
+    ///
+    /// - Parameters:
+    ///   - stop: Ends the reading.
+    ///   - body: Called again and again, until the end of the body.
+    package func answer(_ head: ResponseHead, onCancel stop: @escaping @Sendable () -> Void, _ body: @escaping Body) {
+        let (isCancelled, old) = state.withLock { state in
+            defer { (state.isAnswered, state.stop) = (true, state.isCancelled ? nil : stop) }
+            return (state.isCancelled, state.stop)
+        }
+        withExtendedLifetime(old) {}
+        if isCancelled { stop() }
+        let isRedirect =
+            RedirectRules.target(head.status, head.value(of: "Location"), from: origin.request.url) != nil
+        if !isRedirect { tell(.head(head)) }
+        _Concurrency.Task {
+            do {
+                try await self.waitWhileHeld()
+                while let bytes = try await body() {
+                    if !isRedirect { self.tell(.bytes(bytes)) }
+                    try await self.waitWhileHeld()
+                }
+                // Its body has been read, though it is empty, so that it is stored.
+                if isRedirect { self.tell(.redirect(head)) }
+                self.end(head, nil)
+            } catch {
+                self.end(head, error)
+            }
+        }
+    }
+
+    private func end(_ head: ResponseHead?, _ error: (any Error)?) {
+        let (stop, isHeld) = state.withLock { state in
+            state.isAnswered = true
+            return (state.stop.take(), state.isHeld.take())
+        }
+        withExtendedLifetime((stop, isHeld)) {}
+        let isCancellation = error is CancellationError
+        tell(.ended(head, error: isCancellation ? URLError(.cancelled, failing: origin.request.url) : error))
+    }
+
+    private func waitWhileHeld() async throws {
+        while true {
+            let (isHeld, holds, isCancelled) = state.withLock { ($0.isHeld, $0.holds, $0.isCancelled) }
+            if isCancelled { throw CancellationError() }
+            guard let isHeld, isHeld() else { return }
+            await withCheckedContinuation { waiter in
+                let isOver = state.withLock { state in
+                    guard state.holds == holds, !state.isCancelled else { return true }
+                    state.waiter = waiter
+                    return false
+                }
+                if isOver { waiter.resume() }
+            }
+        }
+    }
+}

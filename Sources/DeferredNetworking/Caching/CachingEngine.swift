@@ -1,0 +1,33 @@
+import DeferredCore
+import Foundation
+internal import Synchronization
+
+/// Sends requests by another engine, unless a cache answers them.
+///
+/// As an engine, the cache is below everything that a client decides: each attempt, each redirect and each request with
+/// another credential comes by, as it would go out. Cookies are stored and sent by the other engine.
+final class CachingEngine: Engine {
+    let inner: any Engine
+    let connection: URLClient.CacheConnection
+    let configuration: URLClient.Configuration
+    private let lastIdentifier = Atomic(0)
+
+    init(_ inner: any Engine, _ connection: URLClient.CacheConnection, _ configuration: URLClient.Configuration) {
+        (self.inner, self.connection, self.configuration) = (inner, connection, configuration)
+    }
+
+    var defaultHeaders: [String: String] { inner.defaultHeaders }
+    var hasTimeouts: Bool { inner.hasTimeouts }
+    var idleTimeout: Duration? { inner.idleTimeout }
+    var invalidated: Future<Void> { inner.invalidated }
+
+    func checkHost(of url: URL) throws(URLClientError) { try inner.checkHost(of: url) }
+
+    func makeTask(for request: CheckedRequest, of transfer: Transfer, configure: EngineTaskConfiguration?) {
+        let identifier = lastIdentifier.add(1, ordering: .relaxed).newValue
+        let task = CachedTask(identifier, request, of: transfer, in: self, configure)
+        task.tell(.made(task))
+    }
+
+    func invalidate() { inner.invalidate() }
+}

@@ -37,6 +37,7 @@ final class Program {
         let temporary = FileManager.default.temporaryDirectory.appending(path: "fetch-\(UUID().uuidString)")
         let path = options.output ?? (demo == nil ? "." : temporary.path)
         let list = JobList(wanted, in: try OutputDirectory(path: path))
+        if let cache = options.cache { _ = try OutputDirectory(path: cache, option: "--cache") }
         let display = makeDisplay(isQuiet: options.isQuiet)
         if demo != nil, display is BarDisplay {
             let place = PrintableText.escaping(path)

@@ -19,6 +19,9 @@ extension Options {
               --timeout S      Wait up to S seconds for a silent server. Default: 30.
               --engine NAME    Use urlsession, libcurl (on Linux only), or automatic,
                                the default: the better one for the platform.
+              --cache DIR      Keep in DIR what servers allow to be kept, and take it
+                               from there the next time, at once or if it hasn't
+                               changed. DIR is for this alone, and becomes yours alone.
           -q, --quiet          Print only errors.
           -h, --help           Print this help and exit.
           -V, --version        Print the version and exit.

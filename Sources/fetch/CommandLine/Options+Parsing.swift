@@ -34,6 +34,7 @@ extension Options {
             case "--max", "-n", "-m": maximum = try Self.number(value(), name, in: 1...100)
             case "--retries": retries = try Self.number(value(), name, in: 0...100)
             case "--timeout": timeout = try Self.number(value(), name, in: 0.001...86_400)
+            case "--cache": cache = try value()
             case "--engine": engine = try Self.engine(value(), name)
             case _ where argument.hasPrefix("-"): throw .usage("unknown option \(Self.quoted(argument))")
             default: urls.append(argument)

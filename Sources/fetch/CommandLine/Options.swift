@@ -23,6 +23,9 @@ struct Options: Equatable {
     /// The idle timeout: the longest silence of a server, in seconds.
     var timeout = 30.0
 
+    /// The directory of the cache; nil for no cache.
+    var cache: String?
+
     var engine = URLClient.Configuration.Engine.automatic
     var isQuiet = false
 }

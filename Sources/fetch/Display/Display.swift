@@ -28,6 +28,11 @@ class Display {
         if let elapsed = file.elapsed { line += " in \(ProgressText.elapsed(elapsed))" }
         if let rate = file.rate { line += " (\(ProgressText.rate(rate)))" }
         if file.bytes.resumed > 0 { line += ", resumed after \(ProgressText.bytes(file.bytes.resumed))" }
+        switch file.source {
+        case .network: break
+        case .cache: line += ", from the cache"
+        case .confirmedCache: line += ", unchanged, from the cache"
+        }
         output(line + "\n")
     }
 

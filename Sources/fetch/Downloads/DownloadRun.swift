@@ -39,6 +39,9 @@ final class DownloadRun {
         configuration.retries.statuses.insert(500)
         // Another file is downloaded during the pause.
         configuration.retries.yieldsPlace = true
+        if let cache = options.cache {
+            configuration.cache = Cache(.disk(at: URL(filePath: cache, directoryHint: .isDirectory), capacity: 4 << 30))
+        }
         client = URLClient(configuration: configuration)
     }
 
@@ -121,6 +124,9 @@ extension FileProgress {
         case .sent:
             phase = .running
             waited = waited ?? event.elapsed
+            source = .network
+        case .cached(_, let isConfirmed):
+            source = isConfirmed ? .confirmedCache : .cache
         case .retried(let attempt, let pause):
             let reason = event.failure.map { DownloadFailure($0).reason } ?? ""
             phase = .backingOff(reason: reason, until: .now + pause)

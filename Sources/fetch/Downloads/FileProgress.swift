@@ -11,6 +11,13 @@ struct FileProgress: Equatable {
         case stopped
     }
 
+    enum Source: Equatable {
+        case network
+        case cache
+        /// From the cache, after the server has said that they are still right.
+        case confirmedCache
+    }
+
     let name: String
 
     /// The path of the destination, as shown to the user.
@@ -18,6 +25,9 @@ struct FileProgress: Equatable {
 
     var phase = Phase.waiting
     var bytes = ProgressSnapshot(fraction: 0, completed: 0, total: nil, unit: .bytes)
+
+    /// The place that the bytes come from.
+    var source = Source.network
 
     /// The number of attempts, including the current one.
     var attempts = 1

@@ -6,13 +6,15 @@ struct OutputDirectory {
     private let path: String
 
     /// Creates the directory and its parents, unless they exist.
-    init(path: String) throws(ProgramExit) {
+    ///
+    /// - Parameter option: The option that the directory was given with.
+    init(path: String, option: String = "--output") throws(ProgramExit) {
         url = URL(fileURLWithPath: path, isDirectory: true)
         self.path = path
         guard Self.create(url.path), access(url.path, W_OK | X_OK) == 0 else {
             let reason = String(cString: strerror(errno))
             let problem = "cannot write to the directory \"\(path)\": \(reason)"
-            throw ProgramExit(text: "\(problem); choose another one with --output")
+            throw ProgramExit(text: "\(problem); choose another one with \(option)")
         }
     }
 

@@ -26,6 +26,9 @@ struct OptionsParsingTests {
             (["--engine", "libcurl"], Options(engine: .libcurl)),
             (["--engine=libcurl", "--engine=urlsession"], Options(engine: .urlSession)),
             (["--engine", "libcurl", "--engine=automatic"], Options()),
+            (["--cache", "dir", "u"], Options(urls: ["u"], cache: "dir")),
+            (["--cache=a=b", "--cache=c"], Options(cache: "c")),
+            (["--", "--cache"], Options(urls: ["--cache"])),
             (["-H", "A: b:c", "--header=A:d"], Options(headers: ["A": "b:c", "A": "d"])),
         ]
     )
@@ -64,6 +67,10 @@ struct OptionsParsingTests {
             (["--timeout", "0"], "\"0\" after --timeout is not a number from 0.001 to 86400.0"),
             (["--timeout", "nan"], "\"nan\" after --timeout is not a number from 0.001 to 86400.0"),
             (["--timeout", "inf"], "\"inf\" after --timeout is not a number from 0.001 to 86400.0"),
+            (["--cache"], "the option --cache needs a value"),
+            (["--cache="], "the option --cache needs a value"),
+            (["--cache", "--quiet"], "the option --cache needs a value, but \"--quiet\" follows"),
+            (["-cache", "dir"], "unknown option \"-cache\""),
             (["--engine", "netscape"], "\"netscape\" after --engine is none of automatic, urlsession and libcurl"),
             (["-H", "Bearer secret"], "the text after -H is not a header; write it like 'Name: value'"),
             (["-H", "A: b\r\nC: d"], "the text after -H is not a header; write it like 'Name: value'"),
@@ -75,7 +82,9 @@ struct OptionsParsingTests {
     }
 
     @Test func `the help names every option and exit code, in lines of at most 80 characters`() {
-        let options = ["output", "input", "max", "header", "retries", "timeout", "engine", "quiet", "help", "version"]
+        let options = [
+            "output", "input", "max", "header", "retries", "timeout", "engine", "cache", "quiet", "help", "version",
+        ]
         for word in options.map({ "--\($0)" }) + ["NO_COLOR", "Ctrl-C", "130", " 2 ", " 1 ", " 0 ", ".partial"] {
             #expect(Options.help.contains(word))
         }

@@ -1,3 +1,4 @@
+import Deferred
 import TestSupport
 import Testing
 
@@ -19,6 +20,11 @@ struct DisplayTests {
         file = FileProgress("b", .saved, 1_500, of: 1_500, resumed: 500)
         (file.path, file.elapsed) = ("b", .seconds(2))
         display.ended(file)
+        file.bytes = ProgressSnapshot(fraction: 1, completed: 1_500, total: 1_500, unit: .bytes)
+        for source in [.cache, .confirmedCache] as [FileProgress.Source] {
+            file.source = source
+            display.ended(file)
+        }
         for phase in [.failed(reason: "r"), .stopped] as [FileProgress.Phase] {
             file.phase = phase
             display.ended(file)
@@ -28,6 +34,8 @@ struct DisplayTests {
         #expect(
             output.entries == [
                 "dir/a\\u{1B}[2J  1.50 kB in 2.0 s (750 B/s)\n", "b  1.50 kB in 2.0 s (500 B/s), resumed after 500 B\n",
+                "b  1.50 kB in 2.0 s (750 B/s), from the cache\n",
+                "b  1.50 kB in 2.0 s (750 B/s), unchanged, from the cache\n",
             ]
         )
         #expect(errors.entries == ["fetch: why\n"])

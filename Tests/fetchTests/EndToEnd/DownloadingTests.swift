@@ -76,6 +76,34 @@ struct DownloadingTests {
         #expect(Set(marked) == ["/1/x.bin", "/2/x.bin"])
     }
 
+    @Test func `with a cache, a file comes again from there, and its line says so`() async throws {
+        let server = try LoopbackServer { request in
+            if request.headers["If-None-Match"] != nil { return .status(304, headers: ["ETag": "\"a\""]) }
+            let headers: LoopbackServer.Headers =
+                request.path == "/a" ? ["Cache-Control": "max-age=60"] : ["ETag": "\"a\""]
+            return .response(headers: headers, body: .pattern(count: 300_000))
+        }
+        let urls = ["/a", "/b"].map { server.url($0).absoluteString }
+        let cache = directory.url.appending(path: "new/cache").path
+        for ending in ["", "from the cache"] {
+            let result = try await FetchProcess.run(
+                ["-o", directory.url.path, "--max=1", "--cache", cache] + urls
+            )
+            #expect(result.code == 0 && result.errors == "" && result.outputLines.count == 2)
+            #expect(result.outputLines.allSatisfy { $0.hasSuffix(ending) })
+            #expect(result.output.contains("unchanged") == !ending.isEmpty)
+            for name in ["a", "b"] {
+                #expect(try directory.contents(of: name) == LoopbackServer.Payload.patternBytes(0..<300_000))
+            }
+        }
+        #expect(server.requests.map(\.path) == ["/a", "/b", "/b"])
+        let mode = try FileManager.default.attributesOfItem(atPath: cache)[.posixPermissions] as? Int
+        #expect(mode == 0o700)
+        try Data().write(to: directory.file("file"))
+        let refused = try await fetch("--cache", directory.file("file").path, urls[0])
+        #expect(refused.code == 1 && refused.errors.contains("choose another one with --cache"))
+    }
+
     @Test func `redirects are followed`() async throws {
         let server = try LoopbackServer { request in
             request.path == "/old" ? .redirect(to: "/new") : .response(body: "there")

@@ -11,6 +11,7 @@ public enum CachePolicy: Sendable, Hashable {
     case reload
 
     /// Only the cache answers. Without a response that may be used, the result is a response with the status 504.
+    /// ``BearerAuthentication`` and ``OAuth`` don't wait for a token then.
     case onlyCached
 
     /// Only the cache answers, with a response of any age: for an app that is offline. Responses that the server forbids
@@ -33,6 +34,14 @@ extension HTTPRequest {
     public var cachePartition: String? {
         get { self[CachePartitionOption.self] }
         set { self[CachePartitionOption.self] = newValue }
+    }
+}
+
+extension HTTPRequest {
+    /// True if no server is to be asked.
+    var isForCacheOnly: Bool {
+        if cachePolicy == .onlyCached || cachePolicy == .anyAge { return true }
+        return CacheDirectives(headers).flags.contains(.onlyIfCached)
     }
 }
 

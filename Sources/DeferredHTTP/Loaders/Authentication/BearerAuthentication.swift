@@ -16,6 +16,11 @@ public import DeferredTask
 /// error as the cause, and the next request starts another refresh. A ``Retry`` before this loader tries again if the
 /// cause is one that may pass, such as a lost connection.
 ///
+/// A request that only a ``Cache`` may answer, by its ``HTTPRequest/cachePolicy`` or its `Cache-Control`, waits for no token
+/// and fetches none: it gets the newest that there was, even an expired one, since it selects the user's own stored
+/// responses. After a reset, there is none, and only responses that are nobody's own match. If such a request reaches a
+/// server all the same, since there is no cache, a 401 has the consequence that it always has.
+///
 /// A task that is cancelled while it waits completes with ``HTTPError/Code/cancelled``. The refresh goes on, for it may
 /// have used up the credential that it was made with. Copies share the token. ``reset()`` forgets it, cancels a refresh,
 /// and waits until that has ended, so that it stores nothing afterwards.
@@ -56,7 +61,11 @@ public struct BearerAuthentication: HTTPLink {
     /// Passes the task on with a token, as soon as there is one.
     public func load(_ task: HTTPTask) {
         guard hosts.wantCredential(task.request) else { return task.pass(to: next) }
-        tokens.get(for: task) { begin(task, $0) }
+        if task.request.isForCacheOnly {
+            tokens.getNewest(for: task) { begin(task, $0, isForCacheOnly: true) }
+        } else {
+            tokens.get(for: task) { begin(task, $0) }
+        }
     }
 
     /// Forgets the token, cancels a refresh under way, and resets the loaders after this one.
@@ -70,10 +79,10 @@ public struct BearerAuthentication: HTTPLink {
         return tokens.flatMap { others }
     }
 
-    private func begin(_ task: HTTPTask, _ token: BearerToken) {
+    private func begin(_ task: HTTPTask, _ token: BearerToken?, isForCacheOnly: Bool = false) {
         task.send(Self.request(of: task, token), to: next) { [tokens, next] result in
             guard let response = result.arrived, response.status == .unauthorized,
-                !task.request.body.isOneShot
+                !task.request.body.isOneShot, !isForCacheOnly || response.source == .network
             else {
                 task.complete(with: result)
                 return
@@ -86,7 +95,8 @@ public struct BearerAuthentication: HTTPLink {
         }
     }
 
-    private static func request(of task: HTTPTask, _ token: BearerToken) -> HTTPRequest {
+    private static func request(of task: HTTPTask, _ token: BearerToken?) -> HTTPRequest {
+        guard let token else { return task.request }
         var request = task.request
         request.headers["Authorization"] = token.field
         return request

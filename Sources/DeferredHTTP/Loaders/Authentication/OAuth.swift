@@ -47,7 +47,11 @@ public struct OAuth: HTTPLink {
     ) {
         let endpoint = OAuthEndpoint(client: client, loader: loader, clock: clock, now: now)
         let seconds = TimeInterval(leeway.components.seconds)
-        tokens = TokenStore(nil, isExpired: { $0.expiry.map { $0 <= now() + seconds } ?? false }) { refused in
+        tokens = TokenStore(
+            nil,
+            isExpired: { $0.expiry.map { $0 <= now() + seconds } ?? false },
+            stored: { Task { try await storage.tokens().map { Credential($0) } } }
+        ) { refused in
             Task { try await Self.renewed(refused, endpoint, storage, until: now() + seconds) }
         }
         bearer = BearerAuthentication(tokens, hosts: hosts)

@@ -45,11 +45,14 @@ struct TokenStateMachine: WaitingStateMachine {
     /// The tickets that wait. Kept out of the state, so that adding one does not copy the others.
     private var waiting: Set<UInt64> = []
     private var tokenCount: Int
+    /// The last token that there was, refused, expired or not; `nil` after a reset.
+    private(set) var newest: BearerToken?
 
     /// - Parameter token: The initial token.
     init(_ token: String?) {
         state = token.map { .valid(BearerToken(Credential(value: $0), number: 1)) } ?? .missing
         tokenCount = 1
+        newest = current
     }
 
     /// The token, or `nil` if it has to be waited for.
@@ -83,6 +86,7 @@ struct TokenStateMachine: WaitingStateMachine {
             tokenCount += 1
             let new = token.map { BearerToken($0, number: tokenCount) }
             state = new.map { .valid($0) } ?? .missing
+            newest = new ?? newest
             return .serve(waiting.sorted(), new)
         case .stopping(refresh):
             if !waiting.isEmpty { return .refresh(beginRefresh()) }
@@ -97,6 +101,7 @@ struct TokenStateMachine: WaitingStateMachine {
     ///
     /// - Returns: The refresh to be stopped and waited for; `nil` if none is under way.
     mutating func reset() -> TokenRefresh? {
+        newest = nil
         switch state {
         case .missing, .valid:
             state = .missing
@@ -109,6 +114,7 @@ struct TokenStateMachine: WaitingStateMachine {
 
     /// Forgets a token that is no longer the newest.
     mutating func forget() {
+        newest = nil
         if case .valid = state { state = .missing }
     }
 

@@ -7,6 +7,8 @@ final class TokenStore: Sendable {
     private let refresh: @Sendable (String?) -> Task<Credential>
     private let clock: any Clock<Duration>
     private let isExpired: @Sendable (BearerToken) -> Bool
+    /// Returns the token of an earlier process, whether it is worth sending or not.
+    private let stored: (@Sendable () -> Task<Credential?>)?
 
     /// The time that a reset waits for a refresh to end.
     static let grace = Duration.seconds(5)
@@ -15,11 +17,13 @@ final class TokenStore: Sendable {
         _ token: String?,
         clock: any Clock<Duration> = ContinuousClock(),
         isExpired: @escaping @Sendable (BearerToken) -> Bool = { _ in false },
+        stored: (@Sendable () -> Task<Credential?>)? = nil,
         refresh: @escaping @Sendable (String?) -> Task<Credential>
     ) {
         room = WaitingRoom(TokenStateMachine(token))
         self.clock = clock
         self.isExpired = isExpired
+        self.stored = stored
         self.refresh = refresh
     }
 
@@ -28,6 +32,17 @@ final class TokenStore: Sendable {
         let token = room.withMachine { $0.current }
         if let token, !isExpired(token) { return goOn(token) }
         get(for: task, refused: token, goOn: goOn)
+    }
+
+    /// Calls `goOn` with the newest token that there is, good or not, without fetching one.
+    func getNewest(for task: HTTPTask, goOn: @escaping @Sendable (BearerToken?) -> Void) {
+        if let token = room.withMachine({ $0.newest }) { return goOn(token) }
+        guard let stored, !task.failIfCancelled() else { return goOn(nil) }
+        let registration = task.addCancellationHandler { [weak task] in task?.fail(.cancelled) }
+        stored().upon(.immediate) { result in
+            registration.cancel()
+            goOn((try? result.get()).flatMap { $0 }.map { BearerToken($0, number: 0) })
+        }
     }
 
     /// Has the next request fetch a token, for there is a newer one.

@@ -161,4 +161,58 @@ struct BearerAuthenticationTests {
             }
         }
     }
+
+    @Test func `a request that only a cache may answer waits for no token, and fetches none`() throws {
+        let server = StubLoader { request in
+            .response(headers: ["Cache-Control": "max-age=0"], body: request.headers["Authorization"] ?? "")
+        }
+        let promise = Task<String>.Promise()
+        let refreshes = Journal<String?>()
+        let bearer = BearerAuthentication(hosts: ["example.com"]) { old in
+            refreshes.add(old)
+            return refreshes.entries.count == 1 ? .success("a") : Task(promise)
+        }
+        let chain = bearer --> Cache(.memory()) --> server
+        // There has been no token yet.
+        #expect(chain.load(.cacheable().with(.anyAge)).statusNow == 504 && refreshes.entries.isEmpty)
+        #expect(chain.load(.cacheable()).textNow == "Bearer a")
+        #expect(chain.load(.cacheable().with(.anyAge)).textNow == "Bearer a")
+        var request = HTTPRequest.cacheable()
+        request.headers["Cache-Control"] = "only-if-cached, max-stale"
+        #expect(chain.load(request).textNow == "Bearer a")
+        // Signed out, and while the next user signs in, nobody gets it.
+        #expect(chain.reset().isFilled)
+        let next = bearer --> Cache(.memory()) --> server
+        let waiting = next.load(.cacheable())
+        #expect(next.load(.cacheable().with(.anyAge)).statusNow == 504 && waiting.peek() == nil)
+        #expect(refreshes.entries == [nil, nil])
+        promise.succeed(with: "b")
+        #expect(waiting.textNow == "Bearer b" && next.load(.cacheable().with(.anyAge)).textNow == "Bearer b")
+    }
+
+    @Test func `users that share a cache get their own responses offline, also while a token is being renewed`() {
+        let server = StubLoader { request in
+            request.headers["Authorization"] == "Bearer old" && request.path == "/refused"
+                ? .response(401)
+                : .response(headers: ["Cache-Control": "max-age=0"], body: request.headers["Authorization"] ?? "")
+        }
+        let cache = Cache(.memory())
+        let chains = ["old", "other"].map { token in
+            BearerAuthentication(token: token, hosts: ["example.com"]) { _ in .never } --> cache --> server
+        }
+        for chain in chains { chain.load(.cacheable()) }
+        let refused = chains[0].load(.cacheable(.get, "/refused"))
+        #expect(refused.peek() == nil)
+        for (chain, token) in zip(chains, ["old", "other"]) {
+            #expect(chain.load(.cacheable().with(.anyAge)).textNow == "Bearer \(token)")
+        }
+        refused.cancel()
+    }
+
+    @Test func `without a cache, such a request is refused and sent again like any other`() {
+        let chain = BearerAuthentication(hosts: ["example.com"]) { _ in .success("new") } --> stub
+        var request = HTTPRequest.example
+        request.cachePolicy = .onlyCached
+        #expect(chain.load(request).statusNow == .ok && stub.requests.count == 2)
+    }
 }

@@ -171,4 +171,24 @@ struct OAuthTests {
                 == "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"
         )
     }
+
+    @Test func `offline, the tokens of an earlier process select the user's responses, and are not renewed`()
+        async throws
+    {
+        let authority = StubLoader(.failure(.cannotConnect))
+        let server = StubLoader { request in
+            .response(headers: ["Cache-Control": "max-age=0"], body: request.headers["Authorization"] ?? "")
+        }
+        let cache = Cache(.memory())
+        var signed = HTTPRequest(host: "api", headers: ["Authorization": "Bearer old"])
+        #expect(try await (cache --> server).load(signed).get().text == "Bearer old")
+        signed.headers = [:]
+        signed.cachePolicy = .anyAge
+        let storage = OAuth.MemoryStorage(.init(access: "old", refresh: "r1", expiry: Self.now - 20))
+        let oauth = try OAuth(client(), storage: storage, hosts: ["api"], over: authority, now: { Self.now })
+        #expect(try await (oauth --> cache --> server).load(signed).get().text == "Bearer old")
+        let nobody = try OAuth(client(), hosts: ["api"], over: authority, now: { Self.now })
+        #expect(try await (nobody --> cache --> server).load(signed).get().status == 504)
+        #expect(authority.requests.isEmpty && server.requests.count == 1)
+    }
 }

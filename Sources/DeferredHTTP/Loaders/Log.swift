@@ -70,7 +70,10 @@ public struct Log: HTTPLink {
             }
         }
         task.addCompletionHandler { result in
-            if let response = result.arrived { note(.response(response.status)) }
+            if let response = result.arrived {
+                if let (age, isConfirmed) = response.source.use { note(.cached(age: age, isConfirmed: isConfirmed)) }
+                note(.response(response.status))
+            }
             guard case .success(let response) = result else { return note(.ended(result, byteCount: 0)) }
             guard let stream = response.stream else {
                 return note(.ended(result, byteCount: response.body.count))
@@ -96,6 +99,13 @@ extension Log {
 
             /// A ``Retry`` after this loader starts an attempt, counted from 1.
             case attempt(Int)
+
+            /// The response that comes next is from a ``Cache``.
+            ///
+            /// - Parameters:
+            ///   - age: The time since the server made or confirmed it.
+            ///   - isConfirmed: Whether the server was asked, and has confirmed that the stored response is still right.
+            case cached(age: Duration, isConfirmed: Bool)
 
             /// A response has arrived: the last one, or that of an attempt which is followed by another one.
             case response(HTTPStatus)
@@ -128,12 +138,36 @@ extension Log {
             switch kind {
             case .began: "\(request): began"
             case .attempt(let number): "\(request): attempt \(number), \(elapsed)"
+            case .cached(let age, let isConfirmed):
+                "\(request): \(isConfirmed ? "confirmed" : "from the cache"), age \(age), \(elapsed)"
             case .response(let status): "\(request): response \(status), \(elapsed)"
             case .ended(.success(let response), let count):
                 "\(request): \(response.status), "
-                    + (response.file == nil ? "\(count) bytes" : response.bodyDescription) + ", \(elapsed)"
+                    + (response.file == nil ? "\(count) bytes" : response.bodyDescription) + response.source.words
+                    + ", \(elapsed)"
             case .ended(.failure(let error), _): "\(error), \(elapsed)"
             }
+        }
+    }
+}
+
+extension HTTPResponse.Source {
+    /// The age of a response from a cache, and whether the server has just confirmed it.
+    fileprivate var use: (age: Duration, isConfirmed: Bool)? {
+        switch self {
+        case .network: nil
+        case .cache(let age, _): (age, false)
+        case .validated(let age): (age, true)
+        }
+    }
+
+    /// The source in a line, after the other properties of a response; empty for the network.
+    fileprivate var words: String {
+        switch self {
+        case .network: ""
+        case .cache(let age, isStale: false): ", from the cache, age \(age)"
+        case .cache(let age, isStale: true): ", from the cache, stale, age \(age)"
+        case .validated: ", from the cache, confirmed"
         }
     }
 }

@@ -16,6 +16,7 @@ struct LogEventsTests {
             switch event.kind {
             case .began: "began"
             case .attempt(let number): "attempt \(number)"
+            case .cached(let age, let isConfirmed): "cached \(age) \(isConfirmed)"
             case .response(let status): "response \(status.code)"
             case .ended(.success(let response), let count): "ended \(response.status.code), \(count) bytes"
             case .ended(.failure(let error), _): "ended: \(error.code)"

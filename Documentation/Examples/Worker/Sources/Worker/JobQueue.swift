@@ -12,6 +12,8 @@ struct JobQueue: Sendable {
         let token: String
     }
 
+    /// Keeps what the queue says for longer than one job.
+    let cache = Cache(.memory())
     private let client: URLClient
     private let chain: any HTTPLoader
 
@@ -21,7 +23,7 @@ struct JobQueue: Sendable {
         client = URLClient(configuration: configuration)
 
         let environment = HTTPEnvironment(scheme: url.scheme ?? "https", host: url.host ?? "", port: url.port)
-        let server = ApplyEnvironment(environment) --> URLSessionLoader(client: client)
+        let server = ApplyEnvironment(environment) --> cache --> URLSessionLoader(client: client)
         let authentication = BearerAuthentication { _ in
             server.load(HTTPRequest(.post, path: "/token")).task.map { try $0.decode(Token.self).token }
         }
@@ -42,6 +44,11 @@ struct JobQueue: Sendable {
         return chain.load(request).task.map { response in
             response.status == .noContent ? nil : try response.decode(Job.self)
         }
+    }
+
+    /// How jobs are to be done: asked for before each job, and sent for once in a while.
+    func rule() -> Task<String> {
+        chain.load(HTTPRequest(path: "/rule")).task.map { $0.text }
     }
 
     /// Hands in a result. Sent again, it does no harm.

@@ -32,7 +32,9 @@ struct Program {
         let result = await work.timeout(after: .seconds(10)).result  // Those that were taken are done.
         await queue.shutdown().value
 
+        let cached = queue.cache.statistics
         print("worker \(ProcessInfo.processInfo.processIdentifier): \((try? result.get()) ?? 0) jobs, \(metrics)")
+        print("  and \(cached.hits) rules from the cache, \(cached.misses) from the queue, \(cached.bytes) bytes kept")
         return (try? result.get()) != nil
     }
 }

@@ -20,7 +20,8 @@ struct Worker: Sendable {
         while !stop.isCancelled {
             do {
                 if let job = try await queue.take().get() {
-                    try await queue.finish(job, with: Self.result(of: job)).get()
+                    let rule = try await queue.rule().get()
+                    try await queue.finish(job, with: Self.result(of: job, by: rule)).get()
                     count += 1
                 } else {
                     await pause()
@@ -40,7 +41,7 @@ struct Worker: Sendable {
         _ = await Task.success(()).delay(for: .seconds(1)).cancelled(by: stop).result
     }
 
-    private static func result(of job: JobQueue.Job) -> String {
-        String(job.text.reversed())
+    private static func result(of job: JobQueue.Job, by rule: String) -> String {
+        rule == "backwards" ? String(job.text.reversed()) : job.text
     }
 }

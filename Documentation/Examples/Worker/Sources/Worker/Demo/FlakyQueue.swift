@@ -12,6 +12,8 @@ final class FlakyQueue: Sendable {
         var taken: Set<Int> = []
         var results: [Int: String] = [:]
         var tokens = 0
+        /// How often the rule was asked for.
+        var rules = 0
         /// How many jobs nobody gets for the time being, so that there is something left to do.
         var reserved: Int
 
@@ -57,6 +59,10 @@ extension FlakyQueue.State {
         // A token is good for 40 requests.
         guard request.headers["Authorization"] == "Bearer \(tokens)", seen.count < 40 * tokens else {
             return .status(401, headers: ["WWW-Authenticate": "Bearer"])
+        }
+        if request.path == "/rule" {
+            rules += 1
+            return .response(headers: ["Cache-Control": "public, max-age=60"], body: "backwards")
         }
         let isNew = seen.insert(request.path + (request.headers["Idempotency-Key"] ?? "")).inserted
         if isNew, seen.count % 7 == 0 { return .status(503, headers: ["Retry-After": "0"]) }

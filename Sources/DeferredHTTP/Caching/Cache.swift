@@ -94,10 +94,7 @@ public struct Cache: HTTPLink {
     ) {
         let stopwatch = Stopwatch(clock)
         let instant: @Sendable () -> CacheInstant = {
-            CacheInstant(
-                wall: Int64((now().timeIntervalSince1970 * 1_000).rounded()),
-                steady: stopwatch.elapsed.milliseconds
-            )
+            CacheInstant(wall: now(), steady: stopwatch.elapsed)
         }
         core = CacheCore(storage.makeStore(instant), servesErrors: servesStaleOnError, now: instant)
     }
@@ -155,12 +152,5 @@ public struct Cache: HTTPLink {
         public internal(set) var damaged = 0
         /// The number of bytes that are stored.
         public internal(set) var bytes: Int64 = 0
-    }
-}
-
-extension Duration {
-    fileprivate var milliseconds: Int64 {
-        let (seconds, attoseconds) = components
-        return seconds * 1_000 + attoseconds / 1_000_000_000_000_000
     }
 }

@@ -258,6 +258,19 @@ struct CacheTests {
         #expect(chain.load(.cacheable()).responseNow?.source == .validated(age: .zero))
     }
 
+    @Test func `clocks beyond all numbers do no harm`() {
+        let stub = StubLoader { _ in .response(headers: ["Cache-Control": "max-age=10"], body: "one") }
+        let wall = Lock(Date())
+        let clock = ManualClock()
+        let chain = Cache(.memory(), now: { wall.withLock { $0 } }, clock: clock) --> stub
+        for seconds in [0, .infinity, -.infinity, .nan, 1e300, -1e300, .greatestFiniteMagnitude] {
+            wall.withLock { $0 = Date(timeIntervalSince1970: seconds) }
+            for _ in 0..<2 { #expect(chain.load(.cacheable()).textNow == "one") }
+            clock.advance(by: .seconds(Int64.max / 64))
+            for _ in 0..<2 { #expect(chain.load(.cacheable()).textNow == "one") }
+        }
+    }
+
     @Test func `a request without a host, and one with another method, pass by`() {
         let stub = StubLoader(.response(headers: ["Cache-Control": "max-age=9"]))
         let cache = clock.cache()

@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// A point in time by two clocks, each of which sees what the other misses.
 ///
 /// The wall clock survives the process, and is what `Date` and `Expires` refer to; but it can be set. The steady clock
@@ -21,4 +23,20 @@ struct CacheInstant: Sendable, Equatable {
 
     /// True if the wall clock was set back since `earlier`, so that a time between them can't be known.
     func isBefore(_ earlier: CacheInstant) -> Bool { wall < earlier.wall }
+}
+
+extension CacheInstant {
+    /// Milliseconds that can be added and subtracted a few times: 140,000 years.
+    private static let limit: Int64 = 1 << 52
+
+    /// The instant that two clocks show, whatever they show.
+    init(wall: Date, steady: Duration) {
+        let milliseconds = (wall.timeIntervalSince1970 * 1_000).rounded()
+        let (seconds, attoseconds) = steady.components
+        self.init(
+            wall: milliseconds.isNaN ? 0 : Int64(min(max(milliseconds, -Double(Self.limit)), Double(Self.limit))),
+            steady: min(max(seconds, -Self.limit / 1_000), Self.limit / 1_000) * 1_000
+                + attoseconds / 1_000_000_000_000_000
+        )
+    }
 }

@@ -235,6 +235,12 @@ extension CacheCore {
 
         /// Delivers a body that is stored while it is read.
         private func keep(_ response: HTTPResponse, _ stream: HTTPBodyStream, _ head: StoredHead) {
+            // A cancellation that came with the head may have ended the body, which is for nobody else then.
+            if query.task.isCancelled {
+                close()
+                query.task.complete(with: .success(response))
+                return core.end(self, .cancelled)
+            }
             guard let ticket, let writer = core.store.writer(query.key, head, ticket) else {
                 return finish(response)
             }

@@ -183,6 +183,32 @@ struct CacheStreamTests {
         }
     }
 
+    @Test func `a stream whose request is cancelled as its head arrives is for nobody else`() async throws {
+        for cache in caches() {
+            let stub = StubLoader(
+                .pending.ignoringCancellation(),
+                .response(headers: headers(3)) {
+                    HTTPBodyStream(
+                        AsyncStream<Data> { continuation in
+                            continuation.yield(Data("one".utf8))
+                            continuation.finish()
+                        }
+                    )
+                }
+            )
+            let chain = cache --> stub
+            let (first, second) = (chain.load(.cacheable().streamed()), chain.load(.cacheable().streamed()))
+            try await eventually { stub.tasksInFlight.count == 1 }
+            let sent = stub.tasksInFlight[0]
+            first.cancel()
+            let cut = HTTPBodyStream(AsyncThrowingStream<Data, any Error> { $0.finish(throwing: CancellationError()) })
+            sent.complete(
+                with: .success(HTTPResponse(request: sent.request, status: .ok, headers: headers(3), stream: cut))
+            )
+            #expect(try await second.get().stream?.collect() == Data("one".utf8))
+        }
+    }
+
     @Test func `a transfer that fails fails for all, and nothing is stored`() async throws {
         for cache in caches() {
             let failing = AsyncThrowingStream<Data, any Error>.makeStream()

@@ -69,14 +69,14 @@ struct CachingSnippets {
     }
 
     @Test func `On disk`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 131)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 132)
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: folder) }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 135)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 136)
         let cache = Cache(.disk(at: folder, capacity: 256 << 20))
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 138)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 139)
         let server = StubLoader(.response(headers: ["Cache-Control": "max-age=60"], body: "Ada"))
         var first = cache
         first.next = server
@@ -89,21 +89,21 @@ struct CachingSnippets {
     }
 
     @Test func `What the cache did`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 162)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 163)
         let cache = Cache(.memory())
         let statistics = cache.statistics
         print("\(statistics.hits) hits, \(statistics.validated) validated, \(statistics.misses) misses, \(statistics.bytes) bytes")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 167)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 168)
         #expect(statistics.hits == 0 && statistics.bytes == 0)
 #sourceLocation()
     }
 
     @Test func `Redirects`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 191)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 192)
         let chain = FollowRedirects() --> Cache(.memory()) --> URLSessionLoader()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 194)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 195)
         #expect(chain.next is Cache)
 #sourceLocation()
     }

@@ -74,7 +74,7 @@ extension CacheCore {
                 if !query.asked.method.isSafe, mayHaveArrived { core.invalidate(query.key) }
                 close()
                 fail(error)
-                core.end(self, error.code == .cancelled ? .cancelled : .failed(error))
+                core.end(self, error.code == .cancelled ? .cancelled : .failed(error, query.task.request))
             case .success(let response):
                 if response.isOutage, deliverFallback(else: response) {
                     response.stream?.cancel()

@@ -139,7 +139,12 @@ final class CacheCore: Sendable {
             switch end {
             case .arrived: self.lookUp(query, joins: false, after: flight)
             case .cancelled: self.lookUp(query)
-            case .failed(let error): alone.fail(error)
+            case .failed(let error, let request):
+                if query.task.request.hasOptions(of: request) {
+                    alone.fail(error)
+                } else {
+                    self.lookUp(query, joins: false)
+                }
             case .sharing(let body): self.share(body, flight, query)
             }
         }
@@ -188,7 +193,7 @@ final class CacheCore: Sendable {
         guard query.asked.method == .get, !query.asked.directives.flags.contains(.noCache) else {
             return nil
         }
-        return FlightKey(key: query.key, headers: query.asked.headers)
+        return FlightKey(key: query.key, headers: query.asked.headers, timeout: query.task.request.timeout)
     }
 
     /// Asks the server about a stale response that is the answer meanwhile: once for all who get it.
@@ -199,7 +204,7 @@ final class CacheCore: Sendable {
         request.cachePolicy = .standard
         let task = HTTPTask(request)
         let asked = CacheRequest(.get, request.headers)
-        let key = FlightKey(key: query.key, headers: asked.headers)
+        let key = FlightKey(key: query.key, headers: asked.headers, timeout: request.timeout)
         guard request.method == .get,
             let flight = flights.lead(key, now(), of: task.execution.reporter)
         else { return }

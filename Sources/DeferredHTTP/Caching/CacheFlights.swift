@@ -19,6 +19,20 @@ final class CacheFlight: Sendable {
 struct FlightKey: Hashable, Sendable {
     let key: CacheKey
     let headers: HTTPHeaders
+    /// Whoever waits doesn't wait longer, or fail sooner, than its own request would.
+    let timeout: Duration?
+}
+
+extension HTTPRequest {
+    /// Returns whether loaders below a cache treat this request as another one, as far as options say.
+    func hasOptions(of other: HTTPRequest) -> Bool {
+        var (one, other) = (self, other)
+        // Whether the same bytes are wanted in memory, in a file or as a stream is no difference.
+        (one.delivery, other.delivery) = (.data, .data)
+        (one.cachePolicy, other.cachePolicy) = (.standard, .standard)
+        guard let options = one.options.comparable else { return false }
+        return options == other.options.comparable
+    }
 }
 
 /// The requests in flight, and those that wait for them.
@@ -29,7 +43,8 @@ final class CacheFlights: Sendable {
         case arrived
         /// The request was cancelled: one of those that waited has to be sent in its place.
         case cancelled
-        case failed(HTTPError)
+        /// The request failed. Those that were to be treated in the same way have failed, too; the others go on alone.
+        case failed(HTTPError, HTTPRequest)
         /// The body of the response is on its way to all that wait.
         case sharing(SharedBody)
     }

@@ -90,6 +90,23 @@ struct CacheFlightsTests {
         #expect(tasks.allSatisfy { $0.codeNow == .timedOut } && stub.requests.count == 1)
     }
 
+    @Test func `a failure is not shared with requests that were to be treated in another way`() {
+        let stub = StubLoader()
+        let chain = clock.cache() --> stub
+        var (never, short) = (HTTPRequest.cacheable(), HTTPRequest.cacheable())
+        never.retryStrategy = .never
+        short.timeout = .seconds(1)
+        let first = chain.load(never)
+        let others = (0..<3).map { _ in chain.load(.cacheable()) } + [chain.load(.cacheable().streamed())]
+        #expect(stub.requests.count == 1)
+        chain.load(short)
+        #expect(stub.requests.count == 2)
+        stub.tasksInFlight[0].fail(.timedOut)
+        #expect(first.codeNow == .timedOut && others.allSatisfy { !$0.isFilled })
+        for task in stub.tasksInFlight { task.succeed(.ok, headers: fresh) }
+        #expect(others.allSatisfy { $0.statusNow == .ok })
+    }
+
     @Test func `when the request that was sent is cancelled, the next one is sent in its place`() {
         let stub = StubLoader()
         let chain = clock.cache() --> stub

@@ -275,12 +275,14 @@ final class CacheCore: Sendable {
         let delivery = Delivery(stored, reuse, source, query.task.request)
         let isHeld = store.isBlocking
         if isHeld { query.beginWaiting() }
-        delivery.makeResponse { response in
+        // Without the task, whose result has the stream.
+        let remove: @Sendable () -> Void = { [store, key = query.key] in store.removeDamaged(key, stored) }
+        delivery.makeResponse(onDamage: remove) { response in
             if isHeld { query.endWaiting() }
             if let response {
                 query.task.complete(with: .success(response))
             } else {
-                self.store.removeDamaged(query.key, stored)
+                remove()
                 isDamaged()
             }
         }

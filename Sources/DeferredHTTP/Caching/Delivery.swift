@@ -34,10 +34,20 @@ struct Delivery: Sendable {
     }
 
     /// Calls `body` with the response, or with `nil` if the stored bytes are damaged.
-    func makeResponse(_ body: @escaping @Sendable (HTTPResponse?) -> Void) {
+    ///
+    /// - Parameter onDamage: Called if that turns out later, while a stream is read.
+    func makeResponse(
+        onDamage: @escaping @Sendable () -> Void,
+        _ body: @escaping @Sendable (HTTPResponse?) -> Void
+    ) {
         switch request.delivery {
         case .stream:
-            body(response(.stream(range.isEmpty ? .empty : StoredPieces(stored.body, range).stream)))
+            if range.isEmpty { return body(response(.stream(.empty))) }
+            // Another process may have removed the body since the head was read: what was opened once stays readable.
+            let pieces = StoredPieces(stored.body, range, onDamage)
+            stored.body.read(pieces.piece(at: range.lowerBound)) { first in
+                body(first.map { response(.stream(pieces.stream(after: $0))) })
+            }
         case .file(let file, _) where status.isSuccess:
             if range == 0..<stored.head.extent.count {
                 stored.body.copy(to: file) { body($0 ? response(.file(file)) : nil) }
@@ -90,30 +100,47 @@ private struct StoredPieces: AsyncSequence, Sendable {
     private static let pieceSize: Int64 = 1 << 16
     private let body: any StoredBody
     private let range: Range<Int64>
+    private let onDamage: @Sendable () -> Void
+    private var first = Data()
 
-    init(_ body: any StoredBody, _ range: Range<Int64>) {
-        (self.body, self.range) = (body, range)
+    init(_ body: any StoredBody, _ range: Range<Int64>, _ onDamage: @escaping @Sendable () -> Void) {
+        (self.body, self.range, self.onDamage) = (body, range, onDamage)
     }
 
-    var stream: HTTPBodyStream { HTTPBodyStream(self) }
+    /// Returns the range up to the end of a block, so that each is read and checked once.
+    func piece(at position: Int64) -> Range<Int64> {
+        position..<Swift.min((position / Self.pieceSize + 1) * Self.pieceSize, range.upperBound)
+    }
 
-    func makeAsyncIterator() -> Iterator { Iterator(body: body, range: range, position: range.lowerBound) }
+    /// - Parameter first: The first piece.
+    func stream(after first: Data) -> HTTPBodyStream {
+        var copy = self
+        copy.first = first
+        return HTTPBodyStream(copy)
+    }
+
+    func makeAsyncIterator() -> Iterator { Iterator(pieces: self, position: range.lowerBound) }
 
     struct Iterator: AsyncIteratorProtocol {
-        let body: any StoredBody
-        let range: Range<Int64>
+        var pieces: StoredPieces
         var position: Int64
 
         mutating func next() async throws -> Data? {
-            guard position < range.upperBound else { return nil }
-            // Up to the end of a block, so that each is read and checked once.
-            let end = Swift.min((position / StoredPieces.pieceSize + 1) * StoredPieces.pieceSize, range.upperBound)
-            let piece = position..<end
-            let bytes = await withCheckedContinuation { continuation in
-                body.read(piece) { continuation.resume(returning: $0) }
+            guard position < pieces.range.upperBound else { return nil }
+            let piece = pieces.piece(at: position)
+            if position == pieces.range.lowerBound {
+                position = piece.upperBound
+                defer { pieces.first = Data() }
+                return pieces.first
             }
-            guard let bytes else { throw Damaged() }
-            position = end
+            let bytes = await withCheckedContinuation { continuation in
+                pieces.body.read(piece) { continuation.resume(returning: $0) }
+            }
+            guard let bytes else {
+                pieces.onDamage()
+                throw Damaged()
+            }
+            position = piece.upperBound
             return bytes
         }
     }

@@ -195,6 +195,36 @@ struct DiskStoreTests {
         try check(nil)
     }
 
+    @Test func `a stream of a body that has gone, or is cut, is a miss`() async throws {
+        for isGone in [true, false] {
+            let stub = StubLoader(answer, .response(body: "two"))
+            store(cache() --> stub)
+            for name in try files("b-") {
+                try FileManager.default.removeItem(atPath: path + "/" + name)
+                if !isGone { try Data("on".utf8).write(to: URL(filePath: path + "/" + name)) }
+            }
+            let response = try await (cache() --> stub).load(.cacheable().streamed()).get()
+            let bytes = try await response.stream?.collect() ?? response.body
+            #expect(bytes == Data("two".utf8) && response.source == .network)
+            await cache().removeAll().value
+        }
+    }
+
+    @Test func `damage that is found while a stream is read removes the response`() async throws {
+        let large = String(repeating: "x", count: 100_000)
+        let stub = StubLoader(.response(headers: ["Cache-Control": "max-age=10"], body: large), .response(body: "two"))
+        store(cache(capacity: 10 << 20) --> stub)
+        for name in try files("b-") {
+            let file = URL(filePath: path + "/" + name)
+            try (Data(contentsOf: file).dropLast() + Data("y".utf8)).write(to: file)
+        }
+        let cache = cache(capacity: 10 << 20)
+        let chain = cache --> stub
+        let stream = try #require(try await chain.load(.cacheable().streamed()).get().stream)
+        await #expect(throws: (any Error).self) { try await stream.collect() }
+        #expect(try await chain.load(.cacheable()).get().text == "two" && cache.statistics.damaged == 1)
+    }
+
     @Test func `damage is counted`() throws {
         let (text, count, cache) = try reply { path in
             for name in try files("b-") { try Data("twO".utf8).write(to: URL(filePath: path + "/" + name)) }

@@ -102,8 +102,9 @@ package final class ResponseHead: Sendable {
         switch source {
         case .lines(let fields, _):
             var result: String?
-            for field in fields where HTTPToken.areEqualWithoutCase(field.name, name) {
-                if result == nil { result = field.value } else { result?.append(", " + field.value) }
+            for index in fields.indices where HTTPToken.areEqualWithoutCase(fields[index].name, name) {
+                let value = fields[index].value
+                if result == nil { result = value } else { result?.append(", " + value) }
             }
             return result
         case .platform(let response):
@@ -135,13 +136,33 @@ package final class ResponseHead: Sendable {
 
     private func makeResponse(_ fields: [Field], _ version: String) -> HTTPURLResponse? {
         guard let url else { return nil }
-        var merged: [String: Field] = [:]
-        merged.reserveCapacity(fields.count)
-        for field in fields {
-            let key = field.name.lowercased()
-            if merged[key]?.value.append(", " + field.value) == nil { merged[key] = field }
+        let merged = Self.merged(fields)
+        return HTTPURLResponse(url: url, statusCode: status, httpVersion: version, headerFields: merged)
+    }
+
+    /// The most fields whose names are compared with one another. A lower-case copy of each costs more for so few.
+    private static let mostCompared = 32
+
+    /// Returns the values by name. Those of one name are joined by commas, under the spelling that came first.
+    private static func merged(_ fields: [Field]) -> [String: String] {
+        var result = [String: String](minimumCapacity: fields.count)
+        var spellings: [String: String] = [:]
+        for index in fields.indices {
+            let field = fields[index]
+            let first: String?
+            if fields.count <= mostCompared {
+                first = fields[..<index].first { HTTPToken.areEqualWithoutCase($0.name, field.name) }?.name
+            } else {
+                let key = field.name.lowercased()
+                first = spellings[key]
+                if first == nil { spellings[key] = field.name }
+            }
+            if let first {
+                result[first]?.append(", " + field.value)
+            } else {
+                result[field.name] = field.value
+            }
         }
-        let byName = Dictionary(uniqueKeysWithValues: merged.values.map { ($0.name, $0.value) })
-        return HTTPURLResponse(url: url, statusCode: status, httpVersion: version, headerFields: byName)
+        return result
     }
 }

@@ -20,6 +20,9 @@ final class LibcurlHandle {
     private let socketError: UnsafeMutablePointer<Int32>
     private var headers: UnsafeMutablePointer<libcurl_slist>?
 
+    /// True if ``headers`` are those of a request without any of its own.
+    private var hasPlainHeaders = false
+
     /// - Returns: nil if no memory is available.
     init?(_ options: LibcurlOptions) {
         guard let easy = libcurl_easy_create() else { return nil }
@@ -178,11 +181,15 @@ final class LibcurlHandle {
     }
 
     private func setHeaders(of request: URLRequest, hasBody: Bool) {
+        let fields = request.allHTTPHeaderFields ?? [:]
+        let isPlain = fields.isEmpty && !hasBody
+        if isPlain, hasPlainHeaders { return }
+        hasPlainHeaders = isPlain
         libcurl_slist_free(headers)
         headers = nil
         var hasCodings = false
         var hasExpectation = false
-        for (name, value) in request.allHTTPHeaderFields ?? [:] {
+        for (name, value) in fields {
             switch name.lowercased() {
             // It equals the body's length: otherwise the request would have been refused.
             case "content-length": continue

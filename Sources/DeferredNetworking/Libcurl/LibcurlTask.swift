@@ -54,16 +54,22 @@ final class LibcurlTask: EngineTask {
 
     /// Returns the authority of a URL without credentials and without the scheme's own port, marked if it is secure.
     static func key(of url: URL) -> String {
-        let text = url.absoluteString.utf8
-        let isSecure = text.starts(with: "https:".utf8)
-        var authority = text.dropFirst(isSecure ? 8 : 7).prefix { !"/?#".utf8.contains($0) }
-        if let delimiter = authority.lastIndex(of: UInt8(ascii: "@")) {
-            authority = authority[authority.index(after: delimiter)...]
+        var text = url.absoluteString
+        return text.withUTF8 { text in
+            let isSecure = text.starts(with: "https:".utf8)
+            var authority = text.dropFirst(isSecure ? 8 : 7).prefix {
+                $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#")
+            }
+            if let delimiter = authority.lastIndex(of: UInt8(ascii: "@")) {
+                authority = authority[authority.index(after: delimiter)...]
+            }
+            let port = isSecure ? ":443" : ":80"
+            if authority.suffix(port.utf8.count).elementsEqual(port.utf8) {
+                authority = authority.dropLast(port.utf8.count)
+            }
+            let host = String(decoding: authority, as: UTF8.self).lowercased()
+            return isSecure ? "s" + host : host
         }
-        let port = isSecure ? ":443" : ":80"
-        if authority.reversed().starts(with: port.utf8.reversed()) { authority = authority.dropLast(port.utf8.count) }
-        let host = String(Substring(authority)).lowercased()
-        return isSecure ? "s" + host : host
     }
 
     func resume() {

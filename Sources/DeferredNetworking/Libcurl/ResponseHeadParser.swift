@@ -10,6 +10,9 @@ struct ResponseHeadParser {
         let description: String
     }
 
+    /// A line, or a part of one, within the lines that are kept.
+    private typealias Bytes = UnsafeBufferPointer<UInt8>
+
     private enum State {
         case statusLine
         case fields
@@ -19,6 +22,10 @@ struct ResponseHeadParser {
     /// The limit of libcurl, in the versions that have one.
     private static let largestHead = 300 << 10
     private static let mostLines = 10_000
+
+    /// The bytes and lines of an ordinary head, for which memory is reserved at once.
+    private static let usualSize = 512
+    private static let usualLines = 16
 
     private var state = State.statusLine
 
@@ -57,6 +64,10 @@ struct ResponseHeadParser {
                 description: "The response head has more than \(Self.mostLines) lines or \(Self.largestHead) bytes"
             )
         }
+        if ends.isEmpty {
+            bytes.reserveCapacity(Self.usualSize)
+            ends.reserveCapacity(Self.usualLines)
+        }
         bytes.append(contentsOf: content)
         ends.append(bytes.count)
         state = .fields
@@ -71,41 +82,43 @@ struct ResponseHeadParser {
     }
 
     private mutating func endHead() throws(Flaw) -> ResponseHead? {
-        let (version, status) = try Self.statusLine(bytes[..<(ends.first ?? 0)])
+        let (ends, url) = (ends, url)
+        let head = try bytes.withUnsafeBufferPointer { bytes throws(Flaw) in try Self.head(bytes, ends, of: url) }
+        if head == nil { reset() } else { state = .body }
+        return head
+    }
+
+    /// Returns the head with these lines, or nil for an interim one.
+    private static func head(_ bytes: Bytes, _ ends: [Int], of url: URL) throws(Flaw) -> ResponseHead? {
+        let (version, status) = try statusLine(Bytes(rebasing: bytes[..<(ends.first ?? 0)]))
         // A 101 is followed by a body.
-        guard status >= 200 || status == 101 else {
-            reset()
-            return nil
-        }
-        state = .body
+        guard status >= 200 || status == 101 else { return nil }
         var fields: [ResponseHead.Field] = []
         fields.reserveCapacity(ends.count - 1)
         for index in ends.indices.dropFirst() {
-            try Self.append(bytes[ends[index - 1]..<ends[index]], to: &fields)
+            try append(Bytes(rebasing: bytes[ends[index - 1]..<ends[index]]), to: &fields)
         }
         return ResponseHead(url: url, version: version, status: status, fields: fields)
     }
 
-    private static func statusLine(_ line: ArraySlice<UInt8>) throws(Flaw) -> (version: String, status: Int) {
-        let parts = line.split(separator: UInt8(ascii: " "), maxSplits: 2, omittingEmptySubsequences: false)
-        let versions = ["HTTP/1.1", "HTTP/1.0", "HTTP/2"]
-        guard parts.count >= 2, let version = versions.first(where: { parts[0].elementsEqual($0.utf8) }),
-            parts[1].count == 3, parts[1].allSatisfy(HTTPNumber.isDigit), !line.contains(0),
-            !line.contains(UInt8(ascii: "\r"))
+    private static func statusLine(_ line: Bytes) throws(Flaw) -> (version: String, status: Int) {
+        let space = UInt8(ascii: " ")
+        let end = line.firstIndex(of: space) ?? line.count
+        let version = ["HTTP/1.1", "HTTP/1.0", "HTTP/2"].first { line[..<end].elementsEqual($0.utf8) }
+        let digits = line.dropFirst(end + 1).prefix { $0 != space }
+        guard let version, digits.count == 3, digits.allSatisfy(HTTPNumber.isDigit), !hasControls(line)
         else { throw Flaw(description: "The response's status line is malformed: \(quoted(line))") }
-        let status = parts[1].reduce(0) { $0 * 10 + Int($1 - 0x30) }
+        let status = digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
         guard status >= 100 else { throw Flaw(description: "The response has the invalid status \(status)") }
         return (version, status)
     }
 
-    private static func quoted(_ line: ArraySlice<UInt8>) -> String {
+    private static func quoted(_ line: Bytes) -> String {
         DisplayText.quoted(String(decoding: line.prefix(80), as: UTF8.self))
     }
 
-    private static func append(_ line: ArraySlice<UInt8>, to fields: inout [ResponseHead.Field]) throws(Flaw) {
-        guard !line.contains(0), !line.contains(UInt8(ascii: "\r")) else {
-            throw flaw("has a line that contains NUL or CR", line)
-        }
+    private static func append(_ line: Bytes, to fields: inout [ResponseHead.Field]) throws(Flaw) {
+        guard !hasControls(line) else { throw flaw("has a line that contains NUL or CR", line) }
         if let first = line.first, isBlank(first) {
             // Obsolete folding: RFC 9112, section 5.2.
             guard let last = fields.indices.last else { throw flaw("begins with a folded line", line) }
@@ -113,32 +126,35 @@ struct ResponseHeadParser {
             return
         }
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { throw flaw("has a line without a colon", line) }
-        let name = line[..<colon]
+        let name = Bytes(rebasing: line[..<colon])
         guard !name.isEmpty, name.allSatisfy(isVisible) else { throw flaw("has a field with an invalid name", line) }
-        fields.append(ResponseHead.Field(name: text(name), value: text(trimmed(line[(colon + 1)...]))))
+        let value = trimmed(Bytes(rebasing: line[(colon + 1)...]))
+        fields.append(ResponseHead.Field(name: text(name), value: text(value)))
     }
+
+    /// Returns whether a line contains NUL or CR.
+    private static func hasControls(_ line: Bytes) -> Bool { line.contains { $0 == 0 || $0 == UInt8(ascii: "\r") } }
 
     private static func isVisible(_ byte: UInt8) -> Bool { (0x21...0x7E).contains(byte) }
 
     private static func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
 
-    private static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-        var result = bytes
-        while let first = result.first, isBlank(first) { result.removeFirst() }
-        while let last = result.last, isBlank(last) { result.removeLast() }
-        return result
+    private static func trimmed(_ bytes: Bytes) -> Bytes {
+        var (start, end) = (0, bytes.count)
+        while start < end, isBlank(bytes[start]) { start += 1 }
+        while start < end, isBlank(bytes[end - 1]) { end -= 1 }
+        return Bytes(rebasing: bytes[start..<end])
     }
 
     /// Decodes UTF-8 if it is valid, and otherwise ISO 8859-1, in which every byte is valid.
-    private static func text(_ bytes: ArraySlice<UInt8>) -> String {
+    private static func text(_ bytes: Bytes) -> String {
         // Nearly all texts are ASCII, and validation takes several times as long.
-        let isASCII = bytes.withUnsafeBufferPointer { $0.reduce(0, |) < 0x80 }
-        if isASCII { return bytes.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) } }
+        if bytes.reduce(0, |) < 0x80 { return String(decoding: bytes, as: UTF8.self) }
         return String(validating: bytes, as: UTF8.self)
             ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
     }
 
-    private static func flaw(_ what: String, _ line: ArraySlice<UInt8>) -> Flaw {
+    private static func flaw(_ what: String, _ line: Bytes) -> Flaw {
         Flaw(description: "The response head \(what): \(quoted(line))")
     }
 }

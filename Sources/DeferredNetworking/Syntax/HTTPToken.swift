@@ -8,7 +8,12 @@ package enum HTTPToken {
     /// Returns whether two field names differ at most in case.
     package static func areEqualWithoutCase(_ one: String, _ other: String) -> Bool {
         guard one.utf8.count == other.utf8.count else { return false }
-        return one == other || zip(one.utf8, other.utf8).allSatisfy { lowercased($0) == lowercased($1) }
+        if one == other { return true }
+        var rest = other.utf8.makeIterator()
+        for byte in one.utf8 {
+            guard let next = rest.next(), lowercased(byte) == lowercased(next) else { return false }
+        }
+        return true
     }
 
     /// Returns an ASCII letter in lower case, and any other byte unchanged.

@@ -13,6 +13,9 @@ package final class DataSink: TransferSink, @unchecked Sendable {
 
     private var body = Data()
 
+    /// The number of bytes that the head announced, unless they have been reserved.
+    private var announced: Int64?
+
     /// - Parameter limit: the largest body, in bytes; a larger one ends in `URLClientError.bodyTooLarge`.
     package init(
         limit: Int64? = nil,
@@ -26,8 +29,7 @@ package final class DataSink: TransferSink, @unchecked Sendable {
 
     package func receive(head: ResponseHead) throws {
         body = Data()
-        guard let length = head.value(of: "Content-Length").flatMap(HTTPNumber.parse) else { return }
-        body.reserveCapacity(Int(min(length, Int64(Self.largestReservation))))
+        announced = head.value(of: "Content-Length").flatMap(HTTPNumber.parse)
     }
 
     package func receive(bytes: Data) throws {
@@ -35,7 +37,14 @@ package final class DataSink: TransferSink, @unchecked Sendable {
             body = Data()
             throw URLClientError.bodyTooLarge(limit: limit)
         }
-        body.append(bytes)
+        guard let announced = announced.take() else { return body.append(bytes) }
+        if bytes.count >= announced {
+            // Not copied.
+            body = bytes
+        } else {
+            body.reserveCapacity(Int(min(announced, Int64(Self.largestReservation))))
+            body.append(bytes)
+        }
     }
 
     package func report(_ progress: BodyProgress) {

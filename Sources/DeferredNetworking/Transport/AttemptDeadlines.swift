@@ -29,6 +29,11 @@ final class AttemptDeadlines: Sendable {
         }
     }
 
+    /// The deadline that expires first.
+    private enum Reason {
+        case noHead, silence
+    }
+
     /// Foundation's default: the caller has not chosen a time-out for the request.
     private static let defaultTimeout: TimeInterval = 60
 
@@ -112,21 +117,26 @@ final class AttemptDeadlines: Sendable {
     private func check() {
         if let isForgiven = state.withLock({ $0.isForgiven }), isForgiven() { noteActivity() }
         let now = stopwatch.elapsed
-        let verdict = state.withLock { state -> (expire: (@Sendable (any Error) -> Void)?, reason: String)? in
+        let verdict = state.withLock { state -> (expire: (@Sendable (any Error) -> Void)?, reason: Reason)? in
             if state.isWaiting { state.lastActivity = max(state.lastActivity, now) }
             guard let (time, reason) = nextDeadline(state), time <= now else { return nil }
             return (state.expire, reason)
         }
         guard let verdict else { return arm() }
-        verdict.expire?(URLError(.timedOut, failing: url, description: verdict.reason))
+        verdict.expire?(URLError(.timedOut, failing: url, description: description(of: verdict.reason)))
     }
 
-    private func nextDeadline(_ state: State) -> (time: Duration, reason: String)? {
+    private func nextDeadline(_ state: State) -> (time: Duration, reason: Reason)? {
         let silence = idle.flatMap { Self.deadline($0, after: state.lastActivity) }
-        if let head = state.headDeadline, silence.map({ head <= $0 }) ?? true {
-            return (head, "The response head did not arrive before the deadline")
+        if let head = state.headDeadline, silence.map({ head <= $0 }) ?? true { return (head, .noHead) }
+        return silence.map { ($0, .silence) }
+    }
+
+    private func description(of reason: Reason) -> String {
+        switch reason {
+        case .noHead: "The response head did not arrive before the deadline"
+        case .silence: "Nothing was sent or received for \(idle ?? .zero)"
         }
-        return silence.map { ($0, "Nothing was sent or received for \(idle ?? .zero)") }
     }
 
     /// Returns the end of `limit`; `nil` if it never comes.

@@ -38,6 +38,26 @@ struct LibcurlEngineTests {
         }
     }
 
+    @Test func `a handle sends each request's own fields, whatever the one before it had`() async throws {
+        let server = try LoopbackServer { _ in .response(body: "") }
+        defer { server.stop() }
+        let client = Self.client { $0.maximumConnectionsPerHost = 1 }
+        let plain = URLRequest(url: server.url("/"))
+        let tagged = URLRequest(server.url("/")) { $0.setValue("1", forHTTPHeaderField: "X-Tag") }
+        let coded = URLRequest(server.url("/")) { $0.setValue("gzip", forHTTPHeaderField: "Accept-Encoding") }
+        let posted = URLRequest(server.url("/")) {
+            $0.httpMethod = "POST"; $0.httpBody = Data("1".utf8)
+        }
+        for request in [plain, plain, tagged, plain, coded, plain, posted, plain] {
+            _ = try await client.begin(request).get()
+        }
+        #expect(server.requests.map { $0.headers["X-Tag"] } == [nil, nil, "1", nil, nil, nil, nil, nil])
+        let codings = server.requests.map { $0.headers["Accept-Encoding"] }
+        #expect(
+            codings[4] == "gzip" && codings.indices.allSatisfy { $0 == 4 || codings[$0] == ContentDecoder.accepted }
+        )
+    }
+
     // MARK: Limits
 
     @Test func `a host that never answers takes nothing from another one`() async throws {

@@ -86,48 +86,48 @@ public struct URLSessionLoader: HTTPLoader {
         switch request.delivery {
         case .data:
             let direction: BodyProgress.Direction = body.isEmpty ? .received : .sent
-            task.follow(
-                transport.gather(checked.request, checked, options: options, counting: direction, in: reporter) {
-                    body,
-                    head in
-                    HTTPResponse(request: request, head: head, .data(body))
-                }
+            let transfer = transport.gather(
+                checked.request,
+                checked,
+                options: options,
+                counting: direction,
+                in: reporter
             )
+            task.follow(transfer) { HTTPResponse(request: request, head: $0.head, .data($0.body)) }
         case .stream:
-            task.follow(
-                transport.stream(checked.request, checked, options: options, in: reporter) { head, body in
-                    let stream = HTTPBodyStream(body, isWoken: true, onCancel: { body.cancel() }) { error in
-                        error is CancellationError ? error : HTTPError(error, request: request)
-                    }
-                    return HTTPResponse(request: request, head: head, .stream(stream))
+            let transfer = transport.stream(checked.request, checked, options: options, in: reporter)
+            task.follow(transfer) { body, head in
+                let stream = HTTPBodyStream(body, isWoken: true, onCancel: { body.cancel() }) { error in
+                    error is CancellationError ? error : HTTPError(error, request: request)
                 }
-            )
+                return HTTPResponse(request: request, head: head, .stream(stream))
+            }
         case .file(let file, let resuming):
-            task.follow(
-                transport.download(
-                    checked.request,
-                    checked,
-                    to: file,
-                    resuming: resuming,
-                    options: options,
-                    in: reporter
-                ) {
-                    head in
-                    HTTPResponse(request: request, head: head, .file(file))
-                }
+            let transfer = transport.download(
+                checked.request,
+                checked,
+                to: file,
+                resuming: resuming,
+                options: options,
+                in: reporter
             )
+            task.follow(transfer) { HTTPResponse(request: request, head: $0, .file(file)) }
         }
     }
 }
 
 extension HTTPTask {
-    /// Completes the task with the result of `transfer`, and cancels `transfer` with the task.
-    fileprivate func follow(_ transfer: DeferredTask.Task<HTTPResponse>) {
+    /// Completes the task with the response that `make` makes of the result of `transfer`, and cancels `transfer` with the
+    /// task.
+    fileprivate func follow<Value>(
+        _ transfer: DeferredTask.Task<Value>,
+        as make: @escaping @Sendable (Value) -> HTTPResponse
+    ) {
         addCancellationHandler { transfer.cancel() }
         transfer.upon(.immediate) { result in
             switch result {
-            case .success(let response):
-                self.complete(with: .success(response))
+            case .success(let value):
+                self.complete(with: .success(make(value)))
             case .failure(let error):
                 // Downloads refuse statuses by themselves. In a chain, these are responses.
                 if let refused = (error as? URLClientError).flatMap({ HTTPResponse($0, self.request) }) {

@@ -31,7 +31,7 @@ extension URLClient {
     ) -> Task<(URL, HTTPURLResponse)> {
         transport.download(
             request,
-            try CheckedRequest(request, hasCache: transport.hasCache),
+            { () throws(URLClientError) in try CheckedRequest(request, hasCache: transport.hasCache) },
             to: destination,
             resuming: resuming,
             options: options,

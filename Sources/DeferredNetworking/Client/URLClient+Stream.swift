@@ -25,12 +25,13 @@ extension URLClient {
     public func stream(_ request: URLRequest, options: RequestOptions = .init()) -> Task<StreamingResponse> {
         transport.stream(
             request,
-            try CheckedRequest(request, hasCache: transport.hasCache),
+            { () throws(URLClientError) in try CheckedRequest(request, hasCache: transport.hasCache) },
             options: options,
             policies: policies(options),
-            in: ProgressReporter(unit: .bytes)
+            in: ProgressReporter(unit: .bytes),
+            requiring: { _ = try $0.httpResponse() }
         ) {
-            StreamingResponse(head: try $0.httpResponse(), body: $1)
+            StreamingResponse(head: try $1.httpResponse(), body: $0)
         }
     }
 

@@ -86,7 +86,7 @@ public final class URLClient: Sendable {
     ) -> Task<(Data, HTTPURLResponse)> {
         transport.gather(
             request,
-            try CheckedRequest(request, body: body, hasCache: transport.hasCache),
+            { () throws(URLClientError) in try CheckedRequest(request, body: body, hasCache: transport.hasCache) },
             options: options,
             policies: policies(options),
             counting: direction,

@@ -3,9 +3,9 @@ import Foundation
 /// Delivers a response as soon as its head has arrived, and then its bytes as they arrive.
 ///
 /// SAFETY: a sink has one transfer, which calls it in order and never twice at once, and whose lock orders the calls.
-final class StreamSink<Value: Sendable>: TransferSink, @unchecked Sendable {
-    private let attempt: Attempt<Value>
-    private let make: @Sendable (ResponseHead, StreamingResponse.Body) throws -> Value
+final class StreamSink: TransferSink, @unchecked Sendable {
+    private let attempt: Attempt
+    private let check: @Sendable (ResponseHead) throws -> Void
     private let buffer: StreamBuffer
     private let onProgress: @Sendable (BodyProgress) -> Void
     private var isDelivered = false
@@ -13,13 +13,14 @@ final class StreamSink<Value: Sendable>: TransferSink, @unchecked Sendable {
     /// The body of a response that leads to a retry or to another attempt with a credential.
     private var refused: RefusedBody?
 
+    /// - Parameter check: Throws if a response with this head can't be a result.
     init(
-        _ attempt: Attempt<Value>,
+        _ attempt: Attempt,
         onProgress: @escaping @Sendable (BodyProgress) -> Void,
-        as make: @escaping @Sendable (ResponseHead, StreamingResponse.Body) throws -> Value
+        check: @escaping @Sendable (ResponseHead) throws -> Void
     ) {
         self.attempt = attempt
-        self.make = make
+        self.check = check
         let configuration = attempt.owner.transport.configuration
         buffer = StreamBuffer(
             memoryLimit: configuration.streamBufferSize,
@@ -44,10 +45,10 @@ final class StreamSink<Value: Sendable>: TransferSink, @unchecked Sendable {
             refused = RefusedBody(of: head)
             return
         }
+        try check(head)
         let body = StreamingResponse.Body(buffer) { [owner = attempt.owner] in owner.cancel() }
-        let response = try make(head, body)
         isDelivered = true
-        attempt.deliver(response)
+        attempt.deliver(.stream(body, head))
     }
 
     func receive(bytes: Data) throws {

@@ -5,29 +5,71 @@ package import Foundation
 package import FoundationNetworking
 #endif
 
-/// The three ways to take a response. Their requests are checked by `check`, when their beginning has been reported.
+/// The three ways to take a response, for a chain of loaders. Their requests are checked by `check`, when their beginning
+/// has been reported.
 extension Transport {
     /// Begins a request whose response is gathered in memory, and reports the progress of the body in one direction.
-    ///
-    /// - Parameter make: Makes the result of the body and its head.
-    package func gather<Value: Sendable>(
+    package func gather(
         _ original: URLRequest,
         _ check: @autoclosure () throws(URLClientError) -> CheckedRequest,
         options: URLClient.RequestOptions,
-        policies: RequestPolicies = .none,
+        counting direction: BodyProgress.Direction,
+        in reporter: ProgressReporter
+    ) -> Task<(body: Data, head: ResponseHead)> {
+        gather(original, check, options: options, policies: .none, counting: direction, in: reporter) { ($0, $1) }
+    }
+
+    /// Begins a request whose response is read as it arrives, with any kind of request body.
+    package func stream(
+        _ original: URLRequest,
+        _ check: @autoclosure () throws(URLClientError) -> CheckedRequest,
+        options: URLClient.RequestOptions,
+        in reporter: ProgressReporter
+    ) -> Task<(body: StreamingResponse.Body, head: ResponseHead)> {
+        stream(original, check, options: options, policies: .none, in: reporter, requiring: { _ in }) { ($0, $1) }
+    }
+
+    /// Begins a download into a file, with any kind of request body. It succeeds once the file is complete.
+    package func download(
+        _ original: URLRequest,
+        _ check: @autoclosure () throws(URLClientError) -> CheckedRequest,
+        to destination: URL,
+        resuming: Bool,
+        options: URLClient.RequestOptions,
+        in reporter: ProgressReporter
+    ) -> Task<ResponseHead> {
+        download(
+            original,
+            check,
+            to: destination,
+            resuming: resuming,
+            options: options,
+            policies: .none,
+            in: reporter
+        ) { $0 }
+    }
+}
+
+/// The same three for a client: with policies, and with a value that `make` makes of the response.
+///
+/// For calls in this module, which are specialised for the type of the value.
+extension Transport {
+    func gather<Value: Sendable>(
+        _ original: URLRequest,
+        _ check: () throws(URLClientError) -> CheckedRequest,
+        options: URLClient.RequestOptions,
+        policies: RequestPolicies,
         counting direction: BodyProgress.Direction,
         in reporter: ProgressReporter,
         as make: @escaping @Sendable (Data, ResponseHead) throws -> Value
     ) -> Task<Value> {
         let limit = configuration.maximumBodySize
-        return begin(original, check, options: options, policies: policies, reporter: reporter) { attempt in
+        return begin(original, check, options: options, policies: policies, reporter: reporter) { response in
+            guard case .data(let body, let head) = response else { preconditionFailure("data became \(response)") }
+            return try make(body, head)
+        } start: { attempt in
             let sink = DataSink(limit: limit, onProgress: reporter.counting(direction)) { result in
-                attempt.end(
-                    with: Result {
-                        let (body, head) = try result.get()
-                        return try make(body, head)
-                    }
-                )
+                attempt.end(with: result.map { .data($0, $1) })
             }
             let transfer = attempt.transfer(
                 attempt.request,
@@ -37,19 +79,23 @@ extension Transport {
         }
     }
 
-    /// Begins a request whose response is read as it arrives, with any kind of request body.
-    ///
-    /// - Parameter make: Makes the result of the head and the body.
-    package func stream<Value: Sendable>(
+    /// - Parameter headCheck: Throws if a response with this head can't be a result.
+    func stream<Value: Sendable>(
         _ original: URLRequest,
-        _ check: @autoclosure () throws(URLClientError) -> CheckedRequest,
+        _ check: () throws(URLClientError) -> CheckedRequest,
         options: URLClient.RequestOptions,
-        policies: RequestPolicies = .none,
+        policies: RequestPolicies,
         in reporter: ProgressReporter,
-        as make: @escaping @Sendable (ResponseHead, StreamingResponse.Body) throws -> Value
+        requiring headCheck: @escaping @Sendable (ResponseHead) throws -> Void,
+        as make: @escaping @Sendable (StreamingResponse.Body, ResponseHead) throws -> Value
     ) -> Task<Value> {
-        begin(original, check, options: options, policies: policies, reporter: reporter) { attempt in
-            let sink = StreamSink(attempt, onProgress: reporter.counting(.received), as: make)
+        begin(original, check, options: options, policies: policies, reporter: reporter) { response in
+            guard case .stream(let body, let head) = response else {
+                preconditionFailure("a stream became \(response)")
+            }
+            return try make(body, head)
+        } start: { attempt in
+            let sink = StreamSink(attempt, onProgress: reporter.counting(.received), check: headCheck)
             let transfer = attempt.transfer(
                 attempt.request,
                 AttemptSink(sink, attempt, validation: attempt.validation)
@@ -58,28 +104,28 @@ extension Transport {
         }
     }
 
-    /// Begins a download into a file, with any kind of request body.
-    ///
-    /// - Parameter make: Makes the result of the response's head, once the file is complete.
-    package func download<Value: Sendable>(
+    func download<Value: Sendable>(
         _ original: URLRequest,
-        _ check: @autoclosure () throws(URLClientError) -> CheckedRequest,
+        _ check: () throws(URLClientError) -> CheckedRequest,
         to destination: URL,
         resuming: Bool,
         options: URLClient.RequestOptions,
-        policies: RequestPolicies = .none,
+        policies: RequestPolicies,
         in reporter: ProgressReporter,
         as make: @escaping @Sendable (ResponseHead) throws -> Value
     ) -> Task<Value> {
         let count = reporter.countingFile()
-        return begin(original, check, options: options, policies: policies, reporter: reporter) { attempt in
+        return begin(original, check, options: options, policies: policies, reporter: reporter) { response in
+            guard case .file(let head) = response else { preconditionFailure("a file became \(response)") }
+            return try make(head)
+        } start: { attempt in
             let download = Download(
                 attempt.request,
                 to: destination,
                 resuming: resuming,
                 onProgress: count,
                 start: { attempt.transfer($0, AttemptSink($1, attempt, validation: nil)) },
-                completion: { result in attempt.end(with: Result { try make(result.get()) }) }
+                completion: { result in attempt.end(with: result.map { .file($0) }) }
             )
             return { download.abort(with: $0) }
         }

@@ -29,7 +29,7 @@ package final class Transport: Sendable {
 
         /// Released once the client is closed and idle: connections stay open for as long as the engine exists.
         var engine: (any Engine)?
-        var requests: [UInt64: any AnyClientRequest] = [:]
+        var requests: [UInt64: ClientRequest] = [:]
         var nextIdentifier: UInt64 = 1
     }
 
@@ -67,14 +67,40 @@ package final class Transport: Sendable {
     /// - Parameters:
     ///   - original: The caller's request, which events show.
     ///   - check: Returns what is sent for it.
+    ///   - make: Makes the caller's value.
     func begin<Value: Sendable>(
         _ original: URLRequest,
         _ check: () throws(URLClientError) -> CheckedRequest,
         options: URLClient.RequestOptions,
         policies: RequestPolicies,
         reporter: ProgressReporter,
-        start: @escaping ClientRequest<Value>.Start
+        as make: @escaping @Sendable (ReceivedResponse) throws -> Value,
+        start: @escaping ClientRequest.Start
     ) -> Task<Value> {
+        let promise = Task<Value>.Promise()
+        let end = ClientRequest.End { received, conclude in
+            let result = received.flatMap { response in Result { try make(response) } }
+            if case .failure(let error) = result { conclude(error) } else { conclude(nil) }
+            promise.fill(with: result)
+        }
+        switch makeRequest(original, check, options, policies, end, start) {
+        case .success(let request):
+            let task = Task(promise, reporter: reporter, uponCancel: { _ in request.cancel() })
+            request.begin()
+            return task
+        case .failure(let error):
+            return .failure(error)
+        }
+    }
+
+    private func makeRequest(
+        _ original: URLRequest,
+        _ check: () throws(URLClientError) -> CheckedRequest,
+        _ options: URLClient.RequestOptions,
+        _ policies: RequestPolicies,
+        _ end: ClientRequest.End,
+        _ start: @escaping ClientRequest.Start
+    ) -> Result<ClientRequest, any Error> {
         let (identifier, engine) = state.withLock { state in
             defer { state.nextIdentifier += 1 }
             return (state.nextIdentifier, state.engine)
@@ -94,23 +120,21 @@ package final class Transport: Sendable {
             events.report(.finished(named))
             return .failure(named)
         }
-        let promise = Task<Value>.Promise()
-        let request = ClientRequest(
-            identifier,
-            checked,
-            on: self,
-            options: options,
-            policies: policies,
-            events: events,
-            promise: promise,
-            start: start
+        return .success(
+            ClientRequest(
+                identifier,
+                checked,
+                on: self,
+                options: options,
+                policies: policies,
+                events: events,
+                end: end,
+                start: start
+            )
         )
-        let task = Task(promise, reporter: reporter, uponCancel: { _ in request.cancel() })
-        request.begin()
-        return task
     }
 
-    func arrived(_ request: any AnyClientRequest, host: String) {
+    func arrived(_ request: ClientRequest, host: String) {
         perform { state in
             state.requests[request.identifier] = request
             return state.admission.arrived(request.identifier, host: host)
@@ -161,7 +185,7 @@ package final class Transport: Sendable {
 
     private func perform(_ event: (inout State) -> [AdmissionStateMachine.Action]) {
         let steps = state.withLock { state in
-            event(&state).map { action -> (AdmissionStateMachine.Action, (any AnyClientRequest)?) in
+            event(&state).map { action -> (AdmissionStateMachine.Action, ClientRequest?) in
                 switch action {
                 case .start(let identifier): (action, state.requests[identifier])
                 case .refuse(let identifier): (action, state.requests.removeValue(forKey: identifier))
@@ -180,12 +204,4 @@ package final class Transport: Sendable {
             }
         }
     }
-}
-
-/// A client's request, without the type of its value.
-protocol AnyClientRequest: AnyObject, Sendable {
-    var identifier: UInt64 { get }
-    var url: URL { get }
-    func admitted()
-    func abort(with error: any Error)
 }

@@ -6,10 +6,10 @@ import FoundationNetworking
 #endif
 
 /// One try of a client's request: a transfer with its redirects, or two for a download that has to start over.
-final class Attempt<Value: Sendable>: Sendable {
+final class Attempt: Sendable {
     let request: CheckedRequest
     let deadlines: AttemptDeadlines
-    let owner: ClientRequest<Value>
+    let owner: ClientRequest
     private let round: Int
     private let lease: EngineLease
     private let lastHead = Lock<ResponseHead?>(nil)
@@ -21,7 +21,7 @@ final class Attempt<Value: Sendable>: Sendable {
         return owner.options.homeFields.isEmpty ? redirects : redirects.keepingAtHome(owner.options.homeFields)
     }
 
-    init(_ request: CheckedRequest, lease: EngineLease, of owner: ClientRequest<Value>, round: Int) {
+    init(_ request: CheckedRequest, lease: EngineLease, of owner: ClientRequest, round: Int) {
         self.request = request
         self.owner = owner
         self.round = round
@@ -35,7 +35,7 @@ final class Attempt<Value: Sendable>: Sendable {
     }
 
     /// Begins a transfer of `request`, which is the attempt's request or derived from it.
-    func transfer(_ request: CheckedRequest, _ sink: AttemptSink<Value>) -> Transfer {
+    func transfer(_ request: CheckedRequest, _ sink: AttemptSink) -> Transfer {
         let transfer = Transfer(
             // The deadlines are kept here, not by the platform.
             lease.engine.hasTimeouts ? request.withoutPlatformTimeout() : request,
@@ -63,8 +63,8 @@ final class Attempt<Value: Sendable>: Sendable {
     }
 
     /// Delivers the request's result before the transfer ends.
-    func deliver(_ value: Value) {
-        owner.delivered(value, round: round)
+    func deliver(_ response: ReceivedResponse) {
+        owner.delivered(response, round: round)
     }
 
     /// Ends an attempt whose result was delivered before.
@@ -73,7 +73,7 @@ final class Attempt<Value: Sendable>: Sendable {
         owner.streamEnded(error, round: round)
     }
 
-    func end(with result: Result<Value, any Error>) {
+    func end(with result: Result<ReceivedResponse, any Error>) {
         deadlines.end()
         owner.attemptEnded(.init(result: result, head: lastHead.withLock { $0 }), round: round)
     }

@@ -4,15 +4,15 @@ import Foundation
 /// of responses that aren't accepted from that sink.
 ///
 /// SAFETY: a sink has one transfer, which calls it in order and never twice at once, and whose lock orders the calls.
-final class AttemptSink<Value: Sendable>: TransferSink, @unchecked Sendable {
+final class AttemptSink: TransferSink, @unchecked Sendable {
     private let inner: any TransferSink
-    private let attempt: Attempt<Value>
+    private let attempt: Attempt
     private let validation: URLClient.StatusValidation?
     private var refused: RefusedBody?
     private var sentCount: Int64 = 0
 
     /// - Parameter validation: nil when `inner` judges statuses itself.
-    init(_ inner: any TransferSink, _ attempt: Attempt<Value>, validation: URLClient.StatusValidation?) {
+    init(_ inner: any TransferSink, _ attempt: Attempt, validation: URLClient.StatusValidation?) {
         self.inner = inner
         self.attempt = attempt
         self.validation = validation

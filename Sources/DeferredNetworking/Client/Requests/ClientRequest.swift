@@ -7,17 +7,23 @@ import FoundationNetworking
 #endif
 
 /// Drives one ``ClientRequestStateMachine``: takes the lock, feeds the event, releases the lock, performs the actions.
-final class ClientRequest<Value: Sendable>: AnyClientRequest {
-    typealias Machine = ClientRequestStateMachine<Value>
+final class ClientRequest: Sendable {
+    typealias Machine = ClientRequestStateMachine<ReceivedResponse>
 
     /// Begins an attempt, and returns a closure that ends it from outside.
-    typealias Start = @Sendable (Attempt<Value>) -> @Sendable (any Error) -> Void
+    typealias Start = @Sendable (Attempt) -> @Sendable (any Error) -> Void
+
+    /// The caller's side of a request.
+    struct End: Sendable {
+        /// Makes the caller's value, calls `conclude` with the error if there is none, and ends the caller's task.
+        let fill: @Sendable (_ result: Result<ReceivedResponse, any Error>, _ conclude: ((any Error)?) -> Void) -> Void
+    }
 
     private struct State {
         var machine: Machine
 
-        /// Released with the result: it would otherwise retain a stream's body, whose release cancels the transfer.
-        var promise: Task<Value>.Promise?
+        /// Released with the result: its task would otherwise retain a stream's body, whose release cancels the transfer.
+        var end: End?
         var stop: (@Sendable (any Error) -> Void)?
         var deadline: ClockTimer?
     }
@@ -47,7 +53,7 @@ final class ClientRequest<Value: Sendable>: AnyClientRequest {
         options: URLClient.RequestOptions,
         policies: RequestPolicies,
         events: EventReporter,
-        promise: Task<Value>.Promise,
+        end: End,
         start: @escaping Start
     ) {
         self.identifier = identifier
@@ -60,7 +66,7 @@ final class ClientRequest<Value: Sendable>: AnyClientRequest {
         state = Lock(
             State(
                 machine: Machine(request, policies),
-                promise: promise
+                end: end
             )
         )
     }
@@ -88,8 +94,8 @@ final class ClientRequest<Value: Sendable>: AnyClientRequest {
         handle { $0.abort(with: error) }
     }
 
-    func delivered(_ value: Value, round: Int) {
-        handle { $0.delivered(value, round: round) }
+    func delivered(_ response: ReceivedResponse, round: Int) {
+        handle { $0.delivered(response, round: round) }
     }
 
     func attemptEnded(_ outcome: Machine.Outcome, round: Int) {
@@ -125,12 +131,10 @@ final class ClientRequest<Value: Sendable>: AnyClientRequest {
             transport.cameBack(identifier)
         case .stop(let error):
             state.withLock { $0.stop.take() }?(error)
-        case .deliver(let value):
-            state.withLock { $0.promise.take() }?.succeed(with: value)
-        case .finish(let unnamed):
-            let result = unnamed.mapError { $0.naming(url) }
-            conclude(result.error)
-            state.withLock { $0.promise.take() }?.fill(with: result)
+        case .deliver(let response):
+            state.withLock { $0.end.take() }?.fill(.success(response)) { _ in }
+        case .finish(let result):
+            state.withLock { $0.end.take() }?.fill(result.mapError { $0.naming(url) }, conclude)
         case .streamed(let error):
             conclude(error?.naming(url))
         case .leave:
@@ -188,11 +192,5 @@ final class ClientRequest<Value: Sendable>: AnyClientRequest {
     private func conclude(_ error: (any Error)?) {
         state.withLock { $0.deadline.take() }?.cancel()
         events.report(.finished(error))
-    }
-}
-
-extension Result {
-    fileprivate var error: Failure? {
-        if case .failure(let error) = self { error } else { nil }
     }
 }

@@ -26,22 +26,26 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
 
     @inlinable
     package init(filledWith value: consuming Value) {
-        word = StateWord(filled: true)
+        word = StateWord(filled: true, isTrivial: Slot.isTrivial(Value.self))
         super.init(.permanent())
         slot.put(value)
     }
 
     @inlinable
     deinit {
-        if word.isFilled { freeValue() } else if hasHandlers { dropHandlers() }
+        switch word.remains {
+        case .nothing: break
+        case .value: freeValue()
+        case .handlers: dropHandlers()
+        }
     }
 
     /// Frees the value, which may contain the last reference to another future, and so on.
     @inlinable
     @inline(__always)
     final func freeValue() {
-        // The only property of a type that even unspecialised code can check at no cost.
-        if _isPOD(Value.self) && Slot.fits(Value.self) { return }
+        // Not only where the future was filled, which may not know: even unspecialised code can check this at no cost.
+        if Slot.isTrivial(Value.self) { return }
         if Trampoline.beginFreeing() {
             slot.drop(Value.self)
             Trampoline.endFreeing()
@@ -112,7 +116,7 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
     @inlinable
     package final func fulfil(with value: consuming Value) {
         slot.put(value)
-        runHandlers(word.publish().reversed())
+        runHandlers(word.publish(isTrivial: Slot.isTrivial(Value.self)).reversed())
     }
 
     /// Runs the handlers that `publish` returned, and those of all futures they fill.
@@ -133,10 +137,16 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
     }
 
     /// Fills the future within a drain; true if the drain took over the caller's reference, to run the handlers.
+    ///
+    /// - Parameter isTrivial: True if nothing has to be done to free the value.
     @inlinable
-    final func fulfil(with value: consuming Value, _ drain: inout Drain) -> Bool {
+    final func fulfil(
+        with value: consuming Value,
+        isTrivial: Bool = Slot.isTrivial(Value.self),
+        _ drain: inout Drain
+    ) -> Bool {
         slot.put(value)
-        let handlers = word.publish()
+        let handlers = word.publish(isTrivial: isTrivial)
         if handlers.isEmpty { return false }
         drain.append(Unmanaged.passUnretained(self), handlers.reversed())
         return true

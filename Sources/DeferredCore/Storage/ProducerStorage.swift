@@ -14,18 +14,20 @@ package final class ProducerStorage<Value: Sendable>: FutureStorage<Value>, @unc
     ///
     /// - Parameters:
     ///   - hasFailed: True if the value is a failure.
+    ///   - isTrivial: True if nothing has to be done to free the value.
     ///   - tell: Notifies the attached object; see `end`.
     @inlinable
     package func fill(
         with value: consuming Value,
         hasFailed: Bool,
+        isTrivial: Bool = false,
         tell: @escaping (_ attached: AnyObject) -> Void
     ) -> Bool {
         guard word.claim() else {
             word.waitUntilFilled()
             return false
         }
-        end(with: value, hasFailed: hasFailed, tell: tell)
+        end(with: value, hasFailed: hasFailed, isTrivial: isTrivial, tell: tell)
         return true
     }
 
@@ -33,17 +35,19 @@ package final class ProducerStorage<Value: Sendable>: FutureStorage<Value>, @unc
     ///
     /// - Parameters:
     ///   - hasFailed: True if the value is a failure.
+    ///   - isTrivial: True if nothing has to be done to free the value.
     ///   - tell: Notifies the attached object. It is called before the handlers, unless calls nest too deeply; the
     ///     objects it releases may end other futures.
     @inlinable
     package func end(
         with value: consuming Value,
         hasFailed: Bool,
+        isTrivial: Bool = false,
         tell: @escaping (_ attached: AnyObject) -> Void
     ) {
         if hasFailed { attachment.fail() }
         slot.put(value)
-        let handlers = word.publish()
+        let handlers = word.publish(isTrivial: isTrivial)
         if let object = attachment.end() { Self.tell(object, tell) }
         runHandlers(handlers.reversed())
     }

@@ -7,7 +7,7 @@ public import Synchronization
 /// of the runtime, each time. That took longer than everything else a future does. A slot is plain memory; its owner
 /// tracks whether it is full, and empties it.
 @usableFromInline
-struct Slot: ~Copyable {
+package struct Slot: ~Copyable {
     // Three words hold most results without an allocation. They are atomics, though never accessed atomically, because
     // atomics don't move, so that the memory has a stable address.
     @usableFromInline let first = Atomic<UInt>(0)
@@ -20,10 +20,15 @@ struct Slot: ~Copyable {
     /// Returns true if values of this type are stored in the slot itself, and false if they are allocated separately.
     @inlinable
     @inline(__always)
-    static func fits<Value>(_: Value.Type) -> Bool {
+    package static func fits<Value>(_: Value.Type) -> Bool {
         MemoryLayout<Value>.size <= MemoryLayout<Slot>.size
             && MemoryLayout<Value>.alignment <= MemoryLayout<Slot>.alignment
     }
+
+    /// Returns true if nothing has to be done to free a value of this type.
+    @inlinable
+    @inline(__always)
+    package static func isTrivial<Value>(_: Value.Type) -> Bool { _isPOD(Value.self) && fits(Value.self) }
 
     @inlinable
     var address: UnsafeMutableRawPointer {

@@ -141,7 +141,8 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
     @inlinable
     func finish(with output: consuming T.Output, _ drain: inout Drain) -> Delivered {
         if T.isCancellable, T.isFailure(output) { attachment.fail() }
-        let isQueued = fulfil(with: output, &drain)
+        let isTrivial = T.isTrivial(output)
+        let isQueued = fulfil(with: output, isTrivial: isTrivial, &drain)
         if T.isCancellable, let object = attachment.end() { T.ended(object) }
         return isQueued ? .queued : .done
     }

@@ -12,6 +12,8 @@ public import Synchronization
 ///
 /// An orphaned future can never be filled, since the future it waited for is gone: it drops all handlers.
 ///
+/// In a filled future, the bit of an orphaned one means that nothing has to be done to free the value.
+///
 /// The bits above the flags are the address of the newest waiting handler, the head of a list from the newest to the
 /// oldest. Handlers are pushed by compare-and-swap; `publish` takes all of them. Only removing a single handler needs
 /// exclusion: the `removing` bit, held for a few instructions, during which no other code is called.
@@ -27,8 +29,27 @@ struct StateWord: ~Copyable {
     @usableFromInline static var flags: UInt { 0b1111 }
 
     @inlinable
-    init(filled: Bool) {
-        bits = AtomicWord(filled ? Self.filled | Self.claimed : 0)
+    init(filled: Bool, isTrivial: Bool = false) {
+        bits = AtomicWord(filled ? Self.filled(isTrivial) : 0)
+    }
+
+    /// The word of a filled future.
+    @inlinable
+    static func filled(_ isTrivial: Bool) -> UInt { filled | claimed | (isTrivial ? orphaned : 0) }
+
+    /// The contents that have to be freed with the future.
+    @usableFromInline
+    enum Remains {
+        case nothing, value, handlers
+    }
+
+    /// The contents that have to be freed with the future. For the owner of the last reference.
+    @inlinable
+    var remains: Remains {
+        // Acquires the value; pairs with the release in `publish`.
+        let bits = bits.load(ordering: .acquiring)
+        if bits & Self.filled != 0 { return bits & Self.orphaned == 0 ? .value : .nothing }
+        return bits & ~Self.flags == 0 ? .nothing : .handlers
     }
 
     /// True if the value may be read. Acquires the value; pairs with the release in `publish`.
@@ -54,10 +75,12 @@ struct StateWord: ~Copyable {
     /// Makes the value visible and takes the handlers, newest first. For the winner of `claim`, or the only writer.
     ///
     /// Releases the value to `isFilled` and to `push`; acquires the nodes from `push`.
+    ///
+    /// - Parameter isTrivial: True if nothing has to be done to free the value.
     @inlinable
     @inline(__always)
-    func publish() -> FutureNode.List {
-        FutureNode.List(bits: replace(with: Self.filled | Self.claimed) & ~Self.flags)
+    func publish(isTrivial: Bool = false) -> FutureNode.List {
+        FutureNode.List(bits: replace(with: Self.filled(isTrivial)) & ~Self.flags)
     }
 
     /// Takes the handlers, newest first, if none of them can be cancelled; `nil` if one can, or if there are none ever.

@@ -10,6 +10,9 @@ package protocol Transform<Input, Output>: Sendable {
     /// Returns true if an output of a cancellable stage is a failure.
     static func isFailure(_ output: Output) -> Bool
 
+    /// Returns true if nothing has to be done to free an output.
+    static func isTrivial(_ output: Output) -> Bool
+
     /// True if a cancellation ends the stage before its closure begins, instead of only cancelling its input.
     static var endsWhenCancelled: Bool { get }
 
@@ -44,6 +47,9 @@ extension Transform {
 
     @inlinable
     package static func isFailure(_ output: Output) -> Bool { false }
+
+    @inlinable
+    package static func isTrivial(_ output: Output) -> Bool { Slot.isTrivial(Output.self) }
 
     @inlinable
     package static func circular() -> Output? { nil }

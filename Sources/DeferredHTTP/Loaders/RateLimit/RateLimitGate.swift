@@ -5,6 +5,19 @@ final class RateLimitGate: Sendable {
     private let room: WaitingRoom<RateLimitStateMachine, (any HTTPLoader)?>
     private let clock: any Clock<Duration>
     private let stopwatch: Stopwatch
+    private let running = Lock(RunningTimer())
+
+    /// The timer for those that wait, and a number that changes when its closure begins, or another timer.
+    private struct RunningTimer {
+        var round = 0
+        var timer: ClockTimer?
+
+        mutating func begin() -> Int {
+            timer = nil
+            round += 1
+            return round
+        }
+    }
 
     init(_ machine: RateLimitStateMachine, _ clock: any Clock<Duration>) {
         room = WaitingRoom(machine)
@@ -19,16 +32,36 @@ final class RateLimitGate: Sendable {
         let now = stopwatch.elapsed
         if room.enter(task, next, goesOn: { $0.arrived($1, at: now) }) { return task.pass(to: next) }
         startTimer()
+        // Comes after the room's own handler, with which the task has left.
+        task.addCompletionHandler { [weak self] _ in self?.stopTimerIfUseless() }
     }
 
     /// Starts the one timer for all waiting tasks, unless it is running or no task waits.
     private func startTimer() {
         let now = stopwatch.elapsed
         guard let pause = room.withMachine({ $0.startTimer(at: now) }) else { return }
-        _ = ClockTimer(after: pause, clock: clock) { self.letGo() }
+        let round = running.withLock { $0.begin() }
+        let timer = ClockTimer(after: pause, clock: clock) { self.letGo() }
+        running.withLock { if $0.round == round { $0.timer = timer } }
+        // The last one may have left before the timer could be found.
+        stopTimerIfUseless()
+    }
+
+    /// Stops the timer if no task waits: its closure keeps the bucket, and all that comes after it in the chain.
+    private func stopTimerIfUseless() {
+        guard room.withMachine({ $0.waitingCount == 0 }), let timer = running.withLock({ $0.timer.take() }) else {
+            return
+        }
+        timer.cancel()
+        // If that was too late, the closure does the rest.
+        guard timer.registration.isCancelled else { return }
+        room.withMachine { $0.timerEnded() }
+        // For a task that has come meanwhile.
+        startTimer()
     }
 
     private func letGo() {
+        _ = running.withLock { $0.begin() }
         while let waiter = nextWaiter() { waiter.task.pass(to: waiter.context) }
         room.withMachine { $0.timerEnded() }
         startTimer()

@@ -49,6 +49,28 @@ struct RateLimitTests {
         #expect(stub.requests.count == 1)
     }
 
+    @Test(arguments: [true, false])
+    func `the bucket goes with its chain once nobody waits, however far the timer is`(isCancelled: Bool) async throws {
+        weak var bucket: AnyObject?
+        do {
+            let limit = RateLimit(requestsPerSecond: 0.001, clock: clock)
+            bucket = limit.sharedState
+            let chain = limit --> stub
+            chain.load(.example)
+            let waiting = (0..<2).map { _ in chain.load(.example) }
+            try await clock.waitForSleepers()
+            for task in waiting { if isCancelled { task.cancel() } else { task.fail(.timedOut) } }
+            #expect(limit.waitingCount == 0)
+            // One that comes after that has a timer again.
+            let late = chain.load(.example)
+            clock.advance(by: .seconds(1_000))
+            try await eventually { late.statusNow == .ok }
+            chain.load(.example).cancel()
+        }
+        #expect(bucket == nil)
+        try await eventually { clock.sleeperCount == 0 }
+    }
+
     @Test func `a request can go by`() {
         let chain = RateLimit(requestsPerSecond: 0, clock: clock) --> stub
         var request = HTTPRequest.example

@@ -126,7 +126,7 @@ extension URLClient {
         public var deadlines = Deadlines()
 
         /// The clock of ``deadlines``; a manual one in tests.
-        var deadlineClock: any Clock<Duration> = ContinuousClock()
+        package var deadlineClock: any Clock<Duration> = ContinuousClock()
 
         /// The redirects to follow.
         public var redirects = RedirectPolicy.follow()

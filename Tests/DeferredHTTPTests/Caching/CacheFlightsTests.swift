@@ -73,6 +73,7 @@ struct CacheFlightsTests {
 
     @Test func `requests with other fields, and reloads, don't wait`() {
         let stub = StubLoader()
+        defer { stub.cancelAll() }
         let chain = clock.cache() --> stub
         chain.load(.cacheable())
         chain.load(.cacheable(.get, "/", ["Accept": "a"]))
@@ -294,6 +295,7 @@ struct CacheFlightsTests {
         clock.advance(by: 2)
         chain.load(.cacheable()).cancel()
         #expect(stub.tasksInFlight.count == 1 && !stub.tasksInFlight[0].isCancelled)
+        stub.cancelAll()
     }
 
     @Test func `a reset cancels what is in the background, waits for it, and clears`() {

@@ -53,6 +53,7 @@ struct HTTPLinkTests {
         one.load(.example)
         two.load(.example)
         #expect(stub.requests.count == 1 && throttle.waitingCount == 1)
+        stub.cancelAll()
     }
 
     @Test(arguments: [true, false])

@@ -17,6 +17,7 @@ struct RepeatedLoadersTests {
         #expect(stub.requests.map(\.path) == ["/0", "/0"])
         for _ in 0..<2 { stub.tasksInFlight[0].succeed(.ok) }
         #expect(tasks[1].statusNow == .ok && stub.requests.count == 4 && throttle.waitingCount == 0)
+        stub.cancelAll()
     }
 
     @Test func `a throttle before and in a route counts the requests of both routes`() {

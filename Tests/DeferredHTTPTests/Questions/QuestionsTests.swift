@@ -83,6 +83,7 @@ struct QuestionsTests {
         held.cancel()
         #expect(completions.entries.count == 1 && held.codeNow == .cancelled)
         #expect(stub.requests.count == 1)
+        stub.cancelAll()
     }
 
     @Test func `cancel after the terminal loader began`() async throws {

@@ -87,10 +87,12 @@ struct AbandonedTests {
         #expect(throttle.waitingCount == 1)
         stub.tasksInFlight[0].succeed(.ok)
         #expect(stub.requests.count == 2 && stub.tasksInFlight.map(\.id) == [tasks[2].id])
+        stub.cancelAll()
     }
 
     @Test func `a request that waits for a token is released when it is completed from above`() {
-        let chain = BearerAuthentication { _ in .never } --> StubLoader()
+        let token = Task<String>.Promise()
+        let chain = BearerAuthentication { _ in Task(token) } --> StubLoader()
         weak var kept: HTTPTask?
         do {
             let task = HTTPTask(HTTPRequest(path: "/"))
@@ -99,6 +101,7 @@ struct AbandonedTests {
             task.fail(.timedOut)
         }
         #expect(kept == nil)
+        token.succeed(with: "late")
     }
 
     @Test func `awaiting a request is awaiting a task`() async throws {

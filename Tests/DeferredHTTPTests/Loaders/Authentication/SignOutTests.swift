@@ -80,18 +80,19 @@ struct SignOutTests {
 
     @Test func `a refresh that fails may sign out, and waits for that`() async throws {
         struct Revoked: Error {}
-        let chain = Deferred<any HTTPLoader>()
+        let own = ChainReference()
+        defer { own.chain = nil }
         let stub = StubLoader(.response())
-        chain.fill(
-            with: ResetGuard() --> Autocancel()
-                --> BearerAuthentication(hosts: ["example.com"]) { _ in
-                    Task {
-                        await chain.peek()?.reset().value
-                        throw Revoked()
-                    }
-                } --> stub
-        )
-        let loading = try #require(chain.peek()).load(.example)
+        let made =
+            ResetGuard() --> Autocancel()
+            --> BearerAuthentication(hosts: ["example.com"]) { _ in
+                Task {
+                    await own.chain?.reset().value
+                    throw Revoked()
+                }
+            } --> stub
+        own.chain = made
+        let loading = made.load(.example)
         guard case .failure(let error) = await loading.result else { return }
         #expect(error.code == .cancelled && stub.requests.isEmpty)
     }

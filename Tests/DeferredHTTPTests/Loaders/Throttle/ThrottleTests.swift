@@ -29,6 +29,7 @@ struct ThrottleTests {
         }
         for _ in 0..<2 { stub.tasksInFlight[0].succeed(.ok) }
         #expect(stub.requests.map(\.path) == ["/0", "/1", "/3"])
+        stub.cancelAll()
     }
 
     @Test func `the limit can be changed while requests wait`() {
@@ -43,6 +44,7 @@ struct ThrottleTests {
         #expect(stub.tasksInFlight.count == 1 && throttle.waitingCount == 2)
         stub.tasksInFlight[0].succeed(.ok)
         #expect(stub.tasksInFlight.count == 1 && throttle.waitingCount == 1)
+        stub.cancelAll()
     }
 
     @Test func `a request that is not throttled goes by, and does not count`() {
@@ -52,6 +54,7 @@ struct ThrottleTests {
         free.isThrottled = false
         for request in [free, .example, .example, free] { chain.load(request) }
         #expect(stub.tasksInFlight.count == 3 && throttle.waitingCount == 1)
+        stub.cancelAll()
     }
 
     @Test func `many that complete at once need no stack`() {

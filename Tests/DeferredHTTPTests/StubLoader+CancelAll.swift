@@ -1,0 +1,26 @@
+import DeferredCore
+import DeferredHTTP
+import DeferredTesting
+
+extension StubLoader {
+    /// Cancels the requests in flight, and those that come when they have left: a stub and its requests keep each other.
+    func cancelAll() {
+        while let task = tasksInFlight.first(where: { !$0.isCancelled }) { task.cancel() }
+    }
+}
+
+/// A chain for the closures of its own loaders. The test empties it at its end, since the chain would keep itself.
+final class ChainReference: Sendable {
+    private let reference = Lock<(any HTTPLoader)?>(nil)
+
+    var chain: (any HTTPLoader)? {
+        get { reference.withLock { $0 } }
+        set {
+            let old = reference.withLock { reference in
+                defer { reference = newValue }
+                return reference
+            }
+            withExtendedLifetime(old) {}
+        }
+    }
+}

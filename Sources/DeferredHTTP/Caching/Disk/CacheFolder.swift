@@ -110,8 +110,10 @@ final class CacheFolder: Sendable {
         may(.link) && linkat(descriptor, old, descriptor, new, 0) == 0
     }
 
-    func removeFile(_ name: String) {
-        if may(.unlink) { _ = unlinkat(descriptor, name, 0) }
+    /// Removes a file; returns false if it is still there.
+    @discardableResult
+    func removeFile(_ name: String) -> Bool {
+        may(.unlink) && (unlinkat(descriptor, name, 0) == 0 || errno == ENOENT)
     }
 
     /// Notes that a file was used.

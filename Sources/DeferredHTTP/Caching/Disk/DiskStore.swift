@@ -28,6 +28,8 @@ final class DiskStore: ResponseStore {
         /// False until the folder was looked through.
         var isCounted = false
         var isEvicting = false
+        /// The heads that were to be removed, and could not be, as on a disk that has become read-only.
+        var unremovable: Set<String> = []
     }
 
     /// - Returns: `nil` if the folder can't be used.
@@ -104,7 +106,8 @@ final class DiskStore: ResponseStore {
 
     private func read(_ key: CacheKey) -> (HeadFile?, CacheFolder.File?) {
         let name = Self.headName(key)
-        guard let file = folder.openFile(name) else { return (nil, nil) }
+        let isGone = state.withLock { !$0.unremovable.isEmpty && $0.unremovable.contains(name) }
+        guard !isGone, let file = folder.openFile(name) else { return (nil, nil) }
         guard let bytes = folder.contents(of: file, upTo: HeadFile.sizeLimit),
             let head = HeadFile(bytes, process: process), head.key == key.text
         else {
@@ -170,7 +173,9 @@ final class DiskStore: ResponseStore {
         let bytes = file.bytes(process: process)
         let temporary = Self.temporaryName()
         guard bytes.count <= HeadFile.sizeLimit, let new = folder.createFile(temporary) else { return false }
-        if bytes.withUnsafeBytes({ folder.append($0, to: new) }), folder.renameFile(temporary, to: Self.headName(key)) {
+        let name = Self.headName(key)
+        if bytes.withUnsafeBytes({ folder.append($0, to: new) }), folder.renameFile(temporary, to: name) {
+            state.withLock { _ = $0.unremovable.remove(name) }
             return true
         }
         folder.removeFile(temporary)
@@ -211,10 +216,15 @@ final class DiskStore: ResponseStore {
         file.variants.removeAll(where: isGone)
         // A response that can't be removed alone is removed with the others.
         if file.variants.isEmpty || !write(file, key) {
-            folder.removeFile(Self.headName(key))
+            removeHead(Self.headName(key))
             unlinkBodies(file.variants)
         }
         unlinkBodies(gone)
+    }
+
+    /// Removes a head, which is not read again even if it stays.
+    private func removeHead(_ name: String) {
+        if !folder.removeFile(name) { state.withLock { _ = $0.unremovable.insert(name) } }
     }
 
     func removeDamaged(_ key: CacheKey, _ stored: StoredResponse) {
@@ -225,7 +235,11 @@ final class DiskStore: ResponseStore {
     func removeAll(_ body: @escaping @Sendable () -> Void) {
         queue.async {
             self.folder.forEachName { name in
-                if Self.isOurs(name) { self.folder.removeFile(name) }
+                if name.hasPrefix("h-") {
+                    self.removeHead(name)
+                } else if Self.isOurs(name) {
+                    self.folder.removeFile(name)
+                }
             }
             self.state.withLock { $0.counts.bytes = 0 }
             body()

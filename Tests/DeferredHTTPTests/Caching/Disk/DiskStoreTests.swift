@@ -360,6 +360,32 @@ struct DiskStoreTests {
         #expect(chain.load(.cacheable().with(.onlyCached)).statusLater == 504)
     }
 
+    @Test func `what can't be removed is gone nevertheless`() async throws {
+        let isBroken = Atomic(false)
+        let path = path
+        let storage = Cache.Storage { now in
+            DiskStore.opened(path, capacity: 1 << 20, now: now) { call in
+                ![.unlink, .create, .rename].contains(call) || !isBroken.load(ordering: .relaxed)
+            }
+        }
+        let stub = StubLoader { _ in .response(headers: ["Cache-Control": "max-age=10"], body: "one") }
+        let cache = clock.cache(storage)
+        let chain = cache --> stub
+        for removesAll in [true, false] {
+            store(chain)
+            isBroken.store(true, ordering: .relaxed)
+            if removesAll {
+                await cache.removeAll().value
+            } else {
+                cache.remove(try #require(URL(string: "https://example.com/")))
+            }
+            #expect(chain.load(.cacheable().with(.onlyCached)).statusLater == 504)
+            isBroken.store(false, ordering: .relaxed)
+            store(chain)
+            #expect(chain.load(.cacheable().with(.onlyCached)).statusLater == 200)
+        }
+    }
+
     @Test func `a folder that can't be made stores nothing`() throws {
         let stub = StubLoader(answer)
         try folder.write("", to: "file")

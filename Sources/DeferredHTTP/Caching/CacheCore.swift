@@ -264,13 +264,14 @@ final class CacheCore: Sendable {
 
     /// Completes the task with a stored response.
     ///
-    /// - Parameter isDamaged: Called if the stored bytes can't be delivered; the response has been removed then.
+    /// - Parameter isUnusable: Called if the stored bytes can't be delivered. If they are damaged, the response has been
+    ///   removed then; if the request's file can't be written, the loader below says why.
     func deliver(
         _ stored: StoredResponse,
         _ reuse: ReuseRules.Reuse,
         _ source: HTTPResponse.Source,
         to query: CacheQuery,
-        isDamaged: @escaping @Sendable () -> Void
+        isUnusable: @escaping @Sendable () -> Void
     ) {
         let delivery = Delivery(stored, reuse, source, query.task.request)
         let isHeld = store.isBlocking
@@ -282,8 +283,7 @@ final class CacheCore: Sendable {
             if let response {
                 query.task.complete(with: .success(response))
             } else {
-                remove()
-                isDamaged()
+                isUnusable()
             }
         }
     }

@@ -33,9 +33,9 @@ struct Delivery: Sendable {
         self.headers = headers
     }
 
-    /// Calls `body` with the response, or with `nil` if the stored bytes are damaged.
+    /// Calls `body` with the response, or with `nil` if there can be none.
     ///
-    /// - Parameter onDamage: Called if that turns out later, while a stream is read.
+    /// - Parameter onDamage: Called if the stored bytes are damaged, also if that turns out while a stream is read.
     func makeResponse(
         onDamage: @escaping @Sendable () -> Void,
         _ body: @escaping @Sendable (HTTPResponse?) -> Void
@@ -46,20 +46,28 @@ struct Delivery: Sendable {
             // Another process may have removed the body since the head was read: what was opened once stays readable.
             let pieces = StoredPieces(stored.body, range, onDamage)
             stored.body.read(pieces.piece(at: range.lowerBound)) { first in
+                if first == nil { onDamage() }
                 body(first.map { response(.stream(pieces.stream(after: $0))) })
             }
         case .file(let file, _) where status.isSuccess:
             if range == 0..<stored.head.extent.count {
-                stored.body.copy(to: file) { body($0 ? response(.file(file)) : nil) }
+                stored.body.copy(to: file) { end in
+                    if end == .damaged { onDamage() }
+                    body(end == .copied ? response(.file(file)) : nil)
+                }
             } else {
                 stored.body.read(range) { bytes in
+                    if bytes == nil { onDamage() }
                     let isWritten = bytes.flatMap { try? $0.write(to: file, options: .atomic) } != nil
                     body(isWritten ? response(.file(file)) : nil)
                 }
             }
         case .data, .file:
             if range.isEmpty { return body(response(.data(Data()))) }
-            stored.body.read(range) { bytes in body(bytes.map { response(.data($0)) }) }
+            stored.body.read(range) { bytes in
+                if bytes == nil { onDamage() }
+                body(bytes.map { response(.data($0)) })
+            }
         }
     }
 

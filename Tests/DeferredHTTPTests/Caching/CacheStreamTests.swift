@@ -290,6 +290,20 @@ struct CacheStreamTests {
         }
     }
 
+    @Test func `a destination that can't be written does no harm to what is stored`() async throws {
+        for cache in caches() {
+            let stub = StubLoader(.response(headers: headers(3), body: "one"), .failure(.unknown))
+            let chain = cache --> stub
+            #expect(try await chain.load(.cacheable()).get().text == "one")
+            try await eventually { cache.statistics.stored == 1 }
+            var request = HTTPRequest.cacheable()
+            request.delivery = .file(folder.url.appending(path: "none/file"))
+            await #expect(throws: HTTPError.self) { try await chain.load(request).get() }
+            #expect(try await chain.load(.cacheable().with(.onlyCached)).get().text == "one")
+            #expect(cache.statistics.damaged == 0 && stub.requests.count == 2)
+        }
+    }
+
     @Test func `a file that is shorter than announced is not stored`() async throws {
         for cache in caches() {
             let stub = StubLoader(.response(headers: headers(4), body: "one"), .response(body: "other"))

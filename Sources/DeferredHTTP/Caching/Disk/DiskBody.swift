@@ -36,7 +36,7 @@ final class DiskBody: StoredBody {
         queue.async { body(self.bytes(range)) }
     }
 
-    func copy(to file: URL, _ body: @escaping @Sendable (Bool) -> Void) {
+    func copy(to file: URL, _ body: @escaping @Sendable (CopyEnd) -> Void) {
         queue.async { body(self.copy(to: file)) }
     }
 
@@ -62,20 +62,23 @@ final class DiskBody: StoredBody {
     }
 
     /// Writes all bytes into a new file next to the destination, which it then replaces.
-    private func copy(to file: URL) -> Bool {
+    private func copy(to file: URL) -> CopyEnd {
         let temporary = file.deletingLastPathComponent()
             .appending(path: ".\(file.lastPathComponent).\(UInt64.random(in: 0 ... .max))")
         guard FileManager.default.createFile(atPath: temporary.path, contents: nil),
             let handle = try? FileHandle(forWritingTo: temporary)
-        else { return false }
-        var isDone = true
-        for start in stride(from: 0, to: count, by: Int64.Stride(Self.blockSize * 16)) where isDone {
-            let piece = bytes(start..<min(start + Self.blockSize * 16, count))
-            isDone = piece.flatMap { try? handle.write(contentsOf: $0) } != nil
+        else { return .unwritable }
+        var end = CopyEnd.copied
+        for start in stride(from: 0, to: count, by: Int64.Stride(Self.blockSize * 16)) where end == .copied {
+            if let piece = bytes(start..<min(start + Self.blockSize * 16, count)) {
+                if (try? handle.write(contentsOf: piece)) == nil { end = .unwritable }
+            } else {
+                end = .damaged
+            }
         }
         try? handle.close()
-        if isDone { isDone = rename(temporary.path, file.path) == 0 }
-        if !isDone { try? FileManager.default.removeItem(at: temporary) }
-        return isDone
+        if end == .copied, rename(temporary.path, file.path) != 0 { end = .unwritable }
+        if end != .copied { try? FileManager.default.removeItem(at: temporary) }
+        return end
     }
 }

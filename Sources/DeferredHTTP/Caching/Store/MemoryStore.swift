@@ -184,8 +184,8 @@ struct MemoryBody: StoredBody {
         body(Data(bytes[(start + Int(range.lowerBound))..<(start + Int(range.upperBound))]))
     }
 
-    func copy(to file: URL, _ body: @escaping @Sendable (Bool) -> Void) {
-        body((try? bytes.write(to: file, options: .atomic)) != nil)
+    func copy(to file: URL, _ body: @escaping @Sendable (CopyEnd) -> Void) {
+        body((try? bytes.write(to: file, options: .atomic)) != nil ? .copied : .unwritable)
     }
 }
 

@@ -16,8 +16,17 @@ protocol StoredBody: Sendable {
     /// - Parameter range: Positions in the stored bytes.
     func read(_ range: Range<Int64>, _ body: @escaping @Sendable (Data?) -> Void)
 
-    /// Makes `file` a copy of all bytes, and calls `body` with the success.
-    func copy(to file: URL, _ body: @escaping @Sendable (Bool) -> Void)
+    /// Makes `file` a copy of all bytes.
+    func copy(to file: URL, _ body: @escaping @Sendable (CopyEnd) -> Void)
+}
+
+/// The end of copying a stored body.
+enum CopyEnd: Sendable {
+    case copied
+    /// The stored bytes are damaged or missing.
+    case damaged
+    /// The destination can't be written; nothing is wrong with what is stored.
+    case unwritable
 }
 
 /// Keeps the body of a response that arrives in pieces. Used by one caller at a time.

@@ -43,7 +43,10 @@ final class DiskStore: ResponseStore {
         guard let folder = CacheFolder(path, gate: gate), let salt = Self.salt(of: folder) else { return nil }
         (self.folder, self.salt, self.capacity, self.now) = (folder, salt, max(0, capacity), now)
         self.keepsCookies = keepsCookies
-        housekeeping.async { [weak self] in self?.countFiles() }
+        housekeeping.async { [weak self] in
+            guard let bytes = Self.countBytes(in: folder, while: { self != nil }) else { return }
+            self?.counted(bytes)
+        }
     }
 
     /// Returns the store of a folder, or one that stores nothing if the folder can't be used.
@@ -252,11 +255,27 @@ final class DiskStore: ResponseStore {
 
     // MARK: - Housekeeping
 
-    private func countFiles() {
-        var bytes: Int64 = 0
+    /// The number of files after which the counting of a folder lets others go first.
+    private static let countingStep = 64
+
+    /// Returns the bytes of all files; `nil` if nobody needs them any more.
+    ///
+    /// A large folder takes seconds, most of them pauses: without these, the first requests would wait for a processor
+    /// where there are few.
+    private static func countBytes(in folder: CacheFolder, while isNeeded: () -> Bool) -> Int64? {
+        var (bytes, count, goesOn): (Int64, Int, Bool) = (0, 0, true)
         folder.forEachName { name in
-            if Self.isOurs(name) { bytes += folder.status(of: name)?.allocated ?? 0 }
+            guard goesOn, isOurs(name) else { return }
+            bytes += folder.status(of: name)?.allocated ?? 0
+            count += 1
+            guard count.isMultiple(of: countingStep) else { return }
+            usleep(1_000)
+            goesOn = isNeeded()
         }
+        return goesOn ? bytes : nil
+    }
+
+    private func counted(_ bytes: Int64) {
         state.withLock { state in
             state.counts.bytes += bytes
             state.isCounted = true

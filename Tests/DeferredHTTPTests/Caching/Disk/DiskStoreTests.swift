@@ -52,6 +52,39 @@ struct DiskStoreTests {
         #expect(tasks.allSatisfy { $0.textLater == "one" } && stub.requests.count == 1)
     }
 
+    @Test
+    func `a response is found before the folder has been counted, and a cache that is gone doesn't go on counting`()
+        async throws
+    {
+        #expect(store(cache() --> StubLoader(answer)) == "one")
+        for number in 0..<20_000 {
+            let file = folder.url.appending(path: "cache/b-\(number)").path
+            #expect(FileManager.default.createFile(atPath: file, contents: nil))
+        }
+        let gate = DispatchSemaphore(value: 0)
+        let (path, now) = (path, clock.now)
+        let storage = Cache.Storage { _ in
+            let instant = CacheInstant(wall: Int64(now.timeIntervalSince1970 * 1_000), steady: nil)
+            return DiskStore.opened(path, capacity: 1 << 20, now: { instant }) { call in
+                if call == .list { gate.wait() }
+                return true
+            }
+        }
+        let weakStore: @Sendable () -> Bool
+        do {
+            let store = storage.makeStore { CacheInstant(wall: 0, steady: nil) }
+            weakStore = { [weak store = store as? DiskStore] in store == nil }
+            let found = Deferred<Int>()
+            let key = try #require(CacheKey(.cacheable()))
+            store.find(key) { found.fill(with: $0.count) }
+            let count = await found.value
+            #expect(count == 1 && store.counts.bytes == 0)
+        }
+        // It would take more than 300 pauses.
+        gate.signal()
+        try await eventually { weakStore() }
+    }
+
     @Test func `a validation renews the head alone`() throws {
         let stub = StubLoader(answer, .response(.notModified, headers: ["Cache-Control": "max-age=99", "A": "2"]))
         let chain = cache() --> stub

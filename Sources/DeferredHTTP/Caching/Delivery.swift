@@ -13,8 +13,7 @@ struct Delivery: Sendable {
     init(_ stored: StoredResponse, _ reuse: ReuseRules.Reuse, _ source: HTTPResponse.Source, _ request: HTTPRequest) {
         (self.stored, self.source, self.request) = (stored, source, request)
         let head = stored.head
-        var headers = head.headers
-        headers["Age"] = String(reuse.age)
+        var headers = head.headers(withAge: reuse.age)
         switch reuse.form {
         case .whole:
             status = head.status
@@ -64,6 +63,9 @@ struct Delivery: Sendable {
             }
         case .data, .file:
             if range.isEmpty { return body(response(.data(Data()))) }
+            if range == 0..<stored.head.extent.count, let bytes = stored.body.bytesInMemory {
+                return body(response(.data(bytes)))
+            }
             stored.body.read(range) { bytes in
                 if bytes == nil { onDamage() }
                 body(bytes.map { response(.data($0)) })
@@ -79,20 +81,23 @@ struct Delivery: Sendable {
         _ source: HTTPResponse.Source,
         _ request: HTTPRequest
     ) -> HTTPResponse {
-        var headers = head.headers
-        headers["Age"] = String(age)
-        return HTTPResponse(
-            request: request,
-            status: head.status,
-            headers: headers,
-            .stream(stream),
-            url: request.url,
-            source: source
-        )
+        HTTPResponse(to: request, status: head.status, headers: head.headers(withAge: age), .stream(stream), source)
     }
 
     private func response(_ body: HTTPResponse.Body) -> HTTPResponse {
-        HTTPResponse(request: request, status: status, headers: headers, body, url: request.url, source: source)
+        HTTPResponse(to: request, status: status, headers: headers, body, source)
+    }
+}
+
+extension StoredHead {
+    /// Returns the fields to deliver.
+    fileprivate func headers(withAge age: Int64) -> HTTPHeaders {
+        var fields: [HTTPHeaders.Field] = []
+        fields.reserveCapacity(headers.fields.count + 1)
+        fields += headers.fields
+        // None of those that are stored.
+        fields.append(HTTPHeaders.Field(name: "Age", value: String(age)))
+        return HTTPHeaders(fields)
     }
 }
 

@@ -77,7 +77,7 @@ public struct HTTPResponse: Sendable {
     }
 
     /// The URL of the response, after redirects; `nil` if the terminal loader doesn't provide it.
-    public var url: URL? { contents.url }
+    public var url: URL? { contents.isFromRequest ? request.url : contents.url }
 
     /// The body as UTF-8 text; invalid bytes are replaced by `U+FFFD`.
     public var text: String { String(decoding: body, as: UTF8.self) }
@@ -94,18 +94,34 @@ public struct HTTPResponse: Sendable {
         url: URL?,
         source: Source = .network
     ) {
-        contents = Contents(request, status, headers, body, url, source)
+        contents = Contents(request, status, headers, body, url, isFromRequest: false, source)
     }
+
+    /// Creates a response from the URL of its request, which is made when it is asked for.
+    init(
+        to request: HTTPRequest,
+        status: HTTPStatus,
+        headers: HTTPHeaders,
+        _ body: Body,
+        _ source: Source
+    ) {
+        contents = Contents(request, status, headers, body, nil, isFromRequest: true, source)
+    }
+
+    private init(_ contents: Contents) { self.contents = contents }
 
     /// Returns this response with other parts, for a loader that changes responses; whatever isn't given stays.
     package func with(headers: HTTPHeaders? = nil, body: Body? = nil) -> HTTPResponse {
         HTTPResponse(
-            request: request,
-            status: status,
-            headers: headers ?? self.headers,
-            body ?? contents.body,
-            url: url,
-            source: source
+            Contents(
+                request,
+                status,
+                headers ?? self.headers,
+                body ?? contents.body,
+                contents.url,
+                isFromRequest: contents.isFromRequest,
+                source
+            )
         )
     }
 
@@ -134,6 +150,8 @@ public struct HTTPResponse: Sendable {
         let headers: HTTPHeaders
         let body: Body
         let url: URL?
+        /// True if the URL is that of the request.
+        let isFromRequest: Bool
         let source: Source
 
         init(
@@ -142,9 +160,11 @@ public struct HTTPResponse: Sendable {
             _ headers: HTTPHeaders,
             _ body: Body,
             _ url: URL?,
+            isFromRequest: Bool,
             _ source: Source
         ) {
             self.source = source
+            self.isFromRequest = isFromRequest
             self.request = request
             self.status = status
             self.headers = headers

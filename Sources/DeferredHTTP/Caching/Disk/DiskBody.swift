@@ -32,6 +32,8 @@ final class DiskBody: StoredBody {
         return opened
     }
 
+    var bytesInMemory: Data? { nil }
+
     func read(_ range: Range<Int64>, _ body: @escaping @Sendable (Data?) -> Void) {
         queue.async { body(self.bytes(range)) }
     }

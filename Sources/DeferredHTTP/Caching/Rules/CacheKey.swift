@@ -1,24 +1,54 @@
+internal import DeferredNetworking
 internal import Foundation
 
 /// Identifies the resource that stored responses are of: a partition, and a URL without user, password and fragment.
 struct CacheKey: Hashable, Sendable {
-    /// The partition, the scheme, the host and the port.
-    let origin: String
-
-    /// The path and the query, as they are sent.
-    let target: String
+    private let partition: String?
+    private let isSecure: Bool
+    /// In lower case.
+    private let host: String
+    private let port: Int
+    private let path: String
+    private let query: String?
 
     /// - Returns: `nil` for a request without a host, and for other schemes than `http` and `https`.
     init?(_ request: HTTPRequest) { self.init(request.parts, partition: request.cachePartition) }
 
     init?(_ parts: URLParts, partition: String?) {
-        let scheme = (parts.scheme ?? "https").lowercased()
-        guard let host = parts.host, !host.isEmpty, scheme == "https" || scheme == "http" else { return nil }
-        let port = parts.port ?? (scheme == "https" ? 443 : 80)
-        // Neither a scheme nor a host has a space, so that no partition can pass for another one, or for none.
-        origin = (partition.map { $0 + " " } ?? "") + scheme + "://" + host.lowercased() + ":" + String(port)
-        let path = parts.path.utf8.first == UInt8(ascii: "/") ? parts.path : "/" + parts.path
-        target = parts.query.map { path + "?" + $0 } ?? path
+        guard let host = parts.host, !host.isEmpty else { return nil }
+        switch parts.scheme {
+        case "https", nil: isSecure = true
+        case "http": isSecure = false
+        case let scheme?:
+            guard HTTPToken.areEqualWithoutCase(scheme, "https") || HTTPToken.areEqualWithoutCase(scheme, "http") else {
+                return nil
+            }
+            isSecure = scheme.utf8.count == 5
+        }
+        self.partition = partition
+        // Most hosts are in lower case already.
+        let isLower = host.utf8.allSatisfy { $0 < 0x80 && !(UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }
+        self.host = isLower ? host : host.lowercased()
+        port = parts.port ?? (isSecure ? 443 : 80)
+        path = parts.path.utf8.first == UInt8(ascii: "/") ? parts.path : "/" + parts.path
+        query = parts.query
+    }
+
+    /// Returns whether the URL has the origin of another one, in the same partition.
+    func hasOrigin(of other: CacheKey) -> Bool {
+        host == other.host && port == other.port && isSecure == other.isSecure && partition == other.partition
+    }
+
+    static func == (one: CacheKey, other: CacheKey) -> Bool {
+        one.path == other.path && one.query == other.query && one.hasOrigin(of: other)
+    }
+
+    /// Leaves out what hardly any keys differ in alone.
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(host)
+        hasher.combine(path)
+        if let query { hasher.combine(query) }
+        if let partition { hasher.combine(partition) }
     }
 
     /// Returns the key of a URL in a field of a response, such as `Location`.
@@ -30,5 +60,12 @@ struct CacheKey: Hashable, Sendable {
     }
 
     /// The key as text, by which it is stored.
-    var text: String { origin + target }
+    var text: String {
+        // Neither a scheme nor a host has a space, so that no partition can pass for another one, or for none.
+        let scheme = isSecure ? "https" : "http"
+        return (partition.map { $0 + " " } ?? "") + scheme + "://" + host + ":" + String(port) + target
+    }
+
+    /// The path and the query, as they are sent.
+    var target: String { query.map { path + "?" + $0 } ?? path }
 }

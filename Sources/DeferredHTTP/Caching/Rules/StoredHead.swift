@@ -1,7 +1,9 @@
 internal import DeferredNetworking
 
 /// A stored response without its body, in the form in which the rules need it: parsed once, when it is stored.
-struct StoredHead: Sendable {
+///
+/// An object, since each use would otherwise copy some twenty references.
+final class StoredHead: Sendable {
     /// The bytes that are stored of a representation.
     struct Extent: Sendable, Equatable {
         /// The position of the first byte in the representation.
@@ -71,7 +73,7 @@ struct StoredHead: Sendable {
             let until = headers.values(for: "Expires").count == 1 ? HTTPDate.seconds(expires, now: arrival) : nil
             (lifetime, isLifetimeExplicit) = (until.map { max(0, $0 - date) } ?? 0, true)
         } else {
-            lifetime = Self.guessedLifetime(status, directives, date, lastModifiedSeconds)
+            lifetime = StoredHead.guessedLifetime(status, directives, date, lastModifiedSeconds)
             isLifetimeExplicit = false
         }
     }

@@ -198,7 +198,7 @@ enum StoringRules {
         var keys = [exchange.key]
         for name in ["Location", "Content-Location"] {
             for value in exchange.headers.values(for: name) {
-                if let key = location(value, exchange), key.origin == exchange.key.origin, !keys.contains(key) {
+                if let key = location(value, exchange), key.hasOrigin(of: exchange.key), !keys.contains(key) {
                     keys.append(key)
                 }
             }

@@ -6,10 +6,15 @@ final class MemoryStore: ResponseStore {
     /// More than that many variants of a resource are hardly asked for again.
     static let variantLimit = 8
 
-    fileprivate struct Entry: Sendable {
-        var response: StoredResponse
-        var lastUse: UInt64
-        var size: Int64
+    /// SAFETY: `lastUse` is guarded by the store's lock; everything else is immutable.
+    fileprivate final class Entry: @unchecked Sendable {
+        let response: StoredResponse
+        @exclusivity(unchecked) var lastUse: UInt64
+        let size: Int64
+
+        init(response: StoredResponse, lastUse: UInt64, size: Int64) {
+            (self.response, self.lastUse, self.size) = (response, lastUse, size)
+        }
     }
 
     /// The time by which the staleness of what is to be evicted is found.
@@ -41,8 +46,10 @@ final class MemoryStore: ResponseStore {
             state.withLock { state in
                 guard let entries = state.entries[key] else { return [] }
                 state.uses += 1
-                for index in entries.indices { state.entries[key]?[index].lastUse = state.uses }
-                return entries.map(\.response)
+                return entries.map { entry in
+                    entry.lastUse = state.uses
+                    return entry.response
+                }
             }
         )
     }
@@ -123,7 +130,7 @@ final class MemoryStore: ResponseStore {
     /// The memory of a response besides its body: an estimate.
     private static func size(_ key: CacheKey, _ head: StoredHead) -> Int64 {
         let fields = head.headers.fields.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 64 }
-        return Int64(key.origin.utf8.count + key.target.utf8.count + fields + 400)
+        return Int64(key.text.utf8.count + fields + 400)
     }
 }
 
@@ -177,6 +184,8 @@ extension StoredHead {
 /// A body in memory.
 struct MemoryBody: StoredBody {
     let bytes: Data
+
+    var bytesInMemory: Data? { bytes }
 
     func read(_ range: Range<Int64>, _ body: @escaping @Sendable (Data?) -> Void) {
         if range == 0..<Int64(bytes.count) { return body(bytes) }

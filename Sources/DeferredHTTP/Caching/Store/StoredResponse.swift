@@ -1,11 +1,15 @@
 internal import Foundation
 
 /// A stored response.
-struct StoredResponse: Sendable {
+final class StoredResponse: Sendable {
     let head: StoredHead
     let body: any StoredBody
     /// Distinguishes this body from others that are or were stored with the same key and variant.
     let version: UInt64
+
+    init(head: StoredHead, body: any StoredBody, version: UInt64) {
+        (self.head, self.body, self.version) = (head, body, version)
+    }
 }
 
 /// The bytes of a stored response, which stay readable when the response is no longer stored.
@@ -15,6 +19,9 @@ protocol StoredBody: Sendable {
     ///
     /// - Parameter range: Positions in the stored bytes.
     func read(_ range: Range<Int64>, _ body: @escaping @Sendable (Data?) -> Void)
+
+    /// All bytes, if they are in memory.
+    var bytesInMemory: Data? { get }
 
     /// Makes `file` a copy of all bytes.
     func copy(to file: URL, _ body: @escaping @Sendable (CopyEnd) -> Void)

@@ -29,6 +29,12 @@ struct CacheKeyTests {
         #expect(keys.allSatisfy { $0 != nil } && Set(keys).count == keys.count)
     }
 
+    @Test func `a key as text has what the key compares`() {
+        #expect(key("HTTP://HOST/a?b")?.text == "http://host:80/a?b")
+        #expect(key("https://host:81", "p")?.text == "p https://host:81/")
+        #expect(key("ftp://host/a") == nil && key("httpx://host/a") == nil)
+    }
+
     @Test func `no key without a host`() {
         #expect(CacheKey(HTTPRequest(path: "/a")) == nil)
     }

@@ -31,7 +31,19 @@ extension URLClient {
         if request.value(forHTTPHeaderField: "Accept") == nil {
             request.setValue("application/json", forHTTPHeaderField: "Accept")
         }
-        return begin(request, options: options).map(on: .any()) { body, _ in try decoder.decode(type, from: body) }
+        let body = transport.gather(
+            request,
+            { () throws(URLClientError) in try CheckedRequest(request) },
+            options: options,
+            policies: policies(options),
+            counting: .received,
+            in: ProgressReporter(unit: .bytes)
+        ) { body, head in
+            // Without making Foundation's object, which nobody would see.
+            guard head.isHTTP else { throw URLError(.badServerResponse, failing: head.url) }
+            return body
+        }
+        return body.map(on: .any()) { try decoder.decode(type, from: $0) }
     }
 
     /// Begins a `GET` request, and decodes its response from JSON. See

@@ -329,6 +329,14 @@ extension URLClientTests {
             #expect(user == User(name: "application/json"))
         }
 
+        @Test func `a response that isn't HTTP is none`() async throws {
+            let url = try #require(URL(string: "http://host/plain"))
+            let client = URLClient.fresh { $0.session.protocolClasses = [StubProtocol.self] }
+            #expect((await client.decode(Int.self, from: url).failure() as? URLError)?.code == .badServerResponse)
+            #expect(await client.begin(url).ending() == .url(.badServerResponse))
+            #expect((await client.stream(url).failure() as? URLError)?.code == .badServerResponse)
+        }
+
         @Test func `a body of another type fails with the decoder's error`() async throws {
             let server = try LoopbackServer { _ in .json("[]") }
             defer { server.stop() }

@@ -4,7 +4,8 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Answers `/ok` with "hello" and `/echo` with the request's `X-Echo`, and leaves `/hang` unanswered.
+/// Answers `/ok` with "hello", `/echo` with the request's `X-Echo` and `/plain` with a response that isn't HTTP, and leaves
+/// `/hang` unanswered.
 final class StubProtocol: URLProtocol {
     override class func canInit(with request: URLRequest) -> Bool { true }
 
@@ -14,6 +15,10 @@ final class StubProtocol: URLProtocol {
         guard let url = request.url, url.path != "/hang",
             let response = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: [:])
         else { return }
+        if url.path == "/plain" {
+            let plain = URLResponse(url: url, mimeType: nil, expectedContentLength: 1, textEncodingName: nil)
+            return finish(with: plain, "1")
+        }
         guard url.path == "/priority" else {
             return finish(
                 with: response,

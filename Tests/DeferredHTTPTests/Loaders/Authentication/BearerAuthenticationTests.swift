@@ -197,9 +197,9 @@ struct BearerAuthenticationTests {
                 ? .response(401)
                 : .response(headers: ["Cache-Control": "max-age=0"], body: request.headers["Authorization"] ?? "")
         }
-        let cache = Cache(.memory())
+        let (cache, renewal) = (Cache(.memory()), Task<String>.Promise())
         let chains = ["old", "other"].map { token in
-            BearerAuthentication(token: token, hosts: ["example.com"]) { _ in .never } --> cache --> server
+            BearerAuthentication(token: token, hosts: ["example.com"]) { _ in Task(renewal) } --> cache --> server
         }
         for chain in chains { chain.load(.cacheable()) }
         let refused = chains[0].load(.cacheable(.get, "/refused"))
@@ -208,6 +208,7 @@ struct BearerAuthenticationTests {
             #expect(chain.load(.cacheable().with(.anyAge)).textNow == "Bearer \(token)")
         }
         refused.cancel()
+        renewal.succeed(with: "new")
     }
 
     @Test func `without a cache, such a request is refused and sent again like any other`() {

@@ -33,7 +33,7 @@ extension URLClient {
         }
         let body = transport.gather(
             request,
-            { () throws(URLClientError) in try CheckedRequest(request) },
+            { () throws(URLClientError) in try CheckedRequest(request, hasCache: transport.hasCache) },
             options: options,
             policies: policies(options),
             counting: .received,

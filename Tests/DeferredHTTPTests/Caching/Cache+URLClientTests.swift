@@ -174,21 +174,22 @@ struct CacheURLClientTests {
     }
 
     @Test func `offline, a stored response of any age counts, and none is an error at once`() async throws {
-        let server = try LoopbackServer { _ in .response(headers: ["ETag": "\"a\""], body: "old") }
+        let server = try LoopbackServer { _ in .response(headers: ["ETag": "\"a\""], body: "7") }
         let client = client { $0.retries = .init() }
         var request = URLRequest(url: server.url("/"))
-        #expect(try await text(client.begin(request)) == "old")
+        #expect(try await text(client.begin(request)) == "7")
         try await eventually { cache.statistics.stored == 1 }
         server.stop()
         request.cachePolicy = .returnCacheDataDontLoad
-        #expect(try await text(client.begin(request)) == "old")
+        #expect(try await text(client.begin(request)) == "7")
+        #expect(try await client.decode(Int.self, from: request).get() == 7)
         request.url = server.url("/other")
         guard case .failure(let error as URLError) = await client.begin(request).result else {
             Issue.record("not refused")
             return
         }
         #expect(error.code == .resourceUnavailable && error.failingURL == request.url)
-        #expect(events.entries == ["cached"])
+        #expect(events.entries == ["cached", "cached"])
     }
 
     @Test func `the policies of a request are honoured`() async throws {

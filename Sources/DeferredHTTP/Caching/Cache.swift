@@ -105,6 +105,13 @@ public struct Cache: HTTPLink {
         core.load(task, next)
     }
 
+    /// Waits until all responses are stored whose bodies have been read to their ends.
+    ///
+    /// For a program that ends: what a cache on disk has received is written a moment after it is delivered.
+    ///
+    /// - Returns: A future that is filled when they are on disk, as far as there is room; at once for a cache in memory.
+    public func flush() -> Future<Void> { core.flush() }
+
     /// Cancels the requests in the background, waits for their end, removes all responses, and resets the loaders after
     /// this one.
     public func reset() -> Future<Void> {

@@ -239,6 +239,12 @@ final class CacheCore: Sendable {
         if let flight { flights.end(flight, end) }
     }
 
+    func flush() -> Future<Void> {
+        let end = Deferred<Void>()
+        store.flush { end.fill() }
+        return end.future
+    }
+
     // MARK: - Removing
 
     /// Removes what is stored for a key, and what is on its way.

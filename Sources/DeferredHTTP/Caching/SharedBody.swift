@@ -18,6 +18,8 @@ final class SharedBody: Sendable {
         /// The last of them, which most readers want next.
         var newest = Data()
         var isReading = false
+        /// The end, and the end as readers see it: not before the response is stored.
+        var decidedEnd: Result<Void, any Error>?
         var end: Result<Void, any Error>?
         var writer: (any BodyWriter)?
         var waiters: [Int: Waiter] = [:]
@@ -62,7 +64,7 @@ final class SharedBody: Sendable {
     /// Returns the body for one more reader, from the beginning; `nil` if it can't be had any more.
     func join() -> HTTPBodyStream? {
         let reader = state.withLock { state -> Int? in
-            if case .failure = state.end { return nil }
+            if case .failure = state.decidedEnd { return nil }
             // After the first, a reader needs the others' bytes.
             guard state.lastReader == 0 || state.writer != nil && !state.positions.isEmpty else { return nil }
             state.lastReader += 1
@@ -182,11 +184,10 @@ final class SharedBody: Sendable {
     // MARK: - Ending
 
     private func finish(_ result: Result<Void, any Error>) {
-        let (isFirst, writer, count, waiters) = state.withLock { state in
-            let isFirst = state.end == nil
-            if isFirst { state.end = result }
-            state.isReading = false
-            return (isFirst, state.writer, state.count, state.takeWaiters())
+        let (isFirst, writer, count) = state.withLock { state in
+            let isFirst = state.decidedEnd == nil
+            if isFirst { (state.decidedEnd, state.isReading) = (result, true) }
+            return (isFirst, state.writer, state.count)
         }
         if isFirst {
             if case .success = result, let head = head.completed(by: count) {
@@ -195,6 +196,11 @@ final class SharedBody: Sendable {
                 writer?.discard()
             }
             onEnd()
+        }
+        let waiters = state.withLock { state in
+            if isFirst { state.end = result }
+            state.isReading = false
+            return state.takeWaiters()
         }
         for waiter in waiters { waiter.resume() }
     }

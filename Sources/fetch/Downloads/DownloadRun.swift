@@ -23,6 +23,7 @@ final class DownloadRun {
     private var files: [FileProgress]
     private var rate: Double?
     private var isStopping = false
+    private var cache: Cache?
 
     init(_ list: JobList, options: Options, display: Display, isRepeatable: Bool) {
         (self.list, self.headers, self.display) = (list, options.headers, display)
@@ -40,7 +41,9 @@ final class DownloadRun {
         // Another file is downloaded during the pause.
         configuration.retries.yieldsPlace = true
         if let cache = options.cache {
-            configuration.cache = Cache(.disk(at: URL(filePath: cache, directoryHint: .isDirectory), capacity: 4 << 30))
+            let cache = Cache(.disk(at: URL(filePath: cache, directoryHint: .isDirectory), capacity: 4 << 30))
+            configuration.cache = cache
+            self.cache = cache
         }
         client = URLClient(configuration: configuration)
     }
@@ -99,7 +102,12 @@ final class DownloadRun {
 
     private func allEnded() {
         // Partial files that can't be resumed are deleted by the time the connections are closed.
-        if isStopping { client.shutdown().upon(.mainActor) { self.finish() } } else { finish() }
+        if isStopping { client.shutdown().upon(.mainActor) { self.save() } } else { save() }
+    }
+
+    /// Lets the cache store the last files before the program ends.
+    private func save() {
+        if let cache { cache.flush().upon(.mainActor) { self.finish() } } else { finish() }
     }
 
     private func finish() {

@@ -196,6 +196,8 @@ final class DiskStore: ResponseStore {
         }
     }
 
+    func flush(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
+
     // MARK: - Removing
 
     private func unlinkBodies(_ gone: [HeadFile.Stored]) {

@@ -117,6 +117,8 @@ final class MemoryStore: ResponseStore {
 
     func removeDamaged(_ key: CacheKey, _ stored: StoredResponse) { remove(key, stored) }
 
+    func flush(_ body: @escaping @Sendable () -> Void) { body() }
+
     func removeAll(_ body: @escaping @Sendable () -> Void) {
         let gone = state.withLock { state in
             state.counts.bytes = 0

@@ -82,6 +82,9 @@ protocol ResponseStore: Sendable {
     /// Removes everything, and calls `body` when that is done.
     func removeAll(_ body: @escaping @Sendable () -> Void)
 
+    /// Calls `body` when everything is stored that was given before.
+    func flush(_ body: @escaping @Sendable () -> Void)
+
     /// True if ``find(_:_:)`` and reading take longer than a caller may be held up, and are done elsewhere.
     var isBlocking: Bool { get }
 

@@ -85,6 +85,18 @@ struct DiskStoreTests {
         try await eventually { weakStore() }
     }
 
+    @Test func `when the cache is flushed, what was read to its end is on disk`() async throws {
+        let stub = StubLoader(answer)
+        for number in 0..<50 {
+            let cache = cache()
+            let request = HTTPRequest.cacheable(.get, "/\(number)").streamed()
+            let response = try await (cache --> stub).load(request).get()
+            #expect(try await response.stream?.collect() == Data("one".utf8))
+            await cache.flush().value
+            #expect(try files("h-").count == number + 1)
+        }
+    }
+
     @Test func `a validation renews the head alone`() throws {
         let stub = StubLoader(answer, .response(.notModified, headers: ["Cache-Control": "max-age=99", "A": "2"]))
         let chain = cache() --> stub

@@ -38,7 +38,7 @@ struct CacheURLClientTests {
     }
 
     private func fresh(_ body: LoopbackServer.Payload) -> LoopbackServer.Script {
-        .response(headers: ["Cache-Control": "max-age=60"], body: body)
+        .response(headers: ["Cache-Control": "max-age=9999"], body: body)
     }
 
     @Test func `every way to take a response is answered from the cache`() async throws {
@@ -50,7 +50,7 @@ struct CacheURLClientTests {
         try await eventually { cache.statistics.stored == 1 }
         let (body, response) = try await client.begin(url).get()
         #expect(String(decoding: body, as: UTF8.self) == "[1,2]" && response.statusCode == 200)
-        #expect(response.value(forHTTPHeaderField: "Age") == "0" && response.url == url)
+        #expect(response.value(forHTTPHeaderField: "Age").flatMap { Int($0) } != nil && response.url == url)
         #expect(try await client.decode([Int].self, from: url).get() == [1, 2])
         var streamed = Data()
         for try await bytes in try await client.stream(url).get().body { streamed += bytes }
@@ -102,7 +102,9 @@ struct CacheURLClientTests {
 
     @Test func `a challenge and a retry are below the client, and above the cache`() async throws {
         let server = try LoopbackServer { request in
-            if request.headers["Authorization"] == nil { return .status(401, headers: ["Cache-Control": "max-age=60"]) }
+            guard request.headers["Authorization"] != nil else {
+                return .status(401, headers: ["Cache-Control": "max-age=9999"])
+            }
             return request.number == 2 ? .status(503) : fresh("mine")
         }
         defer { server.stop() }
@@ -124,7 +126,7 @@ struct CacheURLClientTests {
             request.path == "/old"
                 ? .response(
                     status: 301,
-                    headers: ["Location": "/new", "Cache-Control": "max-age=60"],
+                    headers: ["Location": "/new", "Cache-Control": "max-age=9999"],
                     body: "moved, with a body"
                 ) : fresh("new")
         }
@@ -227,7 +229,7 @@ struct CacheURLClientTests {
 
     @Test func `a reader that stops ends the transfer, and nothing is stored`() async throws {
         let server = try LoopbackServer { _ in
-            .response(headers: ["Cache-Control": "max-age=60"], body: "beginning", contentLength: 100) + [.stall]
+            .response(headers: ["Cache-Control": "max-age=9999"], body: "beginning", contentLength: 100) + [.stall]
         }
         defer { server.stop() }
         let client = client()
@@ -241,7 +243,7 @@ struct CacheURLClientTests {
 
     @Test func `a body that is cut short is an error, and is not stored`() async throws {
         let server = try LoopbackServer { _ in
-            .response(headers: ["Cache-Control": "max-age=60"], body: "beginning", contentLength: 100) + [.close]
+            .response(headers: ["Cache-Control": "max-age=9999"], body: "beginning", contentLength: 100) + [.close]
         }
         defer { server.stop() }
         guard case .failure(let error as URLClientError) = await client().begin(server.url("/")).result,
@@ -272,7 +274,7 @@ struct CacheURLClientTests {
     {
         let server = try LoopbackServer { request in
             .response(
-                headers: ["Cache-Control": "max-age=0, stale-while-revalidate=60"],
+                headers: ["Cache-Control": "max-age=0, stale-while-revalidate=9999"],
                 body: .text("\(request.number)")
             )
         }

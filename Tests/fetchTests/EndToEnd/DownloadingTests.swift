@@ -80,7 +80,7 @@ struct DownloadingTests {
         let server = try LoopbackServer { request in
             if request.headers["If-None-Match"] != nil { return .status(304, headers: ["ETag": "\"a\""]) }
             let headers: LoopbackServer.Headers =
-                request.path == "/a" ? ["Cache-Control": "max-age=60"] : ["ETag": "\"a\""]
+                request.path == "/a" ? ["Cache-Control": "max-age=9999"] : ["ETag": "\"a\""]
             return .response(headers: headers, body: .pattern(count: 300_000))
         }
         let urls = ["/a", "/b"].map { server.url($0).absoluteString }

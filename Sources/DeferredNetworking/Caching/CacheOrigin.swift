@@ -16,6 +16,11 @@ package struct CacheOrigin: Sendable {
     let isMeasured: Bool
     let configure: EngineTaskConfiguration?
 
+    /// Returns whether a response is a redirect, which the client's request follows or not.
+    func isRedirect(_ head: ResponseHead) -> Bool {
+        RedirectRules.target(head.status, head.value(of: "Location"), from: request.url) != nil
+    }
+
     /// Sends the request.
     ///
     /// - Parameters:
@@ -68,27 +73,21 @@ private final class OriginSink: TransferSink, @unchecked Sendable {
         _ task: CachedTask?
     ) {
         (self.origin, self.deadlines, self.promise, self.task) = (origin, deadlines, promise, task)
-        let configuration = origin.configuration
-        buffer = StreamBuffer(
-            memoryLimit: configuration.streamBufferSize,
-            limit: configuration.streamBufferLimit ?? ClientEngines.streamBufferLimit(of: configuration)
-        )
+        buffer = StreamBuffer(origin.configuration)
     }
 
     var wantsOwnConnection: Bool { origin.wantsOwnConnection }
 
     func begin(_ transfer: Transfer) {
         self.transfer = transfer
-        let isFull: @Sendable () -> Bool = { [weak buffer] in buffer?.isFull ?? false }
-        deadlines.forgiveSilence(while: isFull)
-        buffer.observeFullness { [weak transfer] in transfer?.hold(while: isFull) }
+        buffer.hold(transfer, deadlines)
     }
 
     func receive(head: ResponseHead) throws {
         guard !isDelivered, head.isHTTP else { throw URLError(.badServerResponse, failing: head.url) }
         deadlines.noteHead()
         isDelivered = true
-        isRedirect = RedirectRules.target(head.status, head.value(of: "Location"), from: origin.request.url) != nil
+        isRedirect = origin.isRedirect(head)
         let body = StreamingResponse.Body(buffer) { [weak transfer] in transfer?.cancel() }
         promise.succeed(with: (isRedirect ? head.withoutLength() : head, body))
     }

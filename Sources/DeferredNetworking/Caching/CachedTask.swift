@@ -116,8 +116,7 @@ package final class CachedTask: EngineTask {
         }
         withExtendedLifetime(old) {}
         if isCancelled { stop() }
-        let isRedirect =
-            RedirectRules.target(head.status, head.value(of: "Location"), from: origin.request.url) != nil
+        let isRedirect = origin.isRedirect(head)
         if !isRedirect { tell(.head(head)) }
         _Concurrency.Task {
             do {

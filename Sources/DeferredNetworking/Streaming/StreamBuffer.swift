@@ -43,6 +43,21 @@ final class StreamBuffer: Sendable {
         state = Lock(State(machine: StreamStateMachine(memoryLimit: memoryLimit, limit: limit)))
     }
 
+    convenience init(_ configuration: URLClient.Configuration) {
+        self.init(
+            memoryLimit: configuration.streamBufferSize,
+            limit: configuration.streamBufferLimit ?? ClientEngines.streamBufferLimit(of: configuration)
+        )
+    }
+
+    /// Holds up a transfer while the buffer is full. A slow reader doesn't count as silence of the server. Must be called
+    /// while the buffer is empty.
+    func hold(_ transfer: Transfer, _ deadlines: AttemptDeadlines) {
+        let isFull: @Sendable () -> Bool = { [weak self] in self?.isFull ?? false }
+        deadlines.forgiveSilence(while: isFull)
+        observeFullness { [weak transfer] in transfer?.hold(while: isFull) }
+    }
+
     /// True while the sender should pause.
     var isFull: Bool { state.withLock { $0.machine.isFull } }
 

@@ -21,21 +21,14 @@ final class StreamSink: TransferSink, @unchecked Sendable {
     ) {
         self.attempt = attempt
         self.check = check
-        let configuration = attempt.owner.transport.configuration
-        buffer = StreamBuffer(
-            memoryLimit: configuration.streamBufferSize,
-            limit: configuration.streamBufferLimit ?? ClientEngines.streamBufferLimit(of: configuration)
-        )
+        buffer = StreamBuffer(attempt.owner.transport.configuration)
         self.onProgress = onProgress
     }
 
     var wantsOwnConnection: Bool { true }
 
     func begin(_ transfer: Transfer) {
-        // A slow reader doesn't count as silence of the server.
-        let isFull: @Sendable () -> Bool = { [weak buffer] in buffer?.isFull ?? false }
-        attempt.deadlines.forgiveSilence(while: isFull)
-        buffer.observeFullness { [weak transfer] in transfer?.hold(while: isFull) }
+        buffer.hold(transfer, attempt.deadlines)
     }
 
     func receive(head: ResponseHead) throws {

@@ -71,10 +71,7 @@ extension Transport {
             let sink = DataSink(limit: limit, onProgress: reporter.counting(direction)) { result in
                 attempt.end(with: result.map { .data($0, $1) })
             }
-            let transfer = attempt.transfer(
-                attempt.request,
-                AttemptSink(sink, attempt, validation: attempt.validation)
-            )
+            let transfer = attempt.transfer(to: sink)
             return { transfer.abort(with: $0) }
         }
     }
@@ -96,10 +93,7 @@ extension Transport {
             return try make(body, head)
         } start: { attempt in
             let sink = StreamSink(attempt, onProgress: reporter.counting(.received), check: headCheck)
-            let transfer = attempt.transfer(
-                attempt.request,
-                AttemptSink(sink, attempt, validation: attempt.validation)
-            )
+            let transfer = attempt.transfer(to: sink)
             return { transfer.abort(with: $0) }
         }
     }

@@ -3,7 +3,12 @@ internal import DeferredCore
 /// Closures that are called after each change, until they are taken back.
 @usableFromInline
 package final class Watchers: Sendable {
-    private let state = Lock<(bodies: [Int: @Sendable () -> Void], lastKey: Int)>(([:], 0))
+    private struct State: Sendable {
+        var bodies: [Int: @Sendable () -> Void] = [:]
+        var lastKey = 0
+    }
+
+    private let state = Lock(State())
 
     /// One closure's registration. Dropping it has no effect: the closure is kept until it is cancelled.
     @usableFromInline

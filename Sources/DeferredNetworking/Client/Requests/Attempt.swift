@@ -34,6 +34,11 @@ final class Attempt: Sendable {
         return { task in task.priority = priority }
     }
 
+    /// Begins a transfer of the attempt's request, whose status is judged before `sink` gets the body.
+    func transfer(to sink: any TransferSink) -> Transfer {
+        transfer(request, AttemptSink(sink, self, validation: validation))
+    }
+
     /// Begins a transfer of `request`, which is the attempt's request or derived from it.
     func transfer(_ request: CheckedRequest, _ sink: AttemptSink) -> Transfer {
         let transfer = Transfer(

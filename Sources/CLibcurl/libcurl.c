@@ -7,6 +7,8 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/socket.h>
@@ -269,6 +271,15 @@ int libcurl_multi_act(libcurl_multi multi, int socket, int mask) {
 
 int libcurl_multi_assign(libcurl_multi multi, int socket, void *value) {
     return curl.multi_assign(multi, socket, value);
+}
+
+int64_t connection_silence(int socket) {
+    struct tcp_info info;
+    socklen_t size = sizeof info;
+    if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0 || info.tcpi_state == TCP_SYN_SENT) return -1;
+    // While the peer takes no bytes, it acknowledges probes all the same.
+    bool is_taking = info.tcpi_backoff == 0 && info.tcpi_last_ack_recv < info.tcpi_last_data_recv;
+    return is_taking ? info.tcpi_last_ack_recv : info.tcpi_last_data_recv;
 }
 
 bool libcurl_multi_next_done(libcurl_multi multi, struct libcurl_done *done) {

@@ -47,8 +47,13 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
             ]
         ),
-        // Hits of an HTTP cache, in memory and on disk.
-        .executableTarget(name: "caching", dependencies: [.product(name: "Deferred", package: "Deferred")]),
+        // Hits and validations of an HTTP cache, in memory and on disk.
+        .executableTarget(
+            name: "caching",
+            dependencies: [
+                .product(name: "Deferred", package: "Deferred"), .product(name: "DeferredTesting", package: "Deferred"),
+            ]
+        ),
         .target(name: "AllocationCounter"),
         .target(name: "Tables"),
     ],

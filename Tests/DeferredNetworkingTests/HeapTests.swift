@@ -57,6 +57,20 @@ struct HeapTests {
                 _ = await client.upload(server.url("/ok"), from: .stream { InputStream(data: Data(count: 100)) }).result
             }
         ),
+        (
+            "an upload of a file",
+            { client, server in _ = await client.upload(server.url("/ok"), from: .file(source)).result }
+        ),
+        ("decoding", { _ = await $0.decode([Int].self, from: $1.url("/json")).result }),
+        ("decoding that fails", { _ = await $0.decode([Int].self, from: $1.url("/ok")).result }),
+        (
+            "decoding that is cancelled",
+            { client, server in
+                let task = client.decode([Int].self, from: server.url("/silent"))
+                task.cancel()
+                _ = await task.result
+            }
+        ),
         ("a download", { _ = await $0.download($1.url("/ok"), to: file()).result }),
         ("a download that is cut", { _ = await $0.download($1.url("/cut"), to: file()).result }),
         (
@@ -75,12 +89,36 @@ struct HeapTests {
         ("a stream that is dropped", { _ = await $0.stream($1.url("/slow")).result }),
     ]
 
+    /// What a session does that goes on.
+    private static let sessionUses: [(name: String, use: @Sendable (URLSession, LoopbackServer) async -> Void)] = [
+        ("data", { _ = await $0.beginDataTask(with: $1.url("/ok")).result }),
+        ("data that is refused", { session, _ in _ = await session.beginDataTask(with: nowhere).result }),
+        ("data that is redirected", { _ = await $0.beginDataTask(with: $1.url("/redirect")).result }),
+        ("data that is cut", { _ = await $0.beginDataTask(with: $1.url("/cut")).result }),
+        (
+            "an upload of data",
+            { _ = await $0.beginUploadTask(with: .put($1.url("/ok")), from: Data(count: 100)).result }
+        ),
+        (
+            "an upload of a file",
+            { _ = await $0.beginUploadTask(with: .put($1.url("/ok")), fromFile: source).result }
+        ),
+        ("a download", { _ = await $0.beginDownloadTask(with: $1.url("/ok"), to: file()).result }),
+    ]
+
     private static let nowhere = URL(string: "http://127.0.0.1:1/") ?? URL(filePath: "/")
     private static let folder = try? TemporaryDirectory()
 
     private static func file() -> URL {
         (folder?.url ?? FileManager.default.temporaryDirectory).appending(path: UUID().uuidString)
     }
+
+    /// A file to send.
+    private static let source: URL = {
+        let file = HeapTests.file()
+        try? Data(count: 100).write(to: file)
+        return file
+    }()
 
     /// A server that does what the path says, and keeps no list of requests.
     private static func server() throws -> LoopbackServer {
@@ -93,6 +131,7 @@ struct HeapTests {
             case "/challenge": .status(401, headers: ["WWW-Authenticate": "Basic realm=\"r\""])
             case "/cut": [.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello"), .close]
             case "/busy": .status(503)
+            case "/json": .response(body: "[1]")
             default: .response(body: "hello")
             }
         }
@@ -124,6 +163,36 @@ struct HeapTests {
             await client.invalidateAndCancel().value
         }
     }
+
+    @Test(arguments: sessionUses.map(\.name), [true, false])
+    func `nothing is left in a session`(of name: String, overLibcurl: Bool) async {
+        await #expect(processExitsWith: .success, "\(name)") { [name, overLibcurl] in
+            let server = try Self.server()
+            defer { server.stop() }
+            let configuration = URLSessionConfiguration.default
+            if !overLibcurl { configuration.protocolClasses = AbsentProtocol.needingSession }
+            let session = URLSession(configuration: configuration)
+            let use = try #require(Self.sessionUses.first { $0.name == name }).use
+            try await MeteredOperation(name) { await use(session, server) }
+                .expectNothingLeft(count: 200, below: overLibcurl ? 16 : 400)
+        }
+    }
+
+    @Test func `nothing is left of a client that is dropped`() async {
+        await #expect(processExitsWith: .success) {
+            let server = try Self.server()
+            defer { server.stop() }
+            try await MeteredOperation("a client") {
+                let client = Self.client(.libcurl)
+                _ = await client.begin(server.url("/ok")).result
+                await client.shutdown().value
+            }.expectNothingLeft(count: 50)
+        }
+    }
+}
+
+extension URLRequest {
+    fileprivate static func put(_ url: URL) -> URLRequest { URLRequest(url) { $0.httpMethod = "PUT" } }
 }
 
 extension Task {

@@ -293,6 +293,24 @@ struct HeapTests {
             _ = await Task.success(1).map(on: queue) { $0 }.result
         },
         .init("the main actor") { _ = await Task.success(1).map(on: .mainActor) { $0 }.result },
+        .init("a task whose cancellation handler refers to itself, observed, at its end") {
+            let deferred = Deferred<Task<Int>.Result>()
+            let itself = Lock<Task<Int>?>(nil)
+            let task = Task(deferred, reporter: ProgressReporter(total: 2)) { itself.withLock { $0 }?.cancel() }
+            itself.withLock { $0 = task }
+            task.uponProgress(on: .immediate) { _ in }
+            task.uponProgress(on: .any()) { _ in }
+            deferred.succeed(with: 1)
+            _ = await task.result
+        },
+        .init("a task over another one, which it cancels, observed, at its end") {
+            let promise = Promise()
+            let inner = Task(promise)
+            let outer = Task(inner.future, reporter: ProgressReporter(total: 2)) { inner.cancel() }
+            outer.uponProgress(on: .immediate) { _ in }
+            promise.succeed(with: 1)
+            _ = await outer.result
+        },
         .init("description") { _ = "\(endless())" },
     ]
 

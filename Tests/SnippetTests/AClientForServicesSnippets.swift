@@ -46,26 +46,26 @@ struct AClientForServicesSnippets {
     }
 
     @Test func `Limits and memory`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 72)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 74)
         let server = try LoopbackServer { _ in .response(body: .pattern(count: 1_000_000)) }
         defer { server.stop() }
         let url = server.url("/export.csv")
         let client = URLClient()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 78)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 80)
         let export = try await client.stream(URLRequest(url: url)).get()  // when the head has arrived
         var count = 0
         for try await bytes in export.body { count += bytes.count }
         print(count, export.head.statusCode)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 84)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 86)
         #expect(count == 1_000_000)
         await client.shutdown().value
 #sourceLocation()
     }
 
     @Test func `Uploads and downloads`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 91)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 93)
         let server = try LoopbackServer { request in
             request.method == "PUT" ? .status(204) : .response(body: .pattern(count: 1000))
         }
@@ -76,7 +76,7 @@ struct AClientForServicesSnippets {
         defer { try? FileManager.default.removeItem(at: folder) }
         let client = URLClient()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 102)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 104)
         let file = folder.appending(path: "backup.tar")
         let restored = try await client.download(URLRequest(url: url), to: file).get()
 
@@ -84,21 +84,21 @@ struct AClientForServicesSnippets {
         request.httpMethod = "PUT"
         let saved = try await client.upload(request, from: .file(file)).get()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 110)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 112)
         #expect(restored.0 == file && saved.1.statusCode == 204)
         await client.shutdown().value
 #sourceLocation()
     }
 
     @Test func `Credentials`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 131)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 133)
         let server = try LoopbackServer { request in
             request.headers["Authorization"] == "Bearer fresh" ? .json("[]") : .status(401, headers: ["WWW-Authenticate": "Bearer"])
         }
         defer { server.stop() }
         let url = server.url("/orders")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 138)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 140)
         @Sendable func freshToken() -> Task<String> { .success("fresh") }
 
         var configuration = URLClient.Configuration()
@@ -109,19 +109,19 @@ struct AClientForServicesSnippets {
         let client = URLClient(configuration: configuration)
         let (orders, _) = try await client.begin(url).get()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 149)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 151)
         #expect(orders == Data("[]".utf8))
         await client.shutdown().value
 #sourceLocation()
     }
 
     @Test func `Watch it`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 156)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 158)
         let server = try LoopbackServer { _ in .status(204) }
         defer { server.stop() }
         let url = server.url("/health")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 161)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 163)
         var configuration = URLClient.Configuration()
         configuration.monitor = { event in
             switch event.kind {
@@ -137,10 +137,10 @@ struct AClientForServicesSnippets {
     }
 
     @Test func `Shut down`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 214)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 231)
         let client = URLClient()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 217)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 234)
         let drained = client.shutdown()
         let tooLate = Deferred<Void>(filledWith: ()).delay(for: .seconds(10))
         await [drained, tooLate].firstFilled().value
@@ -149,14 +149,14 @@ struct AClientForServicesSnippets {
     }
 
     @Test func `Choose the engine`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 289)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 312)
         #if os(Linux)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 292)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 315)
         let client = URLClient()
         print(client.engine)  // libcurl 8.14.1
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 296)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 319)
         #expect(client.engine.hasPrefix("libcurl "))
         #endif
 #sourceLocation()

@@ -69,14 +69,14 @@ struct CachingSnippets {
     }
 
     @Test func `On disk`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 132)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 137)
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: folder) }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 136)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 141)
         let cache = Cache(.disk(at: folder, capacity: 256 << 20))
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 139)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 144)
         let server = StubLoader(.response(headers: ["Cache-Control": "max-age=60"], body: "Ada"))
         var first = cache
         first.next = server
@@ -89,21 +89,21 @@ struct CachingSnippets {
     }
 
     @Test func `What the cache did`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 163)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 170)
         let cache = Cache(.memory())
         let statistics = cache.statistics
         print("\(statistics.hits) hits, \(statistics.validated) validated, \(statistics.misses) misses, \(statistics.bytes) bytes")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 168)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 175)
         #expect(statistics.hits == 0 && statistics.bytes == 0)
 #sourceLocation()
     }
 
     @Test func `Redirects`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 192)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 199)
         let chain = FollowRedirects() --> Cache(.memory()) --> URLSessionLoader()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 195)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 202)
         #expect(chain.next is Cache)
 #sourceLocation()
     }

@@ -102,6 +102,8 @@ package final class PromptedPort {
         var address = sockaddr_in()
         listener = try listeningSocket(at: &address, backlog: 1)
         number = UInt16(bigEndian: address.sin_port)
+        // A client that has gone fails its test, instead of ending the process.
+        signal(SIGPIPE, SIG_IGN)
     }
 
     deinit {
@@ -109,9 +111,25 @@ package final class PromptedPort {
         if connection >= 0 { close(connection) }
     }
 
+    /// Returns a socket that is connected to the port, for the caller to close.
+    package func connectedSocket() -> Int32 {
+        loopbackSocket(connectedTo: number)
+    }
+
+    /// Blocks until a client connects.
+    package func acceptConnection() {
+        connection = accept(listener, nil, nil)
+    }
+
+    /// Blocks until this number of bytes has arrived.
+    package func receive(_ count: Int) {
+        var (rest, bytes) = (count, [UInt8](repeating: 0, count: 4_096))
+        while rest > 0, case let some = recv(connection, &bytes, min(rest, bytes.count), 0), some > 0 { rest -= some }
+    }
+
     /// Blocks until the head of a request has arrived.
     package func receiveRequest() {
-        connection = accept(listener, nil, nil)
+        acceptConnection()
         var (head, byte) = ([UInt8](), UInt8(0))
         while !head.suffix(4).elementsEqual("\r\n\r\n".utf8), recv(connection, &byte, 1, 0) == 1 { head.append(byte) }
     }
@@ -124,6 +142,73 @@ package final class PromptedPort {
 
     /// Sends a text that fits into the system's buffers.
     package func send(_ text: String) { send(text.utf8) }
+}
+
+#if os(Linux)
+/// A proxy at a port of 127.0.0.1, which connects to the ports that requests name, and keeps their heads.
+package final class TunnelPort {
+    package let number: UInt16
+    package let heads: Log<String>
+    private let listener: Int32
+
+    /// - Parameter cutsAfter: The number of a server's bytes after which a connection is closed.
+    package init(cutsAfter limit: Int = .max) throws {
+        var address = sockaddr_in()
+        let (listener, heads) = (try listeningSocket(at: &address, backlog: 64), Log<String>())
+        (self.listener, self.heads, number) = (listener, heads, UInt16(bigEndian: address.sin_port))
+        Thread.detachNewThread {
+            while case let client = accept(listener, nil, nil), client >= 0 {
+                Thread.detachNewThread { Self.serve(client, heads, limit) }
+            }
+            close(listener)
+        }
+    }
+
+    deinit {
+        // Ends the thread, which closes the listener.
+        shutdown(listener, Int32(SHUT_RDWR))
+    }
+
+    private static func serve(_ client: Int32, _ heads: Log<String>, _ limit: Int) {
+        defer { close(client) }
+        var (head, byte) = ([UInt8](), UInt8(0))
+        while !head.suffix(4).elementsEqual("\r\n\r\n".utf8), recv(client, &byte, 1, 0) == 1 { head.append(byte) }
+        let text = String(decoding: head, as: UTF8.self)
+        heads.add(text)
+        let target = text.split(separator: " ").dropFirst().first?.split(separator: ":").last
+        guard let port = target.flatMap({ UInt16($0) }) else { return }
+        let server = loopbackSocket(connectedTo: port)
+        defer { close(server) }
+        guard send(client, "HTTP/1.1 200 OK\r\n\r\n", 19, flags) == 19 else { return }
+        var (rest, bytes) = (limit, [UInt8](repeating: 0, count: 4_096))
+        while rest > 0 {
+            var ends = [client, server].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+            guard poll(&ends, 2, -1) > 0 else { return }
+            for (from, to) in [(0, server), (1, client)] where ends[from].revents != 0 {
+                let count = recv(ends[from].fd, &bytes, bytes.count, 0)
+                guard count > 0, send(to, bytes, count, flags) == count else { return }
+                if from == 1 { rest -= count }
+            }
+        }
+    }
+
+    private static let flags = Int32(MSG_NOSIGNAL)
+}
+#endif
+
+/// Returns a socket, which is connected if something listens at a port of 127.0.0.1.
+private func loopbackSocket(connectedTo port: UInt16) -> Int32 {
+    let result = socket(AF_INET, streamSocket, 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = inet_addr("127.0.0.1")
+    address.sin_port = port.bigEndian
+    withUnsafePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+            _ = connect(result, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+        }
+    }
+    return result
 }
 
 /// Creates a socket that listens on a free port of 127.0.0.1, and stores its address in `address`.

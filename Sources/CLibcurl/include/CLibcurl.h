@@ -88,6 +88,10 @@ int libcurl_multi_remove(libcurl_multi multi, libcurl_easy handle);
 int libcurl_multi_act(libcurl_multi multi, int socket, int mask);
 int libcurl_multi_assign(libcurl_multi multi, int socket, void *value);
 
+/// Returns the milliseconds since a TCP connection last received bytes or took some that were sent, or -1 if there is no
+/// connection.
+int64_t connection_silence(int socket);
+
 /// Removes the next message about a transfer that has ended. Returns false if there is none.
 bool libcurl_multi_next_done(libcurl_multi multi, struct libcurl_done *done);
 
@@ -152,6 +156,7 @@ enum {
     CURLOPT_SEEKDATA = 10168,
     CURLOPT_PINNEDPUBLICKEY = 10230,
     CURLOPT_UNIX_SOCKET_PATH = 10231,
+    CURLOPT_PROXYHEADER = 10228,
     CURLOPT_PREREQDATA = 10313,
     CURLOPT_PROTOCOLS_STR = 10318,
     CURLOPT_WRITEFUNCTION = 20011,

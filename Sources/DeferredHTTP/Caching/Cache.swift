@@ -29,7 +29,10 @@ public import Foundation
 /// end, and removes all responses. **Thread safety:** all members can be used from any thread.
 public struct Cache: HTTPLink {
     /// The next loader, set by `-->`.
-    public var next: (any HTTPLoader)?
+    public var next: (any HTTPLoader)? {
+        didSet { later = LaterResets(after: next) }
+    }
+    private var later = LaterResets()
     private let core: CacheCore
 
     /// The place where responses are stored.
@@ -96,12 +99,12 @@ public struct Cache: HTTPLink {
         let instant: @Sendable () -> CacheInstant = {
             CacheInstant(wall: now(), steady: stopwatch.elapsed)
         }
-        core = CacheCore(storage.makeStore(instant), servesErrors: servesStaleOnError, now: instant)
+        core = CacheCore(storage.makeStore(instant), servesErrors: servesStaleOnError, now: instant, clock: clock)
     }
 
     /// Answers the request, or passes it on.
     public func load(_ task: HTTPTask) {
-        if task.failIfCancelled() { return }
+        if task.failIfCancelled() || !later.admit(task) { return }
         core.load(task, next)
     }
 
@@ -115,8 +118,7 @@ public struct Cache: HTTPLink {
     /// Cancels the requests in the background, waits for their end, removes all responses, and resets the loaders after
     /// this one.
     public func reset() -> Future<Void> {
-        let next = next
-        return core.reset().flatMap { next?.reset() ?? Future(value: ()) }
+        later.reset { core.reset().flatMap { resetSuccessors() } }
     }
 
     /// Removes all responses.

@@ -1,4 +1,5 @@
 internal import DeferredCore
+internal import DeferredNetworking
 internal import Dispatch
 internal import Foundation
 
@@ -149,13 +150,7 @@ extension CacheCore {
             switch verdict {
             case .store(let head):
                 core.count { $0.misses += 1 }
-                if let stream = response.stream {
-                    keep(response, stream, head)
-                } else if let file = response.file {
-                    keep(response, file, head)
-                } else {
-                    finish(keeping(response, head))
-                }
+                keep(response, head)
             case .update(let head, let answers):
                 guard let stored, let ticket else { preconditionFailure("an update of no response") }
                 store.update(key, stored, head, ticket)
@@ -169,12 +164,10 @@ extension CacheCore {
                 append(response, head)
             case .invalidate(let keys, let kept):
                 for key in keys { core.invalidate(key) }
-                if let kept, let head = kept.completed(by: response) {
-                    let ticket = core.begin(key)
-                    store.put(key, head, response.body, ticket)
-                    core.tickets.end(key, ticket)
-                }
-                finish(response)
+                guard let kept else { return finish(response) }
+                var copy = self
+                copy.ticket = core.begin(key)
+                copy.keep(response, kept)
             case .remove:
                 core.count { $0.misses += 1 }
                 store.remove(key, stored)
@@ -226,11 +219,14 @@ extension CacheCore {
             return copy
         }
 
-        /// Stores a response, and returns the one to deliver.
-        private func keeping(_ response: HTTPResponse, _ head: StoredHead) -> HTTPResponse {
-            guard let ticket, let head = head.completed(by: response) else { return response }
-            core.store.put(query.key, head, response.body, ticket)
-            return response
+        /// Stores and delivers a response.
+        private func keep(_ response: HTTPResponse, _ head: StoredHead) {
+            if let stream = response.stream { return keep(response, stream, head) }
+            if let file = response.file { return keep(response, file, head) }
+            if let ticket, let head = head.completed(by: response) {
+                core.store.put(query.key, head, response.body, ticket)
+            }
+            finish(response)
         }
 
         /// Delivers a body that is stored while it is read.
@@ -244,8 +240,23 @@ extension CacheCore {
             guard let ticket, let writer = core.store.writer(query.key, head, ticket) else {
                 return finish(response)
             }
+            let own = share(stream, head, writer, ticket)
+            query.task.complete(with: .success(response.with(body: .stream(own))))
+        }
+
+        /// Stores a body while it is read, and returns it for this request.
+        ///
+        /// - Parameter start: The number of bytes that the writer has already.
+        private func share(
+            _ stream: HTTPBodyStream,
+            _ head: StoredHead,
+            _ writer: any BodyWriter,
+            _ ticket: ExchangeTicket,
+            from start: Int64 = 0
+        ) -> HTTPBodyStream {
             // Without the task, whose result has the stream: its release ends the transfer.
-            let body = SharedBody(stream, head, writer) { [core, key = query.key, flight] in
+            let body = SharedBody(stream, head, writer, from: start, clock: core.clock) {
+                [core, key = query.key, flight] in
                 core.end(key, ticket, flight, .arrived)
             }
             guard let own = body.join() else { preconditionFailure("a body without a first reader") }
@@ -256,7 +267,7 @@ extension CacheCore {
                     core.flights.end(flight, .arrived)
                 }
             }
-            query.task.complete(with: .success(response.with(body: .stream(own))))
+            return own
         }
 
         /// Stores a copy of a file, before anybody else can change it.
@@ -288,7 +299,9 @@ extension CacheCore {
             return count
         }
 
+        /// Answers with a stored part and the rest that has been asked for.
         private func append(_ response: HTTPResponse, _ head: StoredHead) {
+            if let stream = response.stream { return append(stream, head) }
             guard let stored, let ticket,
                 stored.head.extent.count + Int64(response.body.count) == head.extent.count
             else { return repeatPlainly() }
@@ -301,6 +314,46 @@ extension CacheCore {
                 let bytes = beginning + response.body
                 copy.core.store.put(copy.query.key, head, bytes, ticket)
                 copy.answer(StoredResponse(head: head, body: MemoryBody(bytes: bytes), version: 0))
+            }
+        }
+
+        private func append(_ stream: HTTPBodyStream, _ head: StoredHead) {
+            guard let stored, let ticket, let writer = core.store.writer(query.key, head, ticket) else {
+                stream.cancel()
+                return repeatPlainly()
+            }
+            let copy = self
+            query.beginWaiting { stream.cancel() }
+            Self.copy(stored, from: 0, to: writer) { isCopied in
+                copy.query.endWaiting()
+                let isCancelled = copy.query.task.failIfCancelled()
+                guard isCopied, !isCancelled else {
+                    writer.discard()
+                    stream.cancel()
+                    return isCancelled ? copy.core.end(copy, .cancelled) : copy.repeatPlainly()
+                }
+                copy.close()
+                copy.core.count { $0.validated += 1 }
+                let age = head.age(at: copy.core.now()) / 1_000
+                let own = copy.share(stream, head, writer, ticket, from: stored.head.extent.count)
+                let source = HTTPResponse.Source.validated(age: .seconds(age))
+                let response = Delivery.response(head, own, age: age, source, copy.query.task.request)
+                copy.query.task.complete(with: .success(response))
+            }
+        }
+
+        /// Copies the bytes of a stored response, piece by piece, and calls `end` with whether that was possible.
+        private static func copy(
+            _ stored: StoredResponse,
+            from start: Int64,
+            to writer: any BodyWriter,
+            _ end: @escaping @Sendable (Bool) -> Void
+        ) {
+            let piece = start..<min(start + 1 << 20, stored.head.extent.count)
+            if piece.isEmpty { return end(true) }
+            stored.body.read(piece) { bytes in
+                guard let bytes, writer.append(bytes) else { return end(false) }
+                copy(stored, from: piece.upperBound, to: writer, end)
             }
         }
     }
@@ -328,5 +381,19 @@ extension StoredHead {
             return nil
         }
         return with(extent: .init(count: count, total: count))
+    }
+
+    /// The number of bytes of the body as it is delivered; `nil` if it is known only at the end.
+    var announcedLength: Int64? {
+        headers["Content-Encoding"] == nil ? headers["Content-Length"].flatMap { HTTPNumber.parse($0) } : nil
+    }
+
+    /// Returns the head of the first bytes of this response; `nil` if the rest of it couldn't be asked for: RFC 9111,
+    /// section 3.3.
+    func beginning(_ count: Int64) -> StoredHead? {
+        guard status == .ok, extent.count < 0, rangeValidator != nil, headers["Accept-Ranges"] != "none",
+            let announcedLength, count > 0, count < announcedLength
+        else { return nil }
+        return with(headers, status: 206).with(extent: .init(first: 0, count: count, total: announcedLength))
     }
 }

@@ -8,13 +8,19 @@ final class CacheCore: Sendable {
     let store: any ResponseStore
     private let servesErrors: Bool
     let now: @Sendable () -> CacheInstant
+    let clock: any Clock<Duration>
     let tickets = ExchangeTickets()
     let flights = CacheFlights()
     private let background = BackgroundExecutions()
     private let counters = Lock(Cache.Statistics())
 
-    init(_ store: any ResponseStore, servesErrors: Bool, now: @escaping @Sendable () -> CacheInstant) {
-        (self.store, self.servesErrors, self.now) = (store, servesErrors, now)
+    init(
+        _ store: any ResponseStore,
+        servesErrors: Bool,
+        now: @escaping @Sendable () -> CacheInstant,
+        clock: any Clock<Duration>
+    ) {
+        (self.store, self.servesErrors, self.now, self.clock) = (store, servesErrors, now, clock)
     }
 
     var statistics: Cache.Statistics {
@@ -112,10 +118,10 @@ final class CacheCore: Sendable {
             query.task.succeed(504, url: query.task.request.url)
         case .validate(let fallback):
             send(query, found, .validation, fallback, seen)
-        case .complete(let completion) where query.task.request.delivery == .data:
-            send(query, found, .completion(completion), nil, seen)
-        case .complete:
-            send(query, found, .plain, nil, seen)
+        case .complete(let completion):
+            // A download asks for ranges of its own.
+            let isFile = if case .file = query.task.request.delivery { true } else { false }
+            send(query, found, isFile ? .plain : .completion(completion), nil, seen)
         case .forward(let fallback):
             send(query, found, .plain, fallback, seen)
         }

@@ -20,6 +20,8 @@ final class SharedBody: Sendable {
         var isReading = false
         /// The end, and the end as readers see it: not before the response is stored.
         var decidedEnd: Result<Void, any Error>?
+        /// True when all readers have left before the end.
+        var isLeft = false
         var end: Result<Void, any Error>?
         var writer: (any BodyWriter)?
         var waiters: [Int: Waiter] = [:]
@@ -32,7 +34,16 @@ final class SharedBody: Sendable {
         init(_ iterator: HTTPBodyStream.Iterator) { self.iterator = iterator }
     }
 
+    /// The number of bytes, and the time, for which a transfer goes on after its readers have left: for a body of which
+    /// they only wanted to know that it is there.
+    private static let largestRest: Int64 = 64 << 10
+    private static let patience = Duration.milliseconds(100)
+    /// The cache's own place among the readers, for that.
+    private static let ownReader = 0
+
     let head: StoredHead
+    private let length: Int64?
+    private let clock: any Clock<Duration>
     private let stream: WeakStream
     private let source: Source
     private let state: Lock<State>
@@ -40,25 +51,28 @@ final class SharedBody: Sendable {
 
     /// - Parameters:
     ///   - stream: The body as it arrives.
-    ///   - writer: Stores it; the response with `head` is stored when all of it has arrived.
+    ///   - writer: Stores it; the response with `head` is stored when all of it has arrived, or the part of it that was
+    ///     read when its readers have left, if the rest can be asked for.
+    ///   - start: The number of bytes that the writer has already, and which come before those of the stream.
+    ///   - clock: Measures how long the cache reads on.
     ///   - onEnd: Called once, when nothing more arrives.
     init(
         _ stream: HTTPBodyStream,
         _ head: StoredHead,
         _ writer: any BodyWriter,
+        from start: Int64 = 0,
+        clock: any Clock<Duration>,
         onEnd: @escaping @Sendable () -> Void
     ) {
-        (self.head, self.onEnd, self.stream) = (head, onEnd, stream.weak)
+        (self.head, self.clock, self.onEnd, self.stream) = (head, clock, onEnd, stream.weak)
+        length = head.announcedLength
         source = Source(stream.makeAsyncIterator())
-        state = Lock(State(writer: writer))
+        state = Lock(State(count: start, writer: writer))
     }
 
     /// True if several readers can share the body: it will fit.
     static func canShare(_ head: StoredHead, upTo limit: Int64) -> Bool {
-        guard head.headers["Content-Encoding"] == nil, let field = head.headers["Content-Length"],
-            let length = HTTPNumber.parse(field)
-        else { return false }
-        return length <= limit
+        head.announcedLength.map { $0 <= limit } ?? false
     }
 
     /// Returns the body for one more reader, from the beginning; `nil` if it can't be had any more.
@@ -147,13 +161,14 @@ final class SharedBody: Sendable {
             let writer = state.withLock { $0.writer }
             let isStored = writer?.append(bytes) ?? true
             if !isStored { writer?.discard() }
-            let (waiters, gone) = state.withLock { state in
+            let (waiters, gone, isLeft) = state.withLock { state in
                 state.count += Int64(bytes.count)
                 state.newest = bytes
                 state.isReading = false
-                return (state.takeWaiters(), isStored ? nil : state.writer.take())
+                return (state.takeWaiters(), isStored ? nil : state.writer.take(), state.isLeft)
             }
             withExtendedLifetime(gone) {}
+            if isLeft { finish(.failure(CancellationError())) }
             for waiter in waiters { waiter.resume() }
         } catch {
             finish(.failure(error))
@@ -184,17 +199,18 @@ final class SharedBody: Sendable {
     // MARK: - Ending
 
     private func finish(_ result: Result<Void, any Error>) {
-        let (isFirst, writer, count) = state.withLock { state in
+        let (isFirst, writer, count, isLeft) = state.withLock { state in
             let isFirst = state.decidedEnd == nil
             if isFirst { (state.decidedEnd, state.isReading) = (result, true) }
-            return (isFirst, state.writer, state.count)
+            return (isFirst, state.writer, state.count, state.isLeft)
         }
         if isFirst {
-            if case .success = result, let head = head.completed(by: count) {
-                writer?.commit(head)
-            } else {
-                writer?.discard()
-            }
+            let stored =
+                switch result {
+                case .success: head.completed(by: count)
+                case .failure: isLeft ? head.beginning(count) : nil
+                }
+            if let stored { writer?.commit(stored) } else { writer?.discard() }
             onEnd()
         }
         let waiters = state.withLock { state in
@@ -205,15 +221,50 @@ final class SharedBody: Sendable {
         for waiter in waiters { waiter.resume() }
     }
 
-    /// Gives up a reader's place; after the last one, the transfer is of no use.
+    private enum Leaving {
+        case othersStay
+        case readsOn
+        /// `isReading` is true if a piece is on its way, after which the body ends.
+        case ends(isReading: Bool)
+    }
+
+    /// Gives up a reader's place; after the last one, the transfer is of no use, unless little is missing.
     private func leave(_ reader: Int) {
-        let isLast = state.withLock { state in
+        let leaving = state.withLock { state -> Leaving in
             state.positions[reader] = nil
-            return state.positions.isEmpty && state.end == nil
+            guard state.positions.isEmpty, state.end == nil else { return .othersStay }
+            if reader != Self.ownReader, state.writer != nil, let length, length - state.count <= Self.largestRest {
+                state.positions[Self.ownReader] = state.count
+                return .readsOn
+            }
+            state.isLeft = true
+            return .ends(isReading: state.isReading)
         }
-        guard isLast else { return }
-        stream.cancel()
-        finish(.failure(CancellationError()))
+        switch leaving {
+        case .othersStay:
+            break
+        case .readsOn:
+            readOn()
+        case .ends(let isReading):
+            stream.cancel()
+            if !isReading { finish(.failure(CancellationError())) }
+        }
+    }
+
+    /// Reads the rest, if it comes soon.
+    private func readOn() {
+        let clock = clock
+        _Concurrency.Task {
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    do { while try await self.next(Self.ownReader) != nil {} } catch {}
+                }
+                group.addTask { try? await clock.sleep(for: Self.patience) }
+                await group.next()
+                group.cancelAll()
+            }
+            self.leave(Self.ownReader)
+        }
     }
 
     /// The underlying error when bytes that were stored can't be read again.

@@ -18,7 +18,10 @@ internal import Foundation
 /// ``HTTPError/Code/invalidRequest``. Cancelling the task cancels the request under way.
 public struct FollowRedirects: HTTPLink {
     /// The next loader, set by `-->`.
-    public var next: (any HTTPLoader)?
+    public var next: (any HTTPLoader)? {
+        didSet { later = LaterResets(after: next) }
+    }
+    private var later = LaterResets()
     private let limit: Int
 
     /// Creates the loader.
@@ -30,6 +33,7 @@ public struct FollowRedirects: HTTPLink {
 
     /// Passes the task on, and follows the redirects that come back.
     public func load(_ task: HTTPTask) {
+        guard later.admit(task) else { return }
         var request = task.request
         request.followsRedirects = false
         load(request, for: task, count: 0)
@@ -38,7 +42,7 @@ public struct FollowRedirects: HTTPLink {
     private func load(_ request: HTTPRequest, for task: HTTPTask, count: Int) {
         task.send(request, to: next) { [self] result in
             // The URL of the request with which the environment may have completed it.
-            guard case .success(let response) = result, let url = response.url ?? response.request.url,
+            guard let response = result.arrived, let url = response.url ?? response.request.url,
                 let target = RedirectRules.target(response.status.code, response.headers["Location"], from: url)
             else {
                 task.complete(with: result)
@@ -49,7 +53,7 @@ public struct FollowRedirects: HTTPLink {
                 task.fail(.tooManyRedirects, response: response)
                 return
             }
-            guard let following = Self.following(request, response.status.code, from: url, to: target) else {
+            guard let following = Self.following(request, after: response, from: url, to: target) else {
                 task.fail(.invalidRequest, response: response, underlying: HTTPBody.AlreadySent())
                 return
             }
@@ -60,12 +64,12 @@ public struct FollowRedirects: HTTPLink {
     /// Returns the request that follows a redirect; nil if its body can't be sent again.
     private static func following(
         _ request: HTTPRequest,
-        _ status: Int,
+        after response: HTTPResponse,
         from url: URL,
         to target: URL
     ) -> HTTPRequest? {
         var result = request
-        if RedirectRules.dropsBody(status: status, method: request.method.rawValue) {
+        if RedirectRules.dropsBody(status: response.status.code, method: request.method.rawValue) {
             result.method = .get
             result.body = .empty
             result.headers.fields.removeAll { field in
@@ -75,10 +79,18 @@ public struct FollowRedirects: HTTPLink {
         } else if request.body.isOneShot {
             return nil
         }
-        if Origin(of: url) != Origin(of: target) {
-            result.headers.fields.removeAll { RedirectRules.isBoundToOrigin($0.name.lowercased()) }
-        }
         result.parts = URLParts(target)
+        if Origin(of: url) != Origin(of: target) {
+            let own = Set(request[HomeFieldsOption.self].map { $0.lowercased() })
+            result.headers.fields.removeAll { field in
+                let name = field.name.lowercased()
+                return own.contains(name) || RedirectRules.isBoundToOrigin(name)
+            }
+            result[HomeFieldsOption.self] = []
+        } else if response.request.parts.isHostOfEnvironment, let host = result.host {
+            // An environment after this loader, or before it, has named the server, which gets its headers and credentials.
+            result.parts.setHostOfEnvironment(host)
+        }
         return result
     }
 }

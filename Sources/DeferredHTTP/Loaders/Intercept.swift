@@ -34,7 +34,10 @@ public struct Intercept: HTTPLink {
     public typealias Next = @Sendable (HTTPRequest) async throws(HTTPError) -> HTTPResponse
 
     /// The next loader, set by `-->`.
-    public var next: (any HTTPLoader)?
+    public var next: (any HTTPLoader)? {
+        didSet { later = LaterResets(after: next) }
+    }
+    private var later = LaterResets()
     private let handle: @Sendable (HTTPRequest, @escaping Next) async throws -> HTTPResponse
 
     /// The requests that the current Swift task handles, the outermost first.
@@ -54,7 +57,7 @@ public struct Intercept: HTTPLink {
 
     /// Starts the closure.
     public func load(_ task: HTTPTask) {
-        if task.failIfCancelled() { return }
+        if task.failIfCancelled() || !later.admit(task) { return }
         let requests = Self.requests + [task.execution.identityOfWhole]
         let running = Task<HTTPResponse> { [handle, next] in
             try await Self.$requests.withValue(requests) {

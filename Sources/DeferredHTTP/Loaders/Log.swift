@@ -120,8 +120,9 @@ extension Log {
 
         /// The identifier of the request as its caller loaded it: the ``HTTPTask/id`` of the task that `load` returned.
         ///
-        /// Every loader of a chain reports the same, also for each attempt: adapters for metrics and tracing can put all
-        /// events with one identifier together.
+        /// Every loader of a chain reports the same, also for each attempt, and so do the events of the client at its end,
+        /// as ``DeferredNetworking/URLClient/Event/task``: adapters for logs, metrics and tracing can put all events with one
+        /// identifier together. What a ``Deduplicate`` shares has the identifier of the first request.
         public var id: UUID { identity.uuid }
 
         /// The request as it reached this loader.

@@ -81,6 +81,7 @@ public struct URLSessionLoader: HTTPLoader {
         var options = URLClient.RequestOptions()
         options.idle = request.timeout
         options.homeFields = request[HomeFieldsOption.self]
+        options.task = task.execution.identityOfWhole.uuid
         if !request.followsRedirects { options.redirects = URLClient.RedirectPolicy.none }
         let (reporter, transport) = (task.execution.reporter, client.transport)
         switch request.delivery {

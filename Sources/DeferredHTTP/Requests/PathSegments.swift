@@ -1,3 +1,5 @@
+internal import DeferredNetworking
+
 /// The dot segments of a path: RFC 3986, section 5.2.4.
 ///
 /// Everything below the chain resolves them, URLSession, libcurl and servers. So the request resolves them first, and its
@@ -29,12 +31,14 @@ enum PathSegments {
 
     /// Returns true if a segment begins with a dot or with `%2`.
     private static func mayHaveDots(_ path: String) -> Bool {
-        var isAtStart = true
-        for byte in path.utf8 {
-            if isAtStart, byte == UInt8(ascii: ".") || byte == UInt8(ascii: "%") { return true }
-            isAtStart = byte == UInt8(ascii: "/")
+        path.withBytes { bytes in
+            var previous = UInt8(ascii: "/")
+            for byte in bytes {
+                if previous == UInt8(ascii: "/"), byte == UInt8(ascii: ".") || byte == UInt8(ascii: "%") { return true }
+                previous = byte
+            }
+            return false
         }
-        return false
     }
 
     /// Returns 1 or 2 for a segment of so many dots, and 0 for any other.

@@ -1,4 +1,4 @@
-internal import DeferredNetworking
+public import DeferredNetworking
 public import Foundation
 
 /// The response to a request.
@@ -127,7 +127,7 @@ public struct HTTPResponse: Sendable {
 
     /// The place where a response can come from.
     public enum Source: Sendable, Hashable {
-        /// The network, whoever answered there.
+        /// The network: the server, or a proxy on the way to it.
         case network
 
         /// A ``Cache``, without asking the server. The age is the time since the server made or confirmed the response.
@@ -206,17 +206,20 @@ extension HTTPResponse: CustomStringConvertible, CustomReflectable {
 }
 
 extension HTTPResponse {
-    /// Decodes the body from JSON.
+    /// Decodes the body, by default from JSON.
     ///
     /// ```swift
     /// let user = try await chain.load(request).get().decode(User.self)
     /// ```
     ///
+    /// - Parameters:
+    ///   - type: The type to decode.
+    ///   - decoder: Any ``DeferredNetworking/BodyDecoder``. Several threads can share it, unless one changes it.
     /// - Throws: ``HTTPError`` with the code ``HTTPError/Code/cannotDecode``, this response, and the decoder's error, whose
     ///   place in the body and value its description shows; or ``BodyNotInMemory``, if the body is a stream or in a file.
     public func decode<T: Decodable>(
         _ type: T.Type = T.self,
-        using decoder: JSONDecoder = JSONDecoder()
+        using decoder: some BodyDecoder = JSONDecoder()
     ) throws(HTTPError) -> T {
         guard case .data = contents.body else {
             throw HTTPError(.cannotDecode, request: request, response: self, underlying: BodyNotInMemory())

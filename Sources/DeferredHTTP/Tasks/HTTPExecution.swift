@@ -53,7 +53,7 @@ final class HTTPExecution: @unchecked Sendable {
     private static let claimedFlag: UInt = 8
 
     let request: HTTPRequest
-    let identity = Identity()
+    let identity: Identity
     /// `nil` in chains in which no value occurs twice.
     let encounters: Encounters?
     /// All flags except `claimedFlag` are written under the lock.
@@ -70,9 +70,18 @@ final class HTTPExecution: @unchecked Sendable {
     @exclusivity(unchecked) private var parent: HTTPTask?
     @exclusivity(unchecked) private var continuing: (@Sendable (HTTPResult) -> Void)?
 
-    init(_ request: HTTPRequest, encounters: Encounters? = nil) {
+    init(_ request: HTTPRequest) {
         self.request = request
-        self.encounters = encounters
+        identity = Identity()
+        encounters = nil
+        whole = nil
+    }
+
+    /// Creates an execution of the same request, which others can join.
+    init(sharedBy first: HTTPExecution) {
+        request = first.request
+        identity = first.identityOfWhole
+        encounters = first.encounters
         whole = nil
     }
 
@@ -88,6 +97,7 @@ final class HTTPExecution: @unchecked Sendable {
         _ continuing: (@Sendable (HTTPResult) -> Void)?
     ) {
         self.request = request
+        identity = Identity()
         self.parent = parent
         let encounters = parent.execution.encounters
         self.encounters = if let state { Encounters(state, after: encounters) } else { encounters }

@@ -28,7 +28,7 @@ extension URLClient {
             /// A `URLSession` owned by the client; available on all platforms.
             case urlSession
 
-            /// libcurl itself, on a thread of the library; available on Linux.
+            /// libcurl itself, on threads of the library; available on Linux.
             ///
             /// Many times as fast as `URLSession` on Linux, and safe from servers that can crash a process that uses
             /// one. It is the `libcurl.so.4` that `URLSession` is built on, so there is nothing to install; where it is
@@ -43,7 +43,7 @@ extension URLClient {
         /// The implementation that sends the requests.
         public var engine = Engine.automatic
 
-        /// The fields of every request that doesn't have them itself; they replace those of ``session``.
+        /// Header fields for every request that lacks them; they replace those of ``session``.
         ///
         /// A name or a value that can't be sent fails each request with ``URLClientError/invalidRequest(reason:)``.
         public var headers: [String: String] = [:]
@@ -80,6 +80,15 @@ extension URLClient {
 
         /// The maximum number of connections per host; at least 1. Over HTTP/2, requests share a connection.
         public var maximumConnectionsPerHost = 16
+
+        /// The maximum number of threads that drive libcurl, from 1 to 8. By default, as many as the machine has
+        /// processors, and at most 4.
+        ///
+        /// A request runs on the thread that has the fewest to its host, and is reported on that thread. So one request
+        /// after another takes one thread and one connection, and each thread starts when there is a request for it.
+        ///
+        /// Only for libcurl.
+        public var maximumThreads = min(4, Self.processorCount)
 
         /// The maximum number of requests in flight; `nil` for no limit.
         ///
@@ -149,9 +158,11 @@ extension URLClient {
         /// A closure that receives the events of each request; see ``URLClient/Event``.
         ///
         /// It is called synchronously, on internal threads and on those that begin or cancel requests, and must not
-        /// block: over ``Engine/libcurl``, all requests of the client would stall meanwhile. The events of one request
+        /// block: over ``Engine/libcurl``, other requests of the client would stall meanwhile. The events of one request
         /// come in order, except that a cancellation doesn't wait for an event that is being reported.
         public var monitor: (@Sendable (Event) -> Void)?
+
+        private static let processorCount = ProcessInfo.processInfo.activeProcessorCount
 
         /// Creates a configuration with the defaults.
         public init() {}

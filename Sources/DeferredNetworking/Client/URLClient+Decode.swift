@@ -7,7 +7,7 @@ public import FoundationNetworking
 #endif
 
 extension URLClient {
-    /// Begins a request, and decodes its response from JSON.
+    /// Begins a request, and decodes its response, by default from JSON.
     ///
     /// ```swift
     /// let user = client.decode(User.self, from: URLRequest(url: url))
@@ -15,21 +15,21 @@ extension URLClient {
     ///
     /// - Parameters:
     ///   - type: The type to decode. Decoding happens on a background queue.
-    ///   - request: See ``begin(_:options:)-(URLRequest,_)``. It gets `Accept: application/json` unless it has an
-    ///     `Accept`.
-    ///   - decoder: The decoder, which must not be changed before the task ends.
+    ///   - request: See ``begin(_:options:)-(URLRequest,_)``. Unless it has an `Accept`, it gets the
+    ///     ``BodyDecoder/mediaType`` of the decoder, for JSON `application/json`.
+    ///   - decoder: Any ``BodyDecoder``, which must not be changed before the task ends. Several requests can share it.
     ///   - options: Settings for this request only.
-    /// - Returns: A task that fails with a `DecodingError` if the body can't be decoded as `type`, and otherwise like
-    ///   ``begin(_:options:)-(URLRequest,_)``.
+    /// - Returns: A task that fails with the decoder's error, such as a `DecodingError`, if the body can't be decoded as
+    ///   `type`, and otherwise like ``begin(_:options:)-(URLRequest,_)``.
     public func decode<T: Decodable & Sendable>(
         _ type: T.Type,
         from request: URLRequest,
-        using decoder: JSONDecoder = JSONDecoder(),
+        using decoder: some BodyDecoder & Sendable = JSONDecoder(),
         options: RequestOptions = .init()
     ) -> Task<T> {
         var request = request
-        if request.value(forHTTPHeaderField: "Accept") == nil {
-            request.setValue("application/json", forHTTPHeaderField: "Accept")
+        if let type = decoder.mediaType, request.value(forHTTPHeaderField: "Accept") == nil {
+            request.setValue(type, forHTTPHeaderField: "Accept")
         }
         let body = transport.gather(
             request,
@@ -46,12 +46,12 @@ extension URLClient {
         return body.map(on: .any()) { try decoder.decode(type, from: $0) }
     }
 
-    /// Begins a `GET` request, and decodes its response from JSON. See
+    /// Begins a `GET` request, and decodes its response, by default from JSON. See
     /// ``decode(_:from:using:options:)-(_,URLRequest,_,_)``.
     public func decode<T: Decodable & Sendable>(
         _ type: T.Type,
         from url: URL,
-        using decoder: JSONDecoder = JSONDecoder(),
+        using decoder: some BodyDecoder & Sendable = JSONDecoder(),
         options: RequestOptions = .init()
     ) -> Task<T> {
         decode(type, from: URLRequest(url: url), using: decoder, options: options)

@@ -67,6 +67,13 @@ package protocol EngineTask: AnyObject, Sendable {
 
     /// Reports that the sink has taken bytes.
     func took(_ count: Int)
+
+    /// The time since the task's connection last received a byte, or the peer took one; nil if that can't be told.
+    var silence: Duration? { get }
+}
+
+extension EngineTask {
+    package var silence: Duration? { nil }
 }
 
 /// An event that an engine sends to the transfer of one of its tasks.

@@ -1,34 +1,41 @@
 #if os(Linux)
-internal import DeferredCore
+import Synchronization
 
 /// Counts the bytes that a transfer was given and has not processed yet, because another thread is still busy with earlier
 /// ones.
 final class Backlog: Sendable {
     private static let most = 256 << 10
 
-    /// `isAwaited` is true while the engine waits for a backlog that is too long.
-    private let state = Lock<(count: Int, isAwaited: Bool)>((0, false))
+    /// Twice the number of bytes, and 1 more while the engine waits for a backlog that is too long. It orders nothing else.
+    private let state = Atomic(0)
 
     /// Returns true if the backlog is too long. The engine then waits until ``remove(_:)`` tells otherwise.
     var isTooLong: Bool {
-        state.withLock { state in
-            if state.count > Self.most { state.isAwaited = true }
-            return state.isAwaited
+        var old = state.load(ordering: .relaxed)
+        while old & 1 == 0 {
+            guard old > 2 * Self.most else { return false }
+            let (isDone, found) = state.weakCompareExchange(expected: old, desired: old | 1, ordering: .relaxed)
+            if isDone { break }
+            old = found
         }
+        return true
     }
 
     /// Counts bytes that are about to be given to the transfer.
     func add(_ bytes: Int) {
-        state.withLock { $0.count += bytes }
+        state.wrappingAdd(2 * bytes, ordering: .relaxed)
     }
 
     /// Counts bytes that the transfer has processed, and returns true, once, if the engine waits and need not any more.
     func remove(_ bytes: Int) -> Bool {
-        state.withLock { state in
-            state.count -= bytes
-            guard state.isAwaited, state.count <= Self.most / 2 else { return false }
-            state.isAwaited = false
-            return true
+        var old = state.load(ordering: .relaxed)
+        while true {
+            let rest = old - 2 * bytes
+            let isAwaited = rest & 1 == 1 && rest - 1 <= Self.most
+            let new = isAwaited ? rest - 1 : rest
+            let (isDone, found) = state.weakCompareExchange(expected: old, desired: new, ordering: .relaxed)
+            if isDone { return isAwaited }
+            old = found
         }
     }
 }

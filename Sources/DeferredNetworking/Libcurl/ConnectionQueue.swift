@@ -1,6 +1,10 @@
 internal import DeferredCore
 
-/// Decides which tasks of an engine may have a connection: up to a limit per origin, in the order of their arrival.
+/// Decides which tasks of an engine may have a connection, up to a limit per origin, in the order of their arrival; and on
+/// which of the engine's threads they run.
+///
+/// A task runs on the thread that has the fewest tasks of its origin, and of all origins among those; so one request after
+/// another uses one connection. Those that share a connection share its thread.
 ///
 /// libcurl's own limit wakes up one waiting transfer for each connection that becomes free, whatever its host, so that a
 /// host that doesn't answer would hold up all others.
@@ -13,16 +17,36 @@ struct ConnectionQueue {
         case own
     }
 
+    /// A task that may run, and the index of its thread.
+    struct Start: Equatable {
+        let task: Int
+        let kind: Kind
+        let thread: Int
+    }
+
+    /// A number of tasks for each thread. Without memory of its own, since a line comes and goes with a single request.
+    private typealias Counts = SIMD8<Int32>
+
+    /// The most threads among which tasks are divided.
+    static let mostThreads = Counts.scalarCount
+
     /// The tasks of one origin.
     private struct Line {
         var sharedCount = 0
         var ownCount = 0
 
+        /// The running tasks of each thread.
+        var counts = Counts.zero
+
+        /// The thread of the connection that shared tasks use.
+        var sharedThread = 0
+
         /// True while the first of the shared tasks connects. Only then it is known whether the others need connections.
         var isConnecting = false
 
-        /// True once the server has answered in HTTP/2.
-        var isMultiplexed = false
+        /// True once the server has answered in HTTP/2, and false once it has answered in another version.
+        var speaksHTTP2: Bool?
+        var isMultiplexed: Bool { speaksHTTP2 == true }
 
         var waitingShared = Queue<Int>()
         var waitingOwn = Queue<Int>()
@@ -42,31 +66,44 @@ struct ConnectionQueue {
 
         private var connectionCount: Int { ownCount + (isMultiplexed ? min(1, sharedCount) : sharedCount) }
 
-        private mutating func start(_ kind: Kind) {
+        /// Counts a task that starts, and returns the thread that it runs on.
+        private mutating func start(_ kind: Kind, _ loads: Counts, threads: Int) -> Int {
+            let joins = kind == .shared && speaksHTTP2 ?? (sharedCount > 0)
+            let thread = joins ? sharedThread : calmest(loads, threads: threads)
             switch kind {
             case .shared:
                 isConnecting = sharedCount == 0 && !isMultiplexed
                 sharedCount += 1
+                sharedThread = thread
             case .own:
                 ownCount += 1
             }
+            counts[thread] += 1
+            return thread
         }
 
-        /// Returns true if a new task has started, and false if it waits.
-        mutating func arrive(_ task: Int, _ kind: Kind, limit: Int) -> Bool {
-            let isFirst = kind == .shared ? waitingShared.isEmpty : waitingOwn.isEmpty
-            if isFirst, hasRoom(for: kind, limit: limit) {
-                start(kind)
-                return true
+        private func calmest(_ loads: Counts, threads: Int) -> Int {
+            var calmest = 0
+            for thread in 1..<max(1, threads)
+            where (counts[thread], loads[thread]) < (counts[calmest], loads[calmest]) {
+                calmest = thread
             }
+            return calmest
+        }
+
+        /// Returns the thread on which a new task has started, or nil if it waits.
+        mutating func arrive(_ task: Int, _ kind: Kind, limit: Int, _ loads: Counts, threads: Int) -> Int? {
+            let isFirst = kind == .shared ? waitingShared.isEmpty : waitingOwn.isEmpty
+            if isFirst, hasRoom(for: kind, limit: limit) { return start(kind, loads, threads: threads) }
             switch kind {
             case .shared: waitingShared.append(task)
             case .own: waitingOwn.append(task)
             }
-            return false
+            return nil
         }
 
-        mutating func leave(_ kind: Kind, hadConnected: Bool) {
+        mutating func leave(_ kind: Kind, _ thread: Int, hadConnected: Bool) {
+            counts[thread] -= 1
             switch kind {
             case .shared:
                 sharedCount -= 1
@@ -78,7 +115,7 @@ struct ConnectionQueue {
         }
 
         /// Starts the next task for which there is room, and returns it.
-        mutating func next(limit: Int, isWaiting: (Int) -> Bool) -> (task: Int, kind: Kind)? {
+        mutating func next(limit: Int, _ loads: Counts, threads: Int, isWaiting: (Int) -> Bool) -> Start? {
             while let task = waitingShared.first, !isWaiting(task) { _ = waitingShared.popFirst() }
             while let task = waitingOwn.first, !isWaiting(task) { _ = waitingOwn.popFirst() }
             let shared = hasRoom(for: .shared, limit: limit) ? waitingShared.first : nil
@@ -87,8 +124,7 @@ struct ConnectionQueue {
             let kind: Kind = (own ?? .max) < (shared ?? .max) ? .own : .shared
             guard let task = kind == .own ? waitingOwn.popFirst() : shared != nil ? waitingShared.popFirst() : nil
             else { return nil }
-            start(kind)
-            return (task, kind)
+            return Start(task: task, kind: kind, thread: start(kind, loads, threads: threads))
         }
 
         mutating func removeStale(isWaiting: (Int) -> Bool) {
@@ -105,21 +141,32 @@ struct ConnectionQueue {
     /// The number of removed tasks that are still in a line: at most 64 more than tasks that wait.
     private(set) var staleCount = 0
 
-    private let limit: Int
+    /// The running tasks of each thread, of all origins.
+    private var loads = Counts.zero
 
-    /// - Parameter limit: The maximum number of connections per origin.
-    init(limit: Int) {
+    private let limit: Int
+    private let threads: Int
+
+    /// - Parameters:
+    ///   - limit: The maximum number of connections per origin.
+    ///   - threads: The number of threads, up to ``mostThreads``.
+    init(limit: Int, threads: Int = 1) {
         self.limit = max(1, limit)
+        self.threads = threads
     }
 
     /// True if no task runs or waits.
     var isEmpty: Bool { lines.isEmpty }
 
-    /// Returns true if a new task may run at once; otherwise it waits.
-    mutating func arrived(_ task: Int, _ kind: Kind, at origin: String) -> Bool {
-        if lines[origin, default: Line()].arrive(task, kind, limit: limit) { return true }
-        waiting.insert(task)
-        return false
+    /// Returns the thread on which a new task may run at once, or nil if it waits.
+    mutating func arrived(_ task: Int, _ kind: Kind, at origin: String) -> Int? {
+        guard let thread = lines[origin, default: Line()].arrive(task, kind, limit: limit, loads, threads: threads)
+        else {
+            waiting.insert(task)
+            return nil
+        }
+        loads[thread] += 1
+        return thread
     }
 
     /// Notes that a running shared task has a connection.
@@ -130,14 +177,15 @@ struct ConnectionQueue {
     /// Notes that a shared task got an answer.
     mutating func answered(at origin: String, isMultiplexed: Bool) {
         lines[origin]?.isConnecting = false
-        lines[origin]?.isMultiplexed = isMultiplexed
+        lines[origin]?.speaksHTTP2 = isMultiplexed
     }
 
     /// Notes that a running task no longer needs its connection. ``next(at:)`` has to be called afterwards.
     ///
     /// - Parameter hadConnected: False if the task has ended before ``connected(to:)``.
-    mutating func left(_ kind: Kind, of origin: String, hadConnected: Bool) {
-        lines[origin]?.leave(kind, hadConnected: hadConnected)
+    mutating func left(_ kind: Kind, of origin: String, on thread: Int, hadConnected: Bool) {
+        lines[origin]?.leave(kind, thread, hadConnected: hadConnected)
+        loads[thread] -= 1
     }
 
     /// Removes a task that waits. Amortised O(1).
@@ -148,14 +196,15 @@ struct ConnectionQueue {
     }
 
     /// Removes and returns the next task of an origin that may run now. Amortised O(1).
-    mutating func next(at origin: String) -> (task: Int, kind: Kind)? {
-        let next = lines[origin]?.next(limit: limit) { task in
+    mutating func next(at origin: String) -> Start? {
+        let next = lines[origin]?.next(limit: limit, loads, threads: threads) { task in
             if waiting.contains(task) { return true }
             staleCount -= 1
             return false
         }
         if let next {
             waiting.remove(next.task)
+            loads[next.thread] += 1
         } else if lines[origin]?.isEmpty == true {
             lines[origin] = nil
         }

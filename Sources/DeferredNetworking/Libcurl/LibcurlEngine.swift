@@ -3,14 +3,38 @@ import CLibcurl
 package import DeferredCore
 package import Foundation
 import FoundationNetworking
+import Synchronization
 
-/// Sends requests over libcurl, on a thread of its own or on one that it shares with other engines.
+/// Sends requests over libcurl, on threads of its own or on one that it shares with other engines: lets them wait for a
+/// connection, and divides them among the threads.
 ///
 /// Engines that share a thread share nothing else: each has its settings, its limits and its connections.
 ///
 /// Redirects and challenges are reported like other responses, and handled by the transfer and the client's request.
 package final class LibcurlEngine: Engine {
-    private let pool: LibcurlPool
+    private struct State {
+        var queue: ConnectionQueue
+
+        /// The tasks that wait for a connection, by their identifiers.
+        var waiting: [Int: LibcurlTask] = [:]
+
+        /// Assigns a task to the thread that the queue has chosen.
+        mutating func next(at origin: String) -> LibcurlTask? {
+            while let start = queue.next(at: origin) {
+                guard let task = waiting.removeValue(forKey: start.task) else { continue }
+                task.thread = start.thread
+                return task
+            }
+            return nil
+        }
+    }
+
+    let options: LibcurlOptions
+
+    /// The running requests, for each thread.
+    private let pools: [LibcurlPool]
+    private let state: Lock<State>
+    private let lastIdentifier = Atomic(0)
 
     package let defaultHeaders: [String: String]
 
@@ -20,15 +44,18 @@ package final class LibcurlEngine: Engine {
 
     package var hasTimeouts: Bool { false }
 
-    package var invalidated: Future<Void> { pool.closed.future }
+    package var invalidated: Future<Void> { pools.map(\.closed.future).allFilled().map { _ in } }
 
-    /// - Parameter thread: The thread that drives libcurl, and on which transfers and users' closures are called.
+    /// - Parameter threads: The threads that drive libcurl, and on which transfers and users' closures are called; nil for
+    ///   as many of its own as the configuration allows. They start when they are needed.
     /// - Throws: ``URLClientError/engineUnavailable(reason:)`` if libcurl is missing or too old.
     convenience init(
         _ configuration: URLClient.Configuration,
-        on thread: LibcurlThread = LibcurlThread()
+        on threads: [LibcurlThread]? = nil
     ) throws(URLClientError) {
-        try self.init(configuration, configuration.cookies.map { CookieJar($0) }, idleTimeout: nil, on: thread)
+        let count = max(1, min(configuration.maximumThreads, ConnectionQueue.mostThreads))
+        let threads = threads ?? (0..<count).map { _ in LibcurlThread() }
+        try self.init(configuration, configuration.cookies.map { CookieJar($0) }, idleTimeout: nil, on: threads)
     }
 
     /// Creates an engine with the settings of a user's session, on the thread that all such engines share.
@@ -39,20 +66,24 @@ package final class LibcurlEngine: Engine {
         configuration.session = session
         configuration.maximumConnectionsPerHost = session.httpMaximumConnectionsPerHost
         let timeout = TimeoutRounding.repaired(session.timeoutIntervalForRequest)
-        try self.init(configuration, CookieJar(session), idleTimeout: .seconds(timeout), on: .shared)
+        try self.init(configuration, CookieJar(session), idleTimeout: .seconds(timeout), on: [.shared])
     }
 
     private init(
         _ configuration: URLClient.Configuration,
         _ cookies: CookieJar?,
         idleTimeout: Duration?,
-        on thread: LibcurlThread
+        on threads: [LibcurlThread]
     ) throws(URLClientError) {
         if let reason = Self.unavailability { throw .engineUnavailable(reason: reason) }
         defaultHeaders = configuration.defaultHeaders
         self.cookies = cookies
         self.idleTimeout = idleTimeout
-        pool = LibcurlPool(try LibcurlOptions(configuration), on: thread)
+        let options = try LibcurlOptions(configuration)
+        self.options = options
+        pools = threads.map { LibcurlPool(options, on: $0) }
+        let queue = ConnectionQueue(limit: options.maximumConnectionsPerHost, threads: threads.count)
+        state = Lock(State(queue: queue))
     }
 
     /// The reason why libcurl can't be used, if there is one. The first look loads it.
@@ -66,7 +97,7 @@ package final class LibcurlEngine: Engine {
     static var version: String { String(cString: libcurl_version()) }
 
     deinit {
-        pool.thread.submit(.close(pool))
+        close()
     }
 
     /// Refuses an IPv6 zone that this machine doesn't have: libcurl would ignore it.
@@ -83,12 +114,99 @@ package final class LibcurlEngine: Engine {
     }
 
     package func makeTask(for request: CheckedRequest, of transfer: Transfer, configure: EngineTaskConfiguration?) {
-        let task = LibcurlTask(request, of: transfer, in: pool)
+        let task = LibcurlTask(request, of: transfer, in: self)
         task.tell(.made(task))
     }
 
+    /// Ends all requests, and closes all connections.
     package func invalidate() {
-        pool.thread.submit(.close(pool))
+        let tasks = state.withLock { state in
+            for identifier in state.waiting.keys { state.queue.remove(identifier) }
+            defer { state.waiting = [:] }
+            return Array(state.waiting.values)
+        }
+        for task in tasks { task.cancel() }
+        close()
+    }
+
+    private func close() {
+        for pool in pools { pool.thread.submit(.close(pool)) }
+    }
+
+    // MARK: Tasks
+
+    /// Returns the identifier of a new task.
+    func nextIdentifier() -> Int { lastIdentifier.add(1, ordering: .relaxed).newValue }
+
+    /// The pool on a thread.
+    func pool(_ thread: Int) -> LibcurlPool { pools[thread] }
+
+    /// Begins a task, or lets it wait. One that was cancelled has ended, or is about to.
+    func resume(_ task: LibcurlTask) {
+        let mayRun = state.withLock { state in
+            guard !task.isCancelled else { return false }
+            guard let thread = state.queue.arrived(task.identifier, task.kind, at: task.origin) else {
+                state.waiting[task.identifier] = task
+                return false
+            }
+            task.thread = thread
+            return true
+        }
+        if mayRun { begin(task) }
+    }
+
+    /// Ends a task that is marked as cancelled.
+    func cancel(_ task: LibcurlTask) {
+        state.withLock { state in
+            if state.waiting.removeValue(forKey: task.identifier) != nil { state.queue.remove(task.identifier) }
+        }
+        task.pool.thread.submit(.cancel(task))
+    }
+
+    /// Changes the queue, and begins the tasks for which there is room then.
+    ///
+    /// - Returns: those that run on the caller's pool, which begins them itself.
+    func change(
+        at origin: String,
+        by pool: LibcurlPool,
+        _ change: (inout ConnectionQueue) -> Void
+    ) -> [LibcurlTask] {
+        let tasks = next(at: origin, after: change)
+        guard pools.count > 1 else { return tasks }
+        for task in tasks where task.pool !== pool { begin(task) }
+        return tasks.filter { $0.pool === pool }
+    }
+
+    private func next(at origin: String, after change: (inout ConnectionQueue) -> Void) -> [LibcurlTask] {
+        state.withLock { state in
+            change(&state.queue)
+            var tasks: [LibcurlTask] = []
+            while let task = state.next(at: origin) { tasks.append(task) }
+            return tasks
+        }
+    }
+
+    private func begin(_ task: LibcurlTask) {
+        guard var failure = task.pool.thread.submit(.begin(task)) else { return }
+        // One that can't begin makes room for the next, which can't either: too deep for one call in another.
+        var failed = [task]
+        while let task = failed.popLast() {
+            let next = next(at: task.origin) {
+                $0.left(task.kind, of: task.origin, on: task.thread, hadConnected: false)
+            }
+            task.end(nil, Self.error(failure, of: task))
+            for task in next {
+                guard let other = task.pool.thread.submit(.begin(task)) else { continue }
+                failure = other
+                failed.append(task)
+            }
+        }
+    }
+
+    private static func error(_ failure: POSIXError, of task: LibcurlTask) -> URLError {
+        let reason = String(cString: strerror(failure.code.rawValue))
+        let text = "Cannot start a thread: \(reason); raise the limits of the process (see ulimit -n, -u and -v)"
+        return URLError(.unknown, failing: task.request.url, description: text)
     }
 }
 #endif

@@ -58,6 +58,12 @@ final class LibcurlExchange {
 
     /// True once the request has a connection. Older versions of libcurl don't tell before the response.
     private(set) var hasConnected = false
+
+    /// The socket of the request's connection, or -1.
+    var socket: Int32 = -1 {
+        didSet { shareSocket() }
+    }
+
     private var stop: Stop?
 
     /// True while the reader wants no more bytes. ``isBehind`` is true while the transfer wants none.
@@ -100,6 +106,7 @@ final class LibcurlExchange {
     /// - Returns: the number of bytes taken; fewer than given end the request.
     func receive(line: UnsafeRawBufferPointer) -> Int {
         guard stop == nil, !task.isCancelled else { return 0 }
+        defer { if task.kind == .shared { shareSocket() } }
         do throws(ResponseHeadParser.Flaw) {
             guard let head = try parser.append(line) else {
                 noteActivity()
@@ -111,6 +118,12 @@ final class LibcurlExchange {
         } catch {
             return fail(bad(error.description))
         }
+    }
+
+    /// Lets the task see its socket, unless it may be that of an HTTP/2 connection.
+    private func shareSocket() {
+        let isAlone = task.kind == .own || !hasConnected || parser.isInVersion1
+        task.use(socket: isAlone ? socket : -1)
     }
 
     private func begin(_ head: ResponseHead) throws(ResponseHeadParser.Flaw) {
@@ -224,6 +237,7 @@ final class LibcurlExchange {
     func mayBeSent() -> Bool {
         if task.kind == .shared, !hasConnected { pool.connected(task) }
         hasConnected = true
+        shareSocket()
         defer { hasBegun = true }
         guard hasBegun, head == nil, !isRepeatable else { return true }
         stop = .needsBody

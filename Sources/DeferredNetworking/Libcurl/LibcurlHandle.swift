@@ -11,6 +11,10 @@ final class LibcurlHandle {
     /// A small buffer costs most of the throughput of large bodies.
     private static let bufferSize = 256 << 10
 
+    private static let contextOptions = [
+        CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_READDATA, CURLOPT_SEEKDATA, CURLOPT_PREREQDATA, CURLOPT_PRIVATE,
+    ]
+
     let easy: libcurl_easy
 
     /// libcurl's buffer for the description of a failure. Its address must not change.
@@ -19,6 +23,9 @@ final class LibcurlHandle {
     /// The error number of a socket that could not be made, or 0. Its address must not change.
     private let socketError: UnsafeMutablePointer<Int32>
     private var headers: UnsafeMutablePointer<libcurl_slist>?
+
+    /// The fields that are for a proxy alone: no server gets them.
+    private var proxyHeaders: UnsafeMutablePointer<libcurl_slist>?
 
     /// True if ``headers`` are those of a request without any of its own.
     private var hasPlainHeaders = false
@@ -58,6 +65,7 @@ final class LibcurlHandle {
     deinit {
         libcurl_easy_destroy(easy)
         libcurl_slist_free(headers)
+        libcurl_slist_free(proxyHeaders)
         errorText.deallocate()
         socketError.deallocate()
     }
@@ -126,11 +134,12 @@ final class LibcurlHandle {
         set(CURLOPT_URL, to: url.absoluteString)
         setMethod(request.httpMethod ?? "GET", body)
         setHeaders(of: request, hasBody: body != nil)
-        let options = [
-            CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_READDATA, CURLOPT_SEEKDATA, CURLOPT_PREREQDATA,
-            CURLOPT_PRIVATE,
-        ]
-        for option in options { set(option, to: context) }
+        for option in Self.contextOptions { set(option, to: context) }
+    }
+
+    /// Forgets the exchange, which may end before the next one comes.
+    func release() {
+        set(CURLOPT_PRIVATE, to: UnsafeRawPointer?.none)
     }
 
     private func set(_ tls: URLClient.TLS, systemAuthorities: String?) {
@@ -186,11 +195,15 @@ final class LibcurlHandle {
         if isPlain, hasPlainHeaders { return }
         hasPlainHeaders = isPlain
         libcurl_slist_free(headers)
-        headers = nil
+        libcurl_slist_free(proxyHeaders)
+        (headers, proxyHeaders) = (nil, nil)
         var hasCodings = false
         var hasExpectation = false
         for (name, value) in fields {
             switch name.lowercased() {
+            case "proxy-authorization":
+                add("\(name): \(value)", to: &proxyHeaders)
+                continue
             // It equals the body's length: otherwise the request would have been refused.
             case "content-length": continue
             case "accept-encoding": hasCodings = true
@@ -198,18 +211,19 @@ final class LibcurlHandle {
             default: break
             }
             // libcurl's syntax for a field without a value.
-            add(value.isEmpty ? "\(name);" : "\(name): \(value)")
+            add(value.isEmpty ? "\(name);" : "\(name): \(value)", to: &headers)
         }
-        if !hasCodings { add("Accept-Encoding: \(ContentDecoder.accepted)") }
+        if !hasCodings { add("Accept-Encoding: \(ContentDecoder.accepted)", to: &headers) }
         // Otherwise, libcurl waits for a `100 Continue` before large bodies: for a second if the server doesn't send
         // one.
-        if hasBody, !hasExpectation { add("Expect:") }
+        if hasBody, !hasExpectation { add("Expect:", to: &headers) }
         set(CURLOPT_HTTPHEADER, to: headers)
+        set(CURLOPT_PROXYHEADER, to: proxyHeaders)
     }
 
-    private func add(_ line: String) {
+    private func add(_ line: String, to list: inout UnsafeMutablePointer<libcurl_slist>?) {
         // If there is no memory for another line, the list stays as it is, and is freed with the handle.
-        headers = libcurl_slist_append(headers, line) ?? headers
+        list = libcurl_slist_append(list, line) ?? list
     }
 
     private func setCallbacks() {

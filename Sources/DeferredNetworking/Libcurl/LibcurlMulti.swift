@@ -25,9 +25,10 @@ final class LibcurlMulti {
         let context = Unmanaged.passUnretained(self).toOpaque()
         libcurl_multi_set_sockets(
             multi,
-            { _, socket, what, context, known in
+            { easy, socket, what, context, known in
                 context.map { Unmanaged<LibcurlMulti>.fromOpaque($0).takeUnretainedValue() }?
                     .watch(socket, what, isKnown: known != nil)
+                easy.flatMap(LibcurlMulti.exchange)?.socket = what == CURL_POLL_REMOVE ? -1 : socket
                 return 0
             },
             context
@@ -66,6 +67,7 @@ final class LibcurlMulti {
 
     func remove(_ handle: LibcurlHandle) {
         libcurl_multi_remove(multi, handle.easy)
+        handle.release()
     }
 
     /// Lets libcurl act on a descriptor that is ready.
@@ -85,11 +87,15 @@ final class LibcurlMulti {
     func nextDone() -> (exchange: LibcurlExchange, code: Int32)? {
         var done = libcurl_done()
         while libcurl_multi_next_done(multi, &done) {
-            var context: UnsafeMutableRawPointer?
-            libcurl_easy_get_pointer(done.handle, Int32(CURLINFO_PRIVATE), &context)
-            if let exchange = LibcurlExchange.of(context) { return (exchange, done.code) }
+            if let exchange = Self.exchange(on: done.handle) { return (exchange, done.code) }
         }
         return nil
+    }
+
+    private static func exchange(on easy: libcurl_easy) -> LibcurlExchange? {
+        var context: UnsafeMutableRawPointer?
+        libcurl_easy_get_pointer(easy, Int32(CURLINFO_PRIVATE), &context)
+        return LibcurlExchange.of(context)
     }
 
     private func watch(_ socket: Int32, _ what: Int32, isKnown: Bool) {

@@ -5,9 +5,9 @@ import Foundation
 import FoundationNetworking
 import Synchronization
 
-/// The requests and the connections of one engine.
+/// The requests and the connections of one engine on one thread.
 ///
-/// SAFETY: the constants and the counter are thread-safe; all other state is confined to the thread.
+/// SAFETY: the constants are thread-safe; all other state is confined to the thread.
 final class LibcurlPool: @unchecked Sendable {
     /// The maximum number of idle handles.
     private static let mostIdle = 256
@@ -17,13 +17,6 @@ final class LibcurlPool: @unchecked Sendable {
 
     /// Filled when the engine is gone, and all connections are closed.
     let closed = Deferred<Void>()
-
-    private let lastIdentifier = Atomic(0)
-
-    private var queue: ConnectionQueue
-
-    /// The tasks that wait for a connection, by their identifiers.
-    private var waiting: [Int: LibcurlTask] = [:]
 
     /// The running exchanges, by the identifiers of their tasks.
     private var exchanges: [Int: LibcurlExchange] = [:]
@@ -37,8 +30,8 @@ final class LibcurlPool: @unchecked Sendable {
 
     private var makeMulti: (() -> LibcurlMulti?)?
 
-    /// The origins at which other tasks may be able to start.
-    private var moved: [String] = []
+    /// The tasks that have waited for a connection, and can start now.
+    private var starting: [LibcurlTask] = []
 
     /// The exchanges that have events to deliver, and those of them whose turn it is.
     private var pending: [LibcurlExchange] = []
@@ -47,18 +40,17 @@ final class LibcurlPool: @unchecked Sendable {
     init(_ options: LibcurlOptions, on thread: LibcurlThread) {
         self.options = options
         self.thread = thread
-        queue = ConnectionQueue(limit: options.maximumConnectionsPerHost)
     }
-
-    /// Returns the identifier of a new task.
-    func nextIdentifier() -> Int { lastIdentifier.add(1, ordering: .relaxed).newValue }
 
     // MARK: The thread's side
 
     var isOpen: Bool { makeMulti != nil }
 
-    /// True if no request runs or waits.
-    var isIdle: Bool { exchanges.isEmpty && waiting.isEmpty }
+    /// True once the engine is gone.
+    var isClosed: Bool { closed.isFilled }
+
+    /// True if no request runs.
+    var isIdle: Bool { exchanges.isEmpty && starting.isEmpty }
 
     var nextTimer: ContinuousClock.Instant? {
         guard let first = own?.timer else { return shared?.timer }
@@ -73,9 +65,8 @@ final class LibcurlPool: @unchecked Sendable {
     ///
     /// - Returns: the multi handles that are gone.
     func close() -> [LibcurlMulti] {
-        for task in waiting.values { cancelWaiting(task) }
         for exchange in exchanges.values { cancel(exchange) }
-        startWaiting()
+        while let task = starting.popLast() { abandon(task) }
         pending = []
         handles = []
         makeMulti = nil
@@ -101,7 +92,11 @@ final class LibcurlPool: @unchecked Sendable {
             remove(exchange)
             exchange.end(code)
         }
-        startWaiting()
+        while !starting.isEmpty {
+            let tasks = starting
+            starting = []
+            tasks.forEach(begin)
+        }
     }
 
     func exchange(of task: LibcurlTask) -> LibcurlExchange? { exchanges[task.identifier] }
@@ -115,41 +110,19 @@ final class LibcurlPool: @unchecked Sendable {
 
     /// Notes that a request that may share a connection has one.
     func connected(_ task: LibcurlTask) {
-        queue.connected(to: task.origin)
-        moved.append(task.origin)
+        change(of: task) { $0.connected(to: task.origin) }
     }
 
     /// Notes that a request that may share a connection got an answer.
     func answered(_ task: LibcurlTask, isMultiplexed: Bool) {
-        queue.answered(at: task.origin, isMultiplexed: isMultiplexed)
-        moved.append(task.origin)
+        change(of: task) { $0.answered(at: task.origin, isMultiplexed: isMultiplexed) }
     }
 
     // MARK: Tasks
 
+    /// Begins a task that the queue has let through.
     func begin(_ task: LibcurlTask) {
-        guard !task.isCancelled else { return cancelWaiting(task) }
-        if queue.arrived(task.identifier, task.kind, at: task.origin) {
-            start(task)
-        } else {
-            waiting[task.identifier] = task
-        }
-    }
-
-    func cancel(_ task: LibcurlTask) {
-        if let exchange = exchanges[task.identifier] { cancel(exchange) } else { cancelWaiting(task) }
-    }
-
-    /// Starts tasks that wait for a connection, where there is room now.
-    private func startWaiting() {
-        while let origin = moved.popLast() {
-            while let (identifier, _) = queue.next(at: origin) {
-                if let task = waiting.removeValue(forKey: identifier) { start(task) }
-            }
-        }
-    }
-
-    private func start(_ task: LibcurlTask) {
+        guard !task.isCancelled, !isClosed else { return abandon(task) }
         guard let multi = multi(for: task.kind), let handle = handles.popLast() ?? LibcurlHandle(options) else {
             return refuse(task, "Cannot create a libcurl handle")
         }
@@ -177,10 +150,19 @@ final class LibcurlPool: @unchecked Sendable {
         task.end(nil, URLError(.unknown, failing: task.request.url, description: description))
     }
 
-    /// Ends a task that has no exchange.
-    private func cancelWaiting(_ task: LibcurlTask) {
-        if waiting.removeValue(forKey: task.identifier) != nil { queue.remove(task.identifier) }
+    /// Ends a task that the queue has let through, and that has no exchange.
+    private func abandon(_ task: LibcurlTask) {
+        leave(task, hadConnected: false)
         task.end(nil, URLError(.cancelled, failing: task.request.url))
+    }
+
+    func cancel(_ task: LibcurlTask) {
+        if let exchange = exchanges[task.identifier] {
+            cancel(exchange)
+        } else {
+            // It has not been let through, or is about to be abandoned.
+            task.end(nil, URLError(.cancelled, failing: task.request.url))
+        }
     }
 
     private func cancel(_ exchange: LibcurlExchange) {
@@ -198,8 +180,11 @@ final class LibcurlPool: @unchecked Sendable {
     }
 
     private func leave(_ task: LibcurlTask, hadConnected: Bool) {
-        queue.left(task.kind, of: task.origin, hadConnected: hadConnected)
-        moved.append(task.origin)
+        change(of: task) { $0.left(task.kind, of: task.origin, on: task.thread, hadConnected: hadConnected) }
+    }
+
+    private func change(of task: LibcurlTask, _ change: (inout ConnectionQueue) -> Void) {
+        starting += task.engine.change(at: task.origin, by: self, change)
     }
 }
 #endif

@@ -5,7 +5,7 @@ import Foundation
 import FoundationNetworking
 import Synchronization
 
-/// An engine task of a transfer. Its methods send letters to the engine's thread, which does the work.
+/// An engine task of a transfer. Its methods send letters to a thread of the engine, which does the work.
 final class LibcurlTask: EngineTask {
     let identifier: Int
     let request: CheckedRequest
@@ -16,14 +16,26 @@ final class LibcurlTask: EngineTask {
     /// libcurl's number for the version of HTTP that the request may use.
     let version: Int
 
-    let pool: LibcurlPool
+    /// The engine, which stays until the task has ended.
+    let engine: LibcurlEngine
 
     /// The transfer, which retains this task in turn, until ``EngineEvent/ended(_:error:)``. That event always comes.
     let transfer: Transfer
-    private var thread: LibcurlThread { pool.thread }
+
+    private let chosenThread = Atomic(-1)
 
     private let wasCancelled = Atomic(false)
     private let hasEnded = Atomic(false)
+
+    /// The socket of the request's connection, or -1 while there is none, or others' bytes may arrive there as well.
+    private let socket = Atomic<Int32>(-1)
+
+    /// Asks the system. If libcurl closes the socket at that moment, another one may answer, once.
+    var silence: Duration? {
+        let socket = socket.load(ordering: .relaxed)
+        let milliseconds = socket < 0 ? -1 : connection_silence(socket)
+        return milliseconds < 0 ? nil : .milliseconds(milliseconds)
+    }
 
     /// A structure, because each access to a lock whose whole value is a closure wraps that once more in thunks.
     private struct Hold {
@@ -32,8 +44,11 @@ final class LibcurlTask: EngineTask {
 
     private let hold = Lock(Hold())
 
+    /// False until ``hold(while:)``, which most tasks never get.
+    private let mayBeHeld = Atomic(false)
+
     /// True while the response should not be read.
-    var isHeld: Bool { hold.withLock { $0.condition }?() ?? false }
+    var isHeld: Bool { mayBeHeld.load(ordering: .sequentiallyConsistent) && hold.withLock { $0.condition }?() ?? false }
 
     /// The bytes that the transfer has not processed yet.
     let backlog = Backlog()
@@ -41,15 +56,24 @@ final class LibcurlTask: EngineTask {
     /// True if the results are no longer needed. Only a hint for the engine's thread: the letter in its queue counts.
     var isCancelled: Bool { wasCancelled.load(ordering: .relaxed) }
 
+    /// The index of the thread that the task runs on; negative until it is chosen.
+    var thread: Int {
+        get { chosenThread.load(ordering: .sequentiallyConsistent) }
+        set { chosenThread.store(newValue, ordering: .sequentiallyConsistent) }
+    }
+
+    /// The pool of the task: the first one's until its thread is chosen.
+    var pool: LibcurlPool { engine.pool(max(0, thread)) }
+
     var kind: ConnectionQueue.Kind { version == CURL_HTTP_VERSION_1_1 ? .own : .shared }
 
-    init(_ request: CheckedRequest, of transfer: Transfer, in pool: LibcurlPool) {
-        identifier = pool.nextIdentifier()
+    init(_ request: CheckedRequest, of transfer: Transfer, in engine: LibcurlEngine) {
+        identifier = engine.nextIdentifier()
         self.request = request
         origin = Self.key(of: request.url)
         self.transfer = transfer
-        self.pool = pool
-        version = pool.options.version(of: request, wantsOwnConnection: transfer.wantsOwnConnection)
+        self.engine = engine
+        version = engine.options.version(of: request, wantsOwnConnection: transfer.wantsOwnConnection)
     }
 
     /// Returns the authority of a URL without credentials and without the scheme's own port, marked if it is secure.
@@ -73,12 +97,12 @@ final class LibcurlTask: EngineTask {
     }
 
     func resume() {
-        thread.submit(.begin(self))
+        engine.resume(self)
     }
 
     func cancel() {
         wasCancelled.store(true, ordering: .relaxed)
-        thread.submit(.cancel(self))
+        engine.cancel(self)
     }
 
     func hold(while isHeld: @escaping @Sendable () -> Bool) {
@@ -88,16 +112,22 @@ final class LibcurlTask: EngineTask {
             return hold.condition
         }
         withExtendedLifetime(old) {}
-        thread.submit(.hold(self))
+        // Either the letter goes to the task's thread, or that thread, which is chosen later, sees the condition.
+        mayBeHeld.store(true, ordering: .sequentiallyConsistent)
+        pool.thread.submit(.hold(self))
     }
 
     func took(_ count: Int) {
-        if backlog.remove(count) { thread.submit(.caughtUp(self)) }
+        if backlog.remove(count) { pool.thread.submit(.caughtUp(self)) }
     }
 
     /// Reports that the body's source has bytes again.
     func proceed() {
-        thread.submit(.proceed(self))
+        pool.thread.submit(.proceed(self))
+    }
+
+    func use(socket: Int32) {
+        self.socket.store(socket, ordering: .relaxed)
     }
 
     func tell(_ event: EngineEvent) {

@@ -17,7 +17,7 @@ final class LibcurlThread: Sendable {
         case caughtUp(LibcurlTask)
         case proceed(LibcurlTask)
 
-        /// Ends all requests of an engine, and closes its connections.
+        /// Ends all requests of a pool, and closes its connections.
         case close(LibcurlPool)
     }
 
@@ -46,15 +46,19 @@ final class LibcurlThread: Sendable {
     /// True while there is a thread.
     var isRunning: Bool { state.withLock { $0.wakeup != nil } }
 
-    func submit(_ letter: Letter) {
-        let failure: POSIXError?
+    /// Sends a letter.
+    ///
+    /// - Returns: The reason why no thread can be started for it, if so.
+    @discardableResult
+    func submit(_ letter: Letter) -> POSIXError? {
         do throws(POSIXError) {
-            if try state.withLock({ state throws(POSIXError) in try self.deliver(letter, &state) }) { return }
-            failure = nil
+            if try !state.withLock({ state throws(POSIXError) in try self.deliver(letter, &state) }) {
+                undelivered(letter)
+            }
+            return nil
         } catch {
-            failure = error
+            return error
         }
-        undelivered(letter, failure)
     }
 
     /// Returns false if there is no thread, and the letter needs none.
@@ -74,18 +78,11 @@ final class LibcurlThread: Sendable {
     }
 
     /// Handles a letter without a thread: nothing runs, and nothing is open.
-    private func undelivered(_ letter: Letter, _ failure: POSIXError?) {
+    private func undelivered(_ letter: Letter) {
         switch letter {
-        case .begin(let task):
-            let reason = failure.map { String(cString: strerror($0.code.rawValue)) } ?? "no reason"
-            let text = "Cannot start a thread: \(reason); raise the limits of the process (see ulimit -n, -u and -v)"
-            task.end(nil, URLError(.unknown, failing: task.request.url, description: text))
-        case .cancel(let task):
-            task.end(nil, URLError(.cancelled, failing: task.request.url))
-        case .close(let pool):
-            pool.closed.fill()
-        case .hold, .caughtUp, .proceed:
-            break
+        case .cancel(let task): task.end(nil, URLError(.cancelled, failing: task.request.url))
+        case .close(let pool): pool.closed.fill()
+        case .begin, .hold, .caughtUp, .proceed: break
         }
     }
 

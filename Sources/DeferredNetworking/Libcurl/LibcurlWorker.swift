@@ -87,7 +87,7 @@ final class LibcurlWorker {
     // MARK: Pools
 
     private func open(_ pool: LibcurlPool) {
-        guard !pool.isOpen else { return }
+        guard !pool.isOpen, !pool.isClosed else { return }
         pools.append(pool)
         pool.open { [unowned self] in
             let number = multis.firstIndex { $0 == nil } ?? multis.endIndex

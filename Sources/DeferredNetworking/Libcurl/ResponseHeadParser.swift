@@ -45,6 +45,9 @@ struct ResponseHeadParser {
         if case .body = state { true } else { false }
     }
 
+    /// True once a status line with the version 1.0 or 1.1 was received.
+    var isInVersion1: Bool { bytes.starts(with: "HTTP/1.".utf8) }
+
     /// Starts over with another response, and keeps the memory.
     mutating func reset() {
         state = .statusLine

@@ -44,14 +44,21 @@ enum SafeConfiguration {
         return headers
     }
 
+    private static let platformClasses = Set(
+        (URLSessionConfiguration.default.protocolClasses ?? []).map { ObjectIdentifier($0) }
+    )
+
     /// Returns the reason why requests with this configuration can't go out over libcurl, or nil.
     ///
     /// Settings that `URLSession` on Linux ignores as well are no reason.
     static func reasonForSession(_ configuration: URLSessionConfiguration) -> String? {
-        let classes = configuration.protocolClasses?.count {
-            !String(reflecting: $0).hasPrefix("FoundationNetworking.")
-        }
-        guard let classes, classes > 0 else { return nil }
+        let classes =
+            configuration.protocolClasses?.count {
+                // Looked up first, since this is asked for each request.
+                !platformClasses.contains(ObjectIdentifier($0))
+                    && !String(reflecting: $0).hasPrefix("FoundationNetworking.")
+            } ?? 0
+        guard classes > 0 else { return nil }
         return "protocolClasses has \(classes) class\(classes == 1 ? "" : "es")"
     }
 }

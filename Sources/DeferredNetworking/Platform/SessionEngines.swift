@@ -55,11 +55,7 @@ private final class SessionEngines: Sendable {
 
     private static func make(_ configuration: URLSessionConfiguration, needsSession: Bool) -> any Engine {
         #if os(Linux)
-        if !needsSession, SafeConfiguration.reasonForSession(configuration) == nil,
-            let engine = try? LibcurlEngine(session: configuration)
-        {
-            return engine
-        }
+        if !needsSession, let engine = try? LibcurlEngine(session: configuration) { return engine }
         #endif
         return URLSessionEngine(copying: configuration)
     }
@@ -129,7 +125,9 @@ extension URLSession {
     ///   - configure: Needs them unless it is nil.
     func lease(for decider: SessionDelegateDecider, _ configure: EngineTaskConfiguration?) -> EngineLease {
         #if os(Linux)
-        if configure == nil, !decider.hasSessionDelegate {
+        // Looked at each time: the configuration of a session can still be changed on Linux, and a stub's requests must
+        // never reach the network.
+        if configure == nil, !decider.hasSessionDelegate, SafeConfiguration.reasonForSession(configuration) == nil {
             return SessionEngines.shared.lease(for: self, needsSession: false)
         }
         #endif

@@ -25,3 +25,26 @@ package enum HTTPToken {
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!#$%&'*+-.^_`|~"
     )
 }
+
+/// Parses decimal numbers in header fields: `1*DIGIT`, nothing else.
+package enum HTTPNumber {
+    /// Returns true if `text` has at least one digit, and nothing else.
+    package static func isValid(_ text: some StringProtocol) -> Bool { !text.isEmpty && text.utf8.allSatisfy(isDigit) }
+
+    /// Returns true for the ASCII digits.
+    static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+
+    /// Returns the value of `text`, or nil if it has anything but digits, is empty, or doesn't fit.
+    package static func parse(_ text: some StringProtocol) -> Int64? {
+        isValid(text) ? Int64(text) : nil
+    }
+}
+
+/// Properties of the standard methods: RFC 9110, section 9.2.
+package enum HTTPMethods {
+    /// The methods that only read.
+    package static let safe: Set = ["GET", "HEAD", "OPTIONS", "TRACE"]
+
+    /// The methods for which sending a request repeatedly has the same effect as sending it once.
+    package static let idempotent: Set = safe.union(["PUT", "DELETE"])
+}

@@ -25,7 +25,7 @@ enum LibcurlTexts {
         "Failed writing header", "Failed writing received data", "Too large response headers", "Out of memory",
         "Weird server reply", "Nul byte", "Header without colon", "Invalid Content-Length", "hexadecimal",
         "Malformed encoding", "chunk", "Unsupported HTTP", "Received HTTP/0.9", "Unrecognized content encoding",
-        "Error while processing content", "incorrect header check",
+        "Error while processing content", "incorrect header check", "CONNECT tunnel failed",
         // The text for a folded first header line, and for a header without a name.
         "A libcurl function was given a bad argument",
     ]

@@ -25,7 +25,10 @@ final class TimedSink: TransferSink {
 
     func begin(_ transfer: Transfer) {
         inner.begin(transfer)
-        deadlines.begin { [weak transfer] error in transfer?.abort(with: error) }
+        deadlines.begin(
+            silence: { [weak transfer] in transfer?.silence },
+            { [weak transfer] error in transfer?.abort(with: error) }
+        )
     }
 
     func receive(head: ResponseHead) throws {

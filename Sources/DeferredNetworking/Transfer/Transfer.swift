@@ -23,7 +23,6 @@ package final class Transfer: Sendable {
 
         /// The answer to a redirect, for which the platform's task waits.
         var redirectAnswer: RedirectAnswer?
-        var configure: EngineTaskConfiguration?
 
         /// Feeds an event to the machine. Returns the actions, unless another call performs them.
         mutating func feed(_ event: (inout State) -> [TransferStateMachine.Action]) -> Batch? {
@@ -54,6 +53,7 @@ package final class Transfer: Sendable {
         var sink: (any TransferSink)?
         var lease: EngineLease?
         var decider: (any TransferDecider)?
+        var configure: EngineTaskConfiguration?
 
         /// Returns the task, if it is the one with this identifier.
         func task(_ identifier: Int) -> (any EngineTask)? { task?.identifier == identifier ? task : nil }
@@ -101,8 +101,7 @@ package final class Transfer: Sendable {
         state = Lock(
             State(
                 machine: TransferStateMachine(request: request, redirectLimit: redirectLimit),
-                parts: Parts(sink: sink, lease: lease, decider: decider),
-                configure: configure
+                parts: Parts(sink: sink, lease: lease, decider: decider, configure: configure)
             )
         )
         sink.begin(self)
@@ -123,6 +122,9 @@ package final class Transfer: Sendable {
     package func hold(while isHeld: @escaping @Sendable () -> Bool) {
         state.withLock { $0.parts.task }?.hold(while: isHeld)
     }
+
+    /// The time since the last byte on the connection: see ``EngineTask/silence``.
+    var silence: Duration? { state.withLock { $0.parts.task }?.silence }
 
     // MARK: Events
 
@@ -208,9 +210,8 @@ package final class Transfer: Sendable {
     private func perform(_ action: TransferStateMachine.Action, _ batch: inout Batch) {
         switch action {
         case .createTask(let request):
-            let configure = state.withLock { $0.configure }
             let request = cookies?.adding(to: request) ?? request
-            batch.parts.lease?.engine.makeTask(for: request, of: self, configure: configure)
+            batch.parts.lease?.engine.makeTask(for: request, of: self, configure: batch.parts.configure)
         case .resumeTask(let task):
             batch.parts.decider?.willSend()
             batch.parts.task(task)?.resume()
@@ -326,7 +327,7 @@ package final class Transfer: Sendable {
     private func release(_ batch: inout Batch) {
         var held = state.withLock { state in
             defer { state.parts = Parts() }
-            let answers = (state.challenge.take(), state.redirectAnswer.take(), state.configure.take())
+            let answers = (state.challenge.take(), state.redirectAnswer.take())
             return Optional((state.parts, answers))
         }
         let lease = batch.parts.lease

@@ -10,12 +10,18 @@ import FoundationNetworking
 /// Activity doesn't move the timer, it only updates the time of the last activity. A timer that fires too early checks
 /// this time and waits for the rest.
 final class AttemptDeadlines: Sendable {
+    /// A structure, because a lock wraps closures that it gives out by themselves once more in thunks.
+    private struct Closures {
+        var silence: (@Sendable () -> Duration?)?
+        var expire: (@Sendable (any Error) -> Void)?
+    }
+
     /// Times count from the creation.
     private struct State {
         var lastActivity = Duration.zero
         var headDeadline: Duration?
         var timer: ClockTimer?
-        var expire: (@Sendable (any Error) -> Void)?
+        var closures = Closures()
         var hasEnded = false
         var isForgiven: (@Sendable () -> Bool)?
 
@@ -57,18 +63,26 @@ final class AttemptDeadlines: Sendable {
         state = Lock(State(headDeadline: deadlines.connectToHead.flatMap { Self.deadline($0, after: .zero) }))
     }
 
-    /// - Parameter expire: takes the error that ends the attempt. A second call replaces the closure.
-    func begin(_ expire: @escaping @Sendable (any Error) -> Void) {
-        // The replaced closure is released outside of the lock.
-        var replaced: (@Sendable (any Error) -> Void)?
+    /// Begins, or begins again with other closures.
+    ///
+    /// - Parameters:
+    ///   - silence: returns the time since the connection's last byte, as the system tells it. Looked at only when the
+    ///     idle deadline would expire: many bytes, such as those of a handshake, are no events.
+    ///   - expire: takes the error that ends the attempt.
+    func begin(
+        silence: @escaping @Sendable () -> Duration? = { nil },
+        _ expire: @escaping @Sendable (any Error) -> Void
+    ) {
+        // The replaced closures are released outside of the lock.
+        var replaced = Closures()
         let now = stopwatch.elapsed
-        state.withLock { state in
+        arm { state in
             guard !state.hasEnded else { return }
-            swap(&replaced, &state.expire)
-            state.expire = expire
+            replaced = state.closures
+            state.closures = Closures(silence: silence, expire: expire)
             state.lastActivity = max(state.lastActivity, now)
         }
-        arm()
+        withExtendedLifetime(replaced) {}
     }
 
     /// Suspends the idle deadline while `isForgiven` returns true: then the reader causes the silence.
@@ -97,14 +111,17 @@ final class AttemptDeadlines: Sendable {
     func end() {
         let (timer, _) = state.withLock { state in
             state.hasEnded = true
-            return (state.timer.take(), state.expire.take())
+            defer { state.closures = Closures() }
+            return (state.timer.take(), state.closures)
         }
         timer?.cancel()
     }
 
-    private func arm() {
+    /// Sets the timer, after a change of the state.
+    private func arm(_ change: (inout State) -> Void = { _ in }) {
         let now = stopwatch.elapsed
         let old = state.withLock { state in
+            change(&state)
             let old = state.timer.take()
             guard !state.hasEnded, let (time, _) = nextDeadline(state) else { return old }
             // `clock` alone would name a function of the C library's, too.
@@ -115,12 +132,16 @@ final class AttemptDeadlines: Sendable {
     }
 
     private func check() {
-        if let isForgiven = state.withLock({ $0.isForgiven }), isForgiven() { noteActivity() }
+        let (isForgiven, silence) = state.withLock { ($0.isForgiven, $0.closures.silence) }
+        if isForgiven?() == true { noteActivity() }
+        // The system's time is no other clock's.
+        let lastByte = clock is ContinuousClock ? silence?() : nil
         let now = stopwatch.elapsed
         let verdict = state.withLock { state -> (expire: (@Sendable (any Error) -> Void)?, reason: Reason)? in
+            if let lastByte { state.lastActivity = max(state.lastActivity, now - lastByte) }
             if state.isWaiting { state.lastActivity = max(state.lastActivity, now) }
             guard let (time, reason) = nextDeadline(state), time <= now else { return nil }
-            return (state.expire, reason)
+            return (state.closures.expire, reason)
         }
         guard let verdict else { return arm() }
         verdict.expire?(URLError(.timedOut, failing: url, description: description(of: verdict.reason)))

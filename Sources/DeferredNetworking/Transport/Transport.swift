@@ -107,6 +107,7 @@ package final class Transport: Sendable {
         }
         let events = EventReporter(
             identifier,
+            for: options.task,
             original,
             monitor: options.monitor(after: configuration.monitor)
         )

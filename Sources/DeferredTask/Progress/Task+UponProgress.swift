@@ -13,7 +13,8 @@ extension Task {
     /// - Parameters:
     ///   - executor: The executor that runs `body`. With `.immediate`, that is the thread that reports.
     ///   - body: Kept until the task ends, or until the handler is taken back. Until then, the task is kept, too, as if
-    ///     by somebody who could still cancel it.
+    ///     by somebody who could still cancel it. If its cancellation handler refers to the task or its future, a task
+    ///     whose producer is lost, unless that was a ``Promise``, stays in memory.
     /// - Returns: A registration that takes the handler back. It never starts afterwards.
     /// - Complexity: Each call is O(*n*) in the number of tasks that this one is made of. Reports while a delivery is
     ///   pending cost O(1).

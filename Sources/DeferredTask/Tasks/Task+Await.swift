@@ -35,7 +35,7 @@ extension Task {
     @inlinable
     public func get() async throws -> Success {
         if let result = peek() { return try result.get() }
-        let result = await resultCancellably(on: #isolation)
+        let result = await resultCancellably()
         // Keeps the future during the wait, as `value` does.
         withExtendedLifetime(self) {}
         return try result.get()
@@ -45,10 +45,8 @@ extension Task {
     ///
     /// Does nothing else after the wait, so that it need not return to the actor before its caller does.
     @inlinable
-    func resultCancellably(on actor: isolated (any Actor)?) async -> Result {
+    nonisolated(nonsending) func resultCancellably() async -> Result {
         await withTaskCancellationHandler {
-            // Capturing the actor keeps the closure on it, which saves two hops.
-            _ = actor
             if let control, control.isRunningInSwift { return await resultRaisingPriority(of: control) }
             return await withUnsafeContinuation { storage.resume($0) }
         } onCancel: {

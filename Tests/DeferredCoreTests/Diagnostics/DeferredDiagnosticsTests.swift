@@ -49,6 +49,15 @@ struct DeferredDiagnosticsTests {
         }
     }
 
+    @Test func `waiting on a thread that may block is not reported`() async {
+        await #expect(processExitsWith: .success) {
+            DeferredDiagnostics.blockedHandler = { preconditionFailure("\($0.operation) was reported") }
+            let deferred = Deferred<Int>()
+            let future = Future.async(on: .global()) { deferred.fill(with: 1) }
+            precondition(deferred.wait() == 1 && future.wait() == true)
+        }
+    }
+
     @Test func `any number of reports keep nothing, and need no more stack`() async {
         await #expect(processExitsWith: .success) {
             let count = Counter()

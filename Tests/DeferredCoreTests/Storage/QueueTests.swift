@@ -25,7 +25,7 @@ struct QueueTests {
                 default:
                     #expect(queue.popFirst() == (model.isEmpty ? nil : model.removeFirst()))
                 }
-                #expect(queue.count == model.count && queue.isEmpty == model.isEmpty)
+                #expect(queue.count == model.count && queue.isEmpty == model.isEmpty && queue.first == model.first)
             }
             while let element = queue.popFirst() { #expect(element == model.removeFirst()) }
             #expect(model.isEmpty)

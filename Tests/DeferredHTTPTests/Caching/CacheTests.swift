@@ -149,6 +149,60 @@ struct CacheTests {
         #expect(stub.requests.count == 5)
     }
 
+    @Test func `no user, language or partition gets what is another one's`() throws {
+        let folder = try TemporaryDirectory()
+        let values = [
+            ("Authorization", ["Bearer a", "Bearer b"]), ("Accept-Language", ["de", "en, de;q=0.5"]), ("X", ["1"]),
+        ]
+        let variations = [nil, "Accept-Language", "X, Accept-Language", "Authorization"]
+        /// What the server has for a request: all that a response may depend on.
+        @Sendable func contents(_ request: HTTPRequest) -> String {
+            let varied = variations[Int(request.path.dropFirst()) ?? 0] ?? ""
+            let isPublic = varied == "Authorization"
+            let names = ["Authorization", "Accept-Language", "X"].filter { name in
+                varied.contains(name) || name == "Authorization" && !isPublic
+            }
+            let fields = names.map { request.headers[$0] ?? "none" }
+            return ([request.cachePartition ?? "", request.path] + fields).joined(separator: "|")
+        }
+        for cache in [clock.cache(), clock.cache(.disk(at: folder.url.appending(path: "cache")))] {
+            let stub = StubLoader(answering: { request in
+                var headers: HTTPHeaders = ["Cache-Control": "max-age=10"]
+                headers["Vary"] = variations[Int(request.path.dropFirst()) ?? 0]
+                if headers["Vary"] == "Authorization" { headers["Cache-Control"] = "public, max-age=10" }
+                return .response(headers: headers, body: contents(request))
+            })
+            let chain = cache --> stub
+            var generator = SeededGenerator(seed: 5)
+            for _ in 0..<600 {
+                var request = HTTPRequest.cacheable(.get, "/\(Int.random(in: 0..<4, using: &generator))")
+                for (name, values) in values where Bool.random(using: &generator) {
+                    request.headers[name] = values.randomElement(using: &generator)
+                }
+                if Int.random(in: 0..<4, using: &generator) == 0 { request.cachePartition = "other" }
+                #expect(chain.load(request).textLater == contents(request))
+                if Int.random(in: 0..<50, using: &generator) == 0 { clock.advance(by: 11) }
+            }
+            #expect(cache.statistics.hits > 200)
+        }
+    }
+
+    @Test func `a POST's response that stands for a GET is stored, in any form of delivery`() async throws {
+        for isStreamed in [false, true] {
+            let headers: HTTPHeaders = ["Cache-Control": "max-age=10", "Content-Location": "/"]
+            let stub = StubLoader(
+                isStreamed ? .response(headers: headers) { .pieces("one") } : .response(headers: headers, body: "one"),
+                .response(body: "two")
+            )
+            let chain = clock.cache() --> stub
+            let request = HTTPRequest.cacheable(.post)
+            let response = try await chain.load(isStreamed ? request.streamed() : request).get()
+            let body = try await response.stream?.collect() ?? response.body
+            #expect(body == Data("one".utf8))
+            #expect(try await chain.load(.cacheable()).get().text == "one" && stub.requests.count == 1)
+        }
+    }
+
     @Test func `credentials below the cache don't mix users`() {
         let stub = StubLoader(answering: { request in
             .response(headers: ["Cache-Control": "max-age=9"], body: request.headers["Authorization"] ?? "")

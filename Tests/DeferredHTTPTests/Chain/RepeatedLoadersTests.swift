@@ -29,6 +29,15 @@ struct RepeatedLoadersTests {
         #expect(stub.requests.count == 3 && throttle.waitingCount == 0)
     }
 
+    @Test func `another throttle between the two counts, too`() {
+        let (outer, inner, stub) = (Throttle(maximum: 3), Throttle(maximum: 1), StubLoader())
+        let chain = outer --> inner --> outer --> inner --> stub
+        for number in 0..<4 { chain.load(HTTPRequest(host: "host", path: "/\(number)")) }
+        #expect(stub.requests.count == 1 && outer.waitingCount == 1 && inner.waitingCount == 2)
+        for _ in 0..<4 { stub.tasksInFlight[0].succeed(.ok) }
+        #expect(stub.requests.count == 4 && outer.waitingCount == 0 && inner.waitingCount == 0)
+    }
+
     @Test func `a rate limit takes one token`() {
         let (limit, stub) = (RateLimit(requestsPerSecond: 0, burst: 2), StubLoader(.response()))
         let chain = limit --> Retry() --> limit --> stub

@@ -55,6 +55,29 @@ struct FollowRedirectsTests {
         }
     }
 
+    @Test(arguments: ["https://other.org/b", "/b"])
+    func `an environment's fields stay at home`(location: String) {
+        let environment = HTTPEnvironment(host: "example.com", headers: ["X-Plan": "gold"])
+        let bearer = BearerAuthentication(token: "t") { _ in .success("t") }
+        for isFirst in [true, false] {
+            let stub = StubLoader(redirect(302, location), .response())
+            let chain: any HTTPLoader =
+                isFirst
+                ? ApplyEnvironment(environment) --> bearer --> FollowRedirects() --> stub
+                : FollowRedirects() --> ApplyEnvironment(environment) --> bearer --> stub
+            #expect(chain.load(HTTPRequest(path: "/a")).statusNow == .ok)
+            let isHome = stub.requests[1].host == "example.com"
+            #expect(stub.requests.map { $0.headers["X-Plan"] } == ["gold", isHome ? "gold" : nil])
+            #expect(stub.requests.map { $0.headers["Authorization"] } == ["Bearer t", isHome ? "Bearer t" : nil])
+        }
+    }
+
+    @Test func `a redirect that a later loader refuses is followed`() {
+        let stub = StubLoader(redirect(302, "/b"), .response(404), .response(404))
+        let task = (FollowRedirects() --> Validate() --> stub).load(.cacheable())
+        #expect(task.codeNow == .unacceptableStatus && stub.requests.map(\.path) == ["/", "/b"])
+    }
+
     @Test func `what can't be followed is the response`() {
         for answer in [
             .response(302), redirect(302, "mailto:a@b"), redirect(304, "/b"), redirect(300, "/b"), redirect(200, "/b"),

@@ -1,5 +1,6 @@
 import DeferredCore
 import DeferredHTTP
+import DeferredNetworking
 import DeferredTesting
 import Foundation
 import TestSupport
@@ -50,6 +51,30 @@ struct LogEventsTests {
             --> StubLoader(.response(503))
         let task = chain.load(.example)
         #expect(events.entries.count > 9 && Set(events.entries.map(\.id)) == [task.id])
+    }
+
+    @Test func `the events of the client below have it, too`() async throws {
+        let (server, seen) = (
+            try LoopbackServer { .status($0.path == "/busy" ? 503 : 204) }, Journal<URLClient.Event>()
+        )
+        defer { server.stop() }
+        var configuration = URLClient.Configuration()
+        configuration.monitor = { seen.add($0) }
+        let client = URLClient(configuration: configuration)
+        let chain =
+            log --> Deduplicate() --> Retry(.custom { $0.response?.status == 503 && $0.number < 2 ? .zero : nil })
+            --> log
+            --> URLSessionLoader(client: client)
+        let tasks = ["/", "/busy"].map { chain.load(HTTPRequest(url: server.url($0))) }
+        for task in tasks { _ = await task.result }
+        _ = try await client.begin(server.url("/")).get()
+        await client.shutdown().value
+        for (task, count) in zip(tasks, [1, 2]) {
+            let own = seen.entries.filter { $0.task == task.id }
+            #expect(Set(own.map(\.request)).count == count)
+        }
+        #expect(Set(seen.entries.map(\.task)) == Set([nil] + tasks.map(\.id)))
+        #expect(Set(events.entries.map(\.id)) == Set(tasks.map(\.id)))
     }
 
     @Test func `times are measured`() {

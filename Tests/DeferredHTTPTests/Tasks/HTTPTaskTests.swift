@@ -101,6 +101,20 @@ struct HTTPTaskTests {
         #expect(progress.fractionCompleted == 1)
     }
 
+    @Test func `a cancelled task is not passed on, nor another request for it`() {
+        /// Unlike a stub, it takes a task that is complete.
+        struct Witness: HTTPLoader {
+            let seen = Journal<HTTPRequest>()
+            func load(_ task: HTTPTask) { seen.add(task.request) }
+        }
+        for isPart in [false, true] {
+            let (task, witness) = (HTTPTask(.example), Witness())
+            task.cancel()
+            if isPart { task.pass(.example, to: witness) } else { task.pass(to: witness) }
+            #expect(task.codeNow == .cancelled && witness.seen.entries.isEmpty)
+        }
+    }
+
     @Test func `a part that is passed on while its task is cancelled is cancelled, too`() {
         for _ in 0..<(isSanitized ? 300 : 2_000) {
             let (task, stub, parts) = (HTTPTask(.example), StubLoader(), Journal<HTTPTask>())

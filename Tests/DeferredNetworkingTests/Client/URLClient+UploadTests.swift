@@ -164,6 +164,7 @@ extension URLClientTests {
             for failure in unopened {
                 let error = try #require(failure as? URLError)
                 #expect(error.code == .cannotOpenFile && error.failingURL == server.url("/"))
+                #expect(error.userInfo[NSUnderlyingErrorKey] != nil)
             }
             let closed = InputStream(data: Data("hello".utf8))
             closed.open()

@@ -15,6 +15,8 @@ import FoundationNetworking
 ///
 /// The suites are serialized: all sessions of a process share a queue, and a storm would delay its neighbours'
 /// deadlines.
+extension CSVDecoder: BodyDecoder {}
+
 @Suite("URLClient", .serialized, .ownThreadInSeries, .timeLimit(.minutes(5)))
 enum URLClientTests {}
 
@@ -327,6 +329,15 @@ extension URLClientTests {
             defer { server.stop() }
             let user = try await URLClient.fresh().decode(User.self, from: URLRequest(url: server.url("/"))).get()
             #expect(user == User(name: "application/json"))
+        }
+
+        @Test func `a decoder of one's own is asked for its type, and used`() async throws {
+            let server = try LoopbackServer { .response(body: "name\n\($0.headers["Accept"] ?? "")\n") }
+            defer { server.stop() }
+            let users = URLClient.fresh().decode([User].self, from: server.url("/"), using: CSVDecoder())
+            #expect(try await users.get() == [User(name: "text/csv")])
+            let failing = URLClient.fresh().decode(User.self, from: server.url("/"), using: CSVDecoder())
+            #expect(await failing.failure() is CSVDecoder.NotAList)
         }
 
         @Test func `a response that isn't HTTP is none`() async throws {

@@ -30,6 +30,15 @@ struct CookieJarTests {
         (jar ?? self.jar).store(head, mainDocument: page.flatMap { URL(string: $0) }, now: now)
     }
 
+    @Test func `an interim response sets none`() throws {
+        let url = try #require(URL(string: "http://h.example/"))
+        for (status, expected) in [(103, nil), (200, "a=1")] {
+            let fields = [ResponseHead.Field(name: "Set-Cookie", value: "a=1")]
+            jar.store(ResponseHead(url: url, version: "HTTP/1.1", status: status, fields: fields), now: now)
+            #expect(jar.header(for: url, now: now) == expected)
+        }
+    }
+
     private func header(_ url: String, after seconds: TimeInterval = 0) throws -> String? {
         jar.header(for: try #require(URL(string: url)), now: now + seconds)
     }
@@ -84,6 +93,7 @@ struct CookieJarTests {
             ("a=1; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Max-Age=5", "http://h.example/", "http://h.example/", "a=1"),
             ("a=1; Max-Age=0; Expires=Fri, 01-Jan-2100 00:00:00 GMT", "http://h.example/", "http://h.example/", nil),
             ("a=1; Expires=nonsense", "http://h.example/", "http://h.example/", "a=1"),
+            ("a=1; Expires=Thu, 01 Jan 1970 000:00:00 GMT", "http://h.example/", "http://h.example/", "a=1"),
         ] as [(String, String, String, String?)]
     )
     func `a cookie is stored and sent by its attributes`(

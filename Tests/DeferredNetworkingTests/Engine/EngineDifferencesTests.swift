@@ -52,6 +52,13 @@ struct EngineDifferencesTests {
         #expect(found == [.urlSession: "application/x-www-form-urlencoded", .libcurl: "none"])
     }
 
+    @Test func `a request's credential for a proxy goes to servers over URLSession only`() async throws {
+        let found = try await sent("Proxy-Authorization") {
+            $0.setValue("secret", forHTTPHeaderField: "Proxy-Authorization")
+        }
+        #expect(found == [.urlSession: "secret", .libcurl: "none"])
+    }
+
     @Test(arguments: ["POST", "PUT", "PATCH"])
     func `a method that asks for a body has a length without one`(method: String) async throws {
         let found = try await sent("Content-Length") { $0.httpMethod = method }
@@ -62,6 +69,22 @@ struct EngineDifferencesTests {
     func `another method has none over libcurl`(method: String) async throws {
         let found = try await sent("Content-Length") { $0.httpMethod = method }
         #expect(found == [.urlSession: "0", .libcurl: "none"])
+    }
+
+    @Test func `a request's own cookies replace those that are stored, over both`() async throws {
+        let server = try LoopbackServer {
+            .response(headers: ["Set-Cookie": "a=stored"], body: .text($0.headers["Cookie"] ?? "none"))
+        }
+        defer { server.stop() }
+        let own = URLRequest(server.url("/")) { $0.setValue("b=own", forHTTPHeaderField: "Cookie") }
+        for engine in [Engine.urlSession, .libcurl] {
+            let client = Self.client(engine) { $0.cookies = URLSessionConfiguration.ephemeral.httpCookieStorage }
+            var texts: [String] = []
+            for request in [URLRequest(url: server.url("/")), own, URLRequest(url: server.url("/"))] {
+                texts.append(try await client.begin(request).text())
+            }
+            #expect(texts == ["none", "b=own", "a=stored"])
+        }
     }
 
     @Test func `libcurl joins fields whose names differ in case, and URLSession drops one`() async throws {
@@ -98,6 +121,8 @@ struct EngineDifferencesTests {
                     try await client.begin(far).text(), try await client.begin(server.url("/")).text(),
                 ]
                 precondition(texts == ["proxy nowhere.invalid", "direct"], "\(engine): \(texts)")
+                // What is in flight at the end of the process would count as leaked.
+                await client.invalidateAndCancel().value
             }
         }
     }

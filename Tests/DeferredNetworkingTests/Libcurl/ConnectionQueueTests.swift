@@ -18,17 +18,17 @@ struct ConnectionQueueTests {
         }
 
         func arrived(_ tasks: ClosedRange<Int>, _ kind: ConnectionQueue.Kind, at origin: String) -> [Bool] {
-            tasks.map { queue.arrived($0, kind, at: origin) }
+            tasks.map { queue.arrived($0, kind, at: origin) != nil }
         }
 
         func arrived(_ task: Int, _ kind: ConnectionQueue.Kind, at origin: String) -> Bool {
-            queue.arrived(task, kind, at: origin)
+            queue.arrived(task, kind, at: origin) != nil
         }
 
         /// Returns the tasks that may start now, in order.
         func started(at origin: String) -> [Int] {
             var result: [Int] = []
-            while let (task, _) = queue.next(at: origin) { result.append(task) }
+            while let start = queue.next(at: origin) { result.append(start.task) }
             return result
         }
     }
@@ -38,9 +38,9 @@ struct ConnectionQueueTests {
         #expect(subject.arrived(1...4, .own, at: origin) == [true, true, false, false])
         #expect(subject.arrived(5...7, .own, at: other) == [true, true, false])
         #expect(subject.started(at: origin) == [] && subject.started(at: other) == [])
-        subject.queue.left(.own, of: other, hadConnected: true)
+        subject.queue.left(.own, of: other, on: 0, hadConnected: true)
         #expect(subject.started(at: origin) == [] && subject.started(at: other) == [7])
-        subject.queue.left(.own, of: origin, hadConnected: true)
+        subject.queue.left(.own, of: origin, on: 0, hadConnected: true)
         #expect(subject.started(at: origin) == [3])
     }
 
@@ -58,7 +58,7 @@ struct ConnectionQueueTests {
     @Test func `if the first one fails to connect, the second one tries`() {
         let subject = Subject(limit: 3)
         #expect(subject.arrived(1...3, .shared, at: origin) == [true, false, false])
-        subject.queue.left(.shared, of: origin, hadConnected: false)
+        subject.queue.left(.shared, of: origin, on: 0, hadConnected: false)
         #expect(subject.started(at: origin) == [2])
         subject.queue.answered(at: origin, isMultiplexed: false)
         #expect(subject.started(at: origin) == [3])
@@ -82,47 +82,80 @@ struct ConnectionQueueTests {
             #expect(subject.queue.staleCount <= 65)
         }
         #expect(!subject.arrived(100_001, .own, at: origin))
-        subject.queue.left(.own, of: origin, hadConnected: true)
+        subject.queue.left(.own, of: origin, on: 0, hadConnected: true)
         #expect(subject.started(at: origin) == [100_001])
-        subject.queue.left(.own, of: origin, hadConnected: true)
+        subject.queue.left(.own, of: origin, on: 0, hadConnected: true)
         #expect(subject.started(at: origin) == [] && subject.queue.isEmpty)
+    }
+
+    @Test func `tasks are divided among threads by origin, and then by load`() {
+        var queue = ConnectionQueue(limit: 4, threads: 3)
+        #expect([1, 2, 3, 4, 5].map { queue.arrived($0, .own, at: origin) } == [0, 1, 2, 0, nil])
+        #expect([6, 7, 8].map { queue.arrived($0, .own, at: other) } == [1, 2, 0])
+        queue.left(.own, of: origin, on: 2, hadConnected: true)
+        #expect(queue.next(at: origin) == .init(task: 5, kind: .own, thread: 2))
+        queue.left(.own, of: other, on: 1, hadConnected: true)
+        queue.left(.own, of: other, on: 2, hadConnected: true)
+        queue.left(.own, of: other, on: 0, hadConnected: true)
+        // One after another stays where it is.
+        for task in 9..<20 {
+            #expect(queue.arrived(task, .own, at: other) == 1)
+            queue.left(.own, of: other, on: 1, hadConnected: true)
+            #expect(queue.next(at: other) == nil)
+        }
+    }
+
+    @Test func `those that share a connection share its thread, and others do not`() {
+        var queue = ConnectionQueue(limit: 4, threads: 2)
+        #expect(queue.arrived(0, .own, at: other) == 0)
+        #expect([1, 2, 3, 4].map { queue.arrived($0, .shared, at: origin) } == [1, nil, nil, nil])
+        queue.connected(to: origin)
+        #expect(queue.next(at: origin)?.thread == 1)
+        queue.answered(at: origin, isMultiplexed: false)
+        #expect(queue.next(at: origin)?.thread == 0)
+        queue.answered(at: origin, isMultiplexed: true)
+        #expect(queue.next(at: origin)?.thread == 0 && queue.arrived(5, .shared, at: origin) == 0)
+        #expect(queue.arrived(6, .own, at: origin) == 1)
     }
 
     @Test(arguments: 0..<20)
     func `at random, the limit holds, each kind is in order, and nobody waits where there is room`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let limit = Int.random(in: 1...4, using: &random)
-        var queue = ConnectionQueue(limit: limit)
-        var running: [(task: Int, kind: ConnectionQueue.Kind)] = []
+        let threads = Int.random(in: 1...ConnectionQueue.mostThreads, using: &random)
+        var queue = ConnectionQueue(limit: limit, threads: threads)
+        var running: [ConnectionQueue.Start] = []
         var last: [ConnectionQueue.Kind: Int] = [:]
         var waiting: [Int: ConnectionQueue.Kind] = [:]
-        func begin(_ task: Int, _ kind: ConnectionQueue.Kind) {
-            #expect(last[kind, default: -1] < task)
-            last[kind] = task
-            waiting[task] = nil
-            running.append((task, kind))
+        func begin(_ start: ConnectionQueue.Start) {
+            #expect(last[start.kind, default: -1] < start.task && (0..<threads).contains(start.thread))
+            last[start.kind] = start.task
+            waiting[start.task] = nil
+            running.append(start)
+        }
+        func leave(_ start: ConnectionQueue.Start) {
+            queue.connected(to: origin)
+            queue.left(start.kind, of: origin, on: start.thread, hadConnected: true)
+            while let start = queue.next(at: origin) { begin(start) }
         }
         for task in 0..<2_000 {
             let kind: ConnectionQueue.Kind = Bool.random(using: &random) ? .own : .shared
-            if queue.arrived(task, kind, at: origin) { begin(task, kind) } else { waiting[task] = kind }
+            if let thread = queue.arrived(task, kind, at: origin) {
+                begin(.init(task: task, kind: kind, thread: thread))
+            } else {
+                waiting[task] = kind
+            }
             if Int.random(in: 0..<4, using: &random) == 0, let task = waiting.keys.min() {
                 waiting[task] = nil
                 queue.remove(task)
             }
             while !running.isEmpty, Bool.random(using: &random) {
-                let (_, kind) = running.remove(at: Int.random(in: 0..<running.count, using: &random))
-                queue.connected(to: origin)
-                queue.left(kind, of: origin, hadConnected: true)
-                while let (task, kind) = queue.next(at: origin) { begin(task, kind) }
+                leave(running.remove(at: Int.random(in: 0..<running.count, using: &random)))
             }
             #expect(running.count <= limit)
             #expect(running.count > 0 || waiting.isEmpty)
         }
-        while let (_, kind) = running.popLast() {
-            queue.connected(to: origin)
-            queue.left(kind, of: origin, hadConnected: true)
-            while let (task, kind) = queue.next(at: origin) { begin(task, kind) }
-        }
+        while let start = running.popLast() { leave(start) }
         #expect(waiting.isEmpty && queue.isEmpty)
     }
 }

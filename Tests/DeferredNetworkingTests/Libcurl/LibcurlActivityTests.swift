@@ -49,7 +49,7 @@ struct LibcurlActivityTests {
     func `each byte that arrives is activity, also if it is not of the body`(name: String) async throws {
         let (pieces, rest) = try #require(Self.responses[name])
         let port = try PromptedPort()
-        let engine = try LibcurlEngine(URLClient.Configuration(), on: LibcurlThread())
+        let engine = try LibcurlEngine(URLClient.Configuration(), on: [LibcurlThread()])
         let (request, sink) = (try CheckedRequest(URLRequest(url: port.url)).fitted(to: engine), Sink())
         let transfer = Transfer(request, on: EngineLease(engine), sink: sink)
         port.receiveRequest()
@@ -64,6 +64,96 @@ struct LibcurlActivityTests {
         transfer.cancel()
         engine.invalidate()
         await engine.invalidated.value
+    }
+
+    // MARK: Bytes that are no event
+
+    private func begin(_ request: URLRequest) throws -> (Transfer, Sink, LibcurlEngine) {
+        let engine = try LibcurlEngine(URLClient.Configuration(), on: [LibcurlThread()])
+        let (checked, sink) = (try CheckedRequest(request).fitted(to: engine), Sink())
+        return (Transfer(checked, on: EngineLease(engine), sink: sink), sink, engine)
+    }
+
+    private func end(_ transfer: Transfer, _ engine: LibcurlEngine) async {
+        transfer.cancel()
+        engine.invalidate()
+        await engine.invalidated.value
+    }
+
+    @Test(arguments: ["http", "https"])
+    func `a byte of a line or of a handshake ends a silence`(scheme: String) async throws {
+        let port = try PromptedPort()
+        let url = try #require(URL(string: "\(scheme)://127.0.0.1:\(port.number)/"))
+        let (transfer, sink, engine) = try begin(URLRequest(url: url))
+        if scheme == "http" { port.receiveRequest() } else { port.acceptConnection() }
+        // The beginning of a line, or of a record of 16 KiB.
+        port.send(scheme == "http" ? Array("HTTP/1.1 200 ".utf8) : [0x16, 3, 3, 0x40, 0])
+        for _ in 0..<3 {
+            try await eventually { (transfer.silence ?? .zero) >= .milliseconds(100) }
+            try await eventually {
+                port.send("A")
+                return (transfer.silence ?? .forever) < .milliseconds(100)
+            }
+        }
+        #expect(sink.activities.entries.isEmpty)
+        await end(transfer, engine)
+        #expect(transfer.silence == nil)
+    }
+
+    @Test func `a byte that the server takes of what was sent ends a silence`() async throws {
+        let port = try PromptedPort()
+        let put = URLRequest(port.url) {
+            $0.httpMethod = "PUT"
+            $0.httpBody = Data(count: 64 << 20)
+        }
+        let (transfer, _, engine) = try begin(put)
+        port.receiveRequest()
+        // While the server reads nothing, it still acknowledges probes.
+        try await eventually { (transfer.silence ?? .zero) >= .milliseconds(500) }
+        try await eventually {
+            port.receive(1 << 20)
+            return (transfer.silence ?? .forever) < .milliseconds(500)
+        }
+        await end(transfer, engine)
+    }
+
+    @Test func `streams on one connection say nothing of each other`() async throws {
+        let url = try #require(URL(string: "https://127.0.0.1/"))
+        let engine = try LibcurlEngine(URLClient.Configuration(), on: [LibcurlThread()])
+        let request = try CheckedRequest(URLRequest(url: url)).fitted(to: engine)
+        let pool = LibcurlPool(engine.options, on: LibcurlThread())
+        let transfer = Transfer(request, on: EngineLease(engine), sink: Sink())
+        let task = LibcurlTask(request, of: transfer, in: engine)
+        let handle = try #require(LibcurlHandle(pool.options))
+        let exchange = LibcurlExchange(task, on: handle, in: pool)
+        let port = try PromptedPort()
+        let socket = port.connectedSocket()
+        exchange.socket = socket
+        #expect(task.silence != nil)
+        #expect(exchange.mayBeSent())
+        #expect(task.silence == nil)
+        _ = Array("HTTP/2 200\r\n".utf8).withUnsafeBytes { exchange.receive(line: $0) }
+        #expect(task.silence == nil)
+        close(socket)
+        await end(transfer, engine)
+    }
+
+    @Test func `a response whose head drips is no silence`() async throws {
+        let port = try PromptedPort()
+        let client = URLClient.fresh {
+            $0.engine = .libcurl
+            $0.deadlines.idle = .seconds(3)
+        }
+        let response = client.begin(port.url)
+        port.receiveRequest()
+        port.send("HTTP/1.1 200 OK\r\nA: ")
+        let beginning = ContinuousClock.now
+        while ContinuousClock.now < beginning + .milliseconds(4_500) {
+            port.send("a")
+            try await _Concurrency.Task.sleep(for: .milliseconds(20))
+        }
+        port.send("\r\nContent-Length: 5\r\n\r\nhello")
+        #expect(await response.ending() == .status(200))
     }
 
     @Test func `a session's time-out counts from the last byte`() async throws {

@@ -305,16 +305,6 @@ struct LibcurlEngineTests {
         )
     }
 
-    @Test func `a proxy that refuses to connect is named, with its status`() async throws {
-        let proxy = try LoopbackServer { _ in .status(403) }
-        defer { proxy.stop() }
-        let url = try #require(URL(string: "https://nowhere.invalid/"))
-        let failure = await Self.client { $0.proxy = .server(proxy.url("/")) }.begin(url).failure() as? URLError
-        #expect(failure?.code == .cannotConnectToHost)
-        let text = failure?.localizedDescription ?? ""
-        #expect(text.contains("127.0.0.1:\(proxy.port)") && text.contains("status 4"), "\(text)")
-    }
-
     #if DEBUG
     @Test func `a handler that waits on the engine's thread is reported once`() async {
         await #expect(processExitsWith: .success) {
@@ -435,14 +425,6 @@ struct LibcurlEngineTests {
         #expect(metrics.entries.count == 1)
     }
 
-    @Test func `a proxy gets the requests`() async throws {
-        let proxy = try LoopbackServer { .response(body: .text("\($0.method) by proxy")) }
-        defer { proxy.stop() }
-        let client = Self.client { $0.proxy = .server(proxy.url("/")) }
-        let url = try #require(URL(string: "http://nowhere.invalid/"))
-        #expect(try await client.begin(url).text() == "GET by proxy")
-    }
-
     @Test func `a client that gets no descriptors fails with that reason, and works once there are some`() async {
         await #expect(processExitsWith: .success) {
             let server = try LoopbackServer { _ in .response(body: "hello") }
@@ -462,6 +444,33 @@ struct LibcurlEngineTests {
         }
     }
 
+    /// A sanitizer takes address space for each byte.
+    @Test(.enabled(if: !isSanitized))
+    func `with little address space, requests go on, and a thread that has no room is an error`() async {
+        await #expect(processExitsWith: .success) {
+            let server = try LoopbackServer { _ in .response(body: "hello") }
+            defer { server.stop() }
+            let client = Self.client { $0.maximumConnectionsPerHost = 1 }
+            #expect(try await client.begin(server.url("/")).text() == "hello")
+            let other = Self.client()
+            var before = rlimit()
+            getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &before)
+            let fields = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
+            let used = (fields.first.flatMap { UInt($0) } ?? 0) * UInt(sysconf(Int32(_SC_PAGESIZE)))
+            var tight = before
+            // Less than the stack of a thread.
+            tight.rlim_cur = rlim_t(used + 4 << 20)
+            setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &tight)
+            let refused = await other.begin(server.url("/")).failure()
+            var count = 0
+            while count < 500, case .status(200) = await client.begin(server.url("/")).ending() { count += 1 }
+            setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &before)
+            #expect(refused?.localizedDescription.hasPrefix("Cannot start a thread: ") == true)
+            #expect(count == 500)
+            #expect(try await other.begin(server.url("/")).text() == "hello")
+        }
+    }
+
     @Test func `the numbers of libcurl's options are those that it has`() {
         let options: [(String, Int)] = [
             ("SSLVERSION", CURLOPT_SSLVERSION), ("NOBODY", CURLOPT_NOBODY), ("UPLOAD", CURLOPT_UPLOAD),
@@ -475,6 +484,7 @@ struct LibcurlEngineTests {
             ("HTTPHEADER", CURLOPT_HTTPHEADER), ("SSLCERT", CURLOPT_SSLCERT), ("KEYPASSWD", CURLOPT_KEYPASSWD),
             ("HEADERDATA", CURLOPT_HEADERDATA), ("CUSTOMREQUEST", CURLOPT_CUSTOMREQUEST), ("CAINFO", CURLOPT_CAINFO),
             ("SSLKEY", CURLOPT_SSLKEY), ("CAPATH", CURLOPT_CAPATH), ("PRIVATE", CURLOPT_PRIVATE),
+            ("PROXYHEADER", CURLOPT_PROXYHEADER),
             ("SEEKDATA", CURLOPT_SEEKDATA), ("PINNEDPUBLICKEY", CURLOPT_PINNEDPUBLICKEY),
             ("UNIX_SOCKET_PATH", CURLOPT_UNIX_SOCKET_PATH), ("PROTOCOLS_STR", CURLOPT_PROTOCOLS_STR),
             ("OPENSOCKETFUNCTION", CURLOPT_OPENSOCKETFUNCTION),

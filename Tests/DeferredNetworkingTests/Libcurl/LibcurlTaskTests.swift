@@ -45,11 +45,11 @@ struct LibcurlTaskTests {
         for (version, ownKind) in rows {
             var configuration = URLClient.Configuration()
             configuration.httpVersion = version
-            let pool = LibcurlPool(try LibcurlOptions(configuration), on: LibcurlThread())
+            let engine = try LibcurlEngine(configuration)
             let request = try CheckedRequest(URLRequest(url: try #require(URL(string: "https://host/"))))
             let lease = EngineLease(IdleEngine())
-            let held = LibcurlTask(request, of: Transfer(request, on: lease, sink: PatientSink()), in: pool)
-            let other = LibcurlTask(request, of: Transfer(request, on: lease, sink: DataSink { _ in }), in: pool)
+            let held = LibcurlTask(request, of: Transfer(request, on: lease, sink: PatientSink()), in: engine)
+            let other = LibcurlTask(request, of: Transfer(request, on: lease, sink: DataSink { _ in }), in: engine)
             #expect(held.kind == ownKind && other.kind == (version == .http1_1 ? .own : .shared))
         }
     }
@@ -62,8 +62,8 @@ struct LibcurlTaskTests {
                 let url = try #require(URL(string: "http://host/"))
                 let request = try CheckedRequest(URLRequest(url: url))
                 let transfer = Transfer(request, on: EngineLease(IdleEngine()), sink: DataSink { _ in })
-                let pool = LibcurlPool(try LibcurlOptions(URLClient.Configuration()), on: LibcurlThread())
-                let task = LibcurlTask(request, of: transfer, in: pool)
+                let engine = try LibcurlEngine(URLClient.Configuration())
+                let task = LibcurlTask(request, of: transfer, in: engine)
                 task.hold { true }
                 let isHeld = await onThread(stackSize: 256 << 10) {
                     var isHeld = true

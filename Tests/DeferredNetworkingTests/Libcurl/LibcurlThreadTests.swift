@@ -19,7 +19,7 @@ struct LibcurlThreadTests {
     }
 
     private func engines(_ count: Int, on thread: LibcurlThread) throws -> [LibcurlEngine] {
-        try (0..<count).map { _ in try LibcurlEngine(URLClient.Configuration(), on: thread) }
+        try (0..<count).map { _ in try LibcurlEngine(URLClient.Configuration(), on: [thread]) }
     }
 
     @Test func `engines that share a thread share no connections`() async throws {
@@ -58,6 +58,29 @@ struct LibcurlThreadTests {
         #expect(try await load(server.url("/"), on: engines[1]) == Data("hello".utf8))
     }
 
+    @Test func `requests at the same time take several threads, those one after another take one`() async throws {
+        let mayAnswer = DispatchSemaphore(value: 0)
+        let server = try LoopbackServer { request in
+            if request.path == "/wait" { mayAnswer.wait() }
+            return .response(body: "hello")
+        }
+        defer { server.stop() }
+        let threads = (0..<3).map { _ in LibcurlThread() }
+        let engine = try LibcurlEngine(URLClient.Configuration(), on: threads)
+        for _ in 0..<5 { #expect(try await load(server.url("/"), on: engine) == Data("hello".utf8)) }
+        #expect(threads.map(\.isRunning) == [true, false, false] && server.connectionCount == 1)
+        let bodies = try await withThrowingTaskGroup { group in
+            for _ in 0..<6 { group.addTask { try await load(server.url("/wait"), on: engine) } }
+            try await eventually { server.requests.count == 11 }
+            for _ in 0..<6 { mayAnswer.signal() }
+            return try await group.reduce(0) { $0 + $1.count }
+        }
+        #expect(bodies == 30 && threads.allSatisfy(\.isRunning) && server.connectionCount == 6)
+        engine.invalidate()
+        await engine.invalidated.value
+        try await eventually { !threads.contains(where: \.isRunning) && server.openConnectionCount == 0 }
+    }
+
     @Test func `engines that begin and end on a thread at the same time lose nothing`() async throws {
         let server = try LoopbackServer { _ in .response(body: "hello") }
         defer { server.stop() }
@@ -66,7 +89,7 @@ struct LibcurlThreadTests {
             for _ in 0..<8 {
                 group.addTask {
                     for _ in 0..<25 {
-                        let engine = try LibcurlEngine(URLClient.Configuration(), on: thread)
+                        let engine = try LibcurlEngine(URLClient.Configuration(), on: [thread])
                         guard try await load(server.url("/"), on: engine).count == 5 else { return 0 }
                         engine.invalidate()
                         await engine.invalidated.value

@@ -53,6 +53,22 @@ struct AttemptDeadlinesTests {
         deadlines.end()
     }
 
+    @Test func `bytes that are no event postpone the end, as the system tells their time`() async throws {
+        let request = URLRequest(url: try #require(URL(string: "http://host/")))
+        let deadlines = AttemptDeadlines(.init(idle: .milliseconds(50)), .checked(request))
+        let (answers, expired) = (Log<Void>(), Deferred<Void>())
+        deadlines.begin(
+            silence: {
+                answers.add(())
+                return answers.entries.count < 4 ? .zero : nil
+            },
+            { _ in expired.fill() }
+        )
+        await expired.value
+        #expect(answers.entries.count == 4)
+        deadlines.end()
+    }
+
     @Test func `a head that is late ends an attempt, and what comes after the head does not`() async throws {
         let limits = URLClient.Deadlines(idle: .seconds(60), connectToHead: .milliseconds(1_500))
         let (first, second, late) = (try deadlines(limits), try deadlines(limits), Deferred<Void>())

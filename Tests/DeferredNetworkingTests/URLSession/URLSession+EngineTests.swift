@@ -26,6 +26,30 @@ extension URLSessionTests {
             #expect(try await session.beginDataTask(with: server.url("/")).text() == "mine")
         }
 
+        @Test func `those of them that are secrets stay at the host that was asked`() async throws {
+            let other = try Self.echo("Authorization")
+            let server = try LoopbackServer { _ in .redirect(to: "http://localhost:\(other.port)/", status: 307) }
+            defer {
+                server.stop()
+                other.stop()
+            }
+            let session = URLSession.fresh { $0.httpAdditionalHeaders = ["Authorization": "secret"] }
+            #expect(try await session.beginDataTask(with: server.url("/")).text() == "none")
+            #expect(server.requests.last?.headers["Authorization"] == "secret")
+        }
+
+        @Test(arguments: [Double.infinity, .nan, 1e20, -5, 0])
+        func `a time-out that is none harms nothing`(timeout: Double) async throws {
+            let server = try Self.echo("Host")
+            defer { server.stop() }
+            let session = URLSession.fresh {
+                $0.timeoutIntervalForRequest = timeout
+                $0.timeoutIntervalForResource = timeout == 0 ? 60 : timeout
+                $0.httpMaximumConnectionsPerHost = timeout > 0 ? .max : -1
+            }
+            #expect(await session.beginDataTask(with: server.url("/")).ending() == .status(200))
+        }
+
         @Test func `its cookies are stored and sent`() async throws {
             let server = try Self.echo("Cookie")
             defer { server.stop() }
@@ -113,6 +137,28 @@ extension URLSessionTests {
             #expect(engine(of: session(), configure: { _ in }) is URLSessionEngine)
             #expect(engine(of: session(DecidingDelegate())) is URLSessionEngine)
             #expect(engine(of: session { $0.protocolClasses = [StubProtocol.self] }) is URLSessionEngine)
+        }
+
+        @Test func `a stub gets the requests of every door, and the network gets none`() async throws {
+            let server = try LoopbackServer { _ in .status(500) }
+            defer { server.stop() }
+            let folder = try TemporaryDirectory()
+            let stubbed = session()
+            // After a request, too: the configuration of a session can be changed.
+            #expect(await stubbed.beginDataTask(with: server.url("/ok")).ending() == .status(500))
+            stubbed.configuration.protocolClasses = [StubProtocol.self]
+            let post = URLRequest(server.url("/ok")) { $0.httpMethod = "POST" }
+            #expect(try await stubbed.beginDataTask(with: server.url("/ok")).text() == "hello")
+            #expect(try await stubbed.beginUploadTask(with: post, from: Data("1".utf8)).text() == "hello")
+            _ = try await stubbed.beginDownloadTask(with: server.url("/ok"), to: folder.file).get()
+            #expect(try String(contentsOf: folder.file, encoding: .utf8) == "hello")
+            let client = URLClient.fresh { $0.session.protocolClasses = [StubProtocol.self] }
+            #expect(try await client.upload(post, from: .data(Data("1".utf8))).text() == "hello")
+            let (file, _) = try await client.download(server.url("/ok"), to: folder.file).get()
+            #expect(try String(contentsOf: file, encoding: .utf8) == "hello")
+            let stream = try await client.stream(server.url("/ok")).get()
+            #expect(stream.head.statusCode == 200)
+            #expect(server.requests.count == 1)
         }
 
         @Test func `a session has an engine of each kind, as its requests need them`() {

@@ -105,7 +105,9 @@ extension URLSessionTests {
         @Test func `a file that shrinks while it is sent fails, and names the file`() async throws {
             let folder = try TemporaryDirectory()
             let path = folder.file.path
-            try Data(count: 4_000_000).write(to: folder.file)
+            try Data().write(to: folder.file)
+            // More than the two sockets hold, however late it shrinks.
+            try #require(truncate(path, 64 << 20) == 0)
             let server = try LoopbackServer(
                 beforeBody: { _ in
                     truncate(path, 1_000)

@@ -126,14 +126,29 @@ final class CacheFolder: Sendable {
         let size: Int64
         /// The bytes that are allocated.
         let allocated: Int64
+        let identity: Identity
+
         /// The time of the last change, in milliseconds since 1970.
-        let changed: Int64
+        var changed: Int64 { identity.changed / 1_000_000 }
+
+        /// Distinguishes files that have had a name, one after the other.
+        struct Identity: Sendable, Equatable {
+            let number: UInt64
+            let size: Int64
+            /// In nanoseconds since 1970.
+            let changed: Int64
+        }
 
         fileprivate init?(_ status: stat) {
             guard status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid() else { return nil }
             size = Int64(status.st_size)
             allocated = Int64(status.st_blocks) * 512
-            changed = Int64(status.modificationTime.tv_sec) * 1_000 + Int64(status.modificationTime.tv_nsec) / 1_000_000
+            let time = status.modificationTime
+            identity = Identity(
+                number: UInt64(status.st_ino),
+                size: size,
+                changed: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+            )
         }
     }
 
@@ -147,21 +162,27 @@ final class CacheFolder: Sendable {
         return fstatat(descriptor, name, &result, AT_SYMLINK_NOFOLLOW) == 0 ? Status(result) : nil
     }
 
-    /// Calls `body` with the name of each file.
-    func forEachName(_ body: (String) -> Void) {
+    /// Calls `body` with the name of each file, and with those of the folder and the one that it is in, `.` and `..`.
+    ///
+    /// - Returns: false if these were not all.
+    @discardableResult
+    func forEachName(_ body: (String) -> Void) -> Bool {
         // The stream takes over its descriptor, and has its own position in the folder.
         let copy = may(.list) ? openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1
-        guard copy >= 0 else { return }
+        guard copy >= 0 else { return false }
         guard let directory = fdopendir(copy) else {
             _ = close(copy)
-            return
+            return false
         }
         defer { _ = closedir(directory) }
-        while let entry = readdir(directory) {
+        while true {
+            // Only that distinguishes the end from an error.
+            errno = 0
+            guard let entry = readdir(directory) else { return errno == 0 }
             let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
                 pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
             }
-            if name != ".", name != ".." { body(name) }
+            body(name)
         }
     }
 

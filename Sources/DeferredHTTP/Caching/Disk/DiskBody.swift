@@ -16,6 +16,8 @@ final class DiskBody: StoredBody {
     private struct Opened: Sendable {
         /// Kept open, so that the bytes stay readable when the file has been removed.
         var file: CacheFolder.File?
+        /// All bytes of a body that is one block, instead: many may be kept.
+        var bytes: Data?
     }
 
     init(_ folder: CacheFolder, _ queue: DispatchQueue, _ version: UInt64, _ count: Int64, _ checksums: [UInt64]) {
@@ -32,7 +34,7 @@ final class DiskBody: StoredBody {
         return opened
     }
 
-    var bytesInMemory: Data? { nil }
+    var bytesInMemory: Data? { file.withLock { $0.bytes } }
 
     func read(_ range: Range<Int64>, _ body: @escaping @Sendable (Data?) -> Void) {
         queue.async { body(self.bytes(range)) }
@@ -44,7 +46,9 @@ final class DiskBody: StoredBody {
 
     /// Returns bytes of the blocks that are checked; nil if they are damaged or missing.
     func bytes(_ range: Range<Int64>) -> Data? {
-        guard let file = open(), range.lowerBound >= 0, range.upperBound <= count else { return nil }
+        guard range.lowerBound >= 0, range.upperBound <= count else { return nil }
+        if let bytes = bytesInMemory { return Self.part(range, of: bytes, from: 0) }
+        guard let file = open() else { return nil }
         let blocks = range.lowerBound / Self.blockSize..<(range.upperBound + Self.blockSize - 1) / Self.blockSize
         let start = blocks.lowerBound * Self.blockSize
         let end = min(blocks.upperBound * Self.blockSize, count)
@@ -59,7 +63,13 @@ final class DiskBody: StoredBody {
             }
         }
         guard isWhole else { return nil }
-        return start == range.lowerBound && end == range.upperBound
+        if count <= Self.blockSize { self.file.withLock { $0 = Opened(bytes: bytes) } }
+        return Self.part(range, of: bytes, from: start)
+    }
+
+    /// - Parameter start: The position of the first byte.
+    private static func part(_ range: Range<Int64>, of bytes: Data, from start: Int64) -> Data {
+        range == start..<start + Int64(bytes.count)
             ? bytes : bytes.subdata(in: Int(range.lowerBound - start)..<Int(range.upperBound - start))
     }
 

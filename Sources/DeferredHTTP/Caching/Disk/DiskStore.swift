@@ -19,6 +19,7 @@ final class DiskStore: ResponseStore {
     private let bodies = DispatchQueue(label: "deferred.cache.bodies", qos: .userInitiated, attributes: .concurrent)
     private let housekeeping = DispatchQueue(label: "deferred.cache.housekeeping", qos: .utility)
     private let now: @Sendable () -> CacheInstant
+    private let front = DiskFront(capacity: 4 << 20)
     /// Distinguishes this object's steady clock from those of other processes and objects.
     private let process = UInt64.random(in: 0 ... .max)
     private let state = Lock(State())
@@ -30,6 +31,13 @@ final class DiskStore: ResponseStore {
         var isEvicting = false
         /// The heads that were to be removed, and could not be, as on a disk that has become read-only.
         var unremovable: Set<String> = []
+        /// The heads that were written since all were to be removed, and could not be found; `nil` if that has not
+        /// happened. There is nothing else then.
+        var known: Set<String>?
+
+        func isReadable(_ name: String) -> Bool {
+            !unremovable.contains(name) && known?.contains(name) != false
+        }
     }
 
     /// - Returns: `nil` if the folder can't be used.
@@ -92,15 +100,37 @@ final class DiskStore: ResponseStore {
 
     func find(_ key: CacheKey, _ body: @escaping @Sendable ([StoredResponse]) -> Void) {
         queue.async {
-            let (head, file) = self.read(key)
-            if let file, let changed = self.folder.status(of: file)?.changed, self.now().wall - changed > 60_000 {
-                self.folder.touch(file)
-            }
+            let responses = self.remembered(key) ?? self.found(key)
             // What follows may take long, and is not to hold up others.
-            let responses = head?.variants.map { self.response($0) } ?? []
             self.bodies.async { body(responses) }
         }
     }
+
+    /// Returns what is in memory, if the folder has the same; `nil` if the folder has to be read.
+    private func remembered(_ key: CacheKey) -> [StoredResponse]? {
+        guard let entry = front.find(key) else { return nil }
+        guard let status = folder.status(of: entry.name), status.identity == entry.file, !isToTouch(status),
+            state.withLock({ $0.isReadable(entry.name) })
+        else {
+            front.remove(key)
+            return nil
+        }
+        return entry.responses
+    }
+
+    private func found(_ key: CacheKey) -> [StoredResponse] {
+        let (head, file) = read(key)
+        guard let head, let file else { return [] }
+        if let status = folder.status(of: file), isToTouch(status) { folder.touch(file) }
+        let responses = head.variants.map { response($0) }
+        if let status = folder.status(of: file) {
+            front.put(key, .init(name: Self.headName(key), file: status.identity, responses: responses))
+        }
+        return responses
+    }
+
+    /// Returns whether the time of the last use is to be written: once a minute.
+    private func isToTouch(_ status: CacheFolder.Status) -> Bool { now().wall - status.changed > 60_000 }
 
     private func response(_ stored: HeadFile.Stored) -> StoredResponse {
         let body = DiskBody(folder, bodies, stored.version, stored.head.extent.count, stored.checksums)
@@ -109,8 +139,7 @@ final class DiskStore: ResponseStore {
 
     private func read(_ key: CacheKey) -> (HeadFile?, CacheFolder.File?) {
         let name = Self.headName(key)
-        let isGone = state.withLock { !$0.unremovable.isEmpty && $0.unremovable.contains(name) }
-        guard !isGone, let file = folder.openFile(name) else { return (nil, nil) }
+        guard state.withLock({ $0.isReadable(name) }), let file = folder.openFile(name) else { return (nil, nil) }
         guard let bytes = folder.contents(of: file, upTo: HeadFile.sizeLimit),
             let head = HeadFile(bytes, process: process), head.key == key.text
         else {
@@ -154,10 +183,10 @@ final class DiskStore: ResponseStore {
         if !keepsCookies { stored.head = stored.head.withoutCookies }
         var file = read(key).0 ?? HeadFile(key: key.text, variants: [])
         var gone: [HeadFile.Stored] = []
-        let isOutdated = file.variants.contains { other in
-            other.head.variant == stored.head.variant && other.head.isNewer(than: stored.head)
+        let isUseless = file.variants.contains { other in
+            other.head.variant == stored.head.variant && !stored.head.mayReplace(other.head)
         }
-        guard !ticket.isVoid, !isOutdated else { return unlinkBodies([stored]) }
+        guard !ticket.isVoid, !isUseless else { return unlinkBodies([stored]) }
         file.variants.removeAll { other in
             guard other.head.variant == stored.head.variant else { return false }
             gone.append(other)
@@ -177,8 +206,12 @@ final class DiskStore: ResponseStore {
         let temporary = Self.temporaryName()
         guard bytes.count <= HeadFile.sizeLimit, let new = folder.createFile(temporary) else { return false }
         let name = Self.headName(key)
+        front.remove(key)
         if bytes.withUnsafeBytes({ folder.append($0, to: new) }), folder.renameFile(temporary, to: name) {
-            state.withLock { _ = $0.unremovable.remove(name) }
+            state.withLock { state in
+                state.unremovable.remove(name)
+                state.known?.insert(name)
+            }
             return true
         }
         folder.removeFile(temporary)
@@ -216,6 +249,7 @@ final class DiskStore: ResponseStore {
     }
 
     private func remove(_ key: CacheKey, where isGone: (HeadFile.Stored) -> Bool) {
+        front.remove(key)
         guard var file = read(key).0 else { return }
         let gone = file.variants.filter(isGone)
         file.variants.removeAll(where: isGone)
@@ -239,14 +273,18 @@ final class DiskStore: ResponseStore {
 
     func removeAll(_ body: @escaping @Sendable () -> Void) {
         queue.async {
-            self.folder.forEachName { name in
+            self.front.removeAll()
+            let isWhole = self.folder.forEachName { name in
                 if name.hasPrefix("h-") {
                     self.removeHead(name)
                 } else if Self.isOurs(name) {
                     self.folder.removeFile(name)
                 }
             }
-            self.state.withLock { $0.counts.bytes = 0 }
+            self.state.withLock { state in
+                state.counts.bytes = 0
+                state.known = isWhole ? nil : []
+            }
             body()
         }
     }

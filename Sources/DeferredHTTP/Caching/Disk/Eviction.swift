@@ -25,17 +25,18 @@ final class Eviction {
     /// Removes what no head refers to, and then responses: first those that are of no use any more, then those that were
     /// not used for the longest time.
     ///
-    /// - Returns: The number of bytes that are left.
-    func remove(downTo goal: Int64) -> Int64 {
+    /// - Returns: The number of bytes that are left; `nil` if the folder can't be listed.
+    func remove(downTo goal: Int64) -> Int64? {
         var heads: [String] = []
         var others: [String: CacheFolder.Status] = [:]
-        folder.forEachName { name in
+        let isWhole = folder.forEachName { name in
             if name.hasPrefix("h-") {
                 heads.append(name)
             } else if name.hasPrefix("b-") || name.hasPrefix("t-") {
                 others[name] = folder.status(of: name)
             }
         }
+        guard isWhole else { return nil }
         var candidates: [Candidate] = []
         for name in heads {
             if let candidate = candidate(name, &others) { candidates.append(candidate) }

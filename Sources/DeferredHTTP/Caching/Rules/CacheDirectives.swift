@@ -18,13 +18,37 @@ struct CacheDirectives: Sendable, Equatable {
     /// A number that stands for everything that is longer: 2^31 seconds, 68 years.
     static let longest: Int64 = 1 << 31
 
+    /// A number of seconds that no staleness exceeds, not even that after a clock was set back.
+    static let unlimited: Int64 = .max / 1_000
+
     var flags: Flags = []
     /// In seconds, as all others. Of several, the first counts; one that is malformed is 0.
-    var maxAge: Int64?
-    var maxStale: Int64?
-    var minFresh: Int64?
-    var staleWhileRevalidate: Int64?
-    var staleIfError: Int64?
+    @OptionalSeconds var maxAge: Int64? = nil
+    @OptionalSeconds var maxStale: Int64? = nil
+    @OptionalSeconds var minFresh: Int64? = nil
+    @OptionalSeconds var staleWhileRevalidate: Int64? = nil
+    @OptionalSeconds var staleIfError: Int64? = nil
+
+    /// A number of seconds that takes four bytes, of which each stored response has several.
+    @propertyWrapper
+    struct OptionalSeconds: Sendable, Equatable {
+        private static let none = UInt32.max
+        private static let unlimited = UInt32.max - 1
+        private var stored: UInt32
+
+        init(wrappedValue: Int64?) {
+            stored = Self.none
+            self.wrappedValue = wrappedValue
+        }
+
+        /// More than ``CacheDirectives/longest`` becomes ``CacheDirectives/unlimited``.
+        var wrappedValue: Int64? {
+            get { stored == Self.none ? nil : stored == Self.unlimited ? CacheDirectives.unlimited : Int64(stored) }
+            set {
+                stored = newValue.map { $0 > longest ? Self.unlimited : UInt32(max(0, $0)) } ?? Self.none
+            }
+        }
+    }
 
     init() {}
 

@@ -49,7 +49,7 @@ struct CacheRequest: Sendable {
         case .onlyCached: directives.flags.insert(.onlyIfCached)
         case .anyAge:
             directives.flags.insert(.onlyIfCached)
-            directives.maxStale = .max / 1_000
+            directives.maxStale = CacheDirectives.unlimited
         case .bypass: directives.flags.insert(.noStore)
         }
         if passes { directives.flags.insert(.noStore) }

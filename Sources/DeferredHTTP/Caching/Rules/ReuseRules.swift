@@ -118,7 +118,7 @@ enum ReuseRules {
         if let minFresh = wanted.minFresh, staleness > -minFresh * 1_000 { return .no }
         if isFresh { return .fresh }
         if given.flags.contains(.mustRevalidate) { return .no }
-        if let maxStale = wanted.maxStale, staleness <= maxStale * 1_000 || maxStale == .max / 1_000 {
+        if let maxStale = wanted.maxStale, staleness <= maxStale * 1_000 || maxStale == CacheDirectives.unlimited {
             return .stale(revalidates: false)
         }
         if let window = given.staleWhileRevalidate, staleness < window * 1_000, wanted.maxAge == nil,

@@ -37,9 +37,7 @@ final class StoredHead: Sendable {
     let isLifetimeExplicit: Bool
     /// The age at its arrival, in milliseconds: RFC 9111, section 4.2.3.
     let initialAge: Int64
-    let etag: EntityTag?
-    /// The text of `Last-Modified`, and its seconds since 1970 if it is a date.
-    let lastModified: String?
+    /// The seconds since 1970 of `Last-Modified`, if it is a date.
     let lastModifiedSeconds: Int64?
     /// The date of the response in seconds since 1970.
     let date: Int64
@@ -56,10 +54,8 @@ final class StoredHead: Sendable {
         (self.status, self.headers, self.variant, self.extent) = (status, headers, variant, extent)
         (self.requestTime, self.responseTime, self.ageValue) = (requestTime, responseTime, ageValue)
         directives = CacheDirectives(headers)
-        etag = EntityTag(headers["ETag"])
-        lastModified = headers["Last-Modified"]
         let arrival = responseTime.seconds
-        lastModifiedSeconds = lastModified.flatMap { HTTPDate.seconds($0, now: arrival) }
+        lastModifiedSeconds = headers["Last-Modified"].flatMap { HTTPDate.seconds($0, now: arrival) }
         let sent = headers["Date"].flatMap { HTTPDate.seconds($0, now: arrival) }
         let date = sent ?? arrival
         self.date = date
@@ -107,6 +103,9 @@ final class StoredHead: Sendable {
 
     // MARK: Validators
 
+    var etag: EntityTag? { EntityTag(headers["ETag"]) }
+    var lastModified: String? { headers["Last-Modified"] }
+
     /// The value for `If-Range`: a strong tag or, without a tag, a date before that of the response.
     var rangeValidator: String? {
         if let etag { return etag.isStrong ? etag.text : nil }
@@ -127,6 +126,21 @@ final class StoredHead: Sendable {
     var hasRanges: Bool { (status == .ok || status == 206) && headers["Content-Encoding"] == nil }
 
     // MARK: Changed
+
+    /// Returns whether a response with this head takes the place of one with the same variant.
+    func mayReplace(_ other: StoredHead) -> Bool {
+        // A response to a later request is newer, although it came first.
+        if other.isNewer(than: self) { return false }
+        // Nothing is gained by a part of what is there as a whole.
+        guard !extent.isWhole, other.extent.isWhole, let etag, let otherTag = other.etag else { return true }
+        return !etag.stronglyMatches(otherTag)
+    }
+
+    /// Returns whether the request was sent after that of another response.
+    func isNewer(than other: StoredHead) -> Bool {
+        if let own = requestTime.steady, let steady = other.requestTime.steady { return own > steady }
+        return requestTime.wall > other.requestTime.wall
+    }
 
     /// Returns this with the fields of a newer response, except those that describe the stored body: RFC 9111, section
     /// 3.2.
@@ -178,7 +192,11 @@ final class StoredHead: Sendable {
             "Proxy-Connection", "TE", "Trailer", "Transfer-Encoding", "Upgrade",
         ]
         if let listed = headers.combined("Connection") { names += FieldList.members(of: listed).map(String.init) }
-        return HTTPHeaders(headers.fields.filter { field in !names.contains { field.isNamed($0) } })
+        var kept: [HTTPHeaders.Field] = []
+        // Most are kept, for as long as the response is stored: in no more memory than they take.
+        kept.reserveCapacity(headers.count)
+        for field in headers.fields where !names.contains(where: { field.isNamed($0) }) { kept.append(field) }
+        return HTTPHeaders(kept)
     }
 
     /// Returns the field `Age` in seconds; 0 if it is missing or malformed. Of several, the first counts.

@@ -6,14 +6,34 @@ final class MemoryStore: ResponseStore {
     /// More than that many variants of a resource are hardly asked for again.
     static let variantLimit = 8
 
+    /// A response with what the store knows of it: one object, since there may be many.
+    ///
     /// SAFETY: `lastUse` is guarded by the store's lock; everything else is immutable.
-    fileprivate final class Entry: @unchecked Sendable {
-        let response: StoredResponse
+    fileprivate final class Entry: StoredResponse, @unchecked Sendable {
         @exclusivity(unchecked) var lastUse: UInt64
         let size: Int64
 
-        init(response: StoredResponse, lastUse: UInt64, size: Int64) {
-            (self.response, self.lastUse, self.size) = (response, lastUse, size)
+        init(_ head: StoredHead, _ body: any StoredBody, version: UInt64, lastUse: UInt64, size: Int64) {
+            (self.lastUse, self.size) = (lastUse, size)
+            super.init(head: head, body: body, version: version)
+        }
+    }
+
+    /// The responses of a key, hardly ever more than one, which takes no array then.
+    fileprivate enum Variants: Sendable {
+        case one(Entry)
+        case several([Entry])
+
+        init?(_ entries: [Entry]) {
+            if entries.isEmpty { return nil }
+            self = entries.count == 1 ? .one(entries[0]) : .several(entries)
+        }
+
+        var all: [Entry] {
+            switch self {
+            case .one(let entry): [entry]
+            case .several(let entries): entries
+            }
         }
     }
 
@@ -21,7 +41,7 @@ final class MemoryStore: ResponseStore {
     private let now: @Sendable () -> CacheInstant
 
     fileprivate struct State: Sendable {
-        var entries: [CacheKey: [Entry]] = [:]
+        var entries: [CacheKey: Variants] = [:]
         var counts = StoreCounts()
         var uses: UInt64 = 0
     }
@@ -44,11 +64,15 @@ final class MemoryStore: ResponseStore {
     func find(_ key: CacheKey, _ body: @escaping @Sendable ([StoredResponse]) -> Void) {
         body(
             state.withLock { state in
-                guard let entries = state.entries[key] else { return [] }
+                guard let variants = state.entries[key] else { return [] }
                 state.uses += 1
-                return entries.map { entry in
+                switch variants {
+                case .one(let entry):
                     entry.lastUse = state.uses
-                    return entry.response
+                    return [entry]
+                case .several(let entries):
+                    for entry in entries { entry.lastUse = state.uses }
+                    return entries
                 }
             }
         )
@@ -61,18 +85,18 @@ final class MemoryStore: ResponseStore {
         let gone = state.withLock { state -> [Entry] in
             guard !ticket.isVoid else { return [] }
             state.uses += 1
-            let response = StoredResponse(head: head, body: MemoryBody(bytes: body), version: state.uses)
             var gone: [Entry] = []
-            if let index = state.index(key, head.variant) {
-                // A response to a later request is newer, although it came first.
-                guard let old = state.entries[key]?[index], !old.response.head.isNewer(than: head) else { return [] }
-                gone.append(state.remove(key, index))
+            if let old = state.first(key, where: { $0.head.variant == head.variant }) {
+                guard head.mayReplace(old.head) else { return [] }
+                state.remove(key, old)
+                gone.append(old)
             }
-            state.entries[key, default: []].append(Entry(response: response, lastUse: state.uses, size: size))
-            state.counts.bytes += size
+            let body = MemoryBody(bytes: body)
+            state.add(key, Entry(head, body, version: state.uses, lastUse: state.uses, size: size))
             state.counts.stored += 1
-            if let count = state.entries[key]?.count, count > Self.variantLimit {
-                gone.append(state.remove(key, 0))
+            if let all = state.entries[key]?.all, all.count > Self.variantLimit {
+                state.remove(key, all[0])
+                gone.append(all[0])
                 state.counts.evicted += 1
             }
             if state.counts.bytes > capacity { gone += state.evict(to: capacity / 10 * 9, now) }
@@ -88,14 +112,12 @@ final class MemoryStore: ResponseStore {
 
     func update(_ key: CacheKey, _ stored: StoredResponse, _ head: StoredHead, _ ticket: ExchangeTicket) {
         let gone = state.withLock { state -> Entry? in
-            guard !ticket.isVoid,
-                let index = state.entries[key]?.firstIndex(where: { $0.response.version == stored.version }),
-                let old = state.entries[key]?[index], !old.response.head.isNewer(than: head)
+            guard !ticket.isVoid, let old = state.first(key, where: { $0.version == stored.version }),
+                !old.head.isNewer(than: head)
             else { return nil }
-            let size = old.size - Self.size(key, old.response.head) + Self.size(key, head)
-            state.counts.bytes += size - old.size
-            let response = StoredResponse(head: head, body: old.response.body, version: old.response.version)
-            state.entries[key]?[index] = Entry(response: response, lastUse: old.lastUse, size: size)
+            let size = old.size - Self.size(key, old.head) + Self.size(key, head)
+            state.remove(key, old)
+            state.add(key, Entry(head, old.body, version: old.version, lastUse: old.lastUse, size: size))
             return old
         }
         withExtendedLifetime(gone) {}
@@ -103,15 +125,19 @@ final class MemoryStore: ResponseStore {
 
     func remove(_ key: CacheKey, _ stored: StoredResponse?) {
         let gone = state.withLock { state in
-            guard let stored else { return state.removeAll(key) }
-            let index = state.entries[key]?.firstIndex { $0.response.version == stored.version }
-            return index.map { [state.remove(key, $0)] } ?? []
+            let gone = state.entries[key]?.all.filter { stored == nil || $0.version == stored?.version } ?? []
+            for entry in gone { state.remove(key, entry) }
+            return gone
         }
         withExtendedLifetime(gone) {}
     }
 
     private func remove(_ key: CacheKey, _ variant: Variant) {
-        let gone = state.withLock { state in state.index(key, variant).map { state.remove(key, $0) } }
+        let gone = state.withLock { state in
+            let entry = state.first(key) { $0.head.variant == variant }
+            if let entry { state.remove(key, entry) }
+            return entry
+        }
         withExtendedLifetime(gone) {}
     }
 
@@ -137,49 +163,39 @@ final class MemoryStore: ResponseStore {
 }
 
 extension MemoryStore.State {
-    fileprivate func index(_ key: CacheKey, _ variant: Variant) -> Int? {
-        entries[key]?.firstIndex { $0.response.head.variant == variant }
+    fileprivate func first(_ key: CacheKey, where isIt: (MemoryStore.Entry) -> Bool) -> MemoryStore.Entry? {
+        entries[key]?.all.first(where: isIt)
     }
 
-    fileprivate mutating func remove(_ key: CacheKey, _ index: Int) -> MemoryStore.Entry {
-        guard let entry = entries[key]?.remove(at: index) else { preconditionFailure("no entry \(index) of \(key)") }
-        if entries[key]?.isEmpty == true { entries[key] = nil }
+    fileprivate mutating func add(_ key: CacheKey, _ entry: MemoryStore.Entry) {
+        entries[key] = MemoryStore.Variants((entries[key]?.all ?? []) + [entry])
+        counts.bytes += entry.size
+    }
+
+    /// The caller keeps the entry until the lock is released.
+    fileprivate mutating func remove(_ key: CacheKey, _ entry: MemoryStore.Entry) {
+        entries[key] = MemoryStore.Variants((entries[key]?.all ?? []).filter { $0 !== entry })
         counts.bytes -= entry.size
-        return entry
-    }
-
-    fileprivate mutating func removeAll(_ key: CacheKey) -> [MemoryStore.Entry] {
-        let gone = entries.removeValue(forKey: key) ?? []
-        counts.bytes -= gone.reduce(0) { $0 + $1.size }
-        return gone
     }
 
     /// Removes responses until they fit: first those that are of no use any more, then those that were not used for the
     /// longest time.
     fileprivate mutating func evict(to goal: Int64, _ now: CacheInstant) -> [MemoryStore.Entry] {
-        let order = entries.flatMap { key, entries in
-            entries.map { entry in
-                let isUseless = entry.response.head.conditions.isEmpty && entry.response.head.staleness(at: now) >= 0
-                return (key: key, version: entry.response.version, isUseless: isUseless, lastUse: entry.lastUse)
+        let order = entries.flatMap { key, variants in
+            variants.all.map { entry in
+                let isUseless = entry.head.staleness(at: now) >= 0 && entry.head.conditions.isEmpty
+                return (key: key, entry: entry, isUseless: isUseless)
             }
         }.sorted { one, other in
-            one.isUseless == other.isUseless ? one.lastUse < other.lastUse : one.isUseless
+            one.isUseless == other.isUseless ? one.entry.lastUse < other.entry.lastUse : one.isUseless
         }
         var gone: [MemoryStore.Entry] = []
-        for (key, version, _, _) in order where counts.bytes > goal {
-            guard let index = entries[key]?.firstIndex(where: { $0.response.version == version }) else { continue }
-            gone.append(remove(key, index))
+        for (key, entry, _) in order where counts.bytes > goal {
+            remove(key, entry)
+            gone.append(entry)
             counts.evicted += 1
         }
         return gone
-    }
-}
-
-extension StoredHead {
-    /// Returns whether the request was sent after that of another response.
-    func isNewer(than other: StoredHead) -> Bool {
-        if let own = requestTime.steady, let steady = other.requestTime.steady { return own > steady }
-        return requestTime.wall > other.requestTime.wall
     }
 }
 

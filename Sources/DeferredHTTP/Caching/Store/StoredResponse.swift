@@ -1,7 +1,9 @@
 internal import Foundation
 
 /// A stored response.
-final class StoredResponse: Sendable {
+///
+/// SAFETY: immutable, as far as this class goes. A store may have a class of its own, with more.
+class StoredResponse: @unchecked Sendable {
     let head: StoredHead
     let body: any StoredBody
     /// Distinguishes this body from others that are or were stored with the same key and variant.

@@ -26,7 +26,10 @@ public import DeferredTask
 /// and waits until that has ended, so that it stores nothing afterwards.
 public struct BearerAuthentication: HTTPLink {
     /// The next loader, set by `-->`.
-    public var next: (any HTTPLoader)?
+    public var next: (any HTTPLoader)? {
+        didSet { later = LaterResets(after: next) }
+    }
+    private(set) var later = LaterResets()
     private let tokens: TokenStore
     private let hosts: CredentialHosts
 
@@ -61,6 +64,7 @@ public struct BearerAuthentication: HTTPLink {
     /// Passes the task on with a token, as soon as there is one.
     public func load(_ task: HTTPTask) {
         guard hosts.wantCredential(task.request) else { return task.pass(to: next) }
+        guard later.admit(task) else { return }
         if task.request.isForCacheOnly {
             tokens.getNewest(for: task) { begin(task, $0, isForCacheOnly: true) }
         } else {
@@ -70,13 +74,16 @@ public struct BearerAuthentication: HTTPLink {
 
     /// Forgets the token, cancels a refresh under way, and resets the loaders after this one.
     ///
-    /// Requests that wait for a token, which an ``Autocancel`` would have cancelled, start another refresh then.
+    /// Without an ``Autocancel``, which cancels them, requests that wait for a token start another refresh then.
     ///
     /// - Returns: A future that is filled when the refresh has ended and the other loaders are reset. A refresh that
     ///   ignores its cancellation is waited for five seconds, and one that itself resets the chain not at all.
     public func reset() -> Future<Void> {
-        let (tokens, others) = (tokens.reset(), resetSuccessors())
-        return tokens.flatMap { others }
+        let refresh = TokenRefresh.current
+        return later.reset {
+            let (tokens, others) = (tokens.reset(by: refresh), resetSuccessors())
+            return tokens.flatMap { others }
+        }
     }
 
     private func begin(_ task: HTTPTask, _ token: BearerToken?, isForCacheOnly: Bool = false) {

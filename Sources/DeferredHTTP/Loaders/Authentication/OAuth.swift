@@ -64,8 +64,9 @@ public struct OAuth: HTTPLink {
 
     /// Stops a renewal, removes the tokens from the storage, and resets the loaders after this one.
     public func reset() -> Future<Void> {
-        let (bearer, storage) = (bearer.reset(), storage)
-        return bearer.flatMap { Task { try await storage.store(nil) }.ignored() }
+        bearer.later.keepOut {
+            bearer.reset().flatMap { [storage] in Task { try await storage.store(nil) }.ignored() }
+        }
     }
 
     /// Stores the tokens of a sign-in, for the next request.
@@ -177,7 +178,7 @@ extension OAuth {
         public func store(_ tokens: Tokens?) { stored = tokens }
     }
 
-    /// A reason for which there is no token.
+    /// The reason that no token is available.
     public enum Failure: DisplayableError, Hashable {
         /// Nobody has signed in, or the tokens can't be renewed.
         case signedOut

@@ -65,12 +65,13 @@ final class TokenStore: Sendable {
 
     /// Forgets the token, and stops the refresh under way.
     ///
+    /// - Parameter current: The refresh that resets the chain, if it is one.
     /// - Returns: A future that is filled when that has ended.
-    func reset() -> Future<Void> {
+    func reset(by current: TokenRefresh?) -> Future<Void> {
         guard let stopped = room.withMachine({ $0.reset() }) else { return Future(value: ()) }
         stopped.stop()
         // It would wait for itself.
-        if TokenRefresh.current === stopped { return Future(value: ()) }
+        if current === stopped { return Future(value: ()) }
         let timer = ClockTimer(after: Self.grace, clock: clock) {
             self.end(stopped, with: .failure(CancellationError()))
         }

@@ -1,3 +1,5 @@
+public import DeferredCore
+
 /// Loads a request with another loader if the next one fails.
 ///
 /// ```swift
@@ -8,7 +10,10 @@
 /// cancelled goes to no other loader, nor does one whose body can be sent only once. A reset comes to both.
 public struct Fallback: HTTPLink {
     /// The loader that loads each request first, set by `-->`.
-    public var next: (any HTTPLoader)?
+    public var next: (any HTTPLoader)? {
+        didSet { later = LaterResets(after: next) }
+    }
+    private var later = LaterResets()
     private let other: any HTTPLoader
     private let hasFailed: @Sendable (HTTPResult) -> Bool
 
@@ -37,6 +42,7 @@ public struct Fallback: HTTPLink {
 
     /// Passes the task on to the next loader and, if that fails, to the other one.
     public func load(_ task: HTTPTask) {
+        guard later.admit(task) else { return }
         task.send(task.request, to: next) { [other, hasFailed] result in
             guard !task.execution.isToStop, !task.request.body.isOneShot, hasFailed(result) else {
                 task.complete(with: result)
@@ -46,4 +52,7 @@ public struct Fallback: HTTPLink {
             task.send(task.request, to: other)
         }
     }
+
+    /// Resets the next loader and the other one, at the same time.
+    public func reset() -> Future<Void> { later.reset { resetSuccessors() } }
 }

@@ -23,9 +23,13 @@ internal import DeferredTask
 public struct Deduplicate: HTTPLink {
     /// The next loader, set by `-->`.
     public var next: (any HTTPLoader)? {
-        didSet { following = Marking.needed(for: executions, before: next) }
+        didSet {
+            following = Marking.needed(for: executions, before: next)
+            later = LaterResets(after: next)
+        }
     }
     private var following: (any HTTPLoader)?
+    private var later = LaterResets()
     private let executions = SharedExecutions()
 
     /// Creates the loader.
@@ -40,7 +44,7 @@ public struct Deduplicate: HTTPLink {
         guard !task.execution.hasMet(executions), let key = DeduplicationKey(task.request) else {
             return task.pass(to: next)
         }
-        executions.join(key, task)?.pass(to: following)
+        if later.admit(task) { executions.join(key, task)?.pass(to: following) }
     }
 }
 

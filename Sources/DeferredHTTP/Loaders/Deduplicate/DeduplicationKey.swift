@@ -1,7 +1,8 @@
 internal import Foundation
 
-/// The parts of a request by which requests are compared.
-struct DeduplicationKey: Hashable, Sendable {
+/// The parts of a request by which requests are compared: an object, since several closures keep it.
+final class DeduplicationKey: Hashable, Sendable {
+    private let hash: Int
     private let method: HTTPMethod
     private let parts: URLParts
     private let headers: HTTPHeaders
@@ -18,6 +19,19 @@ struct DeduplicationKey: Hashable, Sendable {
         }
         (method, parts, headers, body) = (request.method, request.parts, request.headers, request.body)
         self.options = options
+        var hasher = Hasher()
+        hasher.combine(method)
+        hasher.combine(parts)
+        hash = hasher.finalize()
+    }
+
+    // The rest differs seldom, and is compared then.
+    func hash(into hasher: inout Hasher) { hasher.combine(hash) }
+
+    static func == (one: DeduplicationKey, other: DeduplicationKey) -> Bool {
+        one === other
+            || one.hash == other.hash && one.method == other.method && one.parts == other.parts
+                && one.headers == other.headers && one.body == other.body && one.options == other.options
     }
 }
 

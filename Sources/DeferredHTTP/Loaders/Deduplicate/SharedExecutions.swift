@@ -56,7 +56,7 @@ final class SharedExecutions: Sendable {
     ///
     /// - Returns: The execution, if it has to be loaded.
     func join(_ key: DeduplicationKey, _ consumer: HTTPTask) -> HTTPTask? {
-        let new = HTTPExecution(consumer.request, encounters: consumer.execution.encounters)
+        let new = HTTPExecution(sharedBy: consumer.execution)
         let (execution, number, isNew) = state.withLock { $0.join(key, new) }
         if isNew {
             execution.completion.upon(.immediate) { _ in self.state.withLock { $0.end(key, number) } }

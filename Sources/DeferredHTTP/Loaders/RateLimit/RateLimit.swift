@@ -16,9 +16,13 @@ internal import DeferredCore
 public struct RateLimit: HTTPLink {
     /// The next loader, set by `-->`.
     public var next: (any HTTPLoader)? {
-        didSet { following = Marking.needed(for: gate, before: next) }
+        didSet {
+            following = Marking.needed(for: gate, before: next)
+            later = LaterResets(after: next)
+        }
     }
     private var following: (any HTTPLoader)?
+    private var later = LaterResets()
     private let gate: RateLimitGate
 
     /// Creates the loader.
@@ -38,7 +42,7 @@ public struct RateLimit: HTTPLink {
     /// Passes the task on as soon as there is a token for it.
     public func load(_ task: HTTPTask) {
         guard task.request.isRateLimited, !task.execution.hasMet(gate) else { return task.pass(to: next) }
-        if task.failIfCancelled() { return }
+        if task.failIfCancelled() || !later.admit(task) { return }
         gate.enter(task, next: following)
     }
 }

@@ -15,6 +15,10 @@ internal import DeferredTask
 /// - Important: Two chains that share several resettable values must contain them in the same order. Otherwise a reset
 ///   waits for itself.
 ///
+/// Its place in the chain makes no difference: the shipped loaders before it that let requests wait, or load them again,
+/// count those as in flight, too. A custom loader that does so comes after it, and so does a ``Router`` whose routes it is
+/// to reset.
+///
 /// A reset out of an ``Intercept`` cancels the request of that closure first, and does not wait for it.
 ///
 /// **Lifetime:** tasks are not kept beyond their completion.
@@ -24,11 +28,13 @@ public struct Autocancel: HTTPLink {
         didSet {
             chain = ChainIdentity()
             occursAgain = next?.leads(to: flights) == true
+            later = LaterResets(after: next)
         }
     }
     private var occursAgain = false
     private var chain = ChainIdentity()
-    private let flights: Flights
+    private var later = LaterResets()
+    let flights: Flights
 
     /// Creates the loader.
     ///
@@ -41,15 +47,18 @@ public struct Autocancel: HTTPLink {
 
     /// Passes the task on, and keeps track of it.
     public func load(_ task: HTTPTask) {
+        guard later.admit(task) else { return }
         if !flights.add(task.execution) { task.cancel() }
         task.pass(to: next)
     }
 
     /// Cancels the requests in flight, waits for them, and resets the loaders after this one. Joins a reset under way.
     public func reset() -> Future<Void> {
-        guard occursAgain else { return flights.reset(chain, next) }
-        // The other occurrence takes part in the reset of the loaders after this one, which therefore comes second.
-        return flights.reset(chain, nil).flatMap { resetSuccessors() }
+        later.keepOut {
+            guard occursAgain else { return flights.reset(chain, next) }
+            // The other occurrence takes part in the reset of the loaders after this one, which therefore comes second.
+            return flights.reset(chain, nil).flatMap { resetSuccessors() }
+        }
     }
 }
 
@@ -58,7 +67,7 @@ extension Autocancel: StateSharing {
 }
 
 /// The requests and streams in flight of an ``Autocancel`` and its copies.
-private final class Flights: Sendable {
+final class Flights: Sendable {
     /// An execution or a response's stream, which a reset cancels.
     private enum Flight: Sendable {
         case execution(HTTPExecution)
@@ -96,6 +105,8 @@ private final class Flights: Sendable {
         /// The reset under way.
         var reset: JoinedReset?
         var timer: ClockTimer?
+        /// The number of loaders before the ``Autocancel`` that are being reset.
+        var holders = 0
 
         mutating func reset(_ chain: ChainIdentity, _ next: (any HTTPLoader)?) -> (Step, Future<Void>) {
             var reset = reset.take() ?? JoinedReset()
@@ -141,7 +152,9 @@ private final class Flights: Sendable {
 
     /// Keeps track of an execution; returns false during a reset.
     func add(_ execution: HTTPExecution) -> Bool {
-        let (ticket, gate) = state.withLock { ($0.machine.arrived(.execution(execution)), $0.gate) }
+        let (ticket, gate) = state.withLock { state in
+            (state.holders == 0 ? state.machine.arrived(.execution(execution)) : nil, state.gate)
+        }
         guard let ticket else { return false }
         execution.pass(gate)
         execution.completion.upon(.immediate) { result in
@@ -159,6 +172,11 @@ private final class Flights: Sendable {
         stream.addEndHandler { _ in self.perform(self.state.withLock { $0.left(ticket) }) }
         if isToStop { stream.cancel() }
     }
+
+    /// Lets no execution in until ``release()``.
+    func hold() { state.withLock { $0.holders += 1 } }
+
+    func release() { state.withLock { $0.holders -= 1 } }
 
     func reset(_ chain: ChainIdentity, _ next: (any HTTPLoader)?) -> Future<Void> {
         let (step, future) = state.withLock { $0.reset(chain, next) }

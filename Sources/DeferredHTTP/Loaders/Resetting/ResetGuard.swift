@@ -2,7 +2,8 @@ public import DeferredCore
 
 /// Keeps requests out while the chain is being reset, and merges resets that overlap.
 ///
-/// Use it as the first loader of a chain. A request that arrives during a reset fails with
+/// It may stand anywhere in a chain: the shipped loaders before it that hold requests keep them out, too. A custom loader
+/// that does so comes after it. A request that arrives during a reset fails with
 /// ``HTTPError/Code/resetInProgress``; a reset that begins during another one joins it.
 ///
 /// Copies share the reset: one value in two chains keeps requests out of both while either is reset.
@@ -25,7 +26,7 @@ public struct ResetGuard: HTTPLink {
     /// True if the last occurrence in the chain keeps requests out for this one, too.
     private var occursAgain = false
     private var chain = ChainIdentity()
-    private let state = ResetState()
+    let state = ResetState()
 
     /// Creates the loader.
     public init() {}
@@ -50,16 +51,27 @@ extension ResetGuard: StateSharing {
 }
 
 /// The reset of a ``ResetGuard`` and its copies.
-private final class ResetState: Sendable {
-    private let running = Lock<JoinedReset?>(nil)
+final class ResetState: Sendable {
+    private struct State: Sendable {
+        var reset: JoinedReset?
+        /// The number of loaders before the ``ResetGuard`` that are being reset.
+        var holders = 0
+    }
 
-    var isOpen: Bool { running.withLock { $0 == nil } }
+    private let running = Lock(State())
+
+    var isOpen: Bool { running.withLock { $0.reset == nil && $0.holders == 0 } }
+
+    /// Keeps requests out until ``release()``.
+    func hold() { running.withLock { $0.holders += 1 } }
+
+    func release() { running.withLock { $0.holders -= 1 } }
 
     func reset(_ chain: ChainIdentity, _ next: (any HTTPLoader)?) -> Future<Void> {
         let (isNew, future) = running.withLock { running in
-            var reset = running.take() ?? JoinedReset()
+            var reset = running.reset.take() ?? JoinedReset()
             let isNew = reset.join(chain, next)
-            running = reset
+            running.reset = reset
             return (isNew, reset.future)
         }
         if isNew {
@@ -69,6 +81,6 @@ private final class ResetState: Sendable {
     }
 
     private func finish() {
-        running.withLock { $0?.endOne() == true ? $0.take() : nil }?.finish()
+        running.withLock { $0.reset?.endOne() == true ? $0.reset.take() : nil }?.finish()
     }
 }

@@ -12,7 +12,10 @@ internal import DeferredTask
 /// further attempt. Otherwise the result is that of the last attempt.
 public struct Retry: HTTPLink {
     /// The next loader, set by `-->`.
-    public var next: (any HTTPLoader)?
+    public var next: (any HTTPLoader)? {
+        didSet { later = LaterResets(after: next) }
+    }
+    private var later = LaterResets()
     private let settings: Settings
 
     /// Creates the loader.
@@ -37,7 +40,7 @@ public struct Retry: HTTPLink {
 
     /// Passes the task on, as often as the strategy decides.
     public func load(_ task: HTTPTask) {
-        attempt(1, task)
+        if later.admit(task) { attempt(1, task) }
     }
 
     private func attempt(_ number: Int, _ task: HTTPTask) {

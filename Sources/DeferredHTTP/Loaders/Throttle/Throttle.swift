@@ -20,9 +20,13 @@ internal import DeferredCore
 public struct Throttle: HTTPLink {
     /// The next loader, set by `-->`.
     public var next: (any HTTPLoader)? {
-        didSet { following = Marking.needed(for: gate, before: next) }
+        didSet {
+            following = Marking.needed(for: gate, before: next)
+            later = LaterResets(after: next)
+        }
     }
     private var following: (any HTTPLoader)?
+    private var later = LaterResets()
     private let gate: ThrottleGate
 
     /// Creates the loader.
@@ -44,7 +48,7 @@ public struct Throttle: HTTPLink {
     /// Passes the task on when it is its turn.
     public func load(_ task: HTTPTask) {
         guard task.request.isThrottled, !task.execution.hasMet(gate) else { return task.pass(to: next) }
-        if task.failIfCancelled() { return }
+        if task.failIfCancelled() || !later.admit(task) { return }
         gate.enter(task, next: following)
     }
 }

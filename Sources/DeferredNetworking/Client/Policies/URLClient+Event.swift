@@ -56,6 +56,12 @@ extension URLClient {
         /// The number of the request, counted from 1 for each client.
         public let request: UInt64
 
+        /// The identifier of the request in a chain of `DeferredHTTP` that ends in this client: the `HTTPTask.id` of the task
+        /// that its caller got, which the events of `Log` have as well; `nil` for a request of the client's own.
+        ///
+        /// All attempts of a request that is retried in the chain have the same, and each is a ``request`` of the client.
+        public let task: UUID?
+
         /// The request as the caller passed it; its headers and URL may hold secrets.
         public let original: URLRequest
 

@@ -1,3 +1,5 @@
+package import Foundation
+
 extension URLClient {
     /// Settings of a single request that override those of its client.
     ///
@@ -22,7 +24,7 @@ extension URLClient {
         /// 299.
         public var validation: StatusValidation?
 
-        /// Told what happens to this request, after ``Configuration/monitor`` and under the same conditions.
+        /// A closure that gets the events of this request, after ``Configuration/monitor`` and under the same conditions.
         public var monitor: (@Sendable (Event) -> Void)?
 
         /// The longest silence; `nil` for ``Deadlines/idle``, or the request's own time-out.
@@ -33,6 +35,9 @@ extension URLClient {
 
         /// The names of header fields that redirects don't carry to another origin, in addition to secrets.
         package var homeFields: [String] = []
+
+        /// The identifier of the request of a chain that this one is for.
+        package var task: UUID?
 
         /// Creates options that by default leave the client's configuration as it is.
         public init(

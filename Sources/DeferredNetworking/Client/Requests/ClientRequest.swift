@@ -28,6 +28,12 @@ final class ClientRequest: Sendable {
         var deadline: ClockTimer?
     }
 
+    private struct Parts {
+        let end: End?
+        let deadline: ClockTimer?
+        let stop: (@Sendable (any Error) -> Void)?
+    }
+
     let identifier: UInt64
     let transport: Transport
     let policies: RequestPolicies
@@ -134,14 +140,20 @@ final class ClientRequest: Sendable {
         case .deliver(let response):
             state.withLock { $0.end.take() }?.fill(.success(response)) { _ in }
         case .finish(let result):
-            state.withLock { $0.end.take() }?.fill(result.mapError { $0.naming(url) }, conclude)
+            let parts = takeParts()
+            parts.end?.fill(result.mapError { $0.naming(url) }) { conclude($0, parts.deadline) }
         case .streamed(let error):
-            conclude(error?.naming(url))
+            conclude(error?.naming(url), takeParts().deadline)
         case .leave:
-            // Its captures, among them a lease of the transport, are released outside of the lock.
-            let stop = state.withLock { $0.stop.take() }
-            withExtendedLifetime(stop) {}
             transport.left(identifier)
+        }
+    }
+
+    /// Takes what an ended request no longer needs, for release outside of the lock: among it is a lease of the transport.
+    private func takeParts() -> Parts {
+        state.withLock { state in
+            defer { (state.end, state.deadline, state.stop) = (nil, nil, nil) }
+            return Parts(end: state.end, deadline: state.deadline, stop: state.stop)
         }
     }
 
@@ -189,8 +201,41 @@ final class ClientRequest: Sendable {
         }
     }
 
-    private func conclude(_ error: (any Error)?) {
-        state.withLock { $0.deadline.take() }?.cancel()
+    private func conclude(_ error: (any Error)?, _ deadline: ClockTimer?) {
+        deadline?.cancel()
         events.report(.finished(error))
+    }
+}
+
+/// A response as a request receives it, before it becomes a value of the caller's type.
+///
+/// Nothing of a request depends on that type but ``ClientRequest/End``: generic code that is compiled in another module
+/// than its argument looks up the metadata of its types at each step.
+enum ReceivedResponse: Sendable {
+    case data(Data, ResponseHead)
+
+    /// The head, and the body that follows.
+    case stream(StreamingResponse.Body, ResponseHead)
+
+    /// The body is in a file.
+    case file(ResponseHead)
+}
+
+/// Decides about the attempts of a request: its credentials, the statuses that are accepted, and the next attempt.
+package struct RequestPolicies: Sendable {
+    var retries = URLClient.Retries.none
+    var authentication = URLClient.Authentication.none
+    var validation = URLClient.StatusValidation.any
+
+    /// One attempt, without a credential, that succeeds with any status.
+    package static let none = RequestPolicies()
+}
+
+extension RequestPolicies {
+    /// Creates the policies of a client's request.
+    init(_ configuration: URLClient.Configuration, _ options: URLClient.RequestOptions) {
+        retries = options.retries ?? configuration.retries
+        authentication = configuration.authentication
+        validation = options.validation ?? configuration.validation
     }
 }

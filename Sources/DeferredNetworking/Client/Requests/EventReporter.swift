@@ -8,6 +8,7 @@ import FoundationNetworking
 /// Counts a request's bytes, and reports its events to the client's monitor.
 final class EventReporter: Sendable {
     private let identifier: UInt64
+    private let task: UUID?
     private let original: URLRequest
     private let monitor: (@Sendable (URLClient.Event) -> Void)?
     private let beginning = ContinuousClock.now
@@ -21,8 +22,14 @@ final class EventReporter: Sendable {
 
     private let state = Lock(State())
 
-    init(_ identifier: UInt64, _ original: URLRequest, monitor: (@Sendable (URLClient.Event) -> Void)?) {
+    init(
+        _ identifier: UInt64,
+        for task: UUID?,
+        _ original: URLRequest,
+        monitor: (@Sendable (URLClient.Event) -> Void)?
+    ) {
         self.identifier = identifier
+        self.task = task
         self.original = original
         self.monitor = monitor
     }
@@ -68,6 +75,7 @@ final class EventReporter: Sendable {
             URLClient.Event(
                 kind: kind,
                 request: identifier,
+                task: task,
                 original: original,
                 elapsed: ContinuousClock.now - beginning,
                 sent: before.sent,

@@ -266,6 +266,14 @@ open class JSONDecoder: @unchecked Sendable {
         set {}
     }
 }
+open class PropertyListDecoder: @unchecked Sendable {
+    public init() {}
+    open func decode<T: Decodable>(_ t: T.Type, from: Data) throws -> T { fatalError() }
+}
+open class PropertyListEncoder: @unchecked Sendable {
+    public init() {}
+    open func encode<T: Encodable>(_ t: T) throws -> Data { fatalError() }
+}
 open class JSONEncoder: @unchecked Sendable {
     public init() {}
     open func encode<T: Encodable>(_ t: T) throws -> Data { fatalError() }

@@ -1,7 +1,8 @@
 import Deferred
+import DeferredTesting
 import Foundation
 
-// `caching` prints how fast a cache answers, in memory and on disk. `caching --once NAME COUNT` does one of the operations
+// `caching` prints how fast a cache answers, in memory, on disk and after a validation, beside the same without a cache. `caching --once NAME COUNT` does one of the operations
 // so many times and nothing else, to be counted by callgrind: the difference of two counts is free of start-up costs.
 
 /// Answers at once, with a response that may be stored.
@@ -15,10 +16,20 @@ struct Terminal: HTTPLoader {
     func load(_ task: HTTPTask) { task.succeed(.ok, headers: headers, body: body) }
 }
 
+/// Has a body of 1 KiB, and confirms it.
+enum Server {
+    static let shared = try? LoopbackServer { request in
+        let headers: LoopbackServer.Headers = ["ETag": "\"1\"", "Cache-Control": "max-age=3600"]
+        return request.headers["If-None-Match"] == nil
+            ? .response(headers: headers, body: .pattern(count: 1 << 10)) : .response(status: 304, headers: headers)
+    }
+}
+
 struct Subject {
     let name: String
     let size: Int
     let count: Int
+    var policy = CachePolicy.standard
     let makeChain: (Terminal) -> any HTTPLoader
 }
 
@@ -30,19 +41,36 @@ let subjects = [
     Subject(name: "memory", size: 1 << 10, count: 200_000) { Cache(.memory()) --> $0 },
     Subject(name: "disk", size: 1 << 10, count: 20_000) { Cache(.disk(at: folder)) --> $0 },
     Subject(name: "disk-large", size: 32 << 20, count: 20) { Cache(.disk(at: folder, capacity: 1 << 30)) --> $0 },
+    Subject(name: "request", size: 1 << 10, count: 5_000) { _ in URLSessionLoader() },
+    Subject(name: "miss", size: 1 << 10, count: 5_000, policy: .bypass) { _ in
+        Cache(.memory()) --> URLSessionLoader()
+    },
+    Subject(name: "validation", size: 1 << 10, count: 5_000, policy: .validate) { _ in
+        Cache(.memory()) --> URLSessionLoader()
+    },
+    Subject(name: "validation-disk", size: 1 << 10, count: 5_000, policy: .validate) { _ in
+        Cache(.disk(at: folder)) --> URLSessionLoader()
+    },
 ]
 
 /// Loads a request again and again; as many are in flight as a program has.
 func run(_ subject: Subject, times: Int) -> Duration {
     let chain = subject.makeChain(Terminal(body: Data(repeating: 7, count: subject.size)))
-    var request = HTTPRequest(host: "example.com", path: "/\(subject.name)")
-    request.headers = ["Accept": "application/json"]
-    for _ in 0..<2 { _ = chain.load(request).future.wait() }
+    let isRemote = ["request", "miss", "validation", "validation-disk"].contains(subject.name)
+    // Equal validations in flight would be sent once.
+    let requests = (0..<(isRemote ? 64 : 1)).map { number in
+        var request = HTTPRequest(host: "example.com", path: "/\(subject.name)")
+        if isRemote, let server = Server.shared { request = HTTPRequest(url: server.url("/\(subject.name)-\(number)")) }
+        request.headers = ["Accept": "application/json"]
+        request.cachePolicy = subject.policy
+        return request
+    }
+    for request in requests + requests { _ = chain.load(request).future.wait() }
     let (start, size) = (ContinuousClock.now, subject.size)
     let inFlight = DispatchSemaphore(value: 16)
-    for _ in 0..<times {
+    for number in 0..<times {
         inFlight.wait()
-        chain.load(request) { result in
+        chain.load(requests[number % requests.count]) { result in
             guard case .success(let response) = result, response.body.count == size else { exit(2) }
             inFlight.signal()
         }

@@ -45,6 +45,13 @@ struct DiskStoreTests {
         #expect(response.headers["ETag"] == "\"a\"" && stub.requests.count == 1)
     }
 
+    @Test func `a wall clock that went back between two processes makes nothing younger`() {
+        let stub = StubLoader(answer, .response(.notModified))
+        store(cache() --> stub)
+        clock.setWall(by: -3_600)
+        #expect((cache() --> stub).load(.cacheable()).responseLater?.source == .validated(age: .zero))
+    }
+
     @Test func `a request that is looking for a response while an equal one ends finds that one's`() {
         let stub = StubLoader(answer)
         let chain = cache() --> stub
@@ -131,8 +138,9 @@ struct DiskStoreTests {
         #expect(chain.load(.cacheable().with(.onlyCached)).statusLater == 504)
         #expect(try files("b-").isEmpty && files("h-").isEmpty)
         for path in ["/a", "/b"] { _ = chain.load(.cacheable(.get, path)).textLater }
+        try folder.write("", to: "cache/notes")
         _ = cache.removeAll().wait()
-        #expect(try files("").allSatisfy { ["salt", "lock"].contains($0) })
+        #expect(try files("").filter { $0 != "lock" } == ["notes", "salt"])
     }
 
     @Test func `variants, empty bodies and large ones`() async throws {
@@ -161,6 +169,92 @@ struct DiskStoreTests {
         #expect(try Data(contentsOf: file) == large && folder.contents() == ["cache", "file"])
         #expect(stub.requests.count == 4)
     }
+
+    @Test func `a small response that is asked for again comes from memory, until the folder has another one`() throws {
+        let reads = Atomic(0)
+        let path = path
+        let storage = Cache.Storage { now in
+            DiskStore.opened(path, capacity: 1 << 20, now: now) { call in
+                if call == .read { reads.add(1, ordering: .relaxed) }
+                return true
+            }
+        }
+        let two = StubLoader.Answer.response(headers: ["Cache-Control": "max-age=9"], body: "two")
+        let stub = StubLoader(answer, .response(.noContent), two)
+        let chain = clock.cache(storage) --> stub
+        store(chain)
+        #expect(chain.load(.cacheable()).textLater == "one")
+        let before = reads.load(ordering: .relaxed)
+        for _ in 0..<10 { #expect(chain.load(.cacheable()).textLater == "one") }
+        let part = chain.load(.cacheable(.get, "/", ["Range": "bytes=1-2"])).textLater
+        #expect(part == "ne" && reads.load(ordering: .relaxed) == before)
+        // Another process changes the resource, and stores it again.
+        let other = cache() --> stub
+        _ = other.load(.cacheable(.put)).textLater
+        _ = other.load(.cacheable().with(.onlyCached)).statusLater
+        #expect(chain.load(.cacheable().with(.onlyCached)).statusLater == 504)
+        store(other)
+        #expect(chain.load(.cacheable()).textLater == "two" && stub.requests.count == 3)
+    }
+
+    @Test func `what is kept in memory of a folder is limited, and what was used last stays`() throws {
+        let front = DiskFront(capacity: 40_000)
+        let head = StoredHead(
+            status: .ok,
+            headers: [:],
+            variant: Variant(names: [], digest: [], languageDigest: []),
+            extent: .init(count: 3_000, total: 3_000),
+            requestTime: CacheInstant(wall: 0, steady: nil),
+            responseTime: CacheInstant(wall: 0, steady: nil),
+            ageValue: 0
+        )
+        let response = StoredResponse(head: head, body: MemoryBody(bytes: Data(count: 3_000)), version: 1)
+        let keys = try (0..<30).map { try #require(CacheKey(.cacheable(.get, "/\($0)"))) }
+        let file = CacheFolder.Status.Identity(number: 1, size: 1, changed: 1)
+        for key in keys {
+            front.put(key, .init(name: "h-", file: file, responses: [response]))
+            _ = front.find(keys[0])
+        }
+        let kept = keys.indices.filter { front.find(keys[$0]) != nil }
+        #expect(kept.count > 5 && kept.count <= 10 && kept.contains(0) && kept.contains(29) && !kept.contains(15))
+        front.remove(keys[0])
+        #expect(front.find(keys[0]) == nil)
+        front.removeAll()
+        #expect(keys.allSatisfy { front.find($0) == nil })
+    }
+
+    @Test func `of more variants than the limit, the oldest go`() throws {
+        let stub = StubLoader(answering: { request in
+            .response(headers: ["Cache-Control": "max-age=10", "Vary": "A"], body: request.headers["A"] ?? "")
+        })
+        let chain = cache() --> stub
+        let limit = MemoryStore.variantLimit
+        for number in 0..<limit + 2 { store(chain, .cacheable(.get, "/", ["A": "\(number)"])) }
+        let found = (0..<limit + 2).filter { number in
+            chain.load(.cacheable(.get, "/", ["A": "\(number)"]).with(.onlyCached)).statusLater == .ok
+        }
+        #expect(found == Array(2..<limit + 2))
+        #expect(try files("b-").count == limit)
+    }
+
+    #if os(Linux)
+    @Test func `a cache that is gone has nothing open in its folder`() async throws {
+        let name = folder.url.lastPathComponent
+        func openFiles() throws -> [String] {
+            let files = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
+            let targets = files.compactMap {
+                try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
+            }
+            return targets.filter { $0.contains(name) }
+        }
+        do {
+            let cache = cache()
+            store(cache --> StubLoader(answer))
+            #expect(try !openFiles().isEmpty)
+        }
+        try await eventually { (try? openFiles().isEmpty) == true }
+    }
+    #endif
 
     @Test func `a body that is being read outlives its removal`() async throws {
         let large = Data(repeating: 7, count: 300_000)
@@ -229,7 +323,7 @@ struct DiskStoreTests {
         let isSalt = prefix == "salt"
         if !isSalt { try check(nil) }
         // HeadFileTests has each byte.
-        for index in stride(from: 0, to: bytes.count, by: 17) where !isSalt {
+        for index in stride(from: 0, to: bytes.count, by: prefix == "b-" ? 1 : 17) where !isSalt {
             var changed = bytes
             changed[index] ^= 1 << UInt8(index % 8)
             try check(changed)
@@ -240,6 +334,11 @@ struct DiskStoreTests {
         try check(nil)
     }
 
+    @Test func `a response that doesn't vary needs no salt`() throws {
+        let (text, count, _) = try reply { try FileManager.default.removeItem(atPath: $0 + "/salt") }
+        #expect(text == "one" && count == 1)
+    }
+
     @Test func `a stream of a body that has gone, or is cut, is a miss`() async throws {
         for isGone in [true, false] {
             let stub = StubLoader(answer, .response(body: "two"))
@@ -248,10 +347,11 @@ struct DiskStoreTests {
                 try FileManager.default.removeItem(atPath: path + "/" + name)
                 if !isGone { try Data("on".utf8).write(to: URL(filePath: path + "/" + name)) }
             }
-            let response = try await (cache() --> stub).load(.cacheable().streamed()).get()
+            let cache = cache()
+            let response = try await (cache --> stub).load(.cacheable().streamed()).get()
             let bytes = try await response.stream?.collect() ?? response.body
-            #expect(bytes == Data("two".utf8) && response.source == .network)
-            await cache().removeAll().value
+            #expect(bytes == Data("two".utf8) && response.source == .network && cache.statistics.damaged == 1)
+            await cache.removeAll().value
         }
     }
 
@@ -268,6 +368,25 @@ struct DiskStoreTests {
         let stream = try #require(try await chain.load(.cacheable().streamed()).get().stream)
         await #expect(throws: (any Error).self) { try await stream.collect() }
         #expect(try await chain.load(.cacheable()).get().text == "two" && cache.statistics.damaged == 1)
+    }
+
+    @Test func `each block of a large body is checked, and its end`() throws {
+        let block = Int(DiskBody.blockSize)
+        let large = Data(repeating: 7, count: block + 100)
+        for (position, isCut) in [(0, false), (block, false), (block, true), (large.count - 1, true)] {
+            let stub = StubLoader(
+                .response(headers: ["Cache-Control": "max-age=10"], data: large),
+                .response(headers: ["Cache-Control": "no-store"], body: "two")
+            )
+            store(cache(capacity: 10 << 20) --> stub)
+            let file = try URL(filePath: path + "/" + #require(files("b-").first))
+            var bytes = try Data(contentsOf: file)
+            if isCut { bytes = bytes.prefix(position) } else { bytes[position] ^= 1 }
+            try bytes.write(to: file)
+            let chain = cache(capacity: 10 << 20) --> stub
+            #expect(chain.load(.cacheable()).textLater == "two", "\(position), cut: \(isCut)")
+            _ = cache().removeAll().wait()
+        }
     }
 
     @Test func `damage is counted`() throws {
@@ -348,6 +467,15 @@ struct DiskStoreTests {
         #expect((cache --> stub).load(.cacheable().with(.onlyCached)).statusLater == 504)
     }
 
+    @Test(.enabled(if: geteuid() == 0, "only root can give a folder to somebody else"))
+    func `a folder of another user is refused`() throws {
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        #expect(chown(path, 12_345, 12_345) == 0)
+        let stub = StubLoader(answer)
+        for _ in 0..<2 { #expect((cache() --> stub).load(.cacheable()).textLater == "one") }
+        #expect(try stub.requests.count == 2 && files("").isEmpty)
+    }
+
     @Test func `a file that is a link is not followed`() throws {
         let (text, count, _) = try reply { path in
             let name = try #require(files("b-").first)
@@ -355,6 +483,18 @@ struct DiskStoreTests {
             #expect(rename(file, folder.file.path) == 0 && symlink(folder.file.path, file) == 0)
         }
         #expect(text == "two" && count == 2)
+    }
+
+    /// As root, the owner of a file can be changed.
+    @Test(.enabled(if: geteuid() == 0))
+    func `a file of another user is a miss, and a folder of another user stores nothing`() throws {
+        let (text, count, _) = try reply { path in
+            for name in try files("h-") { #expect(chown(path + "/" + name, 1, 1) == 0) }
+        }
+        #expect(text == "two" && count == 2)
+        #expect(chown(path, 1, 1) == 0)
+        let chain = cache() --> StubLoader(answer)
+        #expect(store(chain) == "one" && chain.load(.cacheable().with(.onlyCached)).statusLater == 504)
     }
 
     @Test func `cookies are left out where that is wanted`() throws {
@@ -388,6 +528,15 @@ struct DiskStoreTests {
         for _ in 0..<2 { #expect(chain.load(.cacheable()).textLater == "one") }
     }
 
+    @Test func `a salt that couldn't be written whole is not left behind`() throws {
+        let path = path
+        let storage = Cache.Storage { now in
+            DiskStore.opened(path, capacity: 1 << 20, now: now) { $0 != .write }
+        }
+        #expect(store(clock.cache(storage) --> StubLoader(answer)) == "one")
+        #expect(try files("salt").isEmpty)
+    }
+
     @Test func `what is damaged and can't be removed is a miss each time`() throws {
         let isBroken = Atomic(false)
         let path = path
@@ -397,9 +546,9 @@ struct DiskStoreTests {
             }
         }
         let stub = StubLoader(answer, .response(body: "two"))
-        let chain = clock.cache(storage) --> stub
-        store(chain)
+        store(clock.cache(storage) --> stub)
         for name in try files("b-") { try Data("twO".utf8).write(to: URL(filePath: path + "/" + name)) }
+        let chain = clock.cache(storage) --> stub
         isBroken.store(true, ordering: .relaxed)
         for _ in 0..<2 { #expect(chain.load(.cacheable()).textLater == "two") }
         #expect(chain.load(.cacheable().with(.onlyCached)).statusLater == 504)
@@ -429,6 +578,35 @@ struct DiskStoreTests {
             store(chain)
             #expect(chain.load(.cacheable().with(.onlyCached)).statusLater == 200)
         }
+    }
+
+    @Test func `when the folder can't be listed, nothing of before is used after it was removed`() async throws {
+        let isBroken = Atomic(false)
+        let path = path
+        let storage = Cache.Storage { now in
+            DiskStore.opened(path, capacity: 1 << 20, now: now) { call in
+                call != .list || !isBroken.load(ordering: .relaxed)
+            }
+        }
+        let stub = StubLoader { _ in .response(headers: ["Cache-Control": "max-age=10", "Vary": "A"], body: "one") }
+        let cache = clock.cache(storage)
+        let chain = cache --> stub
+        for path in ["/a", "/b"] { store(chain, .cacheable(.get, path)) }
+        isBroken.store(true, ordering: .relaxed)
+        await cache.removeAll().value
+        for path in ["/a", "/b"] {
+            #expect(chain.load(.cacheable(.get, path).with(.onlyCached)).statusLater == 504)
+        }
+        // What is stored from now on is used, and brings nothing back that was stored with it.
+        store(chain, .cacheable(.get, "/a", ["A": "1"]))
+        #expect(chain.load(.cacheable(.get, "/a", ["A": "1"]).with(.onlyCached)).statusLater == 200)
+        #expect(chain.load(.cacheable(.get, "/a").with(.onlyCached)).statusLater == 504)
+        isBroken.store(false, ordering: .relaxed)
+        #expect(chain.load(.cacheable(.get, "/b").with(.onlyCached)).statusLater == 504)
+        await cache.removeAll().value
+        store(chain, .cacheable(.get, "/b"))
+        #expect(chain.load(.cacheable(.get, "/b").with(.onlyCached)).statusLater == 200)
+        #expect(try files("h-").count == 1)
     }
 
     @Test func `a folder that can't be made stores nothing`() throws {

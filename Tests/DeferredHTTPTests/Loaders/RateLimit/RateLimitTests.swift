@@ -39,6 +39,18 @@ struct RateLimitTests {
         #expect(stub.requests.count == 2)
     }
 
+    @Test func `if all that waited were cancelled, the token is there for the next`() async throws {
+        let limit = RateLimit(requestsPerSecond: 1, clock: clock)
+        let chain = limit --> stub
+        chain.load(.example)
+        let waiting = chain.load(.example)
+        try await clock.waitForSleepers()
+        waiting.cancel()
+        clock.advance(by: .seconds(1))
+        try await eventually { clock.sleeperCount == 0 }
+        #expect(chain.load(.example).statusNow == .ok)
+    }
+
     @Test func `one that was cancelled before takes no token either`() {
         let chain = RateLimit(requestsPerSecond: 1, clock: clock) --> stub
         let cancelled = HTTPTask(.example)

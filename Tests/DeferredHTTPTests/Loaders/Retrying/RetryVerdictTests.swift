@@ -167,6 +167,12 @@ struct RetryVerdictTests {
 
     private struct Unfamiliar: Error {}
 
+    @Test func `where the client's error is known, that decides, whatever the code`() {
+        let error = HTTPError(.connectionLost, request: .example, underlying: URLError(.userCancelledAuthentication))
+        let attempt = RetryStrategy.Attempt(number: 1, request: .example, result: .failure(error))
+        #expect(RetryStrategy.backoff().pause(attempt) == nil)
+    }
+
     @Test func `a status that was refused below is retried all the same`() async throws {
         let stub = StubLoader(.response(503), .response(200))
         let chain = Retry(.backoff(base: .zero)) --> Validate() --> stub

@@ -17,9 +17,9 @@ struct JobQueue: Sendable {
     private let client: URLClient
     private let chain: any HTTPLoader
 
-    init(at url: URL, _ metrics: Metrics) {
+    init(at url: URL, _ observer: Observer) {
         var configuration = URLClient.Configuration()
-        configuration.monitor = { metrics.note($0) }
+        configuration.monitor = { observer.note($0) }
         client = URLClient(configuration: configuration)
 
         let environment = HTTPEnvironment(scheme: url.scheme ?? "https", host: url.host ?? "", port: url.port)
@@ -32,7 +32,8 @@ struct JobQueue: Sendable {
             attempt.number < 5 && attempt.response?.status == .unauthorized ? .milliseconds(50) : nil
         }
         chain =
-            Validate() --> Retry(again) --> Retry(.backoff(attempts: 5, base: .milliseconds(50)))
+            Log.events { observer.note($0) } --> Validate() --> Retry(again)
+            --> Retry(.backoff(attempts: 5, base: .milliseconds(50)))
             --> authentication --> server
     }
 

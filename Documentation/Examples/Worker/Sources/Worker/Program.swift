@@ -1,5 +1,7 @@
 import Deferred
 import Foundation
+import Logging
+import Metrics
 
 @main
 struct Program {
@@ -22,8 +24,14 @@ struct Program {
         let termination = SignalListener(SIGTERM)
         defer { termination.cancel() }
 
-        let metrics = Metrics()
-        let queue = JobQueue(at: url, metrics)
+        // A service would have those of its platform here.
+        LoggingSystem.bootstrap(StreamLogHandler.standardError)
+        let tally = Tally()
+        MetricsSystem.bootstrap(tally)
+        var logger = Logger(label: "worker")
+        let level = ProcessInfo.processInfo.environment["LOG_LEVEL"] ?? ""
+        logger.logLevel = Logger.Level(rawValue: level) ?? .error
+        let queue = JobQueue(at: url, Observer(logger: logger))
         let stop = CancellationTokenSource()
         let work = Worker(queue: queue, stop: stop.token).run()
 
@@ -33,7 +41,7 @@ struct Program {
         await queue.shutdown().value
 
         let cached = queue.cache.statistics
-        print("worker \(ProcessInfo.processInfo.processIdentifier): \((try? result.get()) ?? 0) jobs, \(metrics)")
+        print("worker \(ProcessInfo.processInfo.processIdentifier): \((try? result.get()) ?? 0) jobs, \(tally)")
         print("  and \(cached.hits) rules from the cache, \(cached.misses) from the queue, \(cached.bytes) bytes kept")
         return (try? result.get()) != nil
     }

@@ -1,0 +1,43 @@
+#if os(Linux)
+import Foundation
+import TestSupport
+import Testing
+
+@testable import DeferredNetworking
+
+@Suite(.ownThread, .timeLimit(.minutes(1)))
+struct UploadSourceTests {
+    private struct Reason: Error {}
+
+    /// A stream of one's own that can't be read.
+    private final class Unreadable: InputStream {
+        private let result: Int
+        private let reason: (any Error)?
+        private var isOpen = false
+
+        /// - Parameter reason: The error after which the stream has failed; `nil` if it doesn't say so.
+        init(reading result: Int, reason: (any Error)?) {
+            (self.result, self.reason) = (result, reason)
+            super.init(data: Data())
+        }
+
+        override var streamStatus: Status { !isOpen ? .notOpen : reason == nil ? .open : .error }
+        override var streamError: (any Error)? {
+            guard let reason else { preconditionFailure("there is no error, and Foundation's streams trap") }
+            return reason
+        }
+        override func open() { isOpen = true }
+        override func close() {}
+        override func read(_: UnsafeMutablePointer<UInt8>, maxLength: Int) -> Int { result }
+    }
+
+    @Test(arguments: [(0, true), (-1, true), (-1, false)])
+    func `a stream that fails is no empty body, whatever it reads`(result: Int, saysWhy: Bool) throws {
+        let url = try #require(URL(string: "http://host/"))
+        let reader = StreamReader(Unreadable(reading: result, reason: saysWhy ? Reason() : nil), of: url)
+        let error = try #require(throws: URLError.self) { try reader.read(upTo: 10) }
+        #expect(error.code == .cannotOpenFile && error.failingURL == url)
+        #expect((error.userInfo[NSUnderlyingErrorKey] is Reason) == saysWhy)
+    }
+}
+#endif

@@ -13,13 +13,12 @@ package struct ClockTimer: Cancellable {
 
     /// Calls `body` after `duration`.
     package init<C: Clock>(after duration: C.Duration, clock: C, _ body: @escaping @Sendable () -> Void) {
-        let deadline = clock.now.deadline(after: duration)
-        registration = Registration(deadline.map { Self.start(.submitted(), at: $0, on: clock, body) } ?? .pointless)
+        self.init(at: clock.now.deadline(after: duration), clock: clock, body)
     }
 
-    /// Calls `body` at `deadline`.
-    package init(at deadline: ContinuousClock.Instant, _ body: @escaping @Sendable () -> Void) {
-        registration = Registration(Self.start(.submitted(), at: deadline, on: ContinuousClock(), body))
+    /// Calls `body` at `deadline`; never, if that is `nil`.
+    package init<C: Clock>(at deadline: C.Instant?, clock: C, _ body: @escaping @Sendable () -> Void) {
+        registration = Registration(deadline.map { Self.start(.submitted(), at: $0, on: clock, body) } ?? .pointless)
     }
 
     /// Calls `body` after `duration`, unless `future` is filled or freed first, which releases the closure at once.

@@ -1,15 +1,42 @@
 /// Measures the time since its creation, by any clock.
 package struct Stopwatch: Sendable {
-    private let read: @Sendable () -> Duration
+    private let start: any StartedClock
 
     package init(_ clock: any Clock<Duration>) {
-        read = Self.start(clock)
+        // Without a look at the type, nothing of the usual clock is specialised.
+        start = clock is ContinuousClock ? Start(ContinuousClock()) : Self.start(clock)
     }
 
-    package var elapsed: Duration { read() }
+    package var elapsed: Duration { start.elapsed }
 
-    private static func start<C: Clock<Duration>>(_ clock: C) -> @Sendable () -> Duration {
-        let start = clock.now
-        return { start.duration(to: clock.now) }
+    /// Calls `body` when `time` has elapsed, however long ago that time was found.
+    ///
+    /// A timer that counts from the present is late by what the clock advances meanwhile.
+    package func timer(at time: Duration, _ body: @escaping @Sendable () -> Void) -> ClockTimer {
+        start.timer(at: time, body)
+    }
+
+    private static func start(_ clock: some Clock<Duration>) -> any StartedClock { Start(clock) }
+}
+
+private protocol StartedClock: Sendable {
+    var elapsed: Duration { get }
+
+    func timer(at time: Duration, _ body: @escaping @Sendable () -> Void) -> ClockTimer
+}
+
+private struct Start<C: Clock<Duration>>: StartedClock {
+    let clock: C
+    let instant: C.Instant
+
+    init(_ clock: C) {
+        self.clock = clock
+        instant = clock.now
+    }
+
+    var elapsed: Duration { instant.duration(to: clock.now) }
+
+    func timer(at time: Duration, _ body: @escaping @Sendable () -> Void) -> ClockTimer {
+        ClockTimer(at: instant.deadline(after: time), clock: clock, body)
     }
 }

@@ -119,13 +119,11 @@ final class AttemptDeadlines: Sendable {
 
     /// Sets the timer, after a change of the state.
     private func arm(_ change: (inout State) -> Void = { _ in }) {
-        let now = stopwatch.elapsed
         let old = state.withLock { state in
             change(&state)
             let old = state.timer.take()
             guard !state.hasEnded, let (time, _) = nextDeadline(state) else { return old }
-            // `clock` alone would name a function of the C library's, too.
-            state.timer = ClockTimer(after: time - now, clock: self.clock) { [weak self] in self?.check() }
+            state.timer = stopwatch.timer(at: time) { [weak self] in self?.check() }
             return old
         }
         old?.cancel()

@@ -3,7 +3,6 @@ internal import DeferredCore
 /// The bucket shared by the copies of a ``RateLimit``.
 final class RateLimitGate: Sendable {
     private let room: WaitingRoom<RateLimitStateMachine, (any HTTPLoader)?>
-    private let clock: any Clock<Duration>
     private let stopwatch: Stopwatch
     private let running = Lock(RunningTimer())
 
@@ -21,7 +20,6 @@ final class RateLimitGate: Sendable {
 
     init(_ machine: RateLimitStateMachine, _ clock: any Clock<Duration>) {
         room = WaitingRoom(machine)
-        self.clock = clock
         stopwatch = Stopwatch(clock)
     }
 
@@ -41,7 +39,7 @@ final class RateLimitGate: Sendable {
         let now = stopwatch.elapsed
         guard let pause = room.withMachine({ $0.startTimer(at: now) }) else { return }
         let round = running.withLock { $0.begin() }
-        let timer = ClockTimer(after: pause, clock: clock) { self.letGo() }
+        let timer = stopwatch.timer(at: now + pause) { self.letGo() }
         running.withLock { if $0.round == round { $0.timer = timer } }
         // The last one may have left before the timer could be found.
         stopTimerIfUseless()

@@ -26,6 +26,19 @@ struct HeapTests {
         ("BasicAuthentication", BasicAuthentication(user: "u", password: "p") --> Terminal()),
         ("BearerAuthentication", BearerAuthentication { _ in .success("t") } --> Terminal()),
         ("Intercept", Intercept { try await $1($0) } --> Terminal()),
+        ("FollowRedirects", FollowRedirects() --> Terminal()),
+        ("Router", Router(.init(Terminal()) { $0.path == "/later" }) --> Terminal()),
+        ("Fallback", Fallback(to: Terminal()) --> Terminal()),
+        (
+            "OAuth",
+            OAuth(.init(id: "app", token: URL(filePath: "/")), storage: SignedIn(), over: Terminal()) --> Terminal()
+        ),
+        ("Cache", ApplyEnvironment(.init(host: "host")) --> Cache(.memory(capacity: 1 << 20)) --> Terminal()),
+        (
+            "Cache that stores",
+            ApplyEnvironment(.init(host: "host")) --> Cache(.memory(capacity: 1 << 20))
+                --> Terminal(headers: ["Cache-Control": "max-age=9999"])
+        ),
         ("an object", Object() --> Terminal()),
         (
             "all",
@@ -145,11 +158,13 @@ struct HeapTests {
 ///
 /// Unlike a stub, it keeps no list of requests.
 private struct Terminal: HTTPLoader {
+    var headers: HTTPHeaders = [:]
+
     func load(_ task: HTTPTask) {
         if task.failIfCancelled() { return }
         task.report(completed: 1, of: 2)
         switch task.request.path {
-        case "/ok": task.succeed(.ok, body: Data("hello".utf8))
+        case "/ok": task.succeed(.ok, headers: headers, body: Data("hello".utf8))
         case "/later": DispatchQueue.global().async { task.succeed(.ok) }
         case "/failure": task.fail(.cannotConnect)
         case "/unauthorised": task.succeed(.unauthorized)
@@ -159,10 +174,17 @@ private struct Terminal: HTTPLoader {
             continuation.yield(Data("hello".utf8))
             continuation.finish()
             let stream = HTTPBodyStream(bytes)
-            task.complete(with: .success(HTTPResponse(request: task.request, status: .ok, stream: stream)))
+            task.complete(
+                with: .success(HTTPResponse(request: task.request, status: .ok, headers: headers, stream: stream))
+            )
         default: break
         }
     }
+}
+
+private struct SignedIn: OAuth.Storage {
+    func tokens() async throws -> OAuth.Tokens? { .init(access: "t") }
+    func store(_ tokens: OAuth.Tokens?) async throws {}
 }
 
 private final class Object: HTTPLink, @unchecked Sendable {

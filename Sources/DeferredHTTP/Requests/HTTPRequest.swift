@@ -102,6 +102,12 @@ public struct HTTPRequest: Sendable, Identifiable {
         }
     }
 
+    /// Returns true if the requests differ at most in their identifiers and options.
+    func isAlike(_ other: HTTPRequest) -> Bool {
+        contents === other.contents
+            || method == other.method && parts == other.parts && headers == other.headers && body == other.body
+    }
+
     private mutating func makeContentsUnique() {
         if !isKnownUniquelyReferenced(&contents) { contents = contents.copy }
     }

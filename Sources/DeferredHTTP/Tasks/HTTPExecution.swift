@@ -11,7 +11,7 @@ internal import Synchronization
 ///
 /// SAFETY: `parent` and `continuing` are set before anybody else can refer to the execution, and taken by the one
 /// caller that completes it; everything else is immutable, atomic or locked.
-final class HTTPExecution: @unchecked Sendable {
+final class HTTPExecution: HTTPPart, @unchecked Sendable {
     private typealias Cancellation = FutureStorage<CancellationToken.Ending>
 
     private struct State {
@@ -21,10 +21,12 @@ final class HTTPExecution: @unchecked Sendable {
         var result: HTTPResult?
         /// Created for the first handler.
         var cancellation: Cancellation?
-        /// The executions that were passed on for this one and have not completed.
+        /// What was passed on for this one and has not completed.
         var parts = HTTPParts()
         /// Created on first use.
         var extras: Extras?
+        /// The owner of an execution for several tasks, until the result.
+        var shared: SharedExecution?
     }
 
     /// Rarely used state, allocated only when it is needed.
@@ -58,7 +60,7 @@ final class HTTPExecution: @unchecked Sendable {
     let encounters: Encounters?
     /// All flags except `claimedFlag` are written under the lock.
     private let flags = Atomic<UInt>(0)
-    private let state = Lock(State())
+    private let state: Lock<State>
 
     /// The execution that a caller loaded, of which this is a part; `nil` if this is the whole.
     ///
@@ -75,14 +77,18 @@ final class HTTPExecution: @unchecked Sendable {
         identity = Identity()
         encounters = nil
         whole = nil
+        state = Lock(State())
     }
 
     /// Creates an execution of the same request, which others can join.
-    init(sharedBy first: HTTPExecution) {
+    ///
+    /// - Parameter shared: Passes the result and the progress on.
+    init(sharedBy first: HTTPExecution, in shared: SharedExecution) {
         request = first.request
         identity = first.identityOfWhole
         encounters = first.encounters
         whole = nil
+        state = Lock(State(shared: shared))
     }
 
     /// - Parameters:
@@ -103,6 +109,7 @@ final class HTTPExecution: @unchecked Sendable {
         self.encounters = if let state { Encounters(state, after: encounters) } else { encounters }
         self.continuing = continuing
         whole = (parent.execution.whole ?? .passUnretained(parent.execution)).retain()
+        self.state = Lock(State())
     }
 
     deinit { whole?.release() }
@@ -137,11 +144,14 @@ final class HTTPExecution: @unchecked Sendable {
     /// The reporter of the whole execution's progress in bytes.
     var reporter: ProgressReporter {
         withWhole { whole in
-            whole.withExtras { extras in
-                let reporter = extras.reporter ?? ProgressReporter(unit: .bytes)
+            let (reporter, shared) = whole.withExtras { extras, shared in
+                if let reporter = extras.reporter { return (reporter, SharedExecution?.none) }
+                let reporter = ProgressReporter(unit: .bytes)
                 extras.reporter = reporter
-                return reporter
+                return (reporter, shared)
             }
+            shared?.follow(reporter)
+            return reporter
         }
     }
 
@@ -150,30 +160,30 @@ final class HTTPExecution: @unchecked Sendable {
         withWhole { whole in
             // Relaxed: an observer that another thread adds at this moment may miss the event.
             guard whole.flags.load(ordering: .relaxed) & Self.watchedFlag != 0 else { return }
-            for observer in whole.withExtras({ $0.observers }) { observer(news) }
+            for observer in whole.withExtras({ extras, _ in extras.observers }) { observer(news) }
         }
     }
 
     /// Calls `body` with the events of the whole.
     func watch(_ body: @escaping @Sendable (News) -> Void) {
         withWhole { whole in
-            whole.withExtras { $0.observers.append(body) }
+            whole.withExtras { extras, _ in extras.observers.append(body) }
             whole.flags.bitwiseOr(Self.watchedFlag, ordering: .relaxed)
         }
     }
 
-    private func withExtras<Result: Sendable>(_ body: (Extras) -> Result) -> Result {
+    private func withExtras<Result: Sendable>(_ body: (Extras, SharedExecution?) -> Result) -> Result {
         state.withLock { state in
             let extras = state.extras ?? Extras()
             state.extras = extras
-            return body(extras)
+            return body(extras, state.shared)
         }
     }
 
     // MARK: - Passing on
 
     func setContinuation(_ next: (any HTTPLoader)?) {
-        let old = withExtras { extras in
+        let old = withExtras { extras, _ in
             defer { extras.continuation = next }
             return extras.continuation
         }
@@ -192,7 +202,7 @@ final class HTTPExecution: @unchecked Sendable {
     }
 
     /// Makes `part` be cancelled when this is cancelled or completes first; returns false if either has happened.
-    func adopt(_ part: HTTPExecution) -> Bool {
+    func adopt(_ part: some HTTPPart) -> Bool {
         state.withLock { state in
             if flags.load(ordering: .relaxed) & (Self.cancelledFlag | Self.completedFlag) != 0 { return false }
             state.parts.add(part)
@@ -228,9 +238,12 @@ final class HTTPExecution: @unchecked Sendable {
             return (state.cancellation.take(), state.parts.take())
         }
         guard let (cancellation, parts) = links else { return }
-        parts.cancel()
+        parts.cancel(for: self)
         _ = cancellation?.fillNewestFirst(with: .cancelled)
     }
+
+    /// Cancels this as a part of another execution.
+    func cancel(for whole: HTTPExecution) { cancel() }
 
     func addCancellationHandler(_ handler: @escaping @Sendable () -> Void) -> Registration {
         let (isCancelled, cancellation) = state.withLock { state -> (Bool, Cancellation?) in
@@ -252,16 +265,20 @@ final class HTTPExecution: @unchecked Sendable {
         guard flags.bitwiseOr(Self.claimedFlag, ordering: .relaxed).oldValue & Self.claimedFlag == 0 else {
             return false
         }
-        let (cancellation, parts, completion) = state.withLock { state in
+        let (cancellation, parts, completion, shared) = state.withLock { state in
             flags.bitwiseOr(Self.completedFlag, ordering: .relaxed)
             if state.completion == nil { state.result = result }
-            return (state.cancellation.take(), state.parts.take(), state.completion)
+            return (state.cancellation.take(), state.parts.take(), state.completion, state.shared.take())
         }
         cancellation?.fillDroppingHandlers(with: .abandoned)
         completion?.fulfil(with: result)
         if let parent = parent.take() { pass(result, to: parent, continuing.take()) }
+        if let shared {
+            func finish() { shared.finish(with: result) }
+            if Trampoline.nest(finish) == nil { Trampoline.putOff(finish) }
+        }
         // If an earlier loader has completed this, the parts under way are no longer needed.
-        parts.cancel()
+        parts.cancel(for: self)
         return true
     }
 

@@ -1,15 +1,20 @@
-/// The executions that were passed on for another one and have not completed, in order.
+/// What was begun for an execution, and is not needed any more when that is cancelled or completed.
+protocol HTTPPart: AnyObject, Sendable {
+    func cancel(for whole: HTTPExecution)
+}
+
+/// The parts of an execution that have not completed, in order.
 struct HTTPParts: Sendable {
     /// Mostly there is only one, which needs no array.
-    private var first: HTTPExecution?
-    private var others: [HTTPExecution] = []
+    private var first: (any HTTPPart)?
+    private var others: [any HTTPPart] = []
 
-    mutating func add(_ part: HTTPExecution) {
+    mutating func add(_ part: any HTTPPart) {
         if first == nil, others.isEmpty { first = part } else { others.append(part) }
     }
 
     /// Removes a part, to be released by the caller; returns `nil` if it is not here.
-    mutating func remove(_ part: HTTPExecution) -> HTTPExecution? {
+    mutating func remove(_ part: any HTTPPart) -> (any HTTPPart)? {
         if first === part { return first.take() }
         return others.firstIndex { $0 === part }.map { others.remove(at: $0) }
     }
@@ -21,8 +26,8 @@ struct HTTPParts: Sendable {
     }
 
     /// Cancels the parts, the newest first.
-    func cancel() {
-        for part in others.reversed() { part.cancel() }
-        first?.cancel()
+    func cancel(for whole: HTTPExecution) {
+        for part in others.reversed() { part.cancel(for: whole) }
+        first?.cancel(for: whole)
     }
 }

@@ -1,12 +1,9 @@
 internal import Foundation
 
-/// The parts of a request by which requests are compared: an object, since several closures keep it.
-final class DeduplicationKey: Hashable, Sendable {
+/// The parts of a request by which requests are compared.
+struct DeduplicationKey: Hashable, Sendable {
     private let hash: Int
-    private let method: HTTPMethod
-    private let parts: URLParts
-    private let headers: HTTPHeaders
-    private let body: HTTPBody
+    private let request: HTTPRequest
     // SAFETY: made of values that are Sendable, and never written.
     nonisolated(unsafe) private let options: [ObjectIdentifier: AnyHashable]
 
@@ -17,11 +14,12 @@ final class DeduplicationKey: Hashable, Sendable {
         else {
             return nil
         }
-        (method, parts, headers, body) = (request.method, request.parts, request.headers, request.body)
+        self.request = request
         self.options = options
         var hasher = Hasher()
-        hasher.combine(method)
-        hasher.combine(parts)
+        hasher.combine(request.parts.host)
+        hasher.combine(request.parts.path)
+        hasher.combine(request.parts.query)
         hash = hasher.finalize()
     }
 
@@ -29,9 +27,7 @@ final class DeduplicationKey: Hashable, Sendable {
     func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 
     static func == (one: DeduplicationKey, other: DeduplicationKey) -> Bool {
-        one === other
-            || one.hash == other.hash && one.method == other.method && one.parts == other.parts
-                && one.headers == other.headers && one.body == other.body && one.options == other.options
+        one.hash == other.hash && one.request.isAlike(other.request) && one.options == other.options
     }
 }
 

@@ -1,50 +1,31 @@
 internal import DeferredCore
-internal import DeferredTask
 
 /// The executions in flight of a ``Deduplicate`` and its copies.
 final class SharedExecutions: Sendable {
-    private struct Execution: Sendable {
-        let number: Int
-        // Weak, so that the last reference is never released under the lock, which would complete the task there.
-        weak var task: HTTPExecution?
-        var consumerCount = 1
-    }
-
     private struct State: Sendable {
-        var running: [DeduplicationKey: Execution] = [:]
+        /// The executions that further requests can join.
+        var open: [DeduplicationKey: SharedExecution] = [:]
         var mergedCount = 0
-        var lastNumber = 0
 
-        /// Returns the execution for `key`: the running one if there is one, otherwise `new`.
         mutating func join(
             _ key: DeduplicationKey,
-            _ new: HTTPExecution
-        ) -> (task: HTTPExecution, number: Int, isNew: Bool) {
-            if let execution = running[key], let task = execution.task {
-                running[key]?.consumerCount += 1
-                mergedCount += 1
-                return (task, execution.number, false)
+            _ consumer: HTTPTask,
+            in executions: SharedExecutions
+        ) -> (shared: SharedExecution, isNew: Bool) {
+            // In place, so that the key is looked up once.
+            func join(_ shared: inout SharedExecution) -> SharedExecution {
+                shared.consumers.add(consumer)
+                return shared
             }
-            lastNumber += 1
-            running[key] = Execution(number: lastNumber, task: new)
-            return (new, lastNumber, true)
+            let shared = join(&open[key, default: SharedExecution(key, of: consumer, in: executions)])
+            let isNew = shared.consumers.count == 1
+            if !isNew { mergedCount += 1 }
+            return (shared, isNew)
         }
 
-        /// Removes a consumer; returns true if it was the last one, in which case no other can join any more.
-        mutating func leave(_ key: DeduplicationKey, _ number: Int) -> Bool {
-            guard let count = running[key]?.consumerCount, running[key]?.number == number else { return false }
-            running[key]?.consumerCount -= 1
-            if count == 1 { running[key] = nil }
-            return count == 1
-        }
-
-        /// Removes the execution if this consumer is its only one; returns true if it was.
-        mutating func leaveLast(_ key: DeduplicationKey, _ number: Int) -> Bool {
-            running[key]?.consumerCount == 1 && leave(key, number)
-        }
-
-        mutating func end(_ key: DeduplicationKey, _ number: Int) {
-            if running[key]?.number == number { running[key] = nil }
+        mutating func close(_ shared: SharedExecution) {
+            if shared.isOpen { open[shared.key] = nil }
+            shared.isOpen = false
         }
     }
 
@@ -56,35 +37,35 @@ final class SharedExecutions: Sendable {
     ///
     /// - Returns: The execution, if it has to be loaded.
     func join(_ key: DeduplicationKey, _ consumer: HTTPTask) -> HTTPTask? {
-        let new = HTTPExecution(sharedBy: consumer.execution)
-        let (execution, number, isNew) = state.withLock { $0.join(key, new) }
-        if isNew {
-            execution.completion.upon(.immediate) { _ in self.state.withLock { $0.end(key, number) } }
+        let (shared, isNew) = state.withLock { $0.join(key, consumer, in: self) }
+        if !consumer.execution.adopt(shared) { shared.cancel(for: consumer.execution) }
+        return isNew ? HTTPTask(shared.execution, isLoaders: true) : nil
+    }
+
+    /// Returns the tasks that get the result of an execution.
+    func consumers(of shared: SharedExecution) -> SharedExecution.Consumers {
+        state.withLock { _ in shared.consumers }
+    }
+
+    /// Lets no further request join an execution, and returns the tasks that get its result, for the last time.
+    func end(_ shared: SharedExecution) -> SharedExecution.Consumers {
+        state.withLock { state in
+            state.close(shared)
+            defer { shared.consumers = .init() }
+            return shared.consumers
         }
-        let reporter = consumer.execution.reporter
-        let reports = execution.reporter.watch { [source = execution.reporter] in
-            reporter.report(completed: source.completed, of: source.total)
+    }
+
+    /// Removes a task that was cancelled or completed, unless it is cancelled, and alone: then the end of the execution
+    /// is its own.
+    ///
+    /// - Returns: The task, and true if no other wants the result; then no further request can join.
+    func leave(_ shared: SharedExecution, _ consumer: HTTPExecution) -> (gone: HTTPTask?, isLast: Bool) {
+        state.withLock { state in
+            let isLast = shared.consumers.count == 1 && shared.consumers.contain(consumer)
+            if isLast { state.close(shared) }
+            if isLast, !consumer.isComplete { return (nil, true) }
+            return (shared.consumers.remove(consumer), isLast)
         }
-        let result = execution.completion.upon(.immediate) { consumer.complete(with: $0) }
-        // Completed by the handler below, or by an earlier loader, the consumer doesn't want the result any more.
-        consumer.addCompletionHandler { [weak execution] _ in
-            // The execution's reporter keeps the closure, which refers to that reporter.
-            reports.cancel()
-            result.cancel()
-            guard result.isCancelled else { return }
-            if self.state.withLock({ $0.leave(key, number) }) { execution?.cancel() }
-        }
-        consumer.addCancellationHandler { [weak consumer, weak execution] in
-            if let result = execution?.completion.peek() {
-                // A response that has arrived counts, although its handlers may not have run yet.
-                consumer?.complete(with: result)
-            } else if let execution, self.state.withLock({ $0.leaveLast(key, number) }) {
-                // The loader that holds the execution decides how it ends.
-                execution.cancel()
-            } else {
-                consumer?.fail(.cancelled)
-            }
-        }
-        return isNew ? HTTPTask(execution, isLoaders: true) : nil
     }
 }

@@ -1,0 +1,84 @@
+internal import DeferredTask
+
+/// An execution for equal requests, and the tasks that get its result.
+///
+/// The execution refers to this until it completes, and so do the tasks.
+///
+/// SAFETY: `consumers` and `isOpen` are guarded by the lock of `executions`, `execution` is set before anybody else can
+/// refer to this, and the rest is immutable.
+final class SharedExecution: HTTPPart, @unchecked Sendable {
+    let key: DeduplicationKey
+    private(set) var execution: HTTPExecution!
+    private let executions: SharedExecutions
+
+    @exclusivity(unchecked) var consumers = Consumers()
+    /// True if further requests can join.
+    @exclusivity(unchecked) var isOpen = true
+
+    init(_ key: DeduplicationKey, of first: HTTPTask, in executions: SharedExecutions) {
+        self.key = key
+        self.executions = executions
+        execution = HTTPExecution(sharedBy: first.execution, in: self)
+    }
+
+    /// Completes the tasks with the result of the execution.
+    func finish(with result: HTTPResult) {
+        executions.end(self).forEach { $0.complete(with: result) }
+    }
+
+    /// Passes on what is reported for the execution.
+    func follow(_ reporter: ProgressReporter) {
+        // The reporter keeps the closure.
+        _ = reporter.watch { [weak self, unowned reporter] in
+            guard let self else { return }
+            executions.consumers(of: self).forEach {
+                $0.report(completed: reporter.completed, of: reporter.total)
+            }
+        }
+    }
+
+    /// Lets go of a task that was cancelled or completed.
+    func cancel(for consumer: HTTPExecution) {
+        // A response that has arrived counts, although the tasks may not have it yet.
+        if execution.isComplete { return }
+        let (gone, isLast) = executions.leave(self, consumer)
+        // The loader that holds the execution decides how it ends.
+        if isLast { execution.cancel() }
+        gone?.fail(.cancelled)
+    }
+
+    /// The tasks that get the result, in the order in which they have joined.
+    struct Consumers: Sendable {
+        /// Mostly there is only one, which needs no dictionary.
+        private var first: HTTPTask?
+        private var others: [ObjectIdentifier: (number: Int, task: HTTPTask)] = [:]
+        private var lastNumber = 0
+
+        var count: Int { (first == nil ? 0 : 1) + others.count }
+
+        mutating func add(_ task: HTTPTask) {
+            lastNumber += 1
+            if lastNumber == 1 {
+                first = task
+            } else {
+                others[ObjectIdentifier(task.execution)] = (lastNumber, task)
+            }
+        }
+
+        func contain(_ execution: HTTPExecution) -> Bool {
+            first?.execution === execution || others[ObjectIdentifier(execution)] != nil
+        }
+
+        /// Removes a task, to be released by the caller; returns `nil` if it is not here.
+        mutating func remove(_ execution: HTTPExecution) -> HTTPTask? {
+            if first?.execution === execution { return first.take() }
+            return others.removeValue(forKey: ObjectIdentifier(execution))?.task
+        }
+
+        func forEach(_ body: (HTTPTask) -> Void) {
+            if let first { body(first) }
+            if others.isEmpty { return }
+            for (_, task) in others.values.sorted(by: { $0.number < $1.number }) { body(task) }
+        }
+    }
+}

@@ -1,4 +1,4 @@
-/// What was begun for an execution, and is not needed any more when that is cancelled or completed.
+/// Work begun for an execution, which is not needed any more when that is cancelled or completed.
 protocol HTTPPart: AnyObject, Sendable {
     func cancel(for whole: HTTPExecution)
 }

@@ -8,7 +8,8 @@ internal import DeferredTask
 /// refer to this, and the rest is immutable.
 final class SharedExecution: HTTPPart, @unchecked Sendable {
     let key: DeduplicationKey
-    private(set) var execution: HTTPExecution!
+    /// `nil` only in `init`.
+    private(set) var execution: HTTPExecution?
     private let executions: SharedExecutions
 
     @exclusivity(unchecked) var consumers = Consumers()
@@ -40,7 +41,7 @@ final class SharedExecution: HTTPPart, @unchecked Sendable {
     /// Lets go of a task that was cancelled or completed.
     func cancel(for consumer: HTTPExecution) {
         // A response that has arrived counts, although the tasks may not have it yet.
-        if execution.isComplete { return }
+        guard let execution, !execution.isComplete else { return }
         let (gone, isLast) = executions.leave(self, consumer)
         // The loader that holds the execution decides how it ends.
         if isLast { execution.cancel() }

@@ -39,7 +39,7 @@ final class SharedExecutions: Sendable {
     func join(_ key: DeduplicationKey, _ consumer: HTTPTask) -> HTTPTask? {
         let (shared, isNew) = state.withLock { $0.join(key, consumer, in: self) }
         if !consumer.execution.adopt(shared) { shared.cancel(for: consumer.execution) }
-        return isNew ? HTTPTask(shared.execution, isLoaders: true) : nil
+        return isNew ? shared.execution.map { HTTPTask($0, isLoaders: true) } : nil
     }
 
     /// Returns the tasks that get the result of an execution.

@@ -6,6 +6,26 @@ import Foundation
 import TestSupport
 import Testing
 
+/// Makes requests that are equal, and keep an object.
+private enum MarkOption: HTTPRequestOption {
+    struct Mark: Hashable {
+        let token: Lifetimes.Token?
+
+        static func == (one: Mark, other: Mark) -> Bool { true }
+        func hash(into hasher: inout Hasher) {}
+    }
+
+    static let defaultValue = Mark(token: nil)
+}
+
+extension HTTPRequest {
+    fileprivate static func marked(_ token: Lifetimes.Token?) -> HTTPRequest {
+        var request = HTTPRequest.example
+        request[MarkOption.self] = .init(token: token)
+        return request
+    }
+}
+
 @Suite(.ownThread, .timeLimit(.minutes(5)))
 struct DeduplicateTests {
     @Test func `equal requests are loaded once, and all get the response`() {
@@ -93,6 +113,41 @@ struct DeduplicateTests {
             pending.tasksInFlight[0].succeed(.ok)
         }
         #expect(task == nil && lifetimes.count == 0)
+    }
+
+    @Test func `requests end in the order in which they came, also when some of them have left`() {
+        let (stub, ends) = (StubLoader(), Journal<Int>())
+        let chain = Deduplicate() --> stub
+        let tasks = (0..<20).map { index in chain.load(.example) { _ in ends.add(index) } }
+        let left = [11, 0, 7]
+        for index in left { tasks[index].cancel() }
+        for task in stub.tasksInFlight { task.succeed(.ok) }
+        #expect(ends.entries == left + (0..<20).filter { !left.contains($0) })
+    }
+
+    @Test(arguments: [0, 1, 2])
+    func `a request that is cancelled is not kept for the others`(index: Int) {
+        let (stub, lifetimes) = (StubLoader(), Lifetimes())
+        let chain = Deduplicate() --> stub
+        // Not the one whose request is loaded.
+        let first = chain.load(.marked(nil))
+        var tasks = (0..<3).map { _ in chain.load(.marked(lifetimes.make())) }
+        #expect(stub.requests.count == 1 && lifetimes.count == 3)
+        tasks.remove(at: index).cancel()
+        #expect(lifetimes.count == 2)
+        for task in stub.tasksInFlight { task.succeed(.ok) }
+        #expect(first.statusNow == .ok && tasks.allSatisfy { $0.statusNow == .ok })
+    }
+
+    @Test func `what loaders further down hold for a request is free when its response arrives`() {
+        let throttle = Throttle(maximum: 1)
+        let chain = Deduplicate() --> throttle --> StubLoader(.response())
+        let waiting = Journal<Int>()
+        chain.load(.example) { _ in
+            chain.load(HTTPRequest(host: "host"))
+            waiting.add(throttle.waitingCount)
+        }
+        #expect(waiting.entries == [0])
     }
 
     @Test func `joining, cancelling and completing at once comes to one end each`() {

@@ -36,6 +36,26 @@ struct SignOutTests {
         #expect(next.statusNow == .ok && stub.requests.map { $0.headers["Authorization"] } == ["Bearer new"])
     }
 
+    @Test func `so does the reset of a router and of a fallback, whichever of their chains has begun the refresh`() {
+        let stub = StubLoader(.response())
+        let chains: [any HTTPLoader] = [
+            Router(.host("example.com", bearer() --> stub)) --> stub,
+            Router(.host("elsewhere", stub)) --> bearer() --> stub,
+            Fallback(to: stub) --> bearer() --> stub,
+            Fallback(to: bearer() --> stub) --> StubLoader(.failure(.cannotConnect)),
+        ]
+        for (index, chain) in chains.enumerated() {
+            let task = chain.load(.example)
+            let reset = chain.reset()
+            #expect(cancels.entries.count == index + 1 && !reset.isFilled)
+            refreshes.entries.last?.fail(with: CancellationError())
+            #expect(reset.isFilled && task.peek() == nil)
+            // Without an Autocancel, the request begins another refresh.
+            refreshes.entries.last?.succeed(with: Credential(value: "new"))
+            #expect(task.statusNow == .ok)
+        }
+    }
+
     @Test func `the task that a user's closure returns is waited for, and not one derived from it`() {
         let promise = Task<String>.Promise()
         let chain =

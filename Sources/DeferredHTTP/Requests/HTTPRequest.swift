@@ -44,7 +44,7 @@ public struct HTTPRequest: Sendable, Identifiable {
         port: Int? = nil,
         path: String = "",
         query: [URLQueryItem] = [],
-        headers: HTTPHeaders = [:],
+        headers: HTTPHeaders = HTTPHeaders(),
         body: HTTPBody = .empty
     ) {
         let path = PercentEncoding.encode(path, allowing: PercentEncoding.path)

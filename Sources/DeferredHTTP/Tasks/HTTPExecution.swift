@@ -21,7 +21,7 @@ final class HTTPExecution: HTTPPart, @unchecked Sendable {
         var result: HTTPResult?
         /// Created for the first handler.
         var cancellation: Cancellation?
-        /// What was passed on for this one and has not completed.
+        /// The parts that were passed on for this one and have not completed.
         var parts = HTTPParts()
         /// Created on first use.
         var extras: Extras?
@@ -136,6 +136,9 @@ final class HTTPExecution: HTTPPart, @unchecked Sendable {
             return completion
         }
     }
+
+    /// The result, if nobody has asked for its future, which is not made for this.
+    var unobservedResult: HTTPResult? { isComplete ? state.withLock { $0.result } : nil }
 
     /// True if this has been completed. Its handlers may still be running.
     // Acquires nothing: the result comes from `completion`.

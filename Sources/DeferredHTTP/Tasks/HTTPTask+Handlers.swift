@@ -37,8 +37,8 @@ extension HTTPTask {
 
     /// Returns the result, or `nil` if there is none yet.
     ///
-    /// - Complexity: O(1): one load.
-    public func peek() -> HTTPResult? { execution.completion.look() }
+    /// - Complexity: O(1).
+    public func peek() -> HTTPResult? { execution.unobservedResult ?? execution.completion.look() }
 
     /// A Boolean value that indicates whether there is a result.
     ///

@@ -88,8 +88,12 @@ extension HTTPTask {
     ///
     /// - Returns: True for exactly one caller, ever.
     @discardableResult
-    public func succeed(_ status: HTTPStatus, headers: HTTPHeaders = [:], body: Data = Data(), url: URL? = nil) -> Bool
-    {
+    public func succeed(
+        _ status: HTTPStatus,
+        headers: HTTPHeaders = HTTPHeaders(),
+        body: Data = Data(),
+        url: URL? = nil
+    ) -> Bool {
         complete(with: .success(.init(request: request, status: status, headers: headers, body: body, url: url)))
     }
 

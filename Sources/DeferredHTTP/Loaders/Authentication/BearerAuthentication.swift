@@ -67,6 +67,8 @@ public struct BearerAuthentication: HTTPLink {
         guard later.admit(task) else { return }
         if task.request.isForCacheOnly {
             tokens.getNewest(for: task) { begin(task, $0, isForCacheOnly: true) }
+        } else if let token = tokens.valid {
+            begin(task, token)
         } else {
             tokens.get(for: task) { begin(task, $0) }
         }

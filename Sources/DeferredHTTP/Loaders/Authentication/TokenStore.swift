@@ -27,6 +27,12 @@ final class TokenStore: Sendable {
         self.refresh = refresh
     }
 
+    /// The token, unless it has expired.
+    var valid: BearerToken? {
+        let token = room.withMachine { $0.current }
+        return token.flatMap { isExpired($0) ? nil : $0 }
+    }
+
     /// Calls `goOn` with a token that has not expired, now or when there is one.
     func get(for task: HTTPTask, goOn: @escaping @Sendable (BearerToken) -> Void) {
         let token = room.withMachine { $0.current }

@@ -22,16 +22,22 @@ struct AutocancelStateMachine<Item: Sendable>: Sendable {
         case resetNext
     }
 
+    private struct Place: Sendable {
+        var number: UInt64
+        /// `nil` if the ticket is free.
+        var item: Item?
+    }
+
     private(set) var state = State.open
     /// The items in flight by ticket. Tickets are reused, so that adding and removing take no hashing.
-    private var inFlight: [(number: UInt64, item: Item)?] = []
+    private var inFlight: [Place] = []
     private var freeTickets: [Int] = []
     private var lastNumber: UInt64 = 0
 
     private var isIdle: Bool { freeTickets.count == inFlight.count }
 
     /// All items in flight, the newest first: a newer one may wait for older ones.
-    var items: [Item] { inFlight.compactMap(\.self).sorted { $0.number > $1.number }.map(\.item) }
+    var items: [Item] { inFlight.sorted { $0.number > $1.number }.compactMap(\.item) }
 
     /// - Returns: The item's ticket, until it leaves; `nil` if the item arrives during a reset, and is to be cancelled.
     mutating func arrived(_ item: Item) -> Int? {
@@ -42,18 +48,18 @@ struct AutocancelStateMachine<Item: Sendable>: Sendable {
     mutating func followed(_ item: Item) -> Int {
         lastNumber += 1
         guard let ticket = freeTickets.popLast() else {
-            inFlight.append((lastNumber, item))
+            inFlight.append(Place(number: lastNumber, item: item))
             return inFlight.count - 1
         }
-        inFlight[ticket] = (lastNumber, item)
+        inFlight[ticket] = Place(number: lastNumber, item: item)
         return ticket
     }
 
     /// - Parameter ticket: The ticket of an item in flight.
     /// - Returns: `.resetNext` if the item was the last that a reset waited for.
     mutating func left(_ ticket: Int) -> Action {
-        precondition(inFlight[ticket] != nil, "the request with ticket \(ticket) left an Autocancel twice")
-        inFlight[ticket] = nil
+        precondition(inFlight[ticket].item != nil, "the request with ticket \(ticket) left an Autocancel twice")
+        inFlight[ticket].item = nil
         freeTickets.append(ticket)
         guard state == .draining, isIdle else { return .nothing }
         state = .resettingNext

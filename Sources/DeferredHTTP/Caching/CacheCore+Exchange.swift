@@ -313,7 +313,7 @@ extension CacheCore {
                 }
                 let bytes = beginning + response.body
                 copy.core.store.put(copy.query.key, head, bytes, ticket)
-                copy.answer(StoredResponse(head: head, body: MemoryBody(bytes: bytes), version: 0))
+                copy.answer(StoredResponse(head: head, body: BodyBytes(bytes), version: 0))
             }
         }
 

@@ -82,17 +82,20 @@ final class CacheCore: Sendable {
         }
     }
 
-    private func select(_ stored: [StoredResponse], _ asked: CacheRequest) -> StoredResponse? {
-        var result: StoredResponse?
-        for response in stored {
+    private func select(_ found: FoundResponses, _ asked: CacheRequest) -> StoredResponse? {
+        func matches(_ response: StoredResponse) -> Bool {
             let isPublic = response.head.directives.flags.contains(.isPublic)
-            guard response.head.variant.matches(asked.headers, isPublic: isPublic, salt: store.salt)
-            else { continue }
-            // Of several, the newest counts: RFC 9111, section 4.1.
-            if let best = result, best.head.isNewer(than: response.head) { continue }
-            result = response
+            return response.head.variant.matches(asked.headers, isPublic: isPublic, salt: store.salt)
         }
-        return result
+        switch found {
+        case .one(let response):
+            return matches(response) ? response : nil
+        case .several(let responses):
+            // Of several, the newest counts: RFC 9111, section 4.1.
+            return responses.filter(matches).reduce(nil) { best, response in
+                best.map { $0.head.isNewer(than: response.head) ? $0 : response } ?? response
+            }
+        }
     }
 
     /// - Parameter seen: The number of flights that had ended before; `nil` if the request must not wait for an equal one.

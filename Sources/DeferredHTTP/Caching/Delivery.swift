@@ -89,18 +89,6 @@ struct Delivery: Sendable {
     }
 }
 
-extension StoredHead {
-    /// Returns the fields to deliver.
-    fileprivate func headers(withAge age: Int64) -> HTTPHeaders {
-        var fields: [HTTPHeaders.Field] = []
-        fields.reserveCapacity(headers.fields.count + 1)
-        fields += headers.fields
-        // None of those that are stored.
-        fields.append(HTTPHeaders.Field(name: "Age", value: String(age)))
-        return HTTPHeaders(fields)
-    }
-}
-
 /// The bytes of a stored response, read as they are asked for.
 private struct StoredPieces: AsyncSequence, Sendable {
     typealias Element = Data

@@ -9,7 +9,19 @@ struct CacheInstant: Sendable, Equatable {
     var wall: Int64
 
     /// Milliseconds of this process's continuous clock; `nil` for an instant of another process.
-    var steady: Int64?
+    var steady: Int64? {
+        get { storedSteady == Self.none ? nil : storedSteady }
+        set { storedSteady = newValue ?? Self.none }
+    }
+
+    /// Without an optional's byte, which would take eight: each stored response has two instants.
+    private var storedSteady: Int64
+    private static let none = Int64.min
+
+    init(wall: Int64, steady: Int64?) {
+        self.wall = wall
+        storedSteady = steady ?? Self.none
+    }
 
     /// Whole seconds since 1970.
     var seconds: Int64 { wall >= 0 ? wall / 1_000 : (wall - 999) / 1_000 }

@@ -27,11 +27,16 @@ struct CacheKey: Hashable, Sendable {
         }
         self.partition = partition
         // Most hosts are in lower case already.
-        let isLower = host.utf8.allSatisfy { $0 < 0x80 && !(UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }
-        self.host = isLower ? host : host.lowercased()
+        self.host = Self.isLower(host) ? host : host.lowercased()
         port = parts.port ?? (isSecure ? 443 : 80)
         path = parts.path.utf8.first == UInt8(ascii: "/") ? parts.path : "/" + parts.path
         query = parts.query
+    }
+
+    private static func isLower(_ host: String) -> Bool {
+        host.utf8.withContiguousStorageIfAvailable { bytes in
+            bytes.allSatisfy { $0 < 0x80 && $0 &- UInt8(ascii: "A") >= 26 }
+        } ?? false
     }
 
     /// Returns whether the URL has the origin of another one, in the same partition.
@@ -57,6 +62,13 @@ struct CacheKey: Hashable, Sendable {
             let resolved = URL(string: String(FieldList.trimmed(Substring(reference))), relativeTo: url)
         else { return nil }
         return CacheKey(URLParts(resolved.absoluteURL), partition: partition)
+    }
+
+    /// The parts of the key: keys are equal if these are.
+    var parts: (number: UInt32, host: String, path: String, query: String, partition: String) {
+        // A port has 16 bits, or is out of range.
+        let flags = (isSecure ? 4 : 0) | (query == nil ? 0 : 2) | (partition == nil ? 0 : 1)
+        return (UInt32(truncatingIfNeeded: port << 3 | flags), host, path, query ?? "", partition ?? "")
     }
 
     /// The key as text, by which it is stored.

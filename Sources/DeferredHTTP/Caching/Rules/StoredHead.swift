@@ -2,8 +2,10 @@ internal import DeferredNetworking
 
 /// A stored response without its body, in the form in which the rules need it: parsed once, when it is stored.
 ///
-/// An object, since each use would otherwise copy some twenty references.
-final class StoredHead: Sendable {
+/// An object, since it is passed on often.
+///
+/// SAFETY: immutable. A store may have a class of its own, with the fields in another form.
+class StoredHead: @unchecked Sendable {
     /// The bytes that are stored of a representation.
     struct Extent: Sendable, Equatable {
         /// The position of the first byte in the representation.
@@ -17,30 +19,34 @@ final class StoredHead: Sendable {
         var range: Range<Int64> { first..<first + count }
     }
 
-    let status: HTTPStatus
+    /// Everything but the fields, and what most uses need of those.
+    struct Facts: Sendable {
+        fileprivate(set) var status: HTTPStatus
+        fileprivate(set) var variant: Variant
+        fileprivate(set) var extent: Extent
+        /// The times at which the request was sent and the response arrived.
+        fileprivate(set) var requestTime: CacheInstant
+        fileprivate(set) var responseTime: CacheInstant
+        fileprivate(set) var directives = CacheDirectives()
+        /// The time for which the response is fresh, in seconds: RFC 9111, section 4.2.1.
+        fileprivate(set) var lifetime: Int64 = 0
+        /// The age at its arrival, in milliseconds: RFC 9111, section 4.2.3.
+        fileprivate(set) var initialAge: Int64 = 0
+        /// The field `Age`, in seconds.
+        fileprivate(set) var ageValue: Int64
+        /// True if the lifetime comes from the server, and is no guess.
+        fileprivate(set) var isLifetimeExplicit = true
+    }
+
+    let facts: Facts
     /// The fields, without `Age` and those that are for one connection only.
-    let headers: HTTPHeaders
-    let variant: Variant
-    let extent: Extent
-    /// The times at which the request was sent and the response arrived.
-    let requestTime: CacheInstant
-    let responseTime: CacheInstant
-    /// The field `Age`, in seconds.
-    let ageValue: Int64
+    var headers: HTTPHeaders { ownHeaders }
+    private let ownHeaders: HTTPHeaders
 
-    // MARK: Parsed
-
-    let directives: CacheDirectives
-    /// The time for which the response is fresh, in seconds: RFC 9111, section 4.2.1.
-    let lifetime: Int64
-    /// True if the lifetime comes from the server, and is no guess.
-    let isLifetimeExplicit: Bool
-    /// The age at its arrival, in milliseconds: RFC 9111, section 4.2.3.
-    let initialAge: Int64
-    /// The seconds since 1970 of `Last-Modified`, if it is a date.
-    let lastModifiedSeconds: Int64?
-    /// The date of the response in seconds since 1970.
-    let date: Int64
+    /// Creates a head that was parsed before, for a class that has the fields.
+    init(_ facts: Facts) {
+        (self.facts, ownHeaders) = (facts, HTTPHeaders())
+    }
 
     init(
         status: HTTPStatus,
@@ -51,27 +57,54 @@ final class StoredHead: Sendable {
         responseTime: CacheInstant,
         ageValue: Int64
     ) {
-        (self.status, self.headers, self.variant, self.extent) = (status, headers, variant, extent)
-        (self.requestTime, self.responseTime, self.ageValue) = (requestTime, responseTime, ageValue)
-        directives = CacheDirectives(headers)
+        var facts = Facts(
+            status: status,
+            variant: variant,
+            extent: extent,
+            requestTime: requestTime,
+            responseTime: responseTime,
+            directives: CacheDirectives(headers),
+            ageValue: ageValue
+        )
         let arrival = responseTime.seconds
-        lastModifiedSeconds = headers["Last-Modified"].flatMap { HTTPDate.seconds($0, now: arrival) }
         let sent = headers["Date"].flatMap { HTTPDate.seconds($0, now: arrival) }
         let date = sent ?? arrival
-        self.date = date
         let apparentAge = max(0, responseTime.wall - date * 1_000)
         let delay = responseTime.time(since: requestTime)
-        initialAge = max(sent == nil ? 0 : apparentAge, ageValue * 1_000 + delay)
-        if let maxAge = directives.maxAge {
-            (lifetime, isLifetimeExplicit) = (maxAge, true)
+        facts.initialAge = max(sent == nil ? 0 : apparentAge, ageValue * 1_000 + delay)
+        if let maxAge = facts.directives.maxAge {
+            facts.lifetime = maxAge
         } else if let expires = headers["Expires"] {
             // An invalid date, such as 0, means that the response has expired.
             let until = headers.values(for: "Expires").count == 1 ? HTTPDate.seconds(expires, now: arrival) : nil
-            (lifetime, isLifetimeExplicit) = (until.map { max(0, $0 - date) } ?? 0, true)
+            facts.lifetime = until.map { max(0, $0 - date) } ?? 0
         } else {
-            lifetime = StoredHead.guessedLifetime(status, directives, date, lastModifiedSeconds)
-            isLifetimeExplicit = false
+            let modified = headers["Last-Modified"].flatMap { HTTPDate.seconds($0, now: arrival) }
+            facts.lifetime = StoredHead.guessedLifetime(status, facts.directives, date, modified)
+            facts.isLifetimeExplicit = false
         }
+        (self.facts, ownHeaders) = (facts, headers)
+    }
+
+    var status: HTTPStatus { facts.status }
+    var variant: Variant { facts.variant }
+    var extent: Extent { facts.extent }
+    var requestTime: CacheInstant { facts.requestTime }
+    var responseTime: CacheInstant { facts.responseTime }
+    var directives: CacheDirectives { facts.directives }
+    var lifetime: Int64 { facts.lifetime }
+    var initialAge: Int64 { facts.initialAge }
+    var ageValue: Int64 { facts.ageValue }
+    var isLifetimeExplicit: Bool { facts.isLifetimeExplicit }
+
+    /// The fields with one for the age at the end.
+    func headers(withAge age: Int64) -> HTTPHeaders {
+        var fields: [HTTPHeaders.Field] = []
+        fields.reserveCapacity(ownHeaders.count + 1)
+        fields += ownHeaders
+        // None of those that are stored.
+        fields.append(HTTPHeaders.Field(name: "Age", value: String(age)))
+        return HTTPHeaders(fields)
     }
 
     /// The statuses whose responses may be stored without the server's saying so: RFC 9110, section 15.1.
@@ -93,15 +126,21 @@ final class StoredHead: Sendable {
     // MARK: Age
 
     /// The age in milliseconds: RFC 9111, section 4.2.3.
-    func age(at now: CacheInstant) -> Int64 { initialAge + now.time(since: responseTime) }
+    func age(at now: CacheInstant) -> Int64 { facts.age(at: now) }
 
     /// The time since the end of the lifetime in milliseconds; negative for a fresh response. After a clock was set
     /// back, the longest there is.
-    func staleness(at now: CacheInstant) -> Int64 {
-        now.isBefore(responseTime) ? .max : age(at: now) - lifetime * 1_000
-    }
+    func staleness(at now: CacheInstant) -> Int64 { facts.staleness(at: now) }
 
     // MARK: Validators
+
+    /// The date of the response in seconds since 1970.
+    var date: Int64 {
+        headers["Date"].flatMap { HTTPDate.seconds($0, now: responseTime.seconds) } ?? responseTime.seconds
+    }
+
+    /// The seconds since 1970 of `Last-Modified`, if it is a date.
+    var lastModifiedSeconds: Int64? { lastModified.flatMap { HTTPDate.seconds($0, now: responseTime.seconds) } }
 
     var etag: EntityTag? { EntityTag(headers["ETag"]) }
     var lastModified: String? { headers["Last-Modified"] }
@@ -205,5 +244,13 @@ final class StoredHead: Sendable {
             HTTPNumber.isValid(first)
         else { return 0 }
         return min(HTTPNumber.parse(first) ?? CacheDirectives.longest, CacheDirectives.longest)
+    }
+}
+
+extension StoredHead.Facts {
+    fileprivate func age(at now: CacheInstant) -> Int64 { initialAge + now.time(since: responseTime) }
+
+    func staleness(at now: CacheInstant) -> Int64 {
+        now.isBefore(responseTime) ? .max : age(at: now) - lifetime * 1_000
     }
 }

@@ -3,17 +3,30 @@
 /// The values are kept as a salted hash, so that nothing of a request is stored in clear.
 struct Variant: Sendable, Hashable {
     /// The names in lower case, sorted.
-    let names: [String]
+    var names: [String] { choice?.names ?? [] }
 
     /// The hash of the values; empty without names.
-    let digest: [UInt8]
+    var digest: [UInt8] { choice?.digest ?? [] }
 
     /// The hash of the values of requests whose most wanted language is that of the response; empty if the choice
     /// doesn't depend on the language, or its language isn't known.
-    let languageDigest: [UInt8]
+    var languageDigest: [UInt8] { choice?.languageDigest ?? [] }
+
+    /// `nil` without names, as of most responses, which takes no more than one reference then.
+    private let choice: Choice?
+
+    private final class Choice: Sendable {
+        let names: [String]
+        let digest: [UInt8]
+        let languageDigest: [UInt8]
+
+        init(names: [String], digest: [UInt8], languageDigest: [UInt8]) {
+            (self.names, self.digest, self.languageDigest) = (names, digest, languageDigest)
+        }
+    }
 
     init(names: [String], digest: [UInt8], languageDigest: [UInt8]) {
-        (self.names, self.digest, self.languageDigest) = (names, digest, languageDigest)
+        choice = names.isEmpty ? nil : Choice(names: names, digest: digest, languageDigest: languageDigest)
     }
 
     /// Creates the choice that a response makes.
@@ -29,13 +42,15 @@ struct Variant: Sendable, Hashable {
         }
         // A response to a user is that user's, unless it says that it is everybody's: RFC 9111, section 3.5.
         if !isPublic, request["Authorization"] != nil { names.insert("authorization") }
-        self.names = names.sorted()
-        digest = Self.digest(self.names, of: request, salt: salt)
+        let sorted = names.sorted()
         let languages = FieldList.members(of: response.combined("Content-Language") ?? "")
         let isKnown = names.contains("accept-language") && languages.count == 1
-        languageDigest =
-            isKnown
-            ? Self.digest(self.names, of: request, language: languages[0].lowercased(), salt: salt) : []
+        self.init(
+            names: sorted,
+            digest: Self.digest(sorted, of: request, salt: salt),
+            languageDigest: isKnown
+                ? Self.digest(sorted, of: request, language: languages[0].lowercased(), salt: salt) : []
+        )
     }
 
     /// Compares the choices that requests make; the language that they get can be another one when it is asked again.
@@ -51,7 +66,8 @@ struct Variant: Sendable, Hashable {
     /// Returns whether the choice is that of another request: RFC 9111, section 4.1.
     func matches(_ request: HTTPHeaders, isPublic: Bool, salt: [UInt8]) -> Bool {
         if !isPublic, request["Authorization"] != nil, !names.contains("authorization") { return false }
-        if names.isEmpty || digest == Self.digest(names, of: request, salt: salt) { return true }
+        guard choice != nil else { return true }
+        if digest == Self.digest(names, of: request, salt: salt) { return true }
         guard !languageDigest.isEmpty, let wanted = Self.mostWantedLanguage(request) else {
             return false
         }

@@ -6,42 +6,12 @@ final class MemoryStore: ResponseStore {
     /// More than that many variants of a resource are hardly asked for again.
     static let variantLimit = 8
 
-    /// A response with what the store knows of it: one object, since there may be many.
-    ///
-    /// SAFETY: `lastUse` is guarded by the store's lock; everything else is immutable.
-    fileprivate final class Entry: StoredResponse, @unchecked Sendable {
-        @exclusivity(unchecked) var lastUse: UInt64
-        let size: Int64
-
-        init(_ head: StoredHead, _ body: any StoredBody, version: UInt64, lastUse: UInt64, size: Int64) {
-            (self.lastUse, self.size) = (lastUse, size)
-            super.init(head: head, body: body, version: version)
-        }
-    }
-
-    /// The responses of a key, hardly ever more than one, which takes no array then.
-    fileprivate enum Variants: Sendable {
-        case one(Entry)
-        case several([Entry])
-
-        init?(_ entries: [Entry]) {
-            if entries.isEmpty { return nil }
-            self = entries.count == 1 ? .one(entries[0]) : .several(entries)
-        }
-
-        var all: [Entry] {
-            switch self {
-            case .one(let entry): [entry]
-            case .several(let entries): entries
-            }
-        }
-    }
-
     /// The time by which the staleness of what is to be evicted is found.
     private let now: @Sendable () -> CacheInstant
 
     fileprivate struct State: Sendable {
-        var entries: [CacheKey: Variants] = [:]
+        /// The entries by the hashes of their keys: each has its key, and hardly any hash has two.
+        var entries: [Int: MemoryEntry] = [:]
         var counts = StoreCounts()
         var uses: UInt64 = 0
     }
@@ -61,42 +31,43 @@ final class MemoryStore: ResponseStore {
 
     var counts: StoreCounts { state.withLock { $0.counts } }
 
-    func find(_ key: CacheKey, _ body: @escaping @Sendable ([StoredResponse]) -> Void) {
-        body(
-            state.withLock { state in
-                guard let variants = state.entries[key] else { return [] }
-                state.uses += 1
-                switch variants {
-                case .one(let entry):
-                    entry.lastUse = state.uses
-                    return [entry]
-                case .several(let entries):
-                    for entry in entries { entry.lastUse = state.uses }
-                    return entries
-                }
+    func find(_ key: CacheKey, _ body: @escaping @Sendable (FoundResponses) -> Void) {
+        let (first, others) = state.withLock { state -> (MemoryEntry?, [MemoryEntry]) in
+            guard let first = state.entries[key.hashValue] else { return (nil, []) }
+            state.uses += 1
+            // Hardly ever more than one, which takes no list.
+            if first.next == nil {
+                guard first.isStored(with: key) else { return (nil, []) }
+                first.lastUse = state.uses
+                return (first, [])
             }
-        )
+            let all = state.all(key)
+            for entry in all { entry.lastUse = state.uses }
+            return (nil, all)
+        }
+        body(first.map { .one($0.response) } ?? FoundResponses(others.map(\.response)))
     }
 
     func put(_ key: CacheKey, _ head: StoredHead, _ body: Data, _ ticket: ExchangeTicket) {
-        let size = Int64(body.count) + Self.size(key, head)
-        guard size <= bodyLimit else { return remove(key, head.variant) }
+        let entry = MemoryEntry(key, head, body)
+        guard entry.size <= bodyLimit else { return remove(key, head.variant) }
         let now = now()
-        let gone = state.withLock { state -> [Entry] in
+        let gone = state.withLock { state -> [MemoryEntry] in
             guard !ticket.isVoid else { return [] }
-            state.uses += 1
-            var gone: [Entry] = []
-            if let old = state.first(key, where: { $0.head.variant == head.variant }) {
+            var gone: [MemoryEntry] = []
+            if let old = state.first(key, where: { $0.variant == head.variant }) {
                 guard head.mayReplace(old.head) else { return [] }
-                state.remove(key, old)
+                state.remove(key.hashValue, old)
                 gone.append(old)
             }
-            let body = MemoryBody(bytes: body)
-            state.add(key, Entry(head, body, version: state.uses, lastUse: state.uses, size: size))
+            state.uses += 1
+            (entry.version, entry.lastUse) = (state.uses, state.uses)
+            state.add(key, entry)
             state.counts.stored += 1
-            if let all = state.entries[key]?.all, all.count > Self.variantLimit {
-                state.remove(key, all[0])
-                gone.append(all[0])
+            let all = state.all(key)
+            if all.count > Self.variantLimit, let oldest = all.last {
+                state.remove(key.hashValue, oldest)
+                gone.append(oldest)
                 state.counts.evicted += 1
             }
             if state.counts.bytes > capacity { gone += state.evict(to: capacity / 10 * 9, now) }
@@ -111,32 +82,30 @@ final class MemoryStore: ResponseStore {
     }
 
     func update(_ key: CacheKey, _ stored: StoredResponse, _ head: StoredHead, _ ticket: ExchangeTicket) {
-        let gone = state.withLock { state -> Entry? in
+        let gone = state.withLock { state -> MemoryEntry? in
             guard !ticket.isVoid, let old = state.first(key, where: { $0.version == stored.version }),
                 !old.head.isNewer(than: head)
             else { return nil }
-            let size = old.size - Self.size(key, old.head) + Self.size(key, head)
-            state.remove(key, old)
-            state.add(key, Entry(head, old.body, version: old.version, lastUse: old.lastUse, size: size))
+            let entry = MemoryEntry(key, head, old.body)
+            (entry.version, entry.lastUse) = (old.version, old.lastUse)
+            state.remove(key.hashValue, old)
+            state.add(key, entry)
             return old
         }
         withExtendedLifetime(gone) {}
     }
 
     func remove(_ key: CacheKey, _ stored: StoredResponse?) {
-        let gone = state.withLock { state in
-            let gone = state.entries[key]?.all.filter { stored == nil || $0.version == stored?.version } ?? []
-            for entry in gone { state.remove(key, entry) }
-            return gone
-        }
-        withExtendedLifetime(gone) {}
+        remove(key) { stored == nil || $0.version == stored?.version }
     }
 
-    private func remove(_ key: CacheKey, _ variant: Variant) {
+    private func remove(_ key: CacheKey, _ variant: Variant) { remove(key) { $0.variant == variant } }
+
+    private func remove(_ key: CacheKey, where isGone: (MemoryEntry) -> Bool) {
         let gone = state.withLock { state in
-            let entry = state.first(key) { $0.head.variant == variant }
-            if let entry { state.remove(key, entry) }
-            return entry
+            let gone = state.all(key).filter(isGone)
+            for entry in gone { state.remove(key.hashValue, entry) }
+            return gone
         }
         withExtendedLifetime(gone) {}
     }
@@ -154,44 +123,57 @@ final class MemoryStore: ResponseStore {
         withExtendedLifetime(gone) {}
         body()
     }
-
-    /// The memory of a response besides its body: an estimate.
-    private static func size(_ key: CacheKey, _ head: StoredHead) -> Int64 {
-        let fields = head.headers.fields.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 64 }
-        return Int64(key.text.utf8.count + fields + 400)
-    }
 }
 
 extension MemoryStore.State {
-    fileprivate func first(_ key: CacheKey, where isIt: (MemoryStore.Entry) -> Bool) -> MemoryStore.Entry? {
-        entries[key]?.all.first(where: isIt)
+    /// Returns the responses of a key, the newest first.
+    fileprivate func all(_ key: CacheKey) -> [MemoryEntry] {
+        var all: [MemoryEntry] = []
+        var next = entries[key.hashValue]
+        while let entry = next {
+            if entry.isStored(with: key) { all.append(entry) }
+            next = entry.next
+        }
+        return all
     }
 
-    fileprivate mutating func add(_ key: CacheKey, _ entry: MemoryStore.Entry) {
-        entries[key] = MemoryStore.Variants((entries[key]?.all ?? []) + [entry])
+    fileprivate func first(_ key: CacheKey, where isIt: (MemoryEntry) -> Bool) -> MemoryEntry? {
+        all(key).first(where: isIt)
+    }
+
+    fileprivate mutating func add(_ key: CacheKey, _ entry: MemoryEntry) {
+        entry.next = entries.updateValue(entry, forKey: key.hashValue)
         counts.bytes += entry.size
     }
 
     /// The caller keeps the entry until the lock is released.
-    fileprivate mutating func remove(_ key: CacheKey, _ entry: MemoryStore.Entry) {
-        entries[key] = MemoryStore.Variants((entries[key]?.all ?? []).filter { $0 !== entry })
+    fileprivate mutating func remove(_ hash: Int, _ entry: MemoryEntry) {
+        if let first = entries[hash], !first.isSame(as: entry) {
+            var previous = first
+            while let next = previous.next, !next.isSame(as: entry) { previous = next }
+            previous.next = entry.next
+        } else {
+            entries[hash] = entry.next
+        }
+        entry.next = nil
         counts.bytes -= entry.size
     }
 
     /// Removes responses until they fit: first those that are of no use any more, then those that were not used for the
     /// longest time.
-    fileprivate mutating func evict(to goal: Int64, _ now: CacheInstant) -> [MemoryStore.Entry] {
-        let order = entries.flatMap { key, variants in
-            variants.all.map { entry in
-                let isUseless = entry.head.staleness(at: now) >= 0 && entry.head.conditions.isEmpty
-                return (key: key, entry: entry, isUseless: isUseless)
+    fileprivate mutating func evict(to goal: Int64, _ now: CacheInstant) -> [MemoryEntry] {
+        var order: [(hash: Int, entry: MemoryEntry, isUseless: Bool)] = []
+        for (hash, first) in entries {
+            for entry in sequence(first: first, next: \.next) {
+                order.append((hash, entry, entry.isUseless(at: now)))
             }
-        }.sorted { one, other in
+        }
+        order.sort { one, other in
             one.isUseless == other.isUseless ? one.entry.lastUse < other.entry.lastUse : one.isUseless
         }
-        var gone: [MemoryStore.Entry] = []
-        for (key, entry, _) in order where counts.bytes > goal {
-            remove(key, entry)
+        var gone: [MemoryEntry] = []
+        for (hash, entry, _) in order where counts.bytes > goal {
+            remove(hash, entry)
             gone.append(entry)
             counts.evicted += 1
         }
@@ -200,9 +182,17 @@ extension MemoryStore.State {
 }
 
 /// A body in memory.
-struct MemoryBody: StoredBody {
-    let bytes: Data
+protocol MemoryBody: StoredBody {
+    var bytes: Data { get }
+}
 
+/// Bytes that are a body.
+final class BodyBytes: MemoryBody {
+    let bytes: Data
+    init(_ bytes: Data) { self.bytes = bytes }
+}
+
+extension MemoryBody {
     var bytesInMemory: Data? { bytes }
 
     func read(_ range: Range<Int64>, _ body: @escaping @Sendable (Data?) -> Void) {

@@ -1,9 +1,7 @@
 internal import Foundation
 
 /// A stored response.
-///
-/// SAFETY: immutable, as far as this class goes. A store may have a class of its own, with more.
-class StoredResponse: @unchecked Sendable {
+final class StoredResponse: Sendable {
     let head: StoredHead
     let body: any StoredBody
     /// Distinguishes this body from others that are or were stored with the same key and variant.
@@ -14,8 +12,23 @@ class StoredResponse: @unchecked Sendable {
     }
 }
 
+/// The responses that are stored with a key: hardly ever more than one, which takes no list.
+enum FoundResponses: Sendable {
+    case one(StoredResponse)
+    case several([StoredResponse])
+
+    init(_ responses: [StoredResponse]) { self = responses.count == 1 ? .one(responses[0]) : .several(responses) }
+
+    var count: Int {
+        switch self {
+        case .one: 1
+        case .several(let responses): responses.count
+        }
+    }
+}
+
 /// The bytes of a stored response, which stay readable when the response is no longer stored.
-protocol StoredBody: Sendable {
+protocol StoredBody: AnyObject, Sendable {
     /// Calls `body` with some of the bytes, all of which are checked, or with `nil` if they are damaged. May call it on
     /// another thread, and before it returns.
     ///
@@ -64,7 +77,7 @@ protocol ResponseStore: Sendable {
     var bodyLimit: Int64 { get }
 
     /// Calls `body` with the responses that are stored with a key: in memory, before it returns.
-    func find(_ key: CacheKey, _ body: @escaping @Sendable ([StoredResponse]) -> Void)
+    func find(_ key: CacheKey, _ body: @escaping @Sendable (FoundResponses) -> Void)
 
     /// Stores a response in place of one with the same variant, unless `ticket` is void by then.
     func put(_ key: CacheKey, _ head: StoredHead, _ body: Data, _ ticket: ExchangeTicket)

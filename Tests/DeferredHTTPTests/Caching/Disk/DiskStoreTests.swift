@@ -208,7 +208,7 @@ struct DiskStoreTests {
             responseTime: CacheInstant(wall: 0, steady: nil),
             ageValue: 0
         )
-        let response = StoredResponse(head: head, body: MemoryBody(bytes: Data(count: 3_000)), version: 1)
+        let response = StoredResponse(head: head, body: BodyBytes(Data(count: 3_000)), version: 1)
         let keys = try (0..<30).map { try #require(CacheKey(.cacheable(.get, "/\($0)"))) }
         let file = CacheFolder.Status.Identity(number: 1, size: 1, changed: 1)
         for key in keys {

@@ -14,6 +14,7 @@ final class DiskFront: Sendable {
         let name: String
         /// The file that had the name.
         let file: CacheFolder.Status.Identity
+        let head: HeadFile
         let responses: [StoredResponse]
     }
 

@@ -108,14 +108,19 @@ final class DiskStore: ResponseStore {
 
     /// Returns what is in memory, if the folder has the same; `nil` if the folder has to be read.
     private func remembered(_ key: CacheKey) -> [StoredResponse]? {
-        guard let entry = front.find(key) else { return nil }
-        guard let status = folder.status(of: entry.name), status.identity == entry.file, !isToTouch(status),
-            state.withLock({ $0.isReadable(entry.name) })
-        else {
+        guard let (entry, status) = current(key), !isToTouch(status) else {
             front.remove(key)
             return nil
         }
         return entry.responses
+    }
+
+    /// Returns what is in memory, if the head file is still the one that it was read from.
+    private func current(_ key: CacheKey) -> (DiskFront.Entry, CacheFolder.Status)? {
+        guard let entry = front.find(key), let status = folder.status(of: entry.name), status.identity == entry.file,
+            state.withLock({ $0.isReadable(entry.name) })
+        else { return nil }
+        return (entry, status)
     }
 
     private func found(_ key: CacheKey) -> [StoredResponse] {
@@ -124,7 +129,8 @@ final class DiskStore: ResponseStore {
         if let status = folder.status(of: file), isToTouch(status) { folder.touch(file) }
         let responses = head.variants.map { response($0) }
         if let status = folder.status(of: file) {
-            front.put(key, .init(name: Self.headName(key), file: status.identity, responses: responses))
+            let name = Self.headName(key)
+            front.put(key, .init(name: name, file: status.identity, head: head, responses: responses))
         }
         return responses
     }
@@ -194,38 +200,46 @@ final class DiskStore: ResponseStore {
         }
         file.variants.append(stored)
         if file.variants.count > MemoryStore.variantLimit { gone.append(file.variants.removeFirst()) }
-        guard write(file, key) else { return unlinkBodies([stored]) }
+        guard write(file, key) != nil else { return unlinkBodies([stored]) }
         unlinkBodies(gone)
         state.withLock { $0.counts.stored += 1 }
         count(stored.head.extent.count)
     }
 
-    /// Replaces the head file of a key.
-    private func write(_ file: HeadFile, _ key: CacheKey) -> Bool {
+    /// Replaces the head file of a key, and returns what tells the new one from others; `nil` if that failed.
+    private func write(_ file: HeadFile, _ key: CacheKey) -> CacheFolder.Status.Identity? {
         let bytes = file.bytes(process: process)
         let temporary = Self.temporaryName()
-        guard bytes.count <= HeadFile.sizeLimit, let new = folder.createFile(temporary) else { return false }
+        guard bytes.count <= HeadFile.sizeLimit, let new = folder.createFile(temporary) else { return nil }
         let name = Self.headName(key)
         front.remove(key)
-        if bytes.withUnsafeBytes({ folder.append($0, to: new) }), folder.renameFile(temporary, to: name) {
+        if bytes.withUnsafeBytes({ folder.append($0, to: new) }), let status = folder.status(of: new),
+            folder.renameFile(temporary, to: name)
+        {
             state.withLock { state in
                 state.unremovable.remove(name)
                 state.known?.insert(name)
             }
-            return true
+            return status.identity
         }
         folder.removeFile(temporary)
-        return false
+        return nil
     }
 
     func update(_ key: CacheKey, _ stored: StoredResponse, _ head: StoredHead, _ ticket: ExchangeTicket) {
         queue.async {
-            guard !ticket.isVoid, var file = self.read(key).0,
+            let entry = self.current(key)?.0
+            guard !ticket.isVoid, var file = entry?.head ?? self.read(key).0,
                 let index = file.variants.firstIndex(where: { $0.version == stored.version }),
                 !file.variants[index].head.isNewer(than: head)
             else { return }
             file.variants[index].head = self.keepsCookies ? head : head.withoutCookies
-            _ = self.write(file, key)
+            guard let identity = self.write(file, key), let entry else { return }
+            // The next request needs to read neither the head again nor the body.
+            let responses = zip(entry.responses, file.variants).map { response, variant in
+                StoredResponse(head: variant.head, body: response.body, version: variant.version)
+            }
+            self.front.put(key, .init(name: entry.name, file: identity, head: file, responses: responses))
         }
     }
 
@@ -254,7 +268,7 @@ final class DiskStore: ResponseStore {
         let gone = file.variants.filter(isGone)
         file.variants.removeAll(where: isGone)
         // A response that can't be removed alone is removed with the others.
-        if file.variants.isEmpty || !write(file, key) {
+        if file.variants.isEmpty || write(file, key) == nil {
             removeHead(Self.headName(key))
             unlinkBodies(file.variants)
         }

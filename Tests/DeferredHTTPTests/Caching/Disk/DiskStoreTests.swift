@@ -119,6 +119,32 @@ struct DiskStoreTests {
         #expect(try files("b-") == bodies && bodies.count == 1)
     }
 
+    @Test func `a validation of what is in memory reads no file, and neither does the next request`() throws {
+        let reads = Atomic(0)
+        let path = path
+        let storage = Cache.Storage { now in
+            DiskStore.opened(path, capacity: 1 << 20, now: now) { call in
+                if call == .open || call == .read { reads.add(1, ordering: .relaxed) }
+                return true
+            }
+        }
+        let stub = StubLoader(answer, .response(.notModified, headers: ["Cache-Control": "max-age=99", "A": "2"]))
+        let chain = clock.cache(storage) --> stub
+        store(chain)
+        #expect(chain.load(.cacheable()).textLater == "one")
+        let before = reads.load(ordering: .relaxed)
+        clock.advance(by: 10)
+        let response = chain.load(.cacheable()).responseLater
+        #expect(response?.text == "one" && response?.source == .validated(age: .zero))
+        clock.advance(by: 10)
+        let later = chain.load(.cacheable()).responseLater
+        #expect(later?.text == "one" && later?.headers["A"] == "2" && stub.requests.count == 2)
+        #expect(reads.load(ordering: .relaxed) == before)
+        // And another process has the same.
+        let other = (cache() --> stub).load(.cacheable()).responseLater
+        #expect(other?.text == "one" && other?.headers["A"] == "2" && stub.requests.count == 2)
+    }
+
     @Test func `a new response replaces the old one and its body`() throws {
         let stub = StubLoader(answer, .response(headers: ["Cache-Control": "max-age=10"], body: "two"))
         let chain = cache() --> stub
@@ -211,8 +237,9 @@ struct DiskStoreTests {
         let response = StoredResponse(head: head, body: BodyBytes(Data(count: 3_000)), version: 1)
         let keys = try (0..<30).map { try #require(CacheKey(.cacheable(.get, "/\($0)"))) }
         let file = CacheFolder.Status.Identity(number: 1, size: 1, changed: 1)
+        let contents = HeadFile(key: "", variants: [])
         for key in keys {
-            front.put(key, .init(name: "h-", file: file, responses: [response]))
+            front.put(key, .init(name: "h-", file: file, head: contents, responses: [response]))
             _ = front.find(keys[0])
         }
         let kept = keys.indices.filter { front.find(keys[$0]) != nil }

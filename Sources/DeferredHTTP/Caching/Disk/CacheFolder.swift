@@ -47,6 +47,9 @@ final class CacheFolder: Sendable {
         fileprivate let descriptor: Int32
         fileprivate init(_ descriptor: Int32) { self.descriptor = descriptor }
         deinit { _ = close(descriptor) }
+
+        /// Makes an empty file share the bytes of this one, where the file system can.
+        func clone(to other: Int32) -> Bool { FileClone.clone(descriptor, to: other) }
     }
 
     /// Opens a regular file of this user.

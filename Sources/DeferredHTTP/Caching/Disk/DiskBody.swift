@@ -74,6 +74,9 @@ final class DiskBody: StoredBody {
     }
 
     /// Writes all bytes into a new file next to the destination, which it then replaces.
+    ///
+    /// Where the file system can, the new file shares the blocks on disk of the stored one. They are read nevertheless,
+    /// since only what is checked is delivered.
     private func copy(to file: URL) -> CopyEnd {
         let temporary = file.deletingLastPathComponent()
             .appending(path: ".\(file.lastPathComponent).\(UInt64.random(in: 0 ... .max))")
@@ -81,9 +84,10 @@ final class DiskBody: StoredBody {
             let handle = try? FileHandle(forWritingTo: temporary)
         else { return .unwritable }
         var end = CopyEnd.copied
+        let isCloned = count > Self.blockSize && open()?.clone(to: handle.fileDescriptor) == true
         for start in stride(from: 0, to: count, by: Int64.Stride(Self.blockSize * 16)) where end == .copied {
             if let piece = bytes(start..<min(start + Self.blockSize * 16, count)) {
-                if (try? handle.write(contentsOf: piece)) == nil { end = .unwritable }
+                if !isCloned, (try? handle.write(contentsOf: piece)) == nil { end = .unwritable }
             } else {
                 end = .damaged
             }

@@ -92,6 +92,22 @@ struct DiskStoreTests {
         try await eventually { weakStore() }
     }
 
+    @Test func `a request ends although the folder can't be listed yet`() {
+        let gate = DispatchSemaphore(value: 0)
+        defer { gate.signal() }
+        let path = path
+        let storage = Cache.Storage { now in
+            DiskStore.opened(path, capacity: 1 << 20, now: now) { call in
+                if call == .list { gate.wait() }
+                return true
+            }
+        }
+        let stub = StubLoader(answer)
+        let chain = clock.cache(storage) --> stub
+        #expect(store(chain) == "one")
+        #expect(chain.load(.cacheable()).textLater == "one" && stub.requests.count == 1)
+    }
+
     @Test func `when the cache is flushed, what was read to its end is on disk`() async throws {
         let stub = StubLoader(answer)
         for number in 0..<50 {
@@ -143,6 +159,21 @@ struct DiskStoreTests {
         // And another process has the same.
         let other = (cache() --> stub).load(.cacheable()).responseLater
         #expect(other?.text == "one" && other?.headers["A"] == "2" && stub.requests.count == 2)
+    }
+
+    @Test func `a body that is damaged in its midst leaves no file`() throws {
+        let stub = StubLoader(.response(headers: ["Cache-Control": "max-age=10"], data: Data(count: 300_000)))
+        store(cache(capacity: 10 << 20) --> stub)
+        let body = try #require(files("b-").first)
+        let handle = try FileHandle(forWritingTo: URL(filePath: path + "/" + body))
+        try handle.seek(toOffset: 150_000)
+        try handle.write(contentsOf: Data([1]))
+        try handle.close()
+        var request = HTTPRequest.cacheable().with(.onlyCached)
+        request.delivery = .file(folder.file)
+        let cache = cache(capacity: 10 << 20)
+        #expect((cache --> stub).load(request).statusLater == 504 && cache.statistics.damaged == 1)
+        #expect(try folder.contents() == ["cache"])
     }
 
     @Test func `a new response replaces the old one and its body`() throws {

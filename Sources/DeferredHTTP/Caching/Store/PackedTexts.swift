@@ -27,19 +27,25 @@ struct PackedTexts {
     }()
 
     private static let numbers = Dictionary(uniqueKeysWithValues: commonTexts.enumerated().map { ($1, $0) })
+
+    /// Texts of other bytes may be equal too: U+037E is the same as a semicolon.
+    private static func number(of text: String) -> Int? {
+        numbers[text].flatMap { commonTexts[$0].utf8.count == text.utf8.count ? $0 : nil }
+    }
+
     /// From here on, the first byte is no length, but this plus the number of a common text.
     private static let commonStart = 128
     private static let isLong = 255
 
     /// The number of bytes that a text takes.
     static func size(of text: String) -> Int {
-        if numbers[text] != nil { return 1 }
+        if number(of: text) != nil { return 1 }
         let count = text.utf8.count
         return count < commonStart ? count + 1 : count + 5
     }
 
     mutating func append(_ text: String) {
-        if let number = Self.numbers[text] { return append(byte: Self.commonStart + number) }
+        if let number = Self.number(of: text) { return append(byte: Self.commonStart + number) }
         var text = text
         text.withUTF8 { bytes in
             if bytes.count < Self.commonStart {

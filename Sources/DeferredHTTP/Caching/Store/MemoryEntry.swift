@@ -21,8 +21,6 @@ struct MemoryEntry: @unchecked Sendable {
 
     /// The memory of an entry besides its body and its texts: of the object, the body's own one, and the place in a table.
     private static let overhead = 350
-    /// A larger body has its place in memory to itself: what it might waste is little beside it.
-    private static let copyLimit = 1 << 16
 
     init(_ key: CacheKey, _ head: StoredHead, _ body: Data) {
         let (parts, headers) = (key.parts, head.headers)
@@ -36,8 +34,7 @@ struct MemoryEntry: @unchecked Sendable {
                 fieldSize: UInt32(fieldSize),
                 keySize: UInt16(clamping: keySize),
                 keyNumber: parts.number,
-                // What has grown piece by piece may take a quarter more than it needs.
-                body: body.count > Self.copyLimit ? body : body.withUnsafeBytes { Data($0) }
+                body: body
             )
         }
         buffer.withUnsafeMutablePointerToElements { start in

@@ -6,6 +6,9 @@ final class MemoryStore: ResponseStore {
     /// More than that many variants of a resource are hardly asked for again.
     static let variantLimit = 8
 
+    /// A larger body is not copied to save memory.
+    private static let copyLimit = 1 << 16
+
     /// The time by which the staleness of what is to be evicted is found.
     private let now: @Sendable () -> CacheInstant
 
@@ -49,7 +52,8 @@ final class MemoryStore: ResponseStore {
     }
 
     func put(_ key: CacheKey, _ head: StoredHead, _ body: Data, _ ticket: ExchangeTicket) {
-        let entry = MemoryEntry(key, head, body)
+        // What has grown piece by piece may take a quarter more than it needs.
+        let entry = MemoryEntry(key, head, body.count > Self.copyLimit ? body : body.withUnsafeBytes { Data($0) })
         guard entry.size <= bodyLimit else { return remove(key, head.variant) }
         let now = now()
         let gone = state.withLock { state -> [MemoryEntry] in

@@ -84,9 +84,9 @@ public struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
 extension HTTPHeaders.Field: Hashable {
     func isNamed(_ other: String) -> Bool { HTTPToken.areEqualWithoutCase(name, other) }
 
-    /// Compares the names without regard to case.
+    /// Compares the names without regard to case, and the bytes of the values.
     public static func == (one: Self, other: Self) -> Bool {
-        one.value == other.value && one.isNamed(other.name)
+        one.value.hasBytes(of: other.value) && one.isNamed(other.name)
     }
 
     /// Hashes the name without regard to case.

@@ -48,7 +48,8 @@ struct HTTPRequestOptions: Sendable {
         var result: [ObjectIdentifier: AnyHashable] = [:]
         for (option, value) in values {
             guard let value = value as? any Hashable else { return nil }
-            result[option] = AnyHashable(value)
+            // Texts are compared by their bytes.
+            result[option] = (value as? String).map { AnyHashable(Array($0.utf8)) } ?? AnyHashable(value)
         }
         return result
     }

@@ -137,6 +137,9 @@ final class HTTPExecution: HTTPPart, @unchecked Sendable {
         }
     }
 
+    /// The reporter of a whole execution's progress, if there has been a report.
+    var existingReporter: ProgressReporter? { state.withLock { $0.extras?.reporter } }
+
     /// The result, if nobody has asked for its future, which is not made for this.
     var unobservedResult: HTTPResult? { isComplete ? state.withLock { $0.result } : nil }
 

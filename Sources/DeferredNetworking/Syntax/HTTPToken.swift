@@ -8,7 +8,7 @@ package enum HTTPToken {
     /// Returns whether two field names differ at most in case.
     package static func areEqualWithoutCase(_ one: String, _ other: String) -> Bool {
         guard one.utf8.count == other.utf8.count else { return false }
-        if one == other { return true }
+        if one.hasBytes(of: other) { return true }
         var rest = other.utf8.makeIterator()
         for byte in one.utf8 {
             guard let next = rest.next(), lowercased(byte) == lowercased(next) else { return false }
@@ -47,4 +47,12 @@ package enum HTTPMethods {
 
     /// The methods for which sending a request repeatedly has the same effect as sending it once.
     package static let idempotent: Set = safe.union(["PUT", "DELETE"])
+}
+
+extension String {
+    /// Returns whether the bytes are the same.
+    ///
+    /// `==` also finds those texts equal that Unicode does, such as the two forms of "é": servers don't, and neither is
+    /// one user the other.
+    package func hasBytes(of other: String) -> Bool { self == other && utf8.elementsEqual(other.utf8) }
 }

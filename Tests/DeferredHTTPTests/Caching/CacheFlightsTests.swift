@@ -81,6 +81,12 @@ struct CacheFlightsTests {
         chain.load(.cacheable().with(.reload))
         chain.load(.cacheable().inPartition("a"))
         #expect(stub.requests.count == 5)
+        // Texts that only look the same are others.
+        for name in ["\u{e9}", "e\u{301}"] {
+            chain.load(.cacheable().inPartition(name))
+            chain.load(.cacheable(.get, "/", ["Authorization": "Bearer \(name)"]))
+        }
+        #expect(stub.requests.count == 9)
     }
 
     @Test func `a failure is shared`() {

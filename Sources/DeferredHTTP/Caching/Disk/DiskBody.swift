@@ -18,7 +18,11 @@ final class DiskBody: StoredBody {
         var file: CacheFolder.File?
         /// All bytes of a body that is one block, instead: many may be kept.
         var bytes: Data?
+        var hasVanished = false
     }
+
+    /// True if the file was not there when it was to be read: another process may have removed it, or this one.
+    var hasVanished: Bool { file.withLock { $0.hasVanished } }
 
     init(_ folder: CacheFolder, _ queue: DispatchQueue, _ version: UInt64, _ count: Int64, _ checksums: [UInt64]) {
         (self.folder, self.queue, self.count, self.checksums) = (folder, queue, count, checksums)
@@ -29,7 +33,11 @@ final class DiskBody: StoredBody {
     @discardableResult
     func open() -> CacheFolder.File? {
         if let file = file.withLock({ $0.file }) { return file }
-        guard let opened = folder.openFile(name), folder.status(of: opened)?.size == count else { return nil }
+        guard let opened = folder.openFile(name) else {
+            file.withLock { $0.hasVanished = true }
+            return nil
+        }
+        guard folder.status(of: opened)?.size == count else { return nil }
         file.withLock { $0.file = opened }
         return opened
     }

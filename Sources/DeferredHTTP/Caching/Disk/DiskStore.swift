@@ -126,9 +126,13 @@ final class DiskStore: ResponseStore {
     private func found(_ key: CacheKey) -> [StoredResponse] {
         let (head, file) = read(key)
         guard let head, let file else { return [] }
-        if let status = folder.status(of: file), isToTouch(status) { folder.touch(file) }
+        var status = folder.status(of: file)
+        if let old = status, isToTouch(old) {
+            folder.touch(file)
+            status = folder.status(of: file)
+        }
         let responses = head.variants.map { response($0) }
-        if let status = folder.status(of: file) {
+        if let status {
             let name = Self.headName(key)
             front.put(key, .init(name: name, file: status.identity, head: head, responses: responses))
         }
@@ -281,7 +285,8 @@ final class DiskStore: ResponseStore {
     }
 
     func removeDamaged(_ key: CacheKey, _ stored: StoredResponse) {
-        state.withLock { $0.counts.damaged += 1 }
+        // A response that is removed while it is found has no damage.
+        if (stored.body as? DiskBody)?.hasVanished != true { state.withLock { $0.counts.damaged += 1 } }
         remove(key, stored)
     }
 

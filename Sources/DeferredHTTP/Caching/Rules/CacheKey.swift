@@ -41,7 +41,12 @@ struct CacheKey: Hashable, Sendable {
 
     /// Returns whether the URL has the origin of another one, in the same partition.
     func hasOrigin(of other: CacheKey) -> Bool {
-        host == other.host && port == other.port && isSecure == other.isSecure && partition == other.partition
+        host == other.host && port == other.port && isSecure == other.isSecure && isInPartition(of: other)
+    }
+
+    private func isInPartition(of other: CacheKey) -> Bool {
+        guard let partition, let otherPartition = other.partition else { return partition == other.partition }
+        return partition.hasBytes(of: otherPartition)
     }
 
     static func == (one: CacheKey, other: CacheKey) -> Bool {

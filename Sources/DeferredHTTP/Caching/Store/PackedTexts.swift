@@ -1,3 +1,4 @@
+internal import DeferredNetworking
 internal import Foundation
 
 /// A position in texts that stand one after the other in memory.
@@ -30,7 +31,7 @@ struct PackedTexts {
 
     /// Texts of other bytes may be equal too: U+037E is the same as a semicolon.
     private static func number(of text: String) -> Int? {
-        numbers[text].flatMap { commonTexts[$0].utf8.count == text.utf8.count ? $0 : nil }
+        numbers[text].flatMap { commonTexts[$0].hasBytes(of: text) ? $0 : nil }
     }
 
     /// From here on, the first byte is no length, but this plus the number of a common text.
@@ -95,7 +96,7 @@ struct PackedTexts {
     mutating func nextIs(_ text: String) -> Bool {
         switch next() {
         case .common(let number):
-            return Self.commonTexts[number] == text
+            return Self.commonTexts[number].hasBytes(of: text)
         case .bytes(let bytes):
             guard bytes.count == text.utf8.count else { return false }
             guard let start = bytes.baseAddress, !bytes.isEmpty else { return true }

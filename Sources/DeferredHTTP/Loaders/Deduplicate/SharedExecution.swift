@@ -38,6 +38,12 @@ final class SharedExecution: HTTPPart, @unchecked Sendable {
         }
     }
 
+    /// Passes on to a task that has joined what was reported before.
+    func catchUp(_ consumer: HTTPTask) {
+        guard let reporter = execution?.existingReporter else { return }
+        consumer.report(completed: reporter.completed, of: reporter.total)
+    }
+
     /// Lets go of a task that was cancelled or completed.
     func cancel(for consumer: HTTPExecution) {
         // A response that has arrived counts, although the tasks may not have it yet.

@@ -39,7 +39,11 @@ final class SharedExecutions: Sendable {
     func join(_ key: DeduplicationKey, _ consumer: HTTPTask) -> HTTPTask? {
         let (shared, isNew) = state.withLock { $0.join(key, consumer, in: self) }
         if !consumer.execution.adopt(shared) { shared.cancel(for: consumer.execution) }
-        return isNew ? shared.execution.map { HTTPTask($0, isLoaders: true) } : nil
+        guard isNew else {
+            shared.catchUp(consumer)
+            return nil
+        }
+        return shared.execution.map { HTTPTask($0, isLoaders: true) }
     }
 
     /// Returns the tasks that get the result of an execution.

@@ -24,7 +24,7 @@ struct CacheKeyTests {
             key("http://host/a"), key("https://host/a"), key("http://host:81/a"), key("http://host/A"),
             key("http://host/a?"), key("http://host/a?user=alice"), key("http://host/a?user=bob"),
             key("http://host/%61"), key("http://other/a"), key("http://host/a", "p"), key("http://host/a", ""),
-            key("http://host/a", "q"),
+            key("http://host/a", "q"), key("http://host/a", "\u{e9}"), key("http://host/a", "e\u{301}"),
         ]
         #expect(keys.allSatisfy { $0 != nil } && Set(keys).count == keys.count)
     }

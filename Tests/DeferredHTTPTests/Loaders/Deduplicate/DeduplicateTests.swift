@@ -97,6 +97,20 @@ struct DeduplicateTests {
         let progress = (0..<2).map { _ in chain.load(.example).task.progress }
         stub.tasksInFlight[0].report(completed: 1, of: 2)
         #expect(progress.allSatisfy { abs($0.fractionCompleted - 0.5) < 1e-6 })
+        let late = chain.load(.example).task.progress
+        #expect(abs(late.fractionCompleted - 0.5) < 1e-6, "what was reported before counts for one that joins")
+    }
+
+    @Test func `texts are compared by their bytes: one user is not the other`() {
+        let stub = StubLoader()
+        let chain = Deduplicate() --> stub
+        for name in ["\u{e9}", "e\u{301}"] {
+            var (header, partition) = (HTTPRequest.example, HTTPRequest.example)
+            header.headers["Authorization"] = "Bearer \(name)"
+            partition.cachePartition = name
+            for request in [header, partition] { chain.load(request) }
+        }
+        #expect(stub.requests.count == 4)
     }
 
     @Test func `after the end nothing is kept`() {

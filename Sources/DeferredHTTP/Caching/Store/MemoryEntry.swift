@@ -100,6 +100,8 @@ struct MemoryEntry: @unchecked Sendable {
 
     /// The head of an entry, whose fields are unpacked when they are asked for; and the body, since one object takes less
     /// time than two.
+    ///
+    /// SAFETY: reads only those parts of the entry that never change.
     private final class Parts: StoredHead, MemoryBody, @unchecked Sendable {
         private let entry: MemoryEntry
         var bytes: Data { entry.body }

@@ -26,7 +26,7 @@ final class DiskBody: StoredBody {
 
     init(_ folder: CacheFolder, _ queue: DispatchQueue, _ version: UInt64, _ count: Int64, _ checksums: [UInt64]) {
         (self.folder, self.queue, self.count, self.checksums) = (folder, queue, count, checksums)
-        name = HeadFile.bodyName(version)
+        name = CacheFileName.body(version)
     }
 
     /// Opens the file; returns nil if it has vanished.

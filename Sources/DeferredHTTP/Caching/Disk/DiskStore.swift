@@ -11,13 +11,12 @@ internal import Foundation
 final class DiskStore: ResponseStore {
     let salt: [UInt8]
     let isBlocking = true
-    private let capacity: Int64
     private let keepsCookies: Bool
     private let folder: CacheFolder
+    private let space: DiskSpace
     /// Orders all that is read and written of heads.
     private let queue = DispatchQueue(label: "deferred.cache.heads", qos: .userInitiated)
     private let bodies = DispatchQueue(label: "deferred.cache.bodies", qos: .userInitiated, attributes: .concurrent)
-    private let housekeeping = DispatchQueue(label: "deferred.cache.housekeeping", qos: .utility)
     private let now: @Sendable () -> CacheInstant
     private let front = DiskFront(capacity: 4 << 20)
     /// Distinguishes this object's steady clock from those of other processes and objects.
@@ -25,10 +24,8 @@ final class DiskStore: ResponseStore {
     private let state = Lock(State())
 
     private struct State: Sendable {
-        var counts = StoreCounts()
-        /// False until the folder was looked through.
-        var isCounted = false
-        var isEvicting = false
+        var storedCount = 0
+        var damagedCount = 0
         /// The heads that were to be removed, and could not be, as on a disk that has become read-only.
         var unremovable: Set<String> = []
         /// The heads that were written since all were to be removed, and could not be found; `nil` if that has not
@@ -49,12 +46,9 @@ final class DiskStore: ResponseStore {
         gate: (@Sendable (CacheFolder.Call) -> Bool)? = nil
     ) {
         guard let folder = CacheFolder(path, gate: gate), let salt = Self.salt(of: folder) else { return nil }
-        (self.folder, self.salt, self.capacity, self.now) = (folder, salt, max(0, capacity), now)
-        self.keepsCookies = keepsCookies
-        housekeeping.async { [weak self] in
-            guard let bytes = Self.countBytes(in: folder, while: { self != nil }) else { return }
-            self?.counted(bytes)
-        }
+        (self.folder, self.salt, self.keepsCookies, self.now) = (folder, salt, keepsCookies, now)
+        space = DiskSpace(folder, capacity: max(0, capacity), process: process, now: now)
+        space.beginCounting()
     }
 
     /// Returns the store of a folder, or one that stores nothing if the folder can't be used.
@@ -69,9 +63,13 @@ final class DiskStore: ResponseStore {
             ?? MemoryStore(capacity: 0, now: now) as any ResponseStore
     }
 
-    var bodyLimit: Int64 { capacity / 8 }
+    var bodyLimit: Int64 { space.capacity / 8 }
 
-    var counts: StoreCounts { state.withLock { $0.counts } }
+    var counts: StoreCounts {
+        var counts = space.counts
+        (counts.stored, counts.damaged) = state.withLock { ($0.storedCount, $0.damagedCount) }
+        return counts
+    }
 
     /// Returns the salt of the folder, which the first process makes.
     private static func salt(of folder: CacheFolder) -> [UInt8]? {
@@ -80,7 +78,7 @@ final class DiskStore: ResponseStore {
         }
         if let salt = stored(), salt.count == 16 { return salt }
         let salt = (0..<16).map { _ in UInt8.random(in: 0...255) }
-        let temporary = temporaryName()
+        let temporary = CacheFileName.temporary()
         guard let file = folder.createFile(temporary) else { return nil }
         defer { folder.removeFile(temporary) }
         guard salt.withUnsafeBytes({ folder.append($0, to: file) }) else { return nil }
@@ -88,12 +86,6 @@ final class DiskStore: ResponseStore {
         // Another process was faster, or the salt is damaged.
         if let salt = stored(), salt.count == 16 { return salt }
         return folder.renameFile(temporary, to: "salt") ? salt : nil
-    }
-
-    private static func temporaryName() -> String { "t-" + String(UInt64.random(in: 0 ... .max), radix: 16) }
-
-    private static func headName(_ key: CacheKey) -> String {
-        "h-" + SHA256.text(Array(key.text.utf8)).prefix(32)
     }
 
     // MARK: - Reading
@@ -133,7 +125,7 @@ final class DiskStore: ResponseStore {
         }
         let responses = head.variants.map { response($0) }
         if let status {
-            let name = Self.headName(key)
+            let name = CacheFileName.head(of: key)
             front.put(key, .init(name: name, file: status.identity, head: head, responses: responses))
         }
         return responses
@@ -148,13 +140,13 @@ final class DiskStore: ResponseStore {
     }
 
     private func read(_ key: CacheKey) -> (HeadFile?, CacheFolder.File?) {
-        let name = Self.headName(key)
+        let name = CacheFileName.head(of: key)
         guard state.withLock({ $0.isReadable(name) }), let file = folder.openFile(name) else { return (nil, nil) }
         guard let bytes = folder.contents(of: file, upTo: HeadFile.sizeLimit),
             let head = HeadFile(bytes, process: process), head.key == key.text
         else {
             folder.removeFile(name)
-            state.withLock { $0.counts.damaged += 1 }
+            state.withLock { $0.damagedCount += 1 }
             return (nil, nil)
         }
         return (head, file)
@@ -206,16 +198,16 @@ final class DiskStore: ResponseStore {
         if file.variants.count > MemoryStore.variantLimit { gone.append(file.variants.removeFirst()) }
         guard write(file, key) != nil else { return unlinkBodies([stored]) }
         unlinkBodies(gone)
-        state.withLock { $0.counts.stored += 1 }
-        count(stored.head.extent.count)
+        state.withLock { $0.storedCount += 1 }
+        space.add(stored.head.extent.count)
     }
 
     /// Replaces the head file of a key, and returns what tells the new one from others; `nil` if that failed.
     private func write(_ file: HeadFile, _ key: CacheKey) -> CacheFolder.Status.Identity? {
         let bytes = file.bytes(process: process)
-        let temporary = Self.temporaryName()
+        let temporary = CacheFileName.temporary()
         guard bytes.count <= HeadFile.sizeLimit, let new = folder.createFile(temporary) else { return nil }
-        let name = Self.headName(key)
+        let name = CacheFileName.head(of: key)
         front.remove(key)
         if bytes.withUnsafeBytes({ folder.append($0, to: new) }), let status = folder.status(of: new),
             folder.renameFile(temporary, to: name)
@@ -253,8 +245,8 @@ final class DiskStore: ResponseStore {
 
     private func unlinkBodies(_ gone: [HeadFile.Stored]) {
         for stored in gone where stored.head.extent.count > 0 {
-            folder.removeFile(HeadFile.bodyName(stored.version))
-            count(-stored.head.extent.count)
+            folder.removeFile(CacheFileName.body(stored.version))
+            space.remove(stored.head.extent.count)
         }
     }
 
@@ -273,7 +265,7 @@ final class DiskStore: ResponseStore {
         file.variants.removeAll(where: isGone)
         // A response that can't be removed alone is removed with the others.
         if file.variants.isEmpty || write(file, key) == nil {
-            removeHead(Self.headName(key))
+            removeHead(CacheFileName.head(of: key))
             unlinkBodies(file.variants)
         }
         unlinkBodies(gone)
@@ -286,7 +278,7 @@ final class DiskStore: ResponseStore {
 
     func removeDamaged(_ key: CacheKey, _ stored: StoredResponse) {
         // A response that is removed while it is found has no damage.
-        if (stored.body as? DiskBody)?.hasVanished != true { state.withLock { $0.counts.damaged += 1 } }
+        if (stored.body as? DiskBody)?.hasVanished != true { state.withLock { $0.damagedCount += 1 } }
         remove(key, stored)
     }
 
@@ -294,85 +286,16 @@ final class DiskStore: ResponseStore {
         queue.async {
             self.front.removeAll()
             let isWhole = self.folder.forEachName { name in
-                if name.hasPrefix("h-") {
-                    self.removeHead(name)
-                } else if Self.isOurs(name) {
-                    self.folder.removeFile(name)
+                switch CacheFileName.kind(of: name) {
+                case .head: self.removeHead(name)
+                case .body, .temporary: self.folder.removeFile(name)
+                case nil: break
                 }
             }
-            self.state.withLock { state in
-                state.counts.bytes = 0
-                state.known = isWhole ? nil : []
-            }
+            self.state.withLock { $0.known = isWhole ? nil : [] }
+            self.space.clear()
             body()
         }
-    }
-
-    private static func isOurs(_ name: String) -> Bool {
-        name.hasPrefix("h-") || name.hasPrefix("b-") || name.hasPrefix("t-")
-    }
-
-    // MARK: - Housekeeping
-
-    /// The number of files after which the counting of a folder lets others go first.
-    private static let countingStep = 64
-
-    /// Returns the bytes of all files; `nil` if nobody needs them any more.
-    ///
-    /// A large folder takes seconds, most of them pauses: without these, the first requests would wait for a processor
-    /// where there are few.
-    private static func countBytes(in folder: CacheFolder, while isNeeded: () -> Bool) -> Int64? {
-        var (bytes, count, goesOn): (Int64, Int, Bool) = (0, 0, true)
-        folder.forEachName { name in
-            guard goesOn, isOurs(name) else { return }
-            bytes += folder.status(of: name)?.allocated ?? 0
-            count += 1
-            guard count.isMultiple(of: countingStep) else { return }
-            usleep(1_000)
-            goesOn = isNeeded()
-        }
-        return goesOn ? bytes : nil
-    }
-
-    private func counted(_ bytes: Int64) {
-        state.withLock { state in
-            state.counts.bytes += bytes
-            state.isCounted = true
-        }
-        count(0)
-    }
-
-    /// Adds the bytes of a body, rounded up to blocks of a disk, and those of its head.
-    private func count(_ bytes: Int64) {
-        let isFull = state.withLock { state in
-            let size = (abs(bytes) + 4_095) / 4_096 * 4_096 + 4_096
-            if bytes > 0 { state.counts.bytes += size } else if bytes < 0 { state.counts.bytes -= size }
-            state.counts.bytes = max(0, state.counts.bytes)
-            guard state.isCounted, state.counts.bytes > capacity, !state.isEvicting else { return false }
-            state.isEvicting = true
-            return true
-        }
-        if isFull { housekeeping.async { self.evict() } }
-    }
-
-    /// Removes responses until nine tenths of the capacity are left: in one process at a time.
-    private func evict() {
-        var result = (bytes: Int64?.none, count: 0)
-        let before = state.withLock { $0.counts.bytes }
-        folder.withLock {
-            let eviction = Eviction(folder, now: now(), process: process)
-            result = (eviction.remove(downTo: capacity / 10 * 9), eviction.removedCount)
-        }
-        let isChanged = state.withLock { state in
-            state.isEvicting = false
-            state.counts.evicted += result.count
-            guard let bytes = result.bytes else { return false }
-            // What was stored meanwhile may have been seen or not.
-            let stored = max(0, state.counts.bytes - before)
-            state.counts.bytes = bytes + stored
-            return stored > 0
-        }
-        if isChanged { count(0) }
     }
 }
 

@@ -20,7 +20,7 @@ final class DiskWriter: BodyWriter {
     /// - Parameter store: Commits the response.
     init?(_ folder: CacheFolder, limit: Int64, _ store: @escaping @Sendable (StoredHead, DiskWriter) -> Void) {
         version = .random(in: 1 ... .max)
-        guard let file = folder.createFile(HeadFile.bodyName(version)) else { return nil }
+        guard let file = folder.createFile(CacheFileName.body(version)) else { return nil }
         (self.folder, self.file, self.limit, self.store) = (folder, file, limit, store)
     }
 
@@ -64,6 +64,6 @@ final class DiskWriter: BodyWriter {
             state.isDiscarded = true
             state.block = Data()
         }
-        folder.removeFile(HeadFile.bodyName(version))
+        folder.removeFile(CacheFileName.body(version))
     }
 }

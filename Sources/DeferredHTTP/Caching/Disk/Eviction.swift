@@ -30,10 +30,10 @@ final class Eviction {
         var heads: [String] = []
         var others: [String: CacheFolder.Status] = [:]
         let isWhole = folder.forEachName { name in
-            if name.hasPrefix("h-") {
-                heads.append(name)
-            } else if name.hasPrefix("b-") || name.hasPrefix("t-") {
-                others[name] = folder.status(of: name)
+            switch CacheFileName.kind(of: name) {
+            case .head: heads.append(name)
+            case .body, .temporary: others[name] = folder.status(of: name)
+            case nil: break
             }
         }
         guard isWhole else { return nil }
@@ -67,7 +67,7 @@ final class Eviction {
             return nil
         }
         var size = status.allocated
-        let bodies = head.variants.map { HeadFile.bodyName($0.version) }
+        let bodies = head.variants.map { CacheFileName.body($0.version) }
         for body in bodies { size += others.removeValue(forKey: body)?.allocated ?? 0 }
         let isUseless = head.variants.allSatisfy { $0.head.conditions.isEmpty && $0.head.staleness(at: now) >= 0 }
         return Candidate(name: name, bodies: bodies, size: size, isUseless: isUseless, lastUse: status.changed)

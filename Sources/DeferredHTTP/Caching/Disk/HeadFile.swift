@@ -22,8 +22,6 @@ struct HeadFile: Sendable {
     let key: String
     var variants: [Stored]
 
-    static func bodyName(_ version: UInt64) -> String { "b-" + String(version, radix: 16) }
-
     // MARK: Writing
 
     /// - Parameter process: Identifies the process, whose steady clock nobody else can read.

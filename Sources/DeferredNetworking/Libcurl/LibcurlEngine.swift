@@ -93,6 +93,12 @@ package final class LibcurlEngine: Engine {
         return reason.map { String(cString: $0) } ?? "libcurl.so.4 can't be opened"
     }
 
+    /// The version of libcurl as a number, such as 0x075801; 0 if it is not available.
+    static var versionNumber: UInt32 {
+        var reason: UnsafePointer<CChar>?
+        return libcurl_load(&reason)
+    }
+
     /// The version of libcurl, which must be available.
     static var version: String { String(cString: libcurl_version()) }
 

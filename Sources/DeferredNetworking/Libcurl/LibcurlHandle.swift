@@ -3,9 +3,13 @@ import CLibcurl
 import Foundation
 import FoundationNetworking
 
-/// An easy handle of libcurl, reused for consecutive requests. Connections belong to the worker's multi handle, not to
-/// it.
+/// An easy handle of libcurl, reused for consecutive requests where that is safe. Connections belong to the worker's multi
+/// handle, not to it.
 final class LibcurlHandle {
+    /// False for libcurl 7.83 to 8.1, in which a handle keeps a pointer to the last field of a response that is gone: a
+    /// server whose next response begins with a continued line makes libcurl write there (curl's issue 11101).
+    static let isReusable = !(0x07_53_00..<0x08_02_00).contains(LibcurlEngine.versionNumber)
+
     private static let errorSize = 256
 
     /// A small buffer costs most of the throughput of large bodies.

@@ -55,8 +55,7 @@ struct LibcurlOptions: Sendable {
 
     /// Refuses authorities in memory if libcurl is too old: it would ignore them, and trust the system's.
     private static func check(_ tls: URLClient.TLS) throws(URLClientError) {
-        var reason: UnsafePointer<CChar>?
-        guard case .data = tls.authorities, libcurl_load(&reason) < 0x074D00 else { return }
+        guard case .data = tls.authorities, LibcurlEngine.versionNumber < 0x07_4D_00 else { return }
         throw .engineUnavailable(
             reason:
                 "authorities in memory need libcurl 7.77, but this is \(String(cString: libcurl_version())); use a file"

@@ -175,7 +175,7 @@ final class LibcurlPool: @unchecked Sendable {
         let task = exchange.task
         exchanges[task.identifier] = nil
         multi(for: task.kind)?.remove(exchange.handle)
-        if handles.count < Self.mostIdle { handles.append(exchange.handle) }
+        if LibcurlHandle.isReusable, handles.count < Self.mostIdle { handles.append(exchange.handle) }
         leave(task, hadConnected: exchange.hasConnected)
     }
 

@@ -56,6 +56,8 @@ struct FuzzMessage {
         case .whole:
             steps.append(.send(.bytes(bytes)))
         case .drip(let size):
+            // A long message would take longer than the deadline.
+            let size = max(size, bytes.count / 400)
             steps.append(.drip(.bytes(bytes), size: size, every: .milliseconds(1)))
         case .pieces(let sizes):
             var rest = bytes[...]

@@ -38,6 +38,22 @@ struct LibcurlEngineTests {
         }
     }
 
+    @Test func `a response that begins with a continued line continues none of the response before it`() async {
+        await #expect(processExitsWith: .success) {
+            let server = try LoopbackServer { request in
+                request.path == "/odd"
+                    ? .raw("HTTP/1.1 200 OK\r\n continued: line\r\nContent-Length: 1\r\n\r\n1")
+                    : .response(headers: ["X-Last": String(repeating: "x", count: request.path.utf8.count)], body: "1")
+            }
+            let client = Self.client { $0.maximumConnectionsPerHost = 1 }
+            for number in 0..<200 {
+                let path = "/" + String(repeating: "y", count: number)
+                #expect(try await client.begin(server.url(path)).get().0 == Data("1".utf8))
+                _ = await client.begin(server.url("/odd")).ending()
+            }
+        }
+    }
+
     @Test func `a handle sends each request's own fields, whatever the one before it had`() async throws {
         let server = try LoopbackServer { _ in .response(body: "") }
         defer { server.stop() }

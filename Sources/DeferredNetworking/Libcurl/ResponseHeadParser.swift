@@ -45,12 +45,13 @@ struct ResponseHeadParser {
         if case .body = state { true } else { false }
     }
 
-    /// True once a status line with the version 1.0 or 1.1 was received.
-    var isInVersion1: Bool { bytes.starts(with: "HTTP/1.".utf8) }
+    /// True once a status line with the version 1.0 or 1.1 was received. Kept, since it is asked for at each line.
+    private(set) var isInVersion1 = false
 
     /// Starts over with another response, and keeps the memory.
     mutating func reset() {
         state = .statusLine
+        isInVersion1 = false
         bytes.removeAll(keepingCapacity: true)
         ends.removeAll(keepingCapacity: true)
     }
@@ -70,6 +71,7 @@ struct ResponseHeadParser {
         if ends.isEmpty {
             bytes.reserveCapacity(Self.usualSize)
             ends.reserveCapacity(Self.usualLines)
+            isInVersion1 = content.starts(with: "HTTP/1.".utf8)
         }
         bytes.append(contentsOf: content)
         ends.append(bytes.count)

@@ -1,3 +1,5 @@
+import Foundation
+
 /// The grammar of methods and field names: RFC 9110, section 5.6.2.
 package enum HTTPToken {
     /// Returns true if `text` is a token: at least one character, and no delimiters, control or non-ASCII characters.
@@ -54,5 +56,15 @@ extension String {
     ///
     /// `==` also finds those texts equal that Unicode does, such as the two forms of "é": servers don't, and neither is
     /// one user the other.
-    package func hasBytes(of other: String) -> Bool { self == other && utf8.elementsEqual(other.utf8) }
+    package func hasBytes(of other: String) -> Bool {
+        guard utf8.count == other.utf8.count else { return false }
+        var (one, other) = (self, other)
+        // A comparison of the views takes some ten times as many instructions.
+        return one.withUTF8 { one in
+            other.withUTF8 { other in
+                guard let start = one.baseAddress, let otherStart = other.baseAddress else { return true }
+                return memcmp(start, otherStart, one.count) == 0
+            }
+        }
+    }
 }

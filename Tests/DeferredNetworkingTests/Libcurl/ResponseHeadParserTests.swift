@@ -39,6 +39,19 @@ struct ResponseHeadParserTests {
         #expect(throws: ResponseHeadParser.Flaw.self) { try parse("HTTP/1.1 200 OK|\(line)|") }
     }
 
+    @Test func `the version is known from the status line on, and again after an interim head`() throws {
+        var parser = ResponseHeadParser(of: URL(filePath: "/"))
+        var answers = [parser.isInVersion1]
+        for line in ["HTTP/1.1 100 Go on", "", "HTTP/2 200 ", "HTTP/1.1: a field", ""] {
+            _ = try Data("\(line)\r\n".utf8).withUnsafeBytes { try parser.append($0) }
+            answers.append(parser.isInVersion1)
+        }
+        #expect(answers == [false, true, false, false, false, false])
+        parser.reset()
+        _ = try Data("HTTP/1.0 200 OK\r\n".utf8).withUnsafeBytes { try parser.append($0) }
+        #expect(parser.isInVersion1)
+    }
+
     @Test func `interim heads and trailers are passed over`() throws {
         let heads = try parse(
             "HTTP/1.1 103 Hints|Link: a||HTTP/1.1 100 Go on||HTTP/1.1 204 No||X: trailer||HTTP/1.1 200 OK|"

@@ -9,10 +9,11 @@ extension LibcurlTask {
         let onReady: @Sendable () -> Void = { [weak self] in self?.proceed() }
         switch request.body {
         case .file(let file):
+            let length = POSIXFile.lengthOfReadableRegularFile(at: file.path)
             return QueuedUploadSource(
-                length: POSIXFile.lengthOfReadableRegularFile(at: file.path),
+                length: length,
                 reopens: true,
-                open: { StreamReader(FileStream(file), of: url) },
+                open: { StreamReader(FileStream(file, announced: length), of: url) },
                 onReady: onReady
             )
         case .stream(let makeStream, let length):

@@ -51,6 +51,18 @@ struct CacheTests {
         #expect(cache.statistics.validated == 1 && cache.statistics.hits == 1 && cache.statistics.misses == 2)
     }
 
+    @Test func `of several responses that a request may get, the newest counts`() {
+        let stub = StubLoader(
+            .response(headers: ["Cache-Control": "max-age=10", "Vary": "A"], body: "one"),
+            .response(headers: ["Cache-Control": "max-age=10"], body: "two")
+        )
+        let chain = clock.cache() --> stub
+        chain.load(.cacheable(.get, "/", ["A": "1"]))
+        clock.advance(by: 1)
+        #expect(chain.load(.cacheable(.get, "/", ["A": "2"])).textNow == "two")
+        #expect(chain.load(.cacheable(.get, "/", ["A": "1"])).textNow == "two" && stub.requests.count == 2)
+    }
+
     @Test func `a 304 that is about another response has the request sent without conditions`() {
         let stub = StubLoader(
             .response(headers: ["ETag": "\"a\""], body: "one"),

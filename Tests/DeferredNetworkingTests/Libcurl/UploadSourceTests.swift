@@ -39,5 +39,46 @@ struct UploadSourceTests {
         #expect(error.code == .cannotOpenFile && error.failingURL == url)
         #expect((error.userInfo[NSUnderlyingErrorKey] is Reason) == saysWhy)
     }
+
+    /// A stream without end, which counts how often it is read.
+    private final class Endless: InputStream {
+        private let reads: Log<Int>
+        private var isOpen = false
+
+        init(_ reads: Log<Int>) {
+            self.reads = reads
+            super.init(data: Data())
+        }
+
+        override var streamStatus: Status { isOpen ? .open : .notOpen }
+        override func open() { isOpen = true }
+        override func close() {}
+        override func read(_: UnsafeMutablePointer<UInt8>, maxLength: Int) -> Int {
+            reads.add(maxLength)
+            return maxLength
+        }
+    }
+
+    @Test func `no more than two chunks are read ahead, however slowly they are sent`() async throws {
+        let url = try #require(URL(string: "http://host/"))
+        let reads = Log<Int>()
+        let source = QueuedUploadSource(
+            length: nil,
+            reopens: false,
+            open: { StreamReader(Endless(reads), of: url) },
+            onReady: {}
+        )
+        try await eventually { reads.entries.count >= 2 }
+        var (buffer, most) = ([UInt8](repeating: 0, count: 16), 0)
+        // All of this is from the first chunk.
+        for _ in 0..<10_000 {
+            guard case .bytes(16) = buffer.withUnsafeMutableBytes({ source.read(into: $0) }) else {
+                Issue.record("nothing to send")
+                return
+            }
+            most = max(most, reads.entries.count)
+        }
+        #expect(most <= 3)
+    }
 }
 #endif

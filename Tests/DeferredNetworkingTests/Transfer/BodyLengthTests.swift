@@ -20,6 +20,8 @@ struct BodyLengthTests {
             ("GET", 200, ["Content-Length": "5", "Transfer-Encoding": "chunked"], nil),
             ("GET", 200, ["Content-Length": "2, 5"], nil), ("GET", 200, ["Content-Length": "-5"], nil),
             ("GET", 200, ["Content-Length": "99999999999999999999"], nil),
+            ("GET", 206, ["Content-Range": "bytes 5-9/20"], 5), ("GET", 206, [:], nil),
+            ("GET", 200, ["Content-Range": "bytes 5-9/20"], nil),
         ] as [(String, Int, [String: String], Int64?)]
     )
     func `a length is expected if the response declares it`(

@@ -82,6 +82,18 @@ struct TransferAnswersTests {
         #expect(outcome.peek() == .url(.cancelled))
     }
 
+    @Test func `a redirect of another task, or while one is decided about, is answered at once`() {
+        let (first, others) = (Log<URLRequest?>(), Log<URLRequest?>())
+        let transfer = begin(decider: SilentDecider())
+        transfer.receive(.redirect(redirect(to: "/next"), answer: { others.add($0) }), of: 2)
+        #expect(others.entries == [nil])
+        transfer.receive(.redirect(redirect(to: "/next"), answer: { first.add($0) }), of: 1)
+        transfer.receive(.redirect(redirect(to: "/other"), answer: { others.add($0) }), of: 1)
+        #expect(others.entries == [nil, nil] && first.entries.isEmpty)
+        transfer.cancel()
+        #expect(others.entries == [nil, nil] && first.entries == [nil])
+    }
+
     @Test func `a stream that is asked for once more is made once more`() {
         let bodies = Log<Data?>()
         let transfer = begin(.post(url, Data()), body: .stream { InputStream(data: Data("body".utf8)) })

@@ -10,7 +10,7 @@ import FoundationNetworking
 enum MachineEvent: String, CaseIterable, Sendable {
     case start, created, interim, head, bytes, sent, bodyBegan, redirected, redirectedAway, challenged, rewind
     case redirectedHeld, redirectedAwayHeld
-    case succeeded, succeededUnseen, failed, staleHead, staleBytes, staleCompletion, staleRedirect
+    case succeeded, succeededUnseen, failed, staleHead, staleBytes, staleSent, staleCompletion, staleRedirect
     case cancel, abort, invalidated, follow, followInvalid, authenticate, deliver, fail, staleAnswer
 }
 
@@ -86,6 +86,7 @@ struct MachineFixture {
         case .failed: return machine.completed(task: newestTask, response: nil, error: URLError(.timedOut))
         case .staleHead: return machine.received(Self.ok, task: newestTask - 1)
         case .staleBytes: return machine.received(Self.bytes, task: newestTask - 1)
+        case .staleSent: return machine.sent(5, expected: 10, task: newestTask - 1)
         case .staleCompletion: return machine.completed(task: newestTask - 1, response: nil, error: nil)
         case .staleRedirect: return machine.redirected(by: Self.redirect, task: newestTask - 1)
         case .cancel: return machine.cancel()

@@ -54,11 +54,14 @@ extension URLSessionTests {
         @Test func `didSendBodyData, which counts all bytes of the body`() async throws {
             let server = try LoopbackServer { _ in .status(200) }
             defer { server.stop() }
-            let sent = Log<Int64>()
+            let (sent, totals) = (Log<Int64>(), Log<Int64?>())
             let body = Data(count: 300_000)
             _ = try await outcome(of: .post(server.url("/"), body)) { progress in
-                if progress.direction == .sent { sent.add(progress.completed) }
+                guard progress.direction == .sent else { return }
+                sent.add(progress.completed)
+                totals.add(progress.total)
             }.get()
+            #expect(Set(totals.entries) == [300_000])
             #expect(sent.entries.last == 300_000)
             #expect(sent.entries == sent.entries.sorted())
         }

@@ -200,6 +200,22 @@ struct DiskStoreTests {
         #expect(try files("").filter { $0 != "lock" } == ["notes", "salt"])
     }
 
+    @Test func `what was removed no longer counts as stored bytes`() throws {
+        let path = path
+        let storage = Cache.Storage { now in
+            // The folder isn't looked through, so that only what is stored now counts.
+            DiskStore.opened(path, capacity: 1 << 20, now: now) { $0 != .list }
+        }
+        let cache = clock.cache(storage)
+        let chain = cache --> StubLoader { _ in .response(headers: ["Cache-Control": "max-age=10"], body: "one") }
+        for path in ["/a", "/b"] { store(chain, .cacheable(.get, path)) }
+        // A block for the head, and one for the body.
+        #expect(cache.statistics.bytes == 2 * 8_192)
+        cache.remove(try #require(URL(string: "https://example.com/a")))
+        #expect(chain.load(.cacheable(.get, "/a").with(.onlyCached)).statusLater == 504)
+        #expect(cache.statistics.bytes == 8_192)
+    }
+
     @Test func `variants, empty bodies and large ones`() async throws {
         let large = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
         let stub = StubLoader(answering: { request in

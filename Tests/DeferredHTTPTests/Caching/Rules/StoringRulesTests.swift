@@ -204,6 +204,15 @@ struct StoringRulesTests {
         #expect(head.headers["Content-Range"] == nil && head.headers["Content-Length"] == "10")
     }
 
+    @Test func `the head of the whole says nothing about a part`() throws {
+        let part = "206; ETag: \"a\"; Content-Range: bytes 0-3/10"
+        let stored = try #require(RulesTable.stored(part, to: "GET; Range: bytes=0-3"))
+        for tag in ["a", "b"] {
+            let exchange = RulesTable.exchange("HEAD", "200; ETag: \"\(tag)\"", stored: stored)
+            #expect(RulesTable.text(StoringRules.judge(exchange)) == "ignore")
+        }
+    }
+
     // section | Vary | first request | second request | same or other
     @Test(arguments: [
         "4.1 | Foo | Foo: 1 | Foo: 1 | same",

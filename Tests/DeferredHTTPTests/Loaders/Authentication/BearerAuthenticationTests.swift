@@ -128,6 +128,22 @@ struct BearerAuthenticationTests {
         #expect(chain.load(.example).statusNow == .ok && refreshes.entries == [nil])
     }
 
+    @Test func `a request that comes during a reset fetches no token`() {
+        let (stub, refreshes) = (StubLoader(.pending.ignoringCancellation()), Journal<String?>())
+        let bearer = BearerAuthentication(hosts: ["example.com"]) { old in
+            refreshes.add(old)
+            return .success("new")
+        }
+        let chain = bearer --> ResetGuard() --> Autocancel() --> stub
+        var own = HTTPRequest.example
+        own.headers["Authorization"] = "Bearer own"
+        let first = chain.load(own)
+        let (reset, late) = (chain.reset(), chain.load(.example))
+        #expect(!reset.isFilled && late.codeNow == .resetInProgress && refreshes.entries.isEmpty)
+        first.fail(.cancelled)
+        #expect(reset.isFilled)
+    }
+
     @Test func `after the end nothing is kept`() {
         let lifetimes = Lifetimes()
         weak var kept: HTTPTask?

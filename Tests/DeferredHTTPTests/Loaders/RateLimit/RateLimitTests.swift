@@ -152,6 +152,12 @@ struct RateLimitTests {
         #expect(second == 3 && none == nil && machine.waitingCount == 0)
     }
 
+    @Test func `a token that nobody waits for stays in the bucket`() {
+        var machine = RateLimitStateMachine(requestsPerSecond: 1, burst: 1)
+        let (none, passes) = (machine.next(at: .zero), machine.arrived(1, at: .zero))
+        #expect(none == nil && passes)
+    }
+
     @Test func `one timer serves all that wait`() {
         var machine = RateLimitStateMachine(requestsPerSecond: 1, burst: 1)
         let (none, passes) = (machine.startTimer(at: .zero), machine.arrived(1, at: .zero))

@@ -391,7 +391,7 @@ extension StoredHead {
     /// Returns the head of the first bytes of this response; `nil` if the rest of it couldn't be asked for: RFC 9111,
     /// section 3.3.
     func beginning(_ count: Int64) -> StoredHead? {
-        guard status == .ok, extent.count < 0, rangeValidator != nil, headers["Accept-Ranges"] != "none",
+        guard status == .ok, rangeValidator != nil, headers["Accept-Ranges"] != "none",
             let announcedLength, count > 0, count < announcedLength
         else { return nil }
         return with(headers, status: 206).with(extent: .init(first: 0, count: count, total: announcedLength))

@@ -212,6 +212,42 @@ struct CacheStreamTests {
         }
     }
 
+    @Test func `of a rest that was read in part, too, only what is missing is asked for`() async throws {
+        let body = String(repeating: "0123456789", count: 20_000)
+        for cache in caches() {
+            let sources = (Source(), Source())
+            let whole: HTTPHeaders = ["Cache-Control": "max-age=10", "ETag": "\"a\"", "Content-Length": "200000"]
+            let stub = StubLoader(answering: { request in
+                switch request.headers["Range"] {
+                case nil:
+                    return sources.0.answer(whole)
+                case "bytes=70000-":
+                    let headers: HTTPHeaders = ["ETag": "\"a\"", "Content-Range": "bytes 70000-199999/200000"]
+                    return .response(206, headers: headers) { HTTPBodyStream(sources.1.bytes.stream) }
+                case let range:
+                    #expect(range == "bytes=100000-")
+                    let headers: HTTPHeaders = ["ETag": "\"a\"", "Content-Range": "bytes 100000-199999/200000"]
+                    return .response(206, headers: headers, body: String(body.dropFirst(100_000)))
+                }
+            })
+            let chain = cache --> stub
+            sources.0.send(String(body.prefix(70_000)))
+            sources.1.send(String(body.dropFirst(70_000).prefix(30_000)))
+            for count in [70_000, 100_000] {
+                do {
+                    let stream = try #require(try await chain.load(.cacheable().streamed()).get().stream)
+                    var (iterator, read) = (stream.makeAsyncIterator(), 0)
+                    while read < count, let bytes = try await iterator.next() { read += bytes.count }
+                    #expect(read == count)
+                }
+                let range: HTTPHeaders = ["Range": "bytes=\(count - 3)-\(count - 1)"]
+                let part = HTTPRequest.cacheable(.get, "/", range).with(.onlyCached)
+                try await eventually { chain.load(part).textLater == "789" }
+            }
+            #expect(try await chain.load(.cacheable()).get().text == body && stub.requests.count == 3)
+        }
+    }
+
     @Test func `a part of what is there as a whole doesn't take its place`() async throws {
         let body = String(repeating: "0123456789", count: 20_000)
         let headers: HTTPHeaders = ["Cache-Control": "max-age=10", "ETag": "\"a\"", "Content-Length": "200000"]

@@ -223,7 +223,7 @@ extension CacheCore {
         private func keep(_ response: HTTPResponse, _ head: StoredHead) {
             if let stream = response.stream { return keep(response, stream, head) }
             if let file = response.file { return keep(response, file, head) }
-            if let ticket, let head = head.completed(by: response) {
+            if let ticket, let head = head.completed(by: Int64(response.body.count)) {
                 core.store.put(query.key, head, response.body, ticket)
             }
             finish(response)
@@ -365,13 +365,7 @@ extension HTTPResponse {
 }
 
 extension StoredHead {
-    /// Returns the head with the number of bytes that a response has in memory; `nil` if they are not those that it
-    /// announces.
-    fileprivate func completed(by response: HTTPResponse) -> StoredHead? {
-        guard response.stream == nil, response.file == nil else { return nil }
-        return completed(by: Int64(response.body.count))
-    }
-
+    /// Returns the head with the number of bytes that have arrived; `nil` if they are not those that it announces.
     func completed(by count: Int64) -> StoredHead? {
         if extent.count >= 0 { return extent.count == count ? self : nil }
         // The length of a body that had a coding is that of the encoded one.

@@ -64,7 +64,7 @@ package final class CachedTask: EngineTask {
     package func cancel() {
         let (stop, waiter, isNew) = state.withLock { state in
             defer { state.isCancelled = true }
-            return (state.stop.take(), state.waiter.take(), !state.isResumed && !state.isCancelled)
+            return (state.stop.take(), state.waiter.take(), !state.isResumed)
         }
         stop?()
         waiter?.resume()

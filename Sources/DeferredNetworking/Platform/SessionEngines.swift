@@ -111,10 +111,12 @@ extension URLSessionEngine {
         return SessionEngines.shared.lease(for: session, needsSession: true)
     }
 
+    #if !canImport(FoundationNetworking)
     /// Returns whether a queue's operations run on the main thread.
-    static func isMain(_ queue: OperationQueue) -> Bool {
+    private static func isMain(_ queue: OperationQueue) -> Bool {
         queue === OperationQueue.main || queue.underlyingQueue === DispatchQueue.main
     }
+    #endif
 }
 
 extension URLSession {

@@ -82,7 +82,7 @@ extension FutureStorage {
     @inlinable
     package final func notice(_ tell: @escaping EndNotice.Tell) -> EndNotice {
         let notice = EndNotice(.waiting(for: self), tell)
-        if word.isFilled || !add(notice) {
+        if !add(notice) {
             // From here on, the notice no longer refers to the future.
             if notice.membership.take() { tell(notice, self) }
         }

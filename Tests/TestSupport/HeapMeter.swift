@@ -55,11 +55,13 @@ extension [MeteredOperation] {
 /// Compares the heap after the second round with that after the fifth. A growth of `limit` or more is measured again over
 /// more rounds: what is really kept shows each time, and a cache that fills up does not.
 ///
+/// Meaningful only in a separate process: call it in an exit test.
+///
 /// - Parameters:
 ///   - count: The number of operations in a round.
 ///   - round: Runs them, and waits for their ends.
 package func heapGrowth(_ count: Int, below limit: Int, _ round: () async throws -> Void) async rethrows -> Int {
-    setWillThrowHandler(nil)
+    keepNoBacktraces()
     for _ in 0..<2 { try await round() }
     var least = Int.max
     for rounds in [3, 6, 12, 24, 48, 192] where least >= limit {
@@ -72,10 +74,3 @@ package func heapGrowth(_ count: Int, below limit: Int, _ round: () async throws
     }
     return least
 }
-
-/// Sets what is called for each error that is thrown, for the whole process.
-///
-/// Swift Testing keeps a backtrace for each address at which a thrown error has been, and where the processor is shared
-/// with others, these addresses are ever new ones: memory of the test, and not of what it measures.
-@_silgen_name("_swift_setWillThrowHandler")
-private func setWillThrowHandler(_ handler: UnsafeRawPointer?)

@@ -23,9 +23,12 @@ private func isLinked(_ name: String) -> Bool { dlsym(dlopen(nil, RTLD_NOW), nam
 /// What a leak, or a loop that frees nothing before its end, keeps grows with the number of turns, so that it shows each
 /// time. The threads of a queue and their heaps, of which a busy machine needs more, come once.
 ///
+/// Meaningful only in a separate process: call it in an exit test.
+///
 /// - Parameter body: Runs its turns so many times over.
 /// - Returns: The least growth of the peak, in bytes; 0 where it cannot be read.
 package func leastGrowth(below limit: Int, _ body: (_ times: Int) async throws -> Void) async rethrows -> Int {
+    keepNoBacktraces()
     var least = Int.max
     for times in [1, 2, 4] where least >= limit {
         let before = peakMemory()
@@ -43,3 +46,19 @@ private func peakMemory() -> Int {
     else { return 0 }
     return kibibytes << 10
 }
+
+/// Makes Swift Testing keep no backtraces, for the rest of this process.
+///
+/// It keeps one for each address at which a thrown error has been. Where the processor is shared with others, these are
+/// ever new ones: memory of the tests, and not of what they measure.
+package func keepNoBacktraces() {
+    #if canImport(Glibc)
+    setWillThrowHandler(nil)
+    #endif
+}
+
+#if canImport(Glibc)
+/// Sets what is called for each error that is thrown.
+@_silgen_name("_swift_setWillThrowHandler")
+private func setWillThrowHandler(_ handler: UnsafeRawPointer?)
+#endif

@@ -1,15 +1,29 @@
+import DeferredCore
 package import Foundation
 
-/// A directory that is removed when its last reference is released.
+/// A directory that is removed when its last reference is released, or when the process exits.
 package final class TemporaryDirectory: Sendable {
+    /// The directories that there are: the process of an exit test ends with clients, and so with directories, in use.
+    private static let existing: Lock<Set<URL>> = {
+        atexit {
+            for url in TemporaryDirectory.existing.withLock({ $0 }) { try? FileManager.default.removeItem(at: url) }
+        }
+        return Lock([])
+    }()
+
     package let url: URL
 
     package init() throws {
-        url = FileManager.default.temporaryDirectory.appending(path: "DeferredTests-\(UUID().uuidString)")
+        let url = FileManager.default.temporaryDirectory.appending(path: "DeferredTests-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        _ = Self.existing.withLock { $0.insert(url) }
+        self.url = url
     }
 
-    deinit { try? FileManager.default.removeItem(at: url) }
+    deinit {
+        try? FileManager.default.removeItem(at: url)
+        _ = Self.existing.withLock { $0.remove(url) }
+    }
 
     /// The URL of the one file that most tests need. The file doesn't exist at first.
     package var file: URL { url.appending(path: "file") }

@@ -17,7 +17,7 @@ struct TaskFlatMapTests {
             switch self {
             case .filled: return .success(turn)
             case .queued: return .async(on: .global()) { turn }
-            case .recovered: return TaskFlatMapTests.failing().recover { _ in turn }
+            case .recovered: return Task<Int>.async(on: .global()) { throw CancellationError() }.recover { _ in turn }
             case .promised, .progressing, .watched:
                 let promise = Task<Int>.Promise()
                 let reporter = ProgressReporter(total: 1)
@@ -26,16 +26,6 @@ struct TaskFlatMapTests {
                 return Task(promise, reporter: reporter, uponCancel: { $0.fail(with: CancellationError()) })
             }
         }
-    }
-
-    /// Returns a task that fails soon, on a queue.
-    ///
-    /// Without a `throw`: Swift Testing keeps a backtrace for each address at which a thrown error has been, and where
-    /// the processor is shared with others, these addresses are ever new ones.
-    fileprivate static func failing() -> Task<Int> {
-        let promise = Task<Int>.Promise()
-        DispatchQueue.global().async { promise.fail(with: CancellationError()) }
-        return Task(promise)
     }
 
     final class Waiting: Sendable {
@@ -96,7 +86,8 @@ struct TaskFlatMapTests {
     @Test func `a loop that falls back for ever runs in constant memory`() async {
         await #expect(processExitsWith: .success) {
             @Sendable func attempt(_ turn: Int, _ end: Int) -> Task<Int> {
-                Self.failing().fallback { _ in turn == end ? .success(turn) : attempt(turn + 1, end) }
+                Task<Int>.async(on: .global()) { throw CancellationError() }
+                    .fallback { _ in turn == end ? .success(turn) : attempt(turn + 1, end) }
             }
             _ = try await attempt(0, isSanitized ? 100 : 30_000).value
             let growth = try await leastGrowth(below: 12 << 20) {

@@ -15,18 +15,25 @@ final class HTTPExecution: HTTPPart, @unchecked Sendable {
     private typealias Cancellation = FutureStorage<CancellationToken.Ending>
 
     private struct State {
-        /// Created on first use, usually before the result: parts complete with few or no handlers.
-        var completion: FutureStorage<HTTPResult>?
-        /// The result, until there is a `completion` to hold it.
-        var result: HTTPResult?
+        var ending = Completion.unobserved
         /// Created for the first handler.
         var cancellation: Cancellation?
         /// The parts that were passed on for this one and have not completed.
-        var parts = HTTPParts()
+        var parts = HTTPParts.none
         /// Created on first use.
         var extras: Extras?
         /// The owner of an execution for several tasks, until the result.
         var shared: SharedExecution?
+    }
+
+    /// The wait for the result: parts complete with few or no handlers, so that a future is made on first use.
+    private enum Completion: Sendable {
+        case unobserved
+        /// Waited for by one loader, which needs no registration.
+        case handled(@Sendable (HTTPResult) -> Void)
+        case observed(FutureStorage<HTTPResult>)
+        /// There is a result, and nobody has asked for its future.
+        case ended(HTTPResult)
     }
 
     /// Rarely used state, allocated only when it is needed.
@@ -129,19 +136,38 @@ final class HTTPExecution: HTTPPart, @unchecked Sendable {
     /// The future of the result.
     var completion: FutureStorage<HTTPResult> {
         state.withLock { state in
-            if let completion = state.completion { return completion }
-            let completion: FutureStorage<HTTPResult> =
-                if let result = state.result.take() { FutureStorage(filledWith: result) } else { FutureStorage() }
-            state.completion = completion
+            let completion: FutureStorage<HTTPResult>
+            switch state.ending {
+            case .observed(let completion): return completion
+            case .unobserved: completion = FutureStorage()
+            case .ended(let result): completion = FutureStorage(filledWith: result)
+            case .handled(let handler):
+                completion = FutureStorage()
+                completion.upon(.immediate, handler)
+            }
+            state.ending = .observed(completion)
             return completion
         }
+    }
+
+    /// Calls `handler` with the result, as a completion handler that can't be removed.
+    func whenEnded(_ handler: @escaping @Sendable (HTTPResult) -> Void) {
+        let isFirst = state.withLock { state in
+            guard case .unobserved = state.ending else { return false }
+            state.ending = .handled(handler)
+            return true
+        }
+        if !isFirst { completion.upon(.immediate, handler) }
     }
 
     /// The reporter of a whole execution's progress, if there has been a report.
     var existingReporter: ProgressReporter? { state.withLock { $0.extras?.reporter } }
 
     /// The result, if nobody has asked for its future, which is not made for this.
-    var unobservedResult: HTTPResult? { isComplete ? state.withLock { $0.result } : nil }
+    var unobservedResult: HTTPResult? {
+        guard isComplete else { return nil }
+        return state.withLock { if case .ended(let result) = $0.ending { result } else { nil } }
+    }
 
     /// True if this has been completed. Its handlers may still be running.
     // Acquires nothing: the result comes from `completion`.
@@ -271,13 +297,20 @@ final class HTTPExecution: HTTPPart, @unchecked Sendable {
         guard flags.bitwiseOr(Self.claimedFlag, ordering: .relaxed).oldValue & Self.claimedFlag == 0 else {
             return false
         }
-        let (cancellation, parts, completion, shared) = state.withLock { state in
+        let (cancellation, parts, ending, shared) = state.withLock { state in
             flags.bitwiseOr(Self.completedFlag, ordering: .relaxed)
-            if state.completion == nil { state.result = result }
-            return (state.cancellation.take(), state.parts.take(), state.completion, state.shared.take())
+            let ending = state.ending
+            if case .observed = ending {} else { state.ending = .ended(result) }
+            return (state.cancellation.take(), state.parts.take(), ending, state.shared.take())
         }
         cancellation?.fillDroppingHandlers(with: .abandoned)
-        completion?.fulfil(with: result)
+        switch ending {
+        case .observed(let completion): completion.fulfil(with: result)
+        case .handled(let handler):
+            func handle() { handler(result) }
+            if Trampoline.nest(handle) == nil { Trampoline.putOff(handle) }
+        case .unobserved, .ended: break
+        }
         if let parent = parent.take() { pass(result, to: parent, continuing.take()) }
         if let shared {
             func finish() { shared.finish(with: result) }

@@ -80,7 +80,7 @@ final class LibcurlHandle {
         let code = socketError.pointee != 0 ? Int(socketError.pointee) : long(CURLINFO_OS_ERRNO)
         return LibcurlFailure.Context(
             text: String(cString: errorText),
-            cause: code == 0 ? nil : POSIXErrorCode(rawValue: Int32(code)),
+            cause: POSIXErrorCode(rawValue: Int32(code)),
             proxyRefusal: connectStatus == 0 || (200..<300).contains(connectStatus) ? nil : connectStatus,
             address: address
         )

@@ -169,6 +169,33 @@ struct InterceptTests {
         await made.reset().value
         try? await eventually { journal.entries == ["response", "reset"] }
     }
+
+    @Test func `a closure that resets its chain leaves to others how they end`() async throws {
+        let (own, held) = (ChainReference(), Journal<HTTPTask>())
+        defer { own.chain = nil }
+        let signingOut = Intercept { request, next in
+            if request.path == "/sign-out" { await own.chain?.reset().value }
+            return try await next(request)
+        }
+        let made = Autocancel(clock: ManualClock()) --> signingOut --> Holder(tasks: held)
+        own.chain = made
+        let other = made.load(HTTPRequest(host: "host", path: "/other"))
+        try await eventually { held.entries.count == 1 }
+        await #expect(throws: HTTPError.self) {
+            try await made.load(HTTPRequest(host: "host", path: "/sign-out")).value
+        }
+        try await eventually { other.isCancelled }
+        // The loader that holds it has a response, although it was told to stop.
+        held.entries[0].succeed(.ok)
+        #expect(try await other.value.status == .ok)
+    }
+
+    /// Holds tasks for ever.
+    private struct Holder: HTTPLoader {
+        let tasks: Journal<HTTPTask>
+
+        func load(_ task: HTTPTask) { tasks.add(task) }
+    }
 }
 
 extension HTTPResult {

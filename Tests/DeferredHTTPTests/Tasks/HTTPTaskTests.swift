@@ -1,10 +1,11 @@
 import DeferredCore
-import DeferredHTTP
 import DeferredTask
 import DeferredTesting
 import Foundation
 import TestSupport
 import Testing
+
+@testable import DeferredHTTP
 
 @Suite(.ownThread, .timeLimit(.minutes(5)))
 struct HTTPTaskTests {
@@ -29,6 +30,49 @@ struct HTTPTaskTests {
         task.addCancellationHandler { journal.add("never") }
         task.addCompletionHandler { _ in journal.add("complete") }
         #expect(journal.entries == ["cancel", "complete"])
+    }
+
+    @Test(arguments: 0...2)
+    func `a loader that waits for the result is called in its turn, with or without a future`(_ turn: Int) {
+        let (task, journal, lifetimes) = (HTTPTask(.example), Journal<String>(), Lifetimes())
+        for number in 0...2 {
+            if number == turn {
+                let object = lifetimes.make()
+                task.execution.whenEnded { _ in
+                    withExtendedLifetime(object) { journal.add("\(number)") }
+                }
+            } else {
+                task.addCompletionHandler { _ in journal.add("\(number)") }
+            }
+        }
+        task.succeed(.ok)
+        #expect(journal.entries == ["0", "1", "2"] && lifetimes.count == 0)
+        task.execution.whenEnded { _ in journal.add("late") }
+        #expect(journal.entries.last == "late" && task.statusNow == .ok)
+    }
+
+    @Test func `two loaders wait for the result, and nobody else`() {
+        let (task, journal) = (HTTPTask(.example), Journal<Int>())
+        task.execution.whenEnded { _ in journal.add(1) }
+        #expect(!task.isCancelled && journal.entries.isEmpty)
+        task.execution.whenEnded { _ in journal.add(2) }
+        task.fail(.timedOut)
+        #expect(journal.entries == [1, 2] && task.codeNow == .timedOut)
+    }
+
+    @Test func `a loader waits for the result while others ask for the future and complete the task`() {
+        for _ in 0..<(isSanitized ? 300 : 2_000) {
+            let (task, journal) = (HTTPTask(.example), Journal<Int>())
+            race(5) { index in
+                switch index {
+                case 0, 1: task.execution.whenEnded { _ in journal.add(index) }
+                case 2: task.addCompletionHandler { _ in journal.add(index) }
+                case 3: _ = task.peek()
+                default: task.succeed(.ok)
+                }
+            }
+            #expect(journal.entries.sorted() == [0, 1, 2] && task.statusNow == .ok)
+        }
     }
 
     @Test func `a cancelled handler never runs`() {

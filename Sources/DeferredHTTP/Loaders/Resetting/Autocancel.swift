@@ -157,7 +157,7 @@ final class Flights: Sendable {
         }
         guard let ticket else { return false }
         execution.pass(gate)
-        execution.completion.upon(.immediate) { result in
+        execution.whenEnded { result in
             if let stream = result.arrived?.stream { self.add(stream) }
             self.perform(self.state.withLock { $0.left(ticket) })
         }

@@ -26,7 +26,7 @@ final class ThrottleGate: Sendable {
     }
 
     private func start(_ task: HTTPTask, _ next: (any HTTPLoader)?) {
-        task.addCompletionHandler { result in
+        task.execution.whenEnded { result in
             // A stream keeps its place until its end.
             if let stream = result.arrived?.stream {
                 stream.addEndHandler { _ in self.end() }

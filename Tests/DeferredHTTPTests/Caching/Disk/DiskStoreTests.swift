@@ -207,9 +207,13 @@ struct DiskStoreTests {
             DiskStore.opened(path, capacity: 1 << 20, now: now) { $0 != .list }
         }
         let cache = clock.cache(storage)
-        let chain = cache --> StubLoader { _ in .response(headers: ["Cache-Control": "max-age=10"], body: "one") }
-        for path in ["/a", "/b"] { store(chain, .cacheable(.get, path)) }
-        // A block for the head, and one for the body.
+        let chain =
+            cache
+            --> StubLoader { request in
+                .response(headers: ["Cache-Control": "max-age=10"], body: request.path == "/empty" ? "" : "one")
+            }
+        for path in ["/a", "/b", "/empty"] { store(chain, .cacheable(.get, path)) }
+        // A block for the head, and one for the body; nothing for an empty one, which is not counted when it goes, either.
         #expect(cache.statistics.bytes == 2 * 8_192)
         cache.remove(try #require(URL(string: "https://example.com/a")))
         #expect(chain.load(.cacheable(.get, "/a").with(.onlyCached)).statusLater == 504)

@@ -51,7 +51,7 @@ private func peakMemory() -> Int {
 ///
 /// It keeps one for each address at which a thrown error has been. Where the processor is shared with others, these are
 /// ever new ones: memory of the tests, and not of what they measure.
-package func keepNoBacktraces() {
+func keepNoBacktraces() {
     #if canImport(Glibc)
     setWillThrowHandler(nil)
     #endif

@@ -18,7 +18,7 @@ final class BackgroundExecutions: Sendable {
             return true
         }
         guard isOpen else { return false }
-        execution.completion.upon(.immediate) { [weak execution] _ in
+        execution.whenEnded { [weak execution] _ in
             guard let execution else { return }
             let gone = self.state.withLock { $0.executions.removeValue(forKey: ObjectIdentifier(execution)) }
             withExtendedLifetime(gone) {}

@@ -101,7 +101,7 @@ extension HTTPLoader {
     ) -> HTTPTask {
         let task = HTTPTask(request)
         let observer = task.observer
-        task.addCompletionHandler(completion)
+        task.execution.whenEnded(completion)
         load(task)
         return observer
     }

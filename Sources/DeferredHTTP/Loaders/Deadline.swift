@@ -46,7 +46,7 @@ public struct Deadline: HTTPLink {
             _ = execution?.complete(with: .failure(error))
             stream.withLock { $0 }.fail(with: error)
         }
-        task.addCompletionHandler { result in
+        task.execution.whenEnded { result in
             guard let body = result.arrived?.stream else { return timer.cancel() }
             stream.withLock { $0 = body.weak }
             body.addEndHandler { _ in timer.cancel() }

@@ -69,7 +69,7 @@ public struct Log: HTTPLink {
             case .response(let status): note(.response(status))
             }
         }
-        task.addCompletionHandler { result in
+        task.execution.whenEnded { result in
             if let response = result.arrived {
                 if let (age, isConfirmed) = response.source.use { note(.cached(age: age, isConfirmed: isConfirmed)) }
                 note(.response(response.status))

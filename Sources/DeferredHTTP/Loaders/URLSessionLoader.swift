@@ -59,7 +59,7 @@ public struct URLSessionLoader: HTTPLoader {
             registration.cancel()
             switch result {
             case .success(let file):
-                task.addCompletionHandler { _ in SpooledBody.remove(file) }
+                task.execution.whenEnded { _ in SpooledBody.remove(file) }
                 self.send(task, .file(file, contentType: task.request.body.contentType))
             case .failure(let error):
                 task.fail(error.isCancellation ? .cancelled : .invalidRequest, underlying: error)

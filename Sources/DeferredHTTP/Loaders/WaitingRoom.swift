@@ -47,7 +47,7 @@ final class WaitingRoom<Machine: WaitingStateMachine, Context: Sendable>: Sendab
         guard let ticket else { return true }
         task.addCancellationHandler { [weak self] in self?.leave(ticket)?.task.fail(.cancelled) }
         // A task that an earlier loader completes no longer waits.
-        task.addCompletionHandler { [weak self] _ in
+        task.execution.whenEnded { [weak self] _ in
             let gone = self?.leave(ticket)
             withExtendedLifetime(gone) {}
         }

@@ -15,7 +15,7 @@ final class HTTPExecution: HTTPPart, @unchecked Sendable {
     private typealias Cancellation = FutureStorage<CancellationToken.Ending>
 
     private struct State {
-        var ending = Completion.unobserved
+        var wait = Wait.nobody
         /// Created for the first handler.
         var cancellation: Cancellation?
         /// The parts that were passed on for this one and have not completed.
@@ -26,14 +26,15 @@ final class HTTPExecution: HTTPPart, @unchecked Sendable {
         var shared: SharedExecution?
     }
 
-    /// The wait for the result: parts complete with few or no handlers, so that a future is made on first use.
-    private enum Completion: Sendable {
-        case unobserved
-        /// Waited for by one loader, which needs no registration.
-        case handled(@Sendable (HTTPResult) -> Void)
-        case observed(FutureStorage<HTTPResult>)
+    /// The one that waits for the result: parts complete with few or no handlers, and need no future for them.
+    private enum Wait: Sendable {
+        case nobody
+        /// A loader that was the first to wait, and needs no registration.
+        case loader(@Sendable (HTTPResult) -> Void)
+        /// All who have asked for the future, before the result or after it.
+        case future(FutureStorage<HTTPResult>)
         /// There is a result, and nobody has asked for its future.
-        case ended(HTTPResult)
+        case over(HTTPResult)
     }
 
     /// Rarely used state, allocated only when it is needed.
@@ -137,24 +138,25 @@ final class HTTPExecution: HTTPPart, @unchecked Sendable {
     var completion: FutureStorage<HTTPResult> {
         state.withLock { state in
             let completion: FutureStorage<HTTPResult>
-            switch state.ending {
-            case .observed(let completion): return completion
-            case .unobserved: completion = FutureStorage()
-            case .ended(let result): completion = FutureStorage(filledWith: result)
-            case .handled(let handler):
+            switch state.wait {
+            case .future(let completion): return completion
+            case .nobody: completion = FutureStorage()
+            case .over(let result): completion = FutureStorage(filledWith: result)
+            case .loader(let handler):
                 completion = FutureStorage()
                 completion.upon(.immediate, handler)
             }
-            state.ending = .observed(completion)
+            state.wait = .future(completion)
             return completion
         }
     }
 
-    /// Calls `handler` with the result, as a completion handler that can't be removed.
+    /// Calls `handler` with the result, in turn with the completion handlers. It can't be removed, and the first one costs
+    /// no future.
     func whenEnded(_ handler: @escaping @Sendable (HTTPResult) -> Void) {
         let isFirst = state.withLock { state in
-            guard case .unobserved = state.ending else { return false }
-            state.ending = .handled(handler)
+            guard case .nobody = state.wait else { return false }
+            state.wait = .loader(handler)
             return true
         }
         if !isFirst { completion.upon(.immediate, handler) }
@@ -166,7 +168,7 @@ final class HTTPExecution: HTTPPart, @unchecked Sendable {
     /// The result, if nobody has asked for its future, which is not made for this.
     var unobservedResult: HTTPResult? {
         guard isComplete else { return nil }
-        return state.withLock { if case .ended(let result) = $0.ending { result } else { nil } }
+        return state.withLock { if case .over(let result) = $0.wait { result } else { nil } }
     }
 
     /// True if this has been completed. Its handlers may still be running.
@@ -297,19 +299,19 @@ final class HTTPExecution: HTTPPart, @unchecked Sendable {
         guard flags.bitwiseOr(Self.claimedFlag, ordering: .relaxed).oldValue & Self.claimedFlag == 0 else {
             return false
         }
-        let (cancellation, parts, ending, shared) = state.withLock { state in
+        let (cancellation, parts, wait, shared) = state.withLock { state in
             flags.bitwiseOr(Self.completedFlag, ordering: .relaxed)
-            let ending = state.ending
-            if case .observed = ending {} else { state.ending = .ended(result) }
-            return (state.cancellation.take(), state.parts.take(), ending, state.shared.take())
+            let wait = state.wait
+            if case .future = wait {} else { state.wait = .over(result) }
+            return (state.cancellation.take(), state.parts.take(), wait, state.shared.take())
         }
         cancellation?.fillDroppingHandlers(with: .abandoned)
-        switch ending {
-        case .observed(let completion): completion.fulfil(with: result)
-        case .handled(let handler):
+        switch wait {
+        case .future(let completion): completion.fulfil(with: result)
+        case .loader(let handler):
             func handle() { handler(result) }
             if Trampoline.nest(handle) == nil { Trampoline.putOff(handle) }
-        case .unobserved, .ended: break
+        case .nobody, .over: break
         }
         if let parent = parent.take() { pass(result, to: parent, continuing.take()) }
         if let shared {

@@ -8,7 +8,7 @@ extension HTTPTask {
     ///   ``HTTPError/Code/cannotConnect``.
     public func pass(to next: (any HTTPLoader)?) {
         if failIfCancelled() { return }
-        if next != nil { next.unwrapped.load(self) } else { continuation(isLast: true)?.load(self) }
+        if next != nil { next?.load(self) } else { continuation(isLast: true)?.load(self) }
     }
 
     /// Passes another request for this task to the next loader: a changed one, or the same one again.
@@ -54,7 +54,7 @@ extension HTTPTask {
         let part = HTTPExecution(request, partOf: self, marking: state, completion)
         let child = HTTPTask(part, isLoaders: true)
         if execution.adopt(part) {
-            next.unwrapped.load(child)
+            next?.load(child)
         } else {
             // The task was cancelled or completed meanwhile.
             part.cancel()
@@ -69,13 +69,6 @@ extension HTTPTask {
         fail(.cannotConnect, underlying: MissingTerminalLoader())
         return nil
     }
-}
-
-extension (any HTTPLoader)? {
-    /// The loader, which must be there. To unwrap it by `?` costs 200 instructions, as that copies the optional.
-    ///
-    /// SAFETY: an optional existential value is represented as the value, if there is one.
-    @inline(__always) fileprivate var unwrapped: any HTTPLoader { unsafeBitCast(self, to: (any HTTPLoader).self) }
 }
 
 /// The underlying error of a request that reached the end of a chain without a terminal loader.

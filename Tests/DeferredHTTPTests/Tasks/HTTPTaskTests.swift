@@ -51,13 +51,30 @@ struct HTTPTaskTests {
         #expect(journal.entries.last == "late" && task.statusNow == .ok)
     }
 
-    @Test func `two loaders wait for the result, and nobody else`() {
-        let (task, journal) = (HTTPTask(.example), Journal<Int>())
-        task.execution.whenEnded { _ in journal.add(1) }
-        #expect(!task.isCancelled && journal.entries.isEmpty)
-        task.execution.whenEnded { _ in journal.add(2) }
+    @Test(arguments: 1...2)
+    func `loaders wait for the result, and nobody else`(_ count: Int) {
+        let (task, journal, lifetimes) = (HTTPTask(.example), Journal<Int>(), Lifetimes())
+        for number in 1...count {
+            let object = lifetimes.make()
+            task.execution.whenEnded { _ in withExtendedLifetime(object) { journal.add(number) } }
+        }
+        #expect(journal.entries.isEmpty && lifetimes.count == count)
         task.fail(.timedOut)
-        #expect(journal.entries == [1, 2] && task.codeNow == .timedOut)
+        #expect(journal.entries == Array(1...count) && lifetimes.count == 0)
+        #expect(task.codeNow == .timedOut)
+    }
+
+    @Test func `loaders that wait for each other's results need little stack`() {
+        let (tasks, journal) = ((0..<20_000).map { _ in HTTPTask(.example) }, Journal<Int>())
+        for (index, task) in tasks.enumerated() {
+            task.execution.whenEnded { _ in
+                if index + 1 < tasks.count { tasks[index + 1].succeed(.ok) }
+            }
+            if index.isMultiple(of: 1_000) { task.addCompletionHandler { _ in journal.add(index) } }
+        }
+        tasks[0].succeed(.ok)
+        #expect(tasks.allSatisfy { $0.statusNow == .ok })
+        #expect(journal.entries.sorted() == Array(stride(from: 0, to: 20_000, by: 1_000)))
     }
 
     @Test func `a loader waits for the result while others ask for the future and complete the task`() {

@@ -31,7 +31,7 @@ final class RateLimitGate: Sendable {
         if room.enter(task, next, goesOn: { $0.arrived($1, at: now) }) { return task.pass(to: next) }
         startTimer()
         // Comes after the room's own handler, with which the task has left.
-        task.addCompletionHandler { [weak self] _ in self?.stopTimerIfUseless() }
+        task.execution.whenEnded { [weak self] _ in self?.stopTimerIfUseless() }
     }
 
     /// Starts the one timer for all waiting tasks, unless it is running or no task waits.

@@ -30,8 +30,12 @@ public import Foundation
 public struct Cache: HTTPLink {
     /// The next loader, set by `-->`.
     public var next: (any HTTPLoader)? {
-        didSet { later = LaterResets(after: next) }
+        didSet {
+            following = NextLoader(next)
+            later = LaterResets(after: next)
+        }
     }
+    private var following = NextLoader()
     private var later = LaterResets()
     private let core: CacheCore
 
@@ -105,7 +109,7 @@ public struct Cache: HTTPLink {
     /// Answers the request, or passes it on.
     public func load(_ task: HTTPTask) {
         if task.failIfCancelled() || !later.admit(task) { return }
-        core.load(task, next)
+        core.load(task, following)
     }
 
     /// Waits until all responses are stored whose bodies have been read to their ends.

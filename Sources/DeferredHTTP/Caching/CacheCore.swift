@@ -37,7 +37,7 @@ final class CacheCore: Sendable {
 
     // MARK: - Loading
 
-    func load(_ task: HTTPTask, _ next: (any HTTPLoader)?) {
+    func load(_ task: HTTPTask, _ next: NextLoader) {
         let asked = CacheRequest(task.request)
         let reads = asked.method == .get || asked.method == .head
         guard let key = CacheKey(task.request), reads || !asked.method.isSafe else {
@@ -207,7 +207,7 @@ final class CacheCore: Sendable {
 
     /// Asks the server about a stale response that is the answer meanwhile: once for all who get it.
     private func revalidate(_ query: CacheQuery, _ stored: StoredResponse) {
-        guard let next = query.next else { return }
+        if query.next.isMissing { return }
         var request = query.task.request
         request.delivery = .data
         request.cachePolicy = .standard
@@ -219,7 +219,7 @@ final class CacheCore: Sendable {
         else { return }
         var exchange = Exchange(
             core: self,
-            query: CacheQuery(task, next, query.key, asked),
+            query: CacheQuery(task, query.next, query.key, asked),
             ticket: nil
         )
         (exchange.stored, exchange.flight, exchange.isInBackground) = (stored, flight, true)

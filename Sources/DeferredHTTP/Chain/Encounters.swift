@@ -34,11 +34,11 @@ struct Marking: HTTPLink {
     var next: (any HTTPLoader)?
 
     /// Returns `next`, preceded by a mark if it leads to `state` again.
-    static func needed(for state: any AnyObject & Sendable, before next: (any HTTPLoader)?) -> (any HTTPLoader)? {
-        next?.leads(to: state) == true ? Marking(state: state, next: next) : next
+    static func needed(for state: any AnyObject & Sendable, before next: (any HTTPLoader)?) -> NextLoader {
+        NextLoader(next?.leads(to: state) == true ? Marking(state: state, next: next) : next)
     }
 
     func load(_ task: HTTPTask) {
-        task.send(task.request, to: next, marking: state)
+        task.send(task.request, to: NextLoader(next), marking: state)
     }
 }

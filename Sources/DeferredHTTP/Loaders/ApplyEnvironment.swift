@@ -11,7 +11,10 @@
 /// that the request itself has take precedence.
 public struct ApplyEnvironment: HTTPLink {
     /// The next loader, set by `-->`.
-    public var next: (any HTTPLoader)?
+    public var next: (any HTTPLoader)? {
+        didSet { following = NextLoader(next) }
+    }
+    private var following = NextLoader()
     private let environment: Prepared
 
     /// Creates the loader.
@@ -31,9 +34,9 @@ public struct ApplyEnvironment: HTTPLink {
             // A further page, whose URL the server has named.
             request.addHeaders(of: environment)
         } else {
-            return task.pass(to: next)
+            return task.pass(to: following)
         }
-        task.send(request, to: next)
+        task.pass(request, to: following)
     }
 }
 

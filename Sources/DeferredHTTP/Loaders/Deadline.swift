@@ -15,7 +15,10 @@ internal import DeferredCore
 /// is making progress.
 public struct Deadline: HTTPLink {
     /// The next loader, set by `-->`.
-    public var next: (any HTTPLoader)?
+    public var next: (any HTTPLoader)? {
+        didSet { following = NextLoader(next) }
+    }
+    private var following = NextLoader()
     private let limit: Duration
     private let clock: any Clock<Duration>
 
@@ -51,7 +54,7 @@ public struct Deadline: HTTPLink {
             stream.withLock { $0 = body.weak }
             body.addEndHandler { _ in timer.cancel() }
         }
-        task.send(task.request, to: next)
+        task.send(task.request, to: following)
     }
 }
 

@@ -19,8 +19,12 @@ internal import Foundation
 public struct FollowRedirects: HTTPLink {
     /// The next loader, set by `-->`.
     public var next: (any HTTPLoader)? {
-        didSet { later = LaterResets(after: next) }
+        didSet {
+            following = NextLoader(next)
+            later = LaterResets(after: next)
+        }
     }
+    private var following = NextLoader()
     private var later = LaterResets()
     private let limit: Int
 
@@ -40,7 +44,7 @@ public struct FollowRedirects: HTTPLink {
     }
 
     private func load(_ request: HTTPRequest, for task: HTTPTask, count: Int) {
-        task.send(request, to: next) { [self] result in
+        task.send(request, to: following) { [self] result in
             // The URL of the request with which the environment may have completed it.
             guard let response = result.arrived, let url = response.url ?? response.request.url,
                 let target = RedirectRules.target(response.status.code, response.headers["Location"], from: url)

@@ -80,7 +80,7 @@ extension HTTPTask {
         to request: HTTPRequest,
         from next: (any HTTPLoader)?
     ) async throws(HTTPError) -> HTTPResponse {
-        guard let part = send(request, to: next, endsCancelled: false, completion: { _ in }) else {
+        guard let part = send(request, to: NextLoader(next), endsCancelled: false, completion: { _ in }) else {
             // Complete without a next loader, or cancelled: what becomes of that, the closure decides.
             if case .failure(let error) = peek() { throw error }
             throw HTTPError(.cancelled, request: request)

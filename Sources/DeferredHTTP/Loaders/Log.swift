@@ -15,7 +15,10 @@ public import Foundation
 /// A request whose response is a stream ends when the body has ended, and its byte count is that of the bytes read.
 public struct Log: HTTPLink {
     /// The next loader, set by `-->`.
-    public var next: (any HTTPLoader)?
+    public var next: (any HTTPLoader)? {
+        didSet { following = NextLoader(next) }
+    }
+    private var following = NextLoader()
     private let clock: any Clock<Duration>
     private let tell: @Sendable (Event) -> Void
 
@@ -85,7 +88,7 @@ public struct Log: HTTPLink {
                 note(.ended(result, byteCount: counter.byteCount))
             }
         }
-        task.pass(to: next)
+        task.pass(to: following)
     }
 }
 

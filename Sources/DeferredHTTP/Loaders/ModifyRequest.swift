@@ -8,7 +8,10 @@
 /// the next loader doesn't see the task.
 public struct ModifyRequest: HTTPLink {
     /// The next loader, set by `-->`.
-    public var next: (any HTTPLoader)?
+    public var next: (any HTTPLoader)? {
+        didSet { following = NextLoader(next) }
+    }
+    private var following = NextLoader()
     private let change: @Sendable (inout HTTPRequest) throws -> Void
 
     /// Creates the loader.
@@ -29,6 +32,6 @@ public struct ModifyRequest: HTTPLink {
             task.fail(.invalidRequest, underlying: error)
             return
         }
-        task.send(request, to: next)
+        task.pass(request, to: following)
     }
 }

@@ -14,7 +14,10 @@ internal import DeferredNetworking
 /// ```
 public struct Validate: HTTPLink {
     /// The next loader, set by `-->`.
-    public var next: (any HTTPLoader)?
+    public var next: (any HTTPLoader)? {
+        didSet { following = NextLoader(next) }
+    }
+    private var following = NextLoader()
     private let accepts: @Sendable (HTTPStatus) -> Bool
     private let types: Set<String>
 
@@ -36,7 +39,7 @@ public struct Validate: HTTPLink {
 
     /// Passes the task on, and checks the status of the response.
     public func load(_ task: HTTPTask) {
-        task.send(task.request, to: next) { [accepts, types] result in
+        task.send(task.request, to: following) { [accepts, types] result in
             guard case .success(let response) = result else { return _ = task.complete(with: result) }
             guard task.request.accepts(response.status, orElse: accepts) else {
                 let error = HTTPError(.unacceptableStatus, request: response.request, response: response)

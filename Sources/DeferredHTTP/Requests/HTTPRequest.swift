@@ -48,8 +48,14 @@ public struct HTTPRequest: Sendable, Identifiable {
         body: HTTPBody = .empty
     ) {
         let path = PercentEncoding.encode(path, allowing: PercentEncoding.path)
-        let parts = URLParts(scheme: scheme, host: host, port: port, path: path)
-        contents = Contents(Identity(), method, headers, body, parts, HTTPRequestOptions())
+        contents = Contents(
+            Identity(),
+            method,
+            headers,
+            body,
+            URLParts(scheme: scheme, host: host, port: port, path: path),
+            HTTPRequestOptions()
+        )
         if !query.isEmpty { self.query = query }
     }
 

@@ -4,8 +4,6 @@ import Foundation
 /// The parts of a request's URL, each percent-encoded as it was given, so that nothing gets lost.
 struct URLParts: Sendable, Hashable {
     var scheme: String?
-    var user: String?
-    var password: String?
     var host: String? {
         didSet { isHostOfEnvironment = false }
     }
@@ -15,14 +13,50 @@ struct URLParts: Sendable, Hashable {
         didSet { path = PathSegments.resolved(path) }
     }
     var query: String?
-    var fragment: String?
+
+    /// The parts that few requests have, in one reference, so that the others are copied faster.
+    private var rare = Rare.none
 
     /// True if the host was filled in by ``ApplyEnvironment``.
     private(set) var isHostOfEnvironment = false
 
     /// - Parameter path: Percent-encoded.
     init(scheme: String?, host: String?, port: Int?, path: String) {
-        (self.scheme, self.host, self.port, self.path) = (scheme, host, port, PathSegments.resolved(path))
+        self.scheme = scheme
+        self.host = host
+        self.port = port
+        self.path = PathSegments.resolved(path)
+    }
+
+    var user: String? {
+        get { rare.parts.user }
+        set { rare.parts.user = newValue }
+    }
+
+    var password: String? {
+        get { rare.parts.password }
+        set { rare.parts.password = newValue }
+    }
+
+    var fragment: String? {
+        get { rare.parts.fragment }
+        set { rare.parts.fragment = newValue }
+    }
+
+    private struct RareParts: Sendable, Hashable {
+        var user: String?
+        var password: String?
+        var fragment: String?
+    }
+
+    private indirect enum Rare: Sendable, Hashable {
+        case none
+        case some(RareParts)
+
+        var parts: RareParts {
+            get { if case .some(let parts) = self { parts } else { RareParts() } }
+            set { self = newValue == RareParts() ? .none : .some(newValue) }
+        }
     }
 
     mutating func setHostOfEnvironment(_ host: String) {

@@ -91,10 +91,10 @@ final class HTTPExecution: HTTPPart, @unchecked Sendable {
     /// Creates an execution of the same request, which others can join.
     ///
     /// - Parameter shared: Passes the result and the progress on.
-    init(sharedBy first: HTTPExecution, in shared: SharedExecution) {
+    init(sharedBy first: HTTPTask, in shared: SharedExecution) {
         request = first.request
-        identity = first.identityOfWhole
-        encounters = first.encounters
+        identity = first.execution.identityOfWhole
+        encounters = first.execution.encounters
         whole = nil
         state = Lock(State(shared: shared))
     }
@@ -332,18 +332,5 @@ final class HTTPExecution: HTTPPart, @unchecked Sendable {
         if Trampoline.nest(goOn) == nil { Trampoline.putOff(goOn) }
     }
 
-    @discardableResult
-    func fail(_ code: HTTPError.Code, response: HTTPResponse? = nil, underlying: (any Error)? = nil) -> Bool {
-        complete(
-            with: .failure(HTTPError(code, request: request, response: response, underlying: underlying))
-        )
-    }
-
-    /// Fails a cancelled execution; returns true if it is complete.
-    func failIfCancelled() -> Bool {
-        guard isToStop else { return isComplete }
-        cancel()
-        fail(.cancelled)
-        return true
-    }
+    func fail(_ code: HTTPError.Code) { _ = complete(with: .failure(HTTPError(code, request: request))) }
 }

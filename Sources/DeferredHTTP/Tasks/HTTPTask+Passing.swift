@@ -7,8 +7,11 @@ extension HTTPTask {
     /// - Parameter next: The next loader. If `nil`, the chain has no terminal loader, and the task fails with
     ///   ``HTTPError/Code/cannotConnect``.
     public func pass(to next: (any HTTPLoader)?) {
-        if failIfCancelled() { return }
-        if next != nil { next?.load(self) } else { continuation(isLast: true)?.load(self) }
+        pass(to: NextLoader(next))
+    }
+
+    func pass(to next: NextLoader) {
+        if !failIfCancelled() { next.loader.load(self) }
     }
 
     /// Passes another request for this task to the next loader: a changed one, or the same one again.
@@ -30,10 +33,16 @@ extension HTTPTask {
         to next: (any HTTPLoader)?,
         completion: (@Sendable (HTTPResult) -> Void)? = nil
     ) -> HTTPTask? {
-        send(request, to: next, completion: completion).map { HTTPTask($0, isLoaders: false) }
+        send(request, to: NextLoader(next), completion: completion).map { HTTPTask($0, isLoaders: false) }
     }
 
-    /// Does the same as `pass` for loaders that don't need a task for the part.
+    /// Passes a changed request for this task to the next loader, without a separate task: whatever ends one of them
+    /// ends both. For a loader that does nothing else with the task.
+    func pass(_ request: HTTPRequest, to next: NextLoader) {
+        if !failIfCancelled() { next.loader.load(HTTPTask(self, changedTo: request)) }
+    }
+
+    /// Does the same as the public `pass` for loaders that don't need a task for the part.
     ///
     /// - Parameter endsCancelled: Whether a task that is cancelled is completed as such, as is right for a loader that
     ///   does nothing else with it.
@@ -41,20 +50,26 @@ extension HTTPTask {
     @discardableResult
     func send(
         _ request: HTTPRequest,
-        to next: (any HTTPLoader)?,
+        to next: NextLoader,
         endsCancelled: Bool = true,
         marking state: AnyObject? = nil,
         completion: (@Sendable (HTTPResult) -> Void)? = nil
     ) -> HTTPExecution? {
         if endsCancelled ? failIfCancelled() : execution.isComplete || execution.isToStop { return nil }
-        if next == nil {
+        if next.isMissing {
             guard let next = continuation(isLast: false) else { return nil }
-            return send(request, to: next, endsCancelled: endsCancelled, marking: state, completion: completion)
+            return send(
+                request,
+                to: NextLoader(next),
+                endsCancelled: endsCancelled,
+                marking: state,
+                completion: completion
+            )
         }
         let part = HTTPExecution(request, partOf: self, marking: state, completion)
         let child = HTTPTask(part, isLoaders: true)
         if execution.adopt(part) {
-            next?.load(child)
+            next.loader.load(child)
         } else {
             // The task was cancelled or completed meanwhile.
             part.cancel()
@@ -64,7 +79,7 @@ extension HTTPTask {
     }
 
     /// Returns the next loader of a link that doesn't know it; fails the task if there is none.
-    private func continuation(isLast: Bool) -> (any HTTPLoader)? {
+    func continuation(isLast: Bool) -> (any HTTPLoader)? {
         if let next = execution.continuation(isLast: isLast) { return next }
         fail(.cannotConnect, underlying: MissingTerminalLoader())
         return nil

@@ -26,6 +26,12 @@ public final class HTTPTask: FutureProtocol, Cancellable, Identifiable {
     /// True if the owner of this reference has to complete the execution, as a loader does and a caller doesn't.
     private let isLoaders: Bool
 
+    /// The request, if a loader has changed it.
+    private let changed: HTTPRequest?
+    /// The task that the loader was given, which is released after this one. Of no type, since Swift frees a list of
+    /// tasks in a loop, which takes longer.
+    private let original: (any AnyObject & Sendable)?
+
     /// Creates a task, to be loaded with ``HTTPLoader/load(_:)-(HTTPTask)``.
     ///
     /// The loader is given this very object: as long as you keep it, releasing it does not complete the task. If you
@@ -37,11 +43,25 @@ public final class HTTPTask: FutureProtocol, Cancellable, Identifiable {
     init(_ execution: HTTPExecution, isLoaders: Bool) {
         self.execution = execution
         self.isLoaders = isLoaders
+        (changed, original) = (nil, nil)
+    }
+
+    /// Creates a task of the same execution with another request.
+    init(_ original: HTTPTask, changedTo request: HTTPRequest) {
+        execution = original.execution
+        isLoaders = true
+        (changed, self.original) = (request, original)
     }
 
     deinit {
         // A loader that is told to stop may release the task by stopping its work.
-        if isLoaders, !execution.isComplete { execution.fail(execution.isToStop ? .cancelled : .abandoned) }
+        if isLoaders, !execution.isComplete { abandon() }
+    }
+
+    // Kept out of `deinit`, which would otherwise retain for each task what is used here.
+    @inline(never)
+    private func abandon() {
+        fail(execution.isToStop ? .cancelled : .abandoned)
     }
 
     /// A reference for code that doesn't have to complete the task.
@@ -51,7 +71,7 @@ public final class HTTPTask: FutureProtocol, Cancellable, Identifiable {
     public var id: UUID { execution.identity.uuid }
 
     /// The request.
-    public var request: HTTPRequest { execution.request }
+    public var request: HTTPRequest { changed ?? execution.request }
 
     /// Asks the loader that holds the task to stop: calls the cancellation handlers, newest first, before it returns.
     ///
@@ -81,7 +101,7 @@ extension HTTPTask {
         response: HTTPResponse? = nil,
         underlying: (any Error)? = nil
     ) -> Bool {
-        execution.fail(code, response: response, underlying: underlying)
+        complete(with: .failure(HTTPError(code, request: request, response: response, underlying: underlying)))
     }
 
     /// Completes the task with a response to its request, unless it is complete.
@@ -101,6 +121,9 @@ extension HTTPTask {
     ///
     /// A terminal loader calls this first, since a task can be cancelled before it is loaded.
     public func failIfCancelled() -> Bool {
-        execution.failIfCancelled()
+        guard execution.isToStop else { return execution.isComplete }
+        cancel()
+        fail(.cancelled)
+        return true
     }
 }

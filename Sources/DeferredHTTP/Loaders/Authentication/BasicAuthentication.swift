@@ -11,7 +11,10 @@ internal import DeferredNetworking
 /// another origin don't carry it on.
 public struct BasicAuthentication: HTTPLink {
     /// The next loader, set by `-->`.
-    public var next: (any HTTPLoader)?
+    public var next: (any HTTPLoader)? {
+        didSet { following = NextLoader(next) }
+    }
+    private var following = NextLoader()
     private let field: Result<String, URLClientError>
     private let hosts: CredentialHosts
 
@@ -29,7 +32,7 @@ public struct BasicAuthentication: HTTPLink {
 
     /// Passes the task on with the credential.
     public func load(_ task: HTTPTask) {
-        guard hosts.wantCredential(task.request) else { return task.pass(to: next) }
+        guard hosts.wantCredential(task.request) else { return task.pass(to: following) }
         var request = task.request
         do {
             request.headers["Authorization"] = try field.get()
@@ -37,7 +40,7 @@ public struct BasicAuthentication: HTTPLink {
             task.complete(with: .failure(HTTPError(error, request: request)))
             return
         }
-        task.send(request, to: next)
+        task.pass(request, to: following)
     }
 }
 

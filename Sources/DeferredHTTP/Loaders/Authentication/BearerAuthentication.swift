@@ -27,8 +27,12 @@ public import DeferredTask
 public struct BearerAuthentication: HTTPLink {
     /// The next loader, set by `-->`.
     public var next: (any HTTPLoader)? {
-        didSet { later = LaterResets(after: next) }
+        didSet {
+            following = NextLoader(next)
+            later = LaterResets(after: next)
+        }
     }
+    private var following = NextLoader()
     private(set) var later = LaterResets()
     private let tokens: TokenStore
     private let hosts: CredentialHosts
@@ -63,7 +67,7 @@ public struct BearerAuthentication: HTTPLink {
 
     /// Passes the task on with a token, as soon as there is one.
     public func load(_ task: HTTPTask) {
-        guard hosts.wantCredential(task.request) else { return task.pass(to: next) }
+        guard hosts.wantCredential(task.request) else { return task.pass(to: following) }
         guard later.admit(task) else { return }
         if task.request.isForCacheOnly {
             tokens.getNewest(for: task) { begin(task, $0, isForCacheOnly: true) }
@@ -89,7 +93,7 @@ public struct BearerAuthentication: HTTPLink {
     }
 
     private func begin(_ task: HTTPTask, _ token: BearerToken?, isForCacheOnly: Bool = false) {
-        task.send(Self.request(of: task, token), to: next) { [tokens, next] result in
+        task.send(Self.request(of: task, token), to: following) { [tokens, following] result in
             guard let response = result.arrived, response.status == .unauthorized,
                 !task.request.body.isOneShot, !isForCacheOnly || response.source == .network
             else {
@@ -99,7 +103,7 @@ public struct BearerAuthentication: HTTPLink {
             response.stream?.cancel()
             tokens.get(for: task, refused: token) { fresh in
                 // The next response is final: retrying a fresh token that is refused would not help.
-                task.send(Self.request(of: task, fresh), to: next)
+                task.send(Self.request(of: task, fresh), to: following)
             }
         }
     }

@@ -44,14 +44,12 @@ struct TokenStateMachine: WaitingStateMachine {
     private(set) var state: State
     /// The tickets that wait. Kept out of the state, so that adding one does not copy the others.
     private var waiting: Set<UInt64> = []
-    private var tokenCount: Int
     /// The last token that there was, refused, expired or not; `nil` after a reset.
     private(set) var newest: BearerToken?
 
     /// - Parameter token: The initial token.
     init(_ token: String?) {
-        state = token.map { .valid(BearerToken(Credential(value: $0), number: 1)) } ?? .missing
-        tokenCount = 1
+        state = token.map { .valid(BearerToken(Credential(value: $0))) } ?? .missing
         newest = current
     }
 
@@ -63,7 +61,7 @@ struct TokenStateMachine: WaitingStateMachine {
     /// - Parameter refused: The token that the server refused; `nil` if none was tried.
     mutating func wanted(_ ticket: UInt64, refused: BearerToken?) -> Action {
         switch state {
-        case .valid(let token) where token != refused:
+        case .valid(let token) where token !== refused:
             return .use(token)
         case .missing, .valid:
             waiting.insert(ticket)
@@ -83,8 +81,7 @@ struct TokenStateMachine: WaitingStateMachine {
         switch state {
         case .refreshing(refresh):
             defer { waiting = [] }
-            tokenCount += 1
-            let new = token.map { BearerToken($0, number: tokenCount) }
+            let new = token.map(BearerToken.init)
             state = new.map { .valid($0) } ?? .missing
             newest = new ?? newest
             return .serve(waiting.sorted(), new)
@@ -169,17 +166,15 @@ struct Credential: Hashable, Sendable {
     var expiry: Date?
 }
 
-/// A token, with its position among all tokens that there have been.
-struct BearerToken: Hashable, Sendable {
+/// A token. One that a refresh has brought is another one, even if it has the same value.
+final class BearerToken: Sendable {
     let value: String
-    let number: Int
     let expiry: Date?
     /// The value of the header field.
     let field: String
 
-    init(_ credential: Credential, number: Int) {
-        self.value = credential.value
-        self.number = number
+    init(_ credential: Credential) {
+        value = credential.value
         expiry = credential.expiry
         field = credential.scheme + " " + value
     }

@@ -47,7 +47,7 @@ final class TokenStore: Sendable {
         let registration = task.addCancellationHandler { [weak task] in task?.fail(.cancelled) }
         stored().upon(.immediate) { result in
             registration.cancel()
-            goOn((try? result.get()).flatMap { $0 }.map { BearerToken($0, number: 0) })
+            goOn((try? result.get()).flatMap { $0 }.map(BearerToken.init))
         }
     }
 

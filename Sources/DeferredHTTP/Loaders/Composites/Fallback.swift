@@ -11,8 +11,12 @@ public import DeferredCore
 public struct Fallback: HTTPLink {
     /// The loader that loads each request first, set by `-->`.
     public var next: (any HTTPLoader)? {
-        didSet { later = LaterResets(after: next) }
+        didSet {
+            following = NextLoader(next)
+            later = LaterResets(after: next)
+        }
     }
+    private var following = NextLoader()
     private var later = LaterResets()
     private let other: any HTTPLoader
     private let hasFailed: @Sendable (HTTPResult) -> Bool
@@ -43,13 +47,13 @@ public struct Fallback: HTTPLink {
     /// Passes the task on to the next loader and, if that fails, to the other one.
     public func load(_ task: HTTPTask) {
         guard later.admit(task) else { return }
-        task.send(task.request, to: next) { [other, hasFailed] result in
+        task.send(task.request, to: following) { [other, hasFailed] result in
             guard !task.execution.isToStop, !task.request.body.isOneShot, hasFailed(result) else {
                 task.complete(with: result)
                 return
             }
             result.arrived?.stream?.cancel()
-            task.send(task.request, to: other)
+            task.send(task.request, to: NextLoader(other))
         }
     }
 

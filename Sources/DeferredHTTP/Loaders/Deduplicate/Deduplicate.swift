@@ -28,7 +28,7 @@ public struct Deduplicate: HTTPLink {
             later = LaterResets(after: next)
         }
     }
-    private var following: (any HTTPLoader)?
+    private var following = NextLoader()
     private var later = LaterResets()
     private let executions = SharedExecutions()
 

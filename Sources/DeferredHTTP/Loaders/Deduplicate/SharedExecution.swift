@@ -19,7 +19,7 @@ final class SharedExecution: HTTPPart, @unchecked Sendable {
     init(_ key: DeduplicationKey, of first: HTTPTask, in executions: SharedExecutions) {
         self.key = key
         self.executions = executions
-        execution = HTTPExecution(sharedBy: first.execution, in: self)
+        execution = HTTPExecution(sharedBy: first, in: self)
     }
 
     /// Completes the tasks with the result of the execution.

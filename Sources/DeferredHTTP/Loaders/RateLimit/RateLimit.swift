@@ -21,7 +21,7 @@ public struct RateLimit: HTTPLink {
             later = LaterResets(after: next)
         }
     }
-    private var following: (any HTTPLoader)?
+    private var following = NextLoader()
     private var later = LaterResets()
     private let gate: RateLimitGate
 

@@ -26,12 +26,14 @@ public struct Autocancel: HTTPLink {
     /// The next loader, set by `-->`.
     public var next: (any HTTPLoader)? {
         didSet {
+            following = NextLoader(next)
             chain = ChainIdentity()
             occursAgain = next?.leads(to: flights) == true
             later = LaterResets(after: next)
         }
     }
     private var occursAgain = false
+    private var following = NextLoader()
     private var chain = ChainIdentity()
     private var later = LaterResets()
     let flights: Flights
@@ -49,7 +51,7 @@ public struct Autocancel: HTTPLink {
     public func load(_ task: HTTPTask) {
         guard later.admit(task) else { return }
         if !flights.add(task.execution) { task.cancel() }
-        task.pass(to: next)
+        task.pass(to: following)
     }
 
     /// Cancels the requests in flight, waits for them, and resets the loaders after this one. Joins a reset under way.

@@ -19,12 +19,14 @@ public struct ResetGuard: HTTPLink {
     /// The next loader, set by `-->`.
     public var next: (any HTTPLoader)? {
         didSet {
+            following = NextLoader(next)
             chain = ChainIdentity()
             occursAgain = next?.leads(to: state) == true
         }
     }
     /// True if the last occurrence in the chain keeps requests out for this one, too.
     private var occursAgain = false
+    private var following = NextLoader()
     private var chain = ChainIdentity()
     let state = ResetState()
 
@@ -34,7 +36,7 @@ public struct ResetGuard: HTTPLink {
     /// Passes the task on, unless a reset is under way.
     public func load(_ task: HTTPTask) {
         if state.isOpen {
-            task.pass(to: next)
+            task.pass(to: following)
         } else if !task.failIfCancelled() {
             task.fail(.resetInProgress)
         }

@@ -13,10 +13,13 @@ internal import DeferredTask
 public struct Retry: HTTPLink {
     /// The next loader, set by `-->`.
     public var next: (any HTTPLoader)? {
-        didSet { later = LaterResets(after: next) }
+        didSet {
+            attempts = attempts.followed(by: next)
+            later = LaterResets(after: next)
+        }
     }
     private var later = LaterResets()
-    private let settings: Settings
+    private var attempts: Attempts
 
     /// Creates the loader.
     ///
@@ -24,31 +27,33 @@ public struct Retry: HTTPLink {
     ///   - strategy: The strategy for requests without an ``HTTPRequest/retryStrategy``.
     ///   - clock: The clock by which the pauses are measured; a manual one in tests.
     public init(_ strategy: RetryStrategy = .backoff(), clock: any Clock<Duration> = ContinuousClock()) {
-        settings = Settings(strategy, clock)
-    }
-
-    /// The loader's settings, retained and not copied for each attempt.
-    private final class Settings: Sendable {
-        let strategy: RetryStrategy
-        let clock: any Clock<Duration>
-
-        init(_ strategy: RetryStrategy, _ clock: any Clock<Duration>) {
-            self.strategy = strategy
-            self.clock = clock
-        }
+        attempts = Attempts(strategy, clock, NextLoader())
     }
 
     /// Passes the task on, as often as the strategy decides.
     public func load(_ task: HTTPTask) {
-        if later.admit(task) { attempt(1, task) }
+        if later.admit(task) { attempts.begin(1, task) }
+    }
+}
+
+/// The settings of all attempts of all requests: retained, and not copied, for each.
+private final class Attempts: Sendable {
+    private let strategy: RetryStrategy
+    private let clock: any Clock<Duration>
+    private let next: NextLoader
+
+    init(_ strategy: RetryStrategy, _ clock: any Clock<Duration>, _ next: NextLoader) {
+        (self.strategy, self.clock, self.next) = (strategy, clock, next)
     }
 
-    private func attempt(_ number: Int, _ task: HTTPTask) {
+    func followed(by next: (any HTTPLoader)?) -> Attempts { Attempts(strategy, clock, NextLoader(next)) }
+
+    func begin(_ number: Int, _ task: HTTPTask) {
         task.execution.tell(.attempt(number))
         task.send(task.request, to: next) { result in
             let attempt = RetryStrategy.Attempt(number: number, request: task.request, result: result)
             guard !task.execution.isToStop, attempt.error?.code != .cancelled, !task.request.body.isOneShot,
-                let pause = (task.request.retryStrategy ?? settings.strategy).pause(attempt)
+                let pause = (task.request.retryStrategy ?? self.strategy).pause(attempt)
             else {
                 task.complete(with: result)
                 return
@@ -57,7 +62,7 @@ public struct Retry: HTTPLink {
                 response.stream?.cancel()
                 task.execution.tell(.response(response.status))
             }
-            task.wait(for: pause, settings.clock) { self.attempt(number + 1, task) }
+            task.wait(for: pause, self.clock) { self.begin(number + 1, task) }
         }
     }
 }

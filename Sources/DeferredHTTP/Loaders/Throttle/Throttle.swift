@@ -25,7 +25,7 @@ public struct Throttle: HTTPLink {
             later = LaterResets(after: next)
         }
     }
-    private var following: (any HTTPLoader)?
+    private var following = NextLoader()
     private var later = LaterResets()
     private let gate: ThrottleGate
 

@@ -1,0 +1,110 @@
+import DeferredCore
+import DeferredHTTP
+import DeferredTesting
+import Foundation
+import TestSupport
+import Testing
+
+/// Keeps the tasks that it is given.
+private final class Keeper: HTTPLoader {
+    private let kept = Lock<[HTTPTask]>([])
+
+    var task: HTTPTask? { kept.withLock { $0.first } }
+
+    func load(_ task: HTTPTask) { kept.withLock { $0.append(task) } }
+
+    func forget() {
+        let gone = kept.withLock { tasks in
+            defer { tasks = [] }
+            return tasks
+        }
+        withExtendedLifetime(gone) {}
+    }
+}
+
+/// The loaders that change a request and do nothing else with the task.
+@Suite(.ownThread, .timeLimit(.minutes(1)))
+struct ChangedRequestTests {
+    private static let links: [any HTTPLink] = [
+        ApplyEnvironment(HTTPEnvironment(host: "host")), ModifyRequest { $0.host = "host" },
+        BasicAuthentication(user: "u", password: "p"),
+    ]
+
+    private let request = HTTPRequest(path: "/")
+
+    /// Returns whether a loader has changed the request.
+    private func isChanged(_ request: HTTPRequest) -> Bool {
+        request.host == "host" || request.headers["Authorization"] != nil
+    }
+
+    private func attached(_ link: any HTTPLink, _ next: (any HTTPLoader)?) -> any HTTPLink {
+        var link = link
+        link.next = next
+        return link
+    }
+
+    @Test func `the loader before sees its own request, the one after it the changed one, and both are one task`()
+        throws
+    {
+        for link in Self.links {
+            let (before, after) = (Keeper(), Keeper())
+            let observed = before.load(request)
+            let task = try #require(before.task)
+            attached(link, after).load(task)
+            let changed = try #require(after.task)
+            #expect(isChanged(changed.request) && !isChanged(task.request) && !isChanged(observed.request))
+            #expect(changed.id == task.id && observed.id == task.id)
+            changed.succeed(.ok)
+            #expect(observed.statusNow == .ok && task.statusNow == .ok)
+            #expect(try isChanged(#require(observed.peek()).get().request))
+        }
+    }
+
+    @Test func `a loader that releases the task completes it, with the request that it had`() throws {
+        for link in Self.links {
+            for isKept in [false, true] {
+                let (before, after) = (Keeper(), Keeper())
+                let observed = before.load(request)
+                attached(link, after).load(try #require(before.task))
+                if !isKept { before.forget() }
+                #expect(observed.peek() == nil, "the loader after \(type(of: link)) has it")
+                after.forget()
+                guard case .failure(let error)? = observed.peek() else {
+                    Issue.record("not complete")
+                    continue
+                }
+                #expect(error.code == .abandoned && isChanged(error.request))
+            }
+        }
+    }
+
+    @Test func `a cancellation reaches the loader after it`() throws {
+        for link in Self.links {
+            let (after, cancelled) = (Keeper(), Journal<String>())
+            let observed = attached(link, after).load(request)
+            let task = try #require(after.task)
+            task.addCancellationHandler { cancelled.add("cancelled") }
+            observed.cancel()
+            #expect(cancelled.entries == ["cancelled"] && task.isCancelled)
+            #expect(task.failIfCancelled() && observed.codeNow == .cancelled)
+        }
+    }
+
+    @Test func `nothing is left when all is over`() throws {
+        let lifetimes = Lifetimes()
+        for link in Self.links {
+            let after = Keeper()
+            let token = lifetimes.make()
+            let observed = attached(link, after).load(request) { _ in token.touch() }
+            try #require(after.task).addCancellationHandler { token.touch() }
+            after.task?.succeed(.ok)
+            after.forget()
+            #expect(observed.statusNow == .ok)
+        }
+        #expect(lifetimes.count == 0)
+    }
+
+    @Test func `without a loader after it, the request cannot connect`() {
+        for link in Self.links { #expect(attached(link, nil).load(request).codeNow == .cannotConnect) }
+    }
+}

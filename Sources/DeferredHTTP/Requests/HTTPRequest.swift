@@ -23,7 +23,7 @@ public struct HTTPRequest: Sendable, Identifiable {
     /// Creates a request to a URL, which is used unchanged, except that the dot segments of its path are resolved:
     /// RFC 3986, section 5.2.4.
     public init(_ method: HTTPMethod = .get, url: URL, headers: HTTPHeaders = [:], body: HTTPBody = .empty) {
-        contents = Contents(Identity(), method, headers, body, URLParts(url), HTTPRequestOptions())
+        contents = Contents(Identity(), method, headers, body, URLParts(url), HTTPRequestOptions(), url: url)
     }
 
     /// Creates a request from parts.
@@ -98,7 +98,7 @@ public struct HTTPRequest: Sendable, Identifiable {
     }
 
     /// Returns the URL that the parts make up.
-    func makeURL() throws(URLClientError) -> URL { try parts.makeURL() }
+    func makeURL() throws(URLClientError) -> URL { try parts.makeURL(like: contents.url) }
 
     var options: HTTPRequestOptions {
         _read { yield contents.options }
@@ -126,6 +126,8 @@ public struct HTTPRequest: Sendable, Identifiable {
         @exclusivity(unchecked) var body: HTTPBody
         @exclusivity(unchecked) var parts: URLParts
         @exclusivity(unchecked) var options: HTTPRequestOptions
+        /// The URL that the request was created with.
+        let url: URL?
 
         init(
             _ identity: Identity,
@@ -133,7 +135,8 @@ public struct HTTPRequest: Sendable, Identifiable {
             _ headers: HTTPHeaders,
             _ body: HTTPBody,
             _ parts: URLParts,
-            _ options: HTTPRequestOptions
+            _ options: HTTPRequestOptions,
+            url: URL? = nil
         ) {
             self.identity = identity
             self.method = method
@@ -141,9 +144,10 @@ public struct HTTPRequest: Sendable, Identifiable {
             self.body = body
             self.parts = parts
             self.options = options
+            self.url = url
         }
 
-        var copy: Contents { Contents(identity, method, headers, body, parts, options) }
+        var copy: Contents { Contents(identity, method, headers, body, parts, options, url: url) }
     }
 }
 

@@ -82,12 +82,16 @@ struct URLParts: Sendable, Hashable {
     }
 
     /// Returns the URL, with `https` as the default scheme.
-    func makeURL() throws(URLClientError) -> URL {
+    ///
+    /// - Parameter known: A URL that may be the same. Parsing its text again would take longer than all the rest.
+    func makeURL(like known: URL? = nil) throws(URLClientError) -> URL {
         let authority = try checkedHost()
         let scheme = scheme ?? "https"
         try RequestGrammar.check(scheme: scheme)
         try RequestGrammar.check(port: port)
-        guard let url = URL(string: text(scheme, authority), encodingInvalidCharacters: false) else {
+        let text = text(scheme, authority)
+        if let known, known.baseURL == nil, known.absoluteString.hasBytes(of: text) { return known }
+        guard let url = URL(string: text, encodingInvalidCharacters: false) else {
             throw .invalidRequest(reason: "\(DisplayText.quoted(redacted)) is not a URL")
         }
         return url

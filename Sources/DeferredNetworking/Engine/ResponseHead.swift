@@ -102,7 +102,11 @@ package final class ResponseHead: Sendable {
         switch source {
         case .lines(let fields, _):
             var result: String?
-            for index in fields.indices where HTTPToken.areEqualWithoutCase(fields[index].name, name) {
+            let count = name.utf8.count
+            for index in fields.indices {
+                // Most names are told apart by their lengths, without a call.
+                guard fields[index].name.utf8.count == count, HTTPToken.areEqualWithoutCase(fields[index].name, name)
+                else { continue }
                 let value = fields[index].value
                 if result == nil { result = value } else { result?.append(", " + value) }
             }

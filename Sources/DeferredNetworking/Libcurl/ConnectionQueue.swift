@@ -197,6 +197,11 @@ struct ConnectionQueue {
 
     /// Removes and returns the next task of an origin that may run now. Amortised O(1).
     mutating func next(at origin: String) -> Start? {
+        // As is usual: a look at the line costs more than all the rest.
+        if waiting.isEmpty, staleCount == 0 {
+            if lines[origin]?.isEmpty == true { lines[origin] = nil }
+            return nil
+        }
         let next = lines[origin]?.next(limit: limit, loads, threads: threads) { task in
             if waiting.contains(task) { return true }
             staleCount -= 1

@@ -26,13 +26,10 @@ final class LibcurlHandle {
 
     /// The error number of a socket that could not be made, or 0. Its address must not change.
     private let socketError: UnsafeMutablePointer<Int32>
-    private var headers: UnsafeMutablePointer<libcurl_slist>?
+    private var headers: LibcurlHeaders?
 
     /// The fields that are for a proxy alone: no server gets them.
-    private var proxyHeaders: UnsafeMutablePointer<libcurl_slist>?
-
-    /// True if ``headers`` are those of a request without any of its own.
-    private var hasPlainHeaders = false
+    private var proxyHeaders: LibcurlHeaders?
 
     /// - Returns: nil if no memory is available.
     init?(_ options: LibcurlOptions) {
@@ -68,8 +65,6 @@ final class LibcurlHandle {
 
     deinit {
         libcurl_easy_destroy(easy)
-        libcurl_slist_free(headers)
-        libcurl_slist_free(proxyHeaders)
         errorText.deallocate()
         socketError.deallocate()
     }
@@ -195,18 +190,18 @@ final class LibcurlHandle {
 
     private func setHeaders(of request: URLRequest, hasBody: Bool) {
         let fields = request.allHTTPHeaderFields ?? [:]
-        let isPlain = fields.isEmpty && !hasBody
-        if isPlain, hasPlainHeaders { return }
-        hasPlainHeaders = isPlain
-        libcurl_slist_free(headers)
-        libcurl_slist_free(proxyHeaders)
-        (headers, proxyHeaders) = (nil, nil)
+        if fields.isEmpty, !hasBody {
+            if headers !== LibcurlHeaders.plain { set(.plain, forProxy: nil) }
+            return
+        }
+        let headers = LibcurlHeaders()
+        var proxyHeaders: LibcurlHeaders?
         var hasCodings = false
         var hasExpectation = false
         for (name, value) in fields {
             switch name.lowercased() {
             case "proxy-authorization":
-                add("\(name): \(value)", to: &proxyHeaders)
+                proxyHeaders = LibcurlHeaders("\(name): \(value)")
                 continue
             // It equals the body's length: otherwise the request would have been refused.
             case "content-length": continue
@@ -215,19 +210,20 @@ final class LibcurlHandle {
             default: break
             }
             // libcurl's syntax for a field without a value.
-            add(value.isEmpty ? "\(name);" : "\(name): \(value)", to: &headers)
+            headers.add(value.isEmpty ? "\(name);" : "\(name): \(value)")
         }
-        if !hasCodings { add("Accept-Encoding: \(ContentDecoder.accepted)", to: &headers) }
+        if !hasCodings { headers.add(LibcurlHeaders.acceptedCodings) }
         // Otherwise, libcurl waits for a `100 Continue` before large bodies: for a second if the server doesn't send
         // one.
-        if hasBody, !hasExpectation { add("Expect:", to: &headers) }
-        set(CURLOPT_HTTPHEADER, to: headers)
-        set(CURLOPT_PROXYHEADER, to: proxyHeaders)
+        if hasBody, !hasExpectation { headers.add("Expect:") }
+        set(headers, forProxy: proxyHeaders)
     }
 
-    private func add(_ line: String, to list: inout UnsafeMutablePointer<libcurl_slist>?) {
-        // If there is no memory for another line, the list stays as it is, and is freed with the handle.
-        list = libcurl_slist_append(list, line) ?? list
+    private func set(_ headers: LibcurlHeaders, forProxy proxyHeaders: LibcurlHeaders?) {
+        set(CURLOPT_HTTPHEADER, to: headers.list)
+        set(CURLOPT_PROXYHEADER, to: proxyHeaders?.list)
+        // The earlier ones are released when libcurl has these.
+        (self.headers, self.proxyHeaders) = (headers, proxyHeaders)
     }
 
     private func setCallbacks() {

@@ -4,7 +4,6 @@ import Foundation
 import FoundationNetworking
 
 /// The settings that all requests of an engine share.
-///
 struct LibcurlOptions: Sendable {
     let maximumConnectionsPerHost: Int
     let userAgent: String

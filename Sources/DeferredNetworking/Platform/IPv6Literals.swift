@@ -18,7 +18,7 @@ package enum IPv6Literals {
     /// Returns the host of a URL without its brackets, or nil for a host without brackets.
     static func literal(in url: URL) -> String? {
         // Much cheaper than asking for the host of each request.
-        guard url.absoluteString.utf8.contains(UInt8(ascii: "[")) else { return nil }
+        guard url.absoluteString.withBytes({ $0.contains(UInt8(ascii: "[")) }) else { return nil }
         return url.host(percentEncoded: true).flatMap { $0.utf8.contains(UInt8(ascii: ":")) ? $0 : nil }
     }
 

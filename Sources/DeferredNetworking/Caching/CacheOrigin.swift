@@ -43,7 +43,7 @@ package struct CacheOrigin: Sendable {
         let transfer = Transfer(
             request,
             on: EngineLease(engine),
-            decider: OriginDecider(deadlines: deadlines, isMeasured: isMeasured, task: task),
+            decider: OriginDecider(deadlines, isMeasured: isMeasured, task),
             configure: configure,
             sink: sink
         )
@@ -124,10 +124,14 @@ private final class OriginSink: TransferSink, @unchecked Sendable {
 }
 
 /// Leaves redirects and challenges to the client's request.
-private struct OriginDecider: TransferDecider {
-    let deadlines: AttemptDeadlines
+private final class OriginDecider: TransferDecider {
     let isMeasured: Bool
-    weak var task: CachedTask?
+    private let deadlines: AttemptDeadlines
+    private weak let task: CachedTask?
+
+    init(_ deadlines: AttemptDeadlines, isMeasured: Bool, _ task: CachedTask?) {
+        (self.deadlines, self.isMeasured, self.task) = (deadlines, isMeasured, task)
+    }
 
     func waitsForConnectivity() {
         deadlines.noteWaiting()

@@ -12,7 +12,7 @@ import FoundationNetworking
 /// (https://github.com/swiftlang/swift-corelibs-foundation/issues/5187). On Darwin, the methods are optional instead,
 /// and challenges about a connection go to another method, the only one that many pinning delegates implement.
 /// Tests: `URLSessionTests`, "A session's own delegate decides on redirects and challenges" and those next to it.
-struct SessionDelegateDecider: TransferDecider {
+final class SessionDelegateDecider: TransferDecider {
     /// Kept by `keptSession` if it has a delegate; without one, its user may release it while the transfer runs.
     private weak let session: URLSession?
     private let keptSession: URLSession?

@@ -6,7 +6,7 @@ package import Foundation
 #endif
 
 /// Decides about redirects and challenges. A transfer without a decider follows every redirect and delivers a 401.
-package protocol TransferDecider: Sendable {
+package protocol TransferDecider: AnyObject, Sendable {
     /// Called before a task is resumed: the first one, or one after a redirect or a challenge.
     func willSend()
 

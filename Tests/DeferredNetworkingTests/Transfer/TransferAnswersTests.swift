@@ -191,7 +191,7 @@ private final class ScriptedTask: EngineTask {
 }
 
 /// Never answers.
-private struct SilentDecider: TransferDecider {
+private final class SilentDecider: TransferDecider {
     func decide(
         redirect head: ResponseHead,
         of task: any EngineTask,
@@ -203,7 +203,7 @@ private struct SilentDecider: TransferDecider {
 }
 
 /// Answers each challenge the same way.
-private struct CredentialDecider: TransferDecider {
+private final class CredentialDecider: TransferDecider {
     private let disposition: URLSession.AuthChallengeDisposition
 
     init(_ disposition: URLSession.AuthChallengeDisposition) {

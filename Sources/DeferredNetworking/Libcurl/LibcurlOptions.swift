@@ -4,7 +4,7 @@ import Foundation
 import FoundationNetworking
 
 /// The settings that all requests of an engine share.
-struct LibcurlOptions: Sendable {
+final class LibcurlOptions: Sendable {
     let maximumConnectionsPerHost: Int
     let userAgent: String
 

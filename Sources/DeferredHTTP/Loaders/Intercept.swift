@@ -66,9 +66,7 @@ public struct Intercept: HTTPLink {
                 }
             }
         }
-        task.addCancellationHandler { running.cancel() }
-        // When an earlier loader completes the task, the closure is no longer needed.
-        task.execution.whenEnded { _ in running.cancel() }
+        task.whenUnneeded { running.cancel() }
         running.upon(.immediate) { result in
             task.complete(with: result.mapError { HTTPError($0, request: task.request) })
         }

@@ -55,6 +55,7 @@ public struct URLSessionLoader: HTTPLoader {
             task?.fail(.cancelled)
             spooling.cancel()
         }
+        task.execution.whenEnded { _ in spooling.cancel() }
         spooling.upon(.immediate) { result in
             registration.cancel()
             switch result {
@@ -119,12 +120,12 @@ public struct URLSessionLoader: HTTPLoader {
 
 extension HTTPTask {
     /// Completes the task with the response that `make` makes of the result of `transfer`, and cancels `transfer` with the
-    /// task.
+    /// task, or when that is complete.
     fileprivate func follow<Value>(
         _ transfer: DeferredTask.Task<Value>,
         as make: @escaping @Sendable (Value) -> HTTPResponse
     ) {
-        addCancellationHandler { transfer.cancel() }
+        whenUnneeded { transfer.cancel() }
         transfer.upon(.immediate) { result in
             switch result {
             case .success(let value):

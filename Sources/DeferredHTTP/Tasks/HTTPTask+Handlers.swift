@@ -26,6 +26,12 @@ extension HTTPTask {
         execution.completion.upon(.immediate, handler)
     }
 
+    /// Calls `stop` when the task is cancelled, and when it is complete, for an earlier loader may complete it.
+    func whenUnneeded(_ stop: @escaping @Sendable () -> Void) {
+        addCancellationHandler(stop)
+        execution.whenEnded { _ in stop() }
+    }
+
     /// Calls `body` with the result, once. See ``DeferredCore/FutureProtocol/upon(_:execute:)``.
     @discardableResult
     public func upon(

@@ -90,6 +90,33 @@ struct ChangedRequestTests {
         }
     }
 
+    @Test func `an earlier loader that completes the task ends what waits after it`() {
+        for link in Self.links {
+            let (clock, throttle) = (ManualClock(), Throttle(maximum: 1))
+            let retry = Retry(.custom { _ in .seconds(60) }, clock: clock)
+            let pausing = attached(link, retry --> StubLoader(.response(503)))
+            let waiting = attached(link, throttle --> StubLoader())
+            waiting.load(request)
+            for observed in [pausing.load(request), waiting.load(request)] {
+                #expect(observed.peek() == nil && observed.fail(.timedOut))
+                #expect(observed.codeNow == .timedOut)
+            }
+            #expect(clock.nextDeadline == nil && throttle.waitingCount == 0)
+        }
+    }
+
+    @Test func `an earlier loader that completes the task ends the transfer`() async throws {
+        for loader in URLSessionLoader.each {
+            let server = try LoopbackServer { _ in [.pause(.seconds(60))] }
+            defer { server.stop() }
+            let environment = HTTPEnvironment(scheme: "http", host: "127.0.0.1", port: Int(server.port))
+            let observed = (ApplyEnvironment(environment) --> loader).load(request)
+            try await eventually { server.requestCount == 1 }
+            #expect(observed.fail(.timedOut))
+            try await eventually { server.openConnectionCount == 0 }
+        }
+    }
+
     @Test func `nothing is left when all is over`() throws {
         let lifetimes = Lifetimes()
         for link in Self.links {

@@ -24,6 +24,26 @@ final class HTTPExecution: HTTPPart, @unchecked Sendable {
         var extras: Extras?
         /// The owner of an execution for several tasks, until the result.
         var shared: SharedExecution?
+
+        /// Returns the handlers of tasks whose request was changed so often, created on first use.
+        mutating func cancellation(after changes: Int) -> Cancellation {
+            if changes == 0 {
+                let cancellation = cancellation ?? Cancellation()
+                self.cancellation = cancellation
+                return cancellation
+            }
+            let extras = extras ?? Extras()
+            self.extras = extras
+            while extras.changed.count < changes { extras.changed.append(Cancellation()) }
+            return extras.changed[changes - 1]
+        }
+
+        /// Takes the handlers of tasks whose request was changed, those that were changed least first.
+        func takeChanged() -> [Cancellation]? {
+            guard let extras else { return nil }
+            defer { extras.changed = [] }
+            return extras.changed
+        }
     }
 
     /// The one that waits for the result: parts complete with few or no handlers, and need no future for them.
@@ -46,6 +66,8 @@ final class HTTPExecution: HTTPPart, @unchecked Sendable {
         var reporter: ProgressReporter?
         /// Called with the events between the start and the end.
         var observers: [@Sendable (News) -> Void] = []
+        /// The cancellation handlers of tasks whose request was changed once, twice, and so on.
+        var changed: [Cancellation] = []
     }
 
     /// An event between the start and the end.
@@ -61,6 +83,8 @@ final class HTTPExecution: HTTPPart, @unchecked Sendable {
     private static let watchedFlag: UInt = 4
     /// Set once a caller has won the right to complete.
     private static let claimedFlag: UInt = 8
+    /// Above the flags stands how often the request had been changed for the task that completed this.
+    private static let flagCount: UInt = 4
 
     let request: HTTPRequest
     let identity: Identity
@@ -257,6 +281,15 @@ final class HTTPExecution: HTTPPart, @unchecked Sendable {
     // itself.
     var isCancelled: Bool { flags.load(ordering: .relaxed) & Self.cancelledFlag != 0 }
 
+    /// True if this is cancelled, or was completed by a loader before the last of `changes`, for whose successors that is
+    /// the same.
+    func isCancelled(after changes: Int) -> Bool { isCancelled || wasCompleted(before: changes) }
+
+    private func wasCompleted(before changes: Int) -> Bool {
+        let flags = flags.load(ordering: .relaxed)
+        return flags & Self.completedFlag != 0 && flags >> Self.flagCount < changes
+    }
+
     /// True if this is cancelled, or about to be by a reset.
     var isToStop: Bool {
         isCancelled || withWhole { $0.gate.isClosed }
@@ -266,46 +299,49 @@ final class HTTPExecution: HTTPPart, @unchecked Sendable {
     func pass(_ gate: ResetGate) { withWhole { $0.gate.set(gate) } }
 
     func cancel() {
-        let links = state.withLock { state -> (Cancellation?, HTTPParts)? in
+        let links = state.withLock { state -> (Cancellation?, [Cancellation]?, HTTPParts)? in
             guard flags.load(ordering: .relaxed) & (Self.cancelledFlag | Self.completedFlag) == 0 else { return nil }
             flags.bitwiseOr(Self.cancelledFlag, ordering: .relaxed)
-            return (state.cancellation.take(), state.parts.take())
+            return (state.cancellation.take(), state.takeChanged(), state.parts.take())
         }
-        guard let (cancellation, parts) = links else { return }
+        guard let (cancellation, changed, parts) = links else { return }
         parts.cancel(for: self)
+        changed?.reversed().forEach { _ = $0.fillNewestFirst(with: .cancelled) }
         _ = cancellation?.fillNewestFirst(with: .cancelled)
     }
 
     /// Cancels this as a part of another execution.
     func cancel(for whole: HTTPExecution) { cancel() }
 
-    func addCancellationHandler(_ handler: @escaping @Sendable () -> Void) -> Registration {
+    /// - Parameter changes: How often the request was changed for the task that the handler is added to. A completion by a
+    ///   task before the last change calls the handler, too.
+    func addCancellationHandler(after changes: Int = 0, _ handler: @escaping @Sendable () -> Void) -> Registration {
         let (isCancelled, cancellation) = state.withLock { state -> (Bool, Cancellation?) in
             let flags = flags.load(ordering: .relaxed)
-            if flags & Self.completedFlag != 0 { return (false, nil) }
+            if flags & Self.completedFlag != 0 { return (wasCompleted(before: changes), nil) }
             if flags & Self.cancelledFlag != 0 { return (true, nil) }
-            let cancellation = state.cancellation ?? Cancellation()
-            state.cancellation = cancellation
-            return (false, cancellation)
+            return (false, state.cancellation(after: changes))
         }
-        if isCancelled, !isComplete { handler() }
+        if isCancelled, !isComplete || wasCompleted(before: changes) { handler() }
         return CancellationToken(cancellation).register(handler)
     }
 
     // MARK: - Completing
 
+    /// - Parameter changes: How often the request was changed for the task that completes this.
     /// - Returns: True for exactly one caller, ever.
-    func complete(with result: HTTPResult) -> Bool {
+    func complete(with result: HTTPResult, after changes: Int = 0) -> Bool {
         guard flags.bitwiseOr(Self.claimedFlag, ordering: .relaxed).oldValue & Self.claimedFlag == 0 else {
             return false
         }
-        let (cancellation, parts, wait, shared) = state.withLock { state in
-            flags.bitwiseOr(Self.completedFlag, ordering: .relaxed)
+        let (cancellation, changed, parts, wait, shared) = state.withLock { state in
+            flags.bitwiseOr(Self.completedFlag | UInt(changes) << Self.flagCount, ordering: .relaxed)
             let wait = state.wait
             if case .future = wait {} else { state.wait = .over(result) }
-            return (state.cancellation.take(), state.parts.take(), wait, state.shared.take())
+            return (state.cancellation.take(), state.takeChanged(), state.parts.take(), wait, state.shared.take())
         }
         cancellation?.fillDroppingHandlers(with: .abandoned)
+        changed?.prefix(changes).forEach { $0.fillDroppingHandlers(with: .abandoned) }
         switch wait {
         case .future(let completion): completion.fulfil(with: result)
         case .loader(let handler):
@@ -318,8 +354,9 @@ final class HTTPExecution: HTTPPart, @unchecked Sendable {
             func finish() { shared.finish(with: result) }
             if Trampoline.nest(finish) == nil { Trampoline.putOff(finish) }
         }
-        // If an earlier loader has completed this, the parts under way are no longer needed.
+        // If an earlier loader has completed this, what is under way below it is no longer needed.
         parts.cancel(for: self)
+        changed?.dropFirst(changes).reversed().forEach { _ = $0.fillNewestFirst(with: .cancelled) }
         return true
     }
 

@@ -4,6 +4,9 @@ extension HTTPTask {
     /// Calls `handler` when the task is cancelled before its completion: once, on the thread that cancels, the newest
     /// handler first. If the task is cancelled already, `handler` is called now; after the completion, never.
     ///
+    /// A task whose request was changed on the way, as by ``ApplyEnvironment``, is also cancelled when a loader before that
+    /// change completes it.
+    ///
     /// For the loader that holds the task: stop the work, and complete the task when that has happened.
     ///
     /// - Parameter handler: Kept until the completion, or until its registration is cancelled. It should refer to the
@@ -11,7 +14,7 @@ extension HTTPTask {
     /// - Returns: A registration that removes the handler. Cancel it when passing the task on.
     @discardableResult
     public func addCancellationHandler(_ handler: @escaping @Sendable () -> Void) -> Registration {
-        execution.addCancellationHandler(handler)
+        execution.addCancellationHandler(after: changes, handler)
     }
 
     /// Calls `handler` with the result, once, on the thread that completes the task, the oldest handler first; now if
@@ -28,7 +31,7 @@ extension HTTPTask {
 
     /// Calls `stop` when the task is cancelled, and when it is complete, for an earlier loader may complete it.
     func whenUnneeded(_ stop: @escaping @Sendable () -> Void) {
-        addCancellationHandler(stop)
+        _ = execution.addCancellationHandler(stop)
         execution.whenEnded { _ in stop() }
     }
 

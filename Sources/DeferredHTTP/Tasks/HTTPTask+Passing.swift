@@ -36,8 +36,9 @@ extension HTTPTask {
         send(request, to: NextLoader(next), completion: completion).map { HTTPTask($0, isLoaders: false) }
     }
 
-    /// Passes a changed request for this task to the next loader, without a separate task: whatever ends one of them
-    /// ends both. For a loader that does nothing else with the task.
+    /// Passes a changed request for this task to the next loader, without a separate execution: whatever ends one of the
+    /// tasks ends both, and to the later one, an end by the earlier one is a cancellation. For a loader that does nothing
+    /// else with the task.
     func pass(_ request: HTTPRequest, to next: NextLoader) {
         if !failIfCancelled() { next.loader.load(HTTPTask(self, changedTo: request)) }
     }

@@ -28,6 +28,8 @@ public final class HTTPTask: FutureProtocol, Cancellable, Identifiable {
 
     /// The request, if a loader has changed it.
     private let changed: HTTPRequest?
+    /// How often loaders have changed the request within this execution.
+    let changes: Int
     /// The task that the loader was given, which is released after this one. Of no type, since Swift frees a list of
     /// tasks in a loop, which takes longer.
     private let original: (any AnyObject & Sendable)?
@@ -43,14 +45,14 @@ public final class HTTPTask: FutureProtocol, Cancellable, Identifiable {
     init(_ execution: HTTPExecution, isLoaders: Bool) {
         self.execution = execution
         self.isLoaders = isLoaders
-        (changed, original) = (nil, nil)
+        (changed, changes, original) = (nil, 0, nil)
     }
 
     /// Creates a task of the same execution with another request.
     init(_ original: HTTPTask, changedTo request: HTTPRequest) {
         execution = original.execution
         isLoaders = true
-        (changed, self.original) = (request, original)
+        (changed, changes, self.original) = (request, original.changes + 1, original)
     }
 
     deinit {
@@ -80,7 +82,9 @@ public final class HTTPTask: FutureProtocol, Cancellable, Identifiable {
     public func cancel() { execution.cancel() }
 
     /// A Boolean value that indicates whether the task was cancelled before it completed. It may still have succeeded.
-    public var isCancelled: Bool { execution.isCancelled }
+    ///
+    /// See ``addCancellationHandler(_:)``.
+    public var isCancelled: Bool { execution.isCancelled(after: changes) }
 
     /// Completes the task, and calls the completion handlers in order of registration, unless it is complete.
     ///
@@ -88,7 +92,7 @@ public final class HTTPTask: FutureProtocol, Cancellable, Identifiable {
     ///
     /// - Returns: True for exactly one caller, ever.
     @discardableResult
-    public func complete(with result: HTTPResult) -> Bool { execution.complete(with: result) }
+    public func complete(with result: HTTPResult) -> Bool { execution.complete(with: result, after: changes) }
 }
 
 extension HTTPTask {

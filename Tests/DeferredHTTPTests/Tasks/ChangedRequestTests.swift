@@ -90,6 +90,91 @@ struct ChangedRequestTests {
         }
     }
 
+    @Test func `an earlier loader that completes the task cancels it for the loader after the change`() throws {
+        for link in Self.links {
+            for isKept in [true, false] {
+                let (before, after, called) = (Keeper(), Keeper(), Journal<String>())
+                before.load(request)
+                let early = try #require(before.task)
+                attached(link, after).load(early)
+                let late = try #require(after.task)
+                early.addCancellationHandler { called.add("early") }
+                late.addCancellationHandler { called.add("older") }
+                late.addCancellationHandler { called.add("newer") }
+                let registration = late.addCancellationHandler { called.add("removed") }
+                if !isKept { registration.cancel() }
+                #expect(early.fail(.timedOut) && !late.fail(.cancelled))
+                #expect(called.entries == (isKept ? ["removed"] : []) + ["newer", "older"])
+                #expect(late.isCancelled && !early.isCancelled && late.failIfCancelled())
+                late.addCancellationHandler { called.add("too late") }
+                early.addCancellationHandler { called.add("never") }
+                #expect(called.entries.last == "too late")
+                late.cancel()
+                early.cancel()
+                #expect(called.entries.count == (isKept ? 4 : 3) && early.codeNow == .timedOut)
+            }
+        }
+    }
+
+    @Test func `a loader that completes the task cancels it only after the changes that come later`() throws {
+        for completing in 0..<3 {
+            let (keepers, called) = ([Keeper(), Keeper(), Keeper()], Journal<Int>())
+            keepers[0].load(request)
+            var tasks = [try #require(keepers[0].task)]
+            for keeper in keepers.dropFirst() {
+                (ModifyRequest { $0.path += "x" } --> keeper).load(tasks[tasks.count - 1])
+                tasks.append(try #require(keeper.task))
+            }
+            for (place, task) in tasks.enumerated() { task.addCancellationHandler { called.add(place) } }
+            #expect(tasks[completing].succeed(.ok))
+            #expect(called.entries == Array((completing + 1..<3).reversed()))
+            #expect(tasks.map(\.isCancelled) == (0..<3).map { $0 > completing })
+            for task in tasks { task.addCancellationHandler { called.add(3) } }
+            #expect(called.entries.count(where: { $0 == 3 }) == 2 - completing)
+        }
+    }
+
+    @Test func `a cancellation calls the handlers of the latest change first, each once`() throws {
+        for place in 0..<2 {
+            let (before, after, called) = (Keeper(), Keeper(), Journal<String>())
+            before.load(request)
+            let early = try #require(before.task)
+            (ModifyRequest { $0.path += "x" } --> after).load(early)
+            let late = try #require(after.task)
+            late.addCancellationHandler {
+                called.add("late")
+                late.fail(.cancelled)
+            }
+            early.addCancellationHandler { called.add("early") }
+            [early, late][place].cancel()
+            early.fail(.timedOut)
+            #expect(called.entries == ["late", "early"] && early.codeNow == .cancelled)
+        }
+    }
+
+    @Test func `a cancellation or a completion that races with a handler's registration calls it once`() throws {
+        for isCancelled in [true, false] {
+            for _ in 0..<200 {
+                let (before, after, called) = (Keeper(), Keeper(), Journal<Int>())
+                before.load(request)
+                let early = try #require(before.task)
+                (ModifyRequest { $0.path += "x" } --> after).load(early)
+                let late = try #require(after.task)
+                race(2) { index in
+                    if index == 0 {
+                        late.addCancellationHandler { called.add(1) }
+                    } else if isCancelled {
+                        early.cancel()
+                    } else {
+                        early.fail(.timedOut)
+                    }
+                }
+                early.fail(.timedOut)
+                #expect(called.entries == [1])
+            }
+        }
+    }
+
     @Test func `an earlier loader that completes the task ends what waits after it`() {
         for link in Self.links {
             let (clock, throttle) = (ManualClock(), Throttle(maximum: 1))

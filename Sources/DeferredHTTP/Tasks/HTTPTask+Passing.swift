@@ -90,5 +90,8 @@ extension HTTPTask {
 /// The underlying error of a request that reached the end of a chain without a terminal loader.
 public struct MissingTerminalLoader: Error, CustomStringConvertible {
     /// One line for a log.
-    public var description: String { "the chain has no terminal loader; end it with one, such as URLSessionLoader" }
+    public var description: String {
+        "the chain has no terminal loader; end it with one, such as URLSessionLoader, and join objects where their type "
+            + "is known"
+    }
 }

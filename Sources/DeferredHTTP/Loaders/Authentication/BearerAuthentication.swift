@@ -9,6 +9,7 @@ public import DeferredTask
 ///
 /// The token is added only to requests for one of `hosts` and to requests without a host, which an ``ApplyEnvironment``
 /// completes, before or after this loader. Others are passed on unchanged, and a response of 401 to them is the result.
+/// A loader that changes the host of a request belongs before this one: after it, the token would go along.
 ///
 /// However many requests get a 401, one refresh serves them all: requests that arrive meanwhile wait for it, and then
 /// each is loaded once more. If the server refuses the new token, too, its response is the result, so that there is no

@@ -62,7 +62,8 @@ enum Instructions {
         let output: String
 
         var description: String {
-            "callgrind counted nothing for \(operation.rawValue), \(subject.rawValue): \(output)"
+            "callgrind counted nothing for \(operation.rawValue), \(subject.rawValue); if it can't read the program's debug "
+                + "information, build with -debug-info-format none: \(output)"
         }
     }
 }

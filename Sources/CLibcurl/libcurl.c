@@ -216,6 +216,11 @@ int libcurl_easy_set_private_sockets(libcurl_easy handle, int *error) {
     return code ? code : curl.easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, open_private_socket);
 }
 
+int libcurl_easy_set_poll_set(libcurl_easy handle, int set) {
+    int code = curl.easy_setopt(handle, CURLOPT_CLOSESOCKETDATA, (void *)(intptr_t)set);
+    return code ? code : curl.easy_setopt(handle, CURLOPT_CLOSESOCKETFUNCTION, poll_set_close);
+}
+
 int libcurl_easy_get_long(libcurl_easy handle, int info, long *value) { return curl.easy_getinfo(handle, info, value); }
 
 int libcurl_easy_get_offset(libcurl_easy handle, int info, int64_t *value) {
@@ -280,6 +285,14 @@ int64_t connection_silence(int socket) {
     // While the peer takes no bytes, it acknowledges probes all the same.
     bool is_taking = info.tcpi_backoff == 0 && info.tcpi_last_ack_recv < info.tcpi_last_data_recv;
     return is_taking ? info.tcpi_last_ack_recv : info.tcpi_last_data_recv;
+}
+
+int connection_port(int socket) {
+    struct sockaddr_storage address = {0};
+    socklen_t size = sizeof address;
+    if (getsockname(socket, (struct sockaddr *)&address, &size) != 0) return 0;
+    if (address.ss_family == AF_INET) return ntohs(((struct sockaddr_in *)&address)->sin_port);
+    return address.ss_family == AF_INET6 ? ntohs(((struct sockaddr_in6 *)&address)->sin6_port) : 0;
 }
 
 bool libcurl_multi_next_done(libcurl_multi multi, struct libcurl_done *done) {

@@ -62,6 +62,8 @@ int libcurl_easy_set_before_sending(
     int (*function)(void *context, char *remote_ip, char *local_ip, int remote_port, int local_port));
 /// Makes sockets that child processes don't inherit. If one can't be made, the error number is stored in `error`.
 int libcurl_easy_set_private_sockets(libcurl_easy handle, int *error);
+/// Lets `poll_set_close` close the sockets of connections that the handle makes.
+int libcurl_easy_set_poll_set(libcurl_easy handle, int set);
 int libcurl_easy_get_long(libcurl_easy handle, int info, long *value);
 int libcurl_easy_get_offset(libcurl_easy handle, int info, int64_t *value);
 int libcurl_easy_get_text(libcurl_easy handle, int info, const char **value);
@@ -91,6 +93,9 @@ int libcurl_multi_assign(libcurl_multi multi, int socket, void *value);
 /// Returns the milliseconds since a TCP connection last received bytes or took some that were sent, or -1 if there is no
 /// connection.
 int64_t connection_silence(int socket);
+
+/// Returns the local port of a connection, or 0 if it has none.
+int connection_port(int socket);
 
 /// Removes the next message about a transfer that has ended. Returns false if there is none.
 bool libcurl_multi_next_done(libcurl_multi multi, struct libcurl_done *done);
@@ -153,6 +158,7 @@ enum {
     CURLOPT_CAPATH = 10097,
     CURLOPT_PRIVATE = 10103,
     CURLOPT_OPENSOCKETDATA = 10164,
+    CURLOPT_CLOSESOCKETDATA = 10209,
     CURLOPT_SEEKDATA = 10168,
     CURLOPT_PINNEDPUBLICKEY = 10230,
     CURLOPT_UNIX_SOCKET_PATH = 10231,
@@ -164,6 +170,7 @@ enum {
     CURLOPT_HEADERFUNCTION = 20079,
     CURLOPT_OPENSOCKETFUNCTION = 20163,
     CURLOPT_SEEKFUNCTION = 20167,
+    CURLOPT_CLOSESOCKETFUNCTION = 20208,
     CURLOPT_PREREQFUNCTION = 20312,
     CURLOPT_INFILESIZE_LARGE = 30115,
     CURLOPT_CAINFO_BLOB = 40309,
@@ -176,6 +183,7 @@ enum {
     CURLINFO_OS_ERRNO = 0x200019,
     CURLINFO_NUM_CONNECTS = 0x20001A,
     CURLINFO_PRIMARY_PORT = 0x200028,
+    CURLINFO_LOCAL_PORT = 0x20002A,
     CURLINFO_TOTAL_TIME_T = 0x600032,
     CURLINFO_NAMELOOKUP_TIME_T = 0x600033,
     CURLINFO_CONNECT_TIME_T = 0x600034,
@@ -264,6 +272,8 @@ struct poll_ready {
     int descriptor;
     int mask;
     uint32_t owner;
+    /// True if its connection was idle.
+    bool is_idle;
 };
 
 /// Creates a poll set, or returns -1.
@@ -274,6 +284,15 @@ int poll_set_create(void);
 /// - Parameter owner: comes back with the descriptor's events.
 /// - Parameter is_known: true if the set already contains the descriptor.
 int poll_set_watch(int set, int descriptor, uint32_t owner, int what, bool is_known);
+
+/// Watches a descriptor in the set for anything that comes while its connection is idle, once.
+int poll_set_watch_idle(int set, int descriptor, uint32_t owner);
+
+/// Closes the connection of a descriptor, which stays open: it is at the end of its input from now on.
+void poll_set_sever(int set, int descriptor);
+
+/// Removes a descriptor from a set, whose number is the pointer's, and closes it.
+int poll_set_close(void *set, int descriptor);
 
 /// Waits for the given time, or forever for -1, and returns the number of descriptors that are ready.
 int poll_set_wait(int set, struct poll_ready *ready, int capacity, int milliseconds);

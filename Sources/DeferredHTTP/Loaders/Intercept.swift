@@ -59,15 +59,17 @@ public struct Intercept: HTTPLink {
     public func load(_ task: HTTPTask) {
         if task.failIfCancelled() || !later.admit(task) { return }
         let requests = Self.requests + [task.execution.identityOfWhole]
+        let end = Deferred<Void>()
         let running = Task<HTTPResponse> { [handle, next] in
             try await Self.$requests.withValue(requests) {
                 try await handle(task.request) { request async throws(HTTPError) in
-                    try await task.response(to: request, from: next)
+                    try await task.response(to: request, from: next, before: end)
                 }
             }
         }
         task.whenUnneeded { running.cancel() }
         running.upon(.immediate) { result in
+            end.fill()
             task.complete(with: result.mapError { HTTPError($0, request: task.request) })
         }
     }
@@ -76,11 +78,12 @@ public struct Intercept: HTTPLink {
 extension HTTPTask {
     fileprivate func response(
         to request: HTTPRequest,
-        from next: (any HTTPLoader)?
+        from next: (any HTTPLoader)?,
+        before end: Deferred<Void>
     ) async throws(HTTPError) -> HTTPResponse {
         guard let part = send(request, to: NextLoader(next), endsCancelled: false, completion: { _ in }) else {
-            // Complete without a next loader, or cancelled: what becomes of that, the closure decides.
-            if case .failure(let error) = peek() { throw error }
+            // Complete without a next loader, or cancelled: what becomes of that, the closure decides, while it runs.
+            if case .failure(let error) = peek(), !end.isFilled { throw error }
             throw HTTPError(.cancelled, request: request)
         }
         return try await HTTPTask(part, isLoaders: false).get()

@@ -2,7 +2,8 @@ public import DeferredCore
 
 extension HTTPTask {
     /// Calls `handler` when the task is cancelled before its completion: once, on the thread that cancels, the newest
-    /// handler first. If the task is cancelled already, `handler` is called now; after the completion, never.
+    /// handler first, and the older ones too if a newer one completes the task. If the task is cancelled already, `handler`
+    /// is called now. A handler that is added after the completion is never called.
     ///
     /// A task whose request was changed on the way, as by ``ApplyEnvironment``, is also cancelled when a loader before that
     /// change completes it.

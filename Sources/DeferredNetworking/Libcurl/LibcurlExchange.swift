@@ -61,8 +61,14 @@ final class LibcurlExchange {
 
     /// The socket of the request's connection, or -1.
     var socket: Int32 = -1 {
-        didSet { shareSocket() }
+        didSet {
+            if socket >= 0 { lastSocket = socket }
+            shareSocket()
+        }
     }
+
+    /// The last socket that libcurl has watched for the request, or -1. While the request is paused, it watches none.
+    private(set) var lastSocket: Int32 = -1
 
     private var stop: Stop?
 
@@ -125,6 +131,9 @@ final class LibcurlExchange {
         let isAlone = task.kind == .own || !hasConnected || parser.isInVersion1
         task.use(socket: isAlone ? socket : -1)
     }
+
+    /// True if the response shows that the request has a connection to itself.
+    var hasConnectionOfVersion1: Bool { hasConnected && parser.isInVersion1 }
 
     private func begin(_ head: ResponseHead) throws(ResponseHeadParser.Flaw) {
         if options.httpVersion == .http2, let version = head.version, version != "HTTP/2" {

@@ -94,6 +94,9 @@ final class LibcurlHandle {
         return result
     }
 
+    /// The local port of the request's connection, or 0 if it has none.
+    var localPort: Int { long(CURLINFO_LOCAL_PORT) }
+
     /// Returns the metrics of the last request.
     func metrics(protocolVersion: String?) -> URLClient.Metrics {
         return URLClient.Metrics(

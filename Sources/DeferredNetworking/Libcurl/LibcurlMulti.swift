@@ -26,9 +26,10 @@ final class LibcurlMulti {
         libcurl_multi_set_sockets(
             multi,
             { easy, socket, what, context, known in
+                let exchange = easy.flatMap(LibcurlMulti.exchange)
                 context.map { Unmanaged<LibcurlMulti>.fromOpaque($0).takeUnretainedValue() }?
-                    .watch(socket, what, isKnown: known != nil)
-                easy.flatMap(LibcurlMulti.exchange)?.socket = what == CURL_POLL_REMOVE ? -1 : socket
+                    .watch(socket, what, isKnown: known != nil, for: exchange)
+                exchange?.socket = what == CURL_POLL_REMOVE ? -1 : socket
                 return 0
             },
             context
@@ -63,7 +64,10 @@ final class LibcurlMulti {
         libcurl_multi_destroy(multi)
     }
 
-    func add(_ handle: LibcurlHandle) -> Bool { libcurl_multi_add(multi, handle.easy) == 0 }
+    func add(_ handle: LibcurlHandle) -> Bool {
+        libcurl_easy_set_poll_set(handle.easy, poll)
+        return libcurl_multi_add(multi, handle.easy) == 0
+    }
 
     func remove(_ handle: LibcurlHandle) {
         libcurl_multi_remove(multi, handle.easy)
@@ -98,8 +102,14 @@ final class LibcurlMulti {
         return LibcurlExchange.of(context)
     }
 
-    private func watch(_ socket: Int32, _ what: Int32, isKnown: Bool) {
-        poll_set_watch(poll, socket, number, what, isKnown)
+    private func watch(_ socket: Int32, _ what: Int32, isKnown: Bool, for exchange: LibcurlExchange?) {
+        if what == CURL_POLL_REMOVE, let exchange, exchange.hasConnectionOfVersion1 {
+            // Mostly because the response is complete. What comes before the next request is no response to that, but
+            // libcurl would take it for one.
+            poll_set_watch_idle(poll, socket, number)
+        } else {
+            poll_set_watch(poll, socket, number, what, isKnown)
+        }
         guard !isKnown || what == CURL_POLL_REMOVE else { return }
         libcurl_multi_assign(multi, socket, what == CURL_POLL_REMOVE ? nil : UnsafeMutableRawPointer(bitPattern: 1))
     }

@@ -99,6 +99,17 @@ final class LibcurlPool: @unchecked Sendable {
         }
     }
 
+    /// Returns true if a running request has the connection.
+    ///
+    /// - Parameter port: The local port of `socket`, or 0.
+    func isUsing(_ socket: Int32, port: Int) -> Bool {
+        exchanges.values.contains { exchange in
+            if exchange.lastSocket >= 0 { return exchange.lastSocket == socket }
+            // It was paused with the first bytes that came, before libcurl wanted to wait for any.
+            return exchange.hasConnected && exchange.handle.localPort == port
+        }
+    }
+
     func exchange(of task: LibcurlTask) -> LibcurlExchange? { exchanges[task.identifier] }
 
     // MARK: Reports of exchanges, also from within libcurl's callbacks

@@ -61,7 +61,9 @@ final class LibcurlWorker {
                 for pool in pools { pool.settle() }
                 // More letters may have come meanwhile, and nobody wakes up a thread that is awake.
                 let count = isAsleep ? wait(ready) : 0
-                for event in ready[..<count] { act(event) }
+                // Idle connections first, before libcurl can close any of them, and others get their descriptors.
+                for event in ready[..<count] where event.is_idle { sever(event.descriptor) }
+                for event in ready[..<count] where !event.is_idle { act(event) }
                 for pool in pools { pool.settle() }
                 if thread.lingering != nil { closeIfIdle() }
             }
@@ -134,6 +136,14 @@ final class LibcurlWorker {
         libcurl_leave()
         defer { libcurl_enter() }
         return Int(poll_set_wait(resources.poll, ready.baseAddress, Int32(ready.count), milliseconds))
+    }
+
+    /// Closes an idle connection on which something has come: its end, or bytes that nobody has asked for, which would be
+    /// taken for the response to the next request.
+    private func sever(_ descriptor: Int32) {
+        let port = Int(connection_port(descriptor))
+        if pools.contains(where: { $0.isUsing(descriptor, port: port) }) { return }
+        poll_set_sever(resources.poll, descriptor)
     }
 
     private func act(_ event: poll_ready) {

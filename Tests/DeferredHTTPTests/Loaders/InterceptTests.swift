@@ -148,6 +148,27 @@ struct InterceptTests {
         #expect(stub.requests.count == 2)
     }
 
+    @Test func `next throws a cancellation after the end, however that came about`() async throws {
+        struct Refusal: Error {}
+        let kept = Lock<Intercept.Next?>(nil)
+        let chain =
+            Intercept { _, next in
+                kept.withLock { $0 = next }
+                throw Refusal()
+            } --> StubLoader()
+        guard case .failure(let error) = await chain.load(.example).result, error.underlying is Refusal else {
+            Issue.record("it has not failed with the closure's error")
+            return
+        }
+        let next = try #require(kept.withLock { $0.take() })
+        do {
+            _ = try await next(.example)
+            Issue.record("it succeeded")
+        } catch {
+            #expect(error.code == .cancelled)
+        }
+    }
+
     @Test func `a closure that resets its chain does not wait for its own request`() async {
         let (own, clock, journal) = (ChainReference(), ManualClock(), Journal<String>())
         defer { own.chain = nil }

@@ -38,6 +38,63 @@ struct LibcurlEngineTests {
         }
     }
 
+    @Test(arguments: ["HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nEVIL", "x"])
+    func `what comes on an idle connection is no response to the next request`(surplus: String) async throws {
+        let server = try LoopbackServer { request in
+            if request.path != "/surplus" { return .response(body: "good") }
+            return .response(body: "first") + [.pause(.milliseconds(5)), .send(.text(surplus))]
+        }
+        defer { server.stop() }
+        for round in 1...5 {
+            let client = Self.client { $0.maximumConnectionsPerHost = 1 }
+            for _ in 0..<2 { _ = try await client.begin(server.url("/")).get() }
+            #expect(server.connectionCount == 2 * round - 1, "connections are reused")
+            #expect(try await client.begin(server.url("/surplus")).get().0 == Data("first".utf8))
+            // The connection is closed as soon as the bytes are there.
+            try await eventually { server.openConnectionCount == 0 }
+            #expect(try await client.begin(server.url("/")).get().0 == Data("good".utf8))
+            await client.shutdown().value
+            try await eventually { server.openConnectionCount == 0 }
+            #expect(server.connectionCount == 2 * round)
+        }
+    }
+
+    @Test func `a connection that the server closes while it is idle is replaced`() async throws {
+        let server = try LoopbackServer { request in
+            request.path == "/last" ? .response(body: "1") + [.pause(.milliseconds(5)), .close] : .response(body: "1")
+        }
+        defer { server.stop() }
+        let client = Self.client { $0.maximumConnectionsPerHost = 2 }
+        for count in 1...20 {
+            _ = try await client.begin(server.url("/last")).get()
+            try await eventually { server.openConnectionCount == 0 }
+            let post = URLRequest(server.url("/")) { $0.httpMethod = "POST" }
+            _ = try await client.begin(post).get()
+            #expect(server.connectionCount == count + 1)
+        }
+    }
+
+    @Test func `a stream that nobody reads keeps its connection, and a request after it uses that`() async throws {
+        let size = 4 << 20
+        let server = try LoopbackServer { _ in .response(body: .pattern(count: size)) }
+        defer { server.stop() }
+        let client = Self.client {
+            $0.maximumConnectionsPerHost = 1
+            $0.streamBufferLimit = 16 << 10
+        }
+        let mark = StreamStateMachine.Marks(limit: 16 << 10).high
+        for _ in 0..<3 {
+            let response = try await client.stream(server.url("/")).get()
+            // The server has sent more than is taken, so that the connection is readable while libcurl doesn't watch it.
+            try await eventually { response.body.waitingCount > mark }
+            await giveWay(turns: 1_000) { true }
+            var count = 0
+            for try await bytes in response.body { count += bytes.count }
+            #expect(count == size)
+        }
+        #expect(server.connectionCount == 1)
+    }
+
     @Test func `a response that begins with a continued line continues none of the response before it`() async {
         await #expect(processExitsWith: .success) {
             let server = try LoopbackServer { request in

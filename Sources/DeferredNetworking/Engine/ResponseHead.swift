@@ -153,10 +153,11 @@ package final class ResponseHead: Sendable {
             let first: String?
             if fields.count <= mostCompared {
                 let count = field.name.utf8.count
-                first = fields[..<index].first {
-                    // Most names are told apart by their lengths, without a call.
-                    $0.name.utf8.count == count && HTTPToken.areEqualWithoutCase($0.name, field.name)
-                }?.name
+                first =
+                    fields[..<index].first {
+                        // Most names are told apart by their lengths, without a call.
+                        $0.name.utf8.count == count && HTTPToken.areEqualWithoutCase($0.name, field.name)
+                    }?.name
             } else {
                 let key = field.name.lowercased()
                 first = spellings[key]

@@ -216,6 +216,8 @@ package final class Transfer: Sendable {
         if let head { storeCookies(of: head, task: task) }
         handle { state in
             var actions = head.map { state.machine.received($0, task: task) } ?? []
+            // As many as the usual response has.
+            if end != nil, !actions.isEmpty { actions.reserveCapacity(6) }
             if let bytes { actions += state.machine.received(bytes, task: task) }
             if let end { actions += state.machine.completed(task: task, response: end.head, error: end.error) }
             return actions

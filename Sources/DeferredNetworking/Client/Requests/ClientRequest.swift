@@ -28,7 +28,7 @@ final class ClientRequest: Sendable {
         var deadline: ClockTimer?
     }
 
-    /// What an ended request no longer needs, for release outside of the lock: among it is a lease of the transport.
+    /// The parts that an ended request no longer needs, for release outside of the lock: they keep a lease.
     private struct Parts {
         var end: End?
         var deadline: ClockTimer?

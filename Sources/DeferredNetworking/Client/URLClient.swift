@@ -35,11 +35,19 @@ public import FoundationNetworking
 public final class URLClient: Sendable {
     package let transport: Transport
 
+    /// Those of the configuration.
+    private let policies: RequestPolicies
+
     /// Creates a client with an engine of its own.
     ///
     /// - Parameter configuration: The settings, which are copied; later changes to its parts have no effect.
     public init(configuration: Configuration = .default) {
         transport = Transport(configuration)
+        policies = RequestPolicies(
+            retries: configuration.retries,
+            authentication: configuration.authentication,
+            validation: configuration.validation
+        )
     }
 
     /// The engine that sends the requests, and why it was chosen: a line for a log.
@@ -94,5 +102,12 @@ public final class URLClient: Sendable {
         ) { ($0, try $1.httpResponse()) }
     }
 
-    func policies(_ options: RequestOptions) -> RequestPolicies { RequestPolicies(transport.configuration, options) }
+    func policies(_ options: RequestOptions) -> RequestPolicies {
+        guard options.retries != nil || options.validation != nil else { return policies }
+        return RequestPolicies(
+            retries: options.retries ?? policies.retries,
+            authentication: policies.authentication,
+            validation: options.validation ?? policies.validation
+        )
+    }
 }

@@ -1,4 +1,4 @@
-internal import DeferredCore
+import Synchronization
 
 #if canImport(FoundationNetworking)
 package import Foundation
@@ -41,7 +41,7 @@ package final class ResponseHead: Sendable {
     let isConfirmed: Bool
 
     private let source: Source
-    private let made = Lock<HTTPURLResponse?>(nil)
+    private let made = AtomicLazyReference<HTTPURLResponse>()
 
     package init(
         url: URL,
@@ -124,10 +124,7 @@ package final class ResponseHead: Sendable {
             switch source {
             case .platform(let response): response as? HTTPURLResponse
             case .lines(let fields, let version):
-                made.withLock { made in
-                    made = made ?? makeResponse(fields, version)
-                    return made
-                }
+                made.load() ?? makeResponse(fields, version).map { made.storeIfNil($0) }
             }
         guard let response else { throw URLError(.badServerResponse, failing: url) }
         return response
@@ -155,7 +152,12 @@ package final class ResponseHead: Sendable {
             let field = fields[index]
             let first: String?
             if fields.count <= mostCompared {
-                first = fields[..<index].first { HTTPToken.areEqualWithoutCase($0.name, field.name) }?.name
+                let count = field.name.utf8.count
+                first =
+                    fields[..<index].first {
+                        // Most names are told apart by their lengths, without a call.
+                        $0.name.utf8.count == count && HTTPToken.areEqualWithoutCase($0.name, field.name)
+                    }?.name
             } else {
                 let key = field.name.lowercased()
                 first = spellings[key]
@@ -164,7 +166,7 @@ package final class ResponseHead: Sendable {
             if let first {
                 result[first]?.append(", " + field.value)
             } else {
-                result[field.name] = field.value
+                result.updateValue(field.value, forKey: field.name)
             }
         }
         return result

@@ -45,7 +45,8 @@ final class LibcurlExchange {
     /// The number of bytes at the beginning of libcurl's next chunk that are decoded already. It was refused after them.
     private var decodedCount = 0
 
-    /// The bytes of the body that were received but not delivered yet.
+    /// The head, and the bytes of the body, that were received but not delivered yet.
+    private var waitingHead: ResponseHead?
     private var waiting = Data()
     private var redirectCount = 0
 
@@ -146,7 +147,8 @@ final class LibcurlExchange {
             [301, 302, 303, 307, 308].contains(head.status) && head.value(of: "Location") != nil
         if isRedirect { return }
         codings = head.value(of: "Content-Encoding")
-        task.tell(.head(head))
+        waitingHead = head
+        wantFlush()
     }
 
     /// Handles bytes of the body, without their framing but still encoded.
@@ -197,9 +199,9 @@ final class LibcurlExchange {
         }
     }
 
-    /// Delivers the bytes that were received, and returns false if they are enough for now.
+    /// Delivers what was received, and returns false if it is enough for now.
     private func canGoOn() -> Bool {
-        flushBody()
+        flushResponse()
         pauseIfNeeded()
         return !isHeld && !isBehind
     }
@@ -304,7 +306,7 @@ final class LibcurlExchange {
     func flush() {
         mustFlush = false
         flushSent()
-        flushBody()
+        flushResponse()
         if hasActivity { task.tell(.activity) }
         hasActivity = false
         pauseIfNeeded()
@@ -325,26 +327,39 @@ final class LibcurlExchange {
         task.tell(.sent(count, of: source?.length))
     }
 
-    private func flushBody() {
-        guard !waiting.isEmpty else { return }
+    private func flushResponse() {
+        let (head, bytes) = takeResponse()
+        if head != nil || bytes != nil { task.tell(head, bytes) }
+    }
+
+    /// Takes what has to be delivered.
+    private func takeResponse() -> (ResponseHead?, Data?) {
+        let head = waitingHead.take()
+        guard !waiting.isEmpty else {
+            if head != nil { hasActivity = false }
+            return (head, nil)
+        }
         hasActivity = false
         let bytes = waiting
         waiting = Data()
         task.backlog.add(bytes.count)
-        task.tell(.bytes(bytes))
+        return (head, bytes)
     }
 
     /// Reports the end, after which the handle is free again.
     func end(_ code: Int32) {
         // Without the pause that a flush of a running request may cause.
         flushSent()
-        flushBody()
         mustFlush = false
         let error = error(code)
-        if error == nil, isRedirect, let head { task.tell(.redirect(head)) }
-        if case .needsBody = stop { task.tell(.needsBody) }
         if task.transfer.isMeasured { task.tell(.measured(handle.metrics(protocolVersion: head?.version))) }
-        task.end(head, error)
+        if error == nil, isRedirect, let head { task.tell(.redirect(head)) }
+        if case .needsBody = stop {
+            flushResponse()
+            task.tell(.needsBody)
+        }
+        let (newHead, bytes) = takeResponse()
+        task.end(head, error, after: newHead, bytes)
     }
 
     /// Reports the end of a cancelled request.

@@ -80,18 +80,19 @@ final class LibcurlPool: @unchecked Sendable {
         shared?.runTimer()
     }
 
-    /// Delivers pending events, ends the exchanges that are complete, and starts others in their places.
+    /// Ends the exchanges that are complete, delivers the events of others, and starts new ones in the places.
     func settle() {
-        while !pending.isEmpty {
+        repeat {
+            // The complete ones first: most responses are told of in one step, with their end.
+            while let (exchange, code) = own?.nextDone() ?? shared?.nextDone() {
+                remove(exchange)
+                exchange.end(code)
+            }
             // Emptying an array that is also being read would allocate another one each time.
             swap(&pending, &flushing)
             for exchange in flushing where exchange.mustFlush { exchange.flush() }
             flushing.removeAll(keepingCapacity: true)
-        }
-        while let (exchange, code) = own?.nextDone() ?? shared?.nextDone() {
-            remove(exchange)
-            exchange.end(code)
-        }
+        } while !pending.isEmpty
         while !starting.isEmpty {
             let tasks = starting
             starting = []

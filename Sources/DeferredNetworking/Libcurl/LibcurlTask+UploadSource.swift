@@ -3,10 +3,12 @@ import Foundation
 import FoundationNetworking
 
 extension LibcurlTask {
+    /// Made only for a source that needs it: a task with weak references is slower to retain and to release.
+    private var onReady: @Sendable () -> Void { { [weak self] in self?.proceed() } }
+
     /// Returns the source of the request's body, or nil for a request without one.
     func uploadSource() -> (any UploadSource)? {
         let (platformRequest, url) = (request.request, request.url)
-        let onReady: @Sendable () -> Void = { [weak self] in self?.proceed() }
         switch request.body {
         case .file(let file):
             let length = POSIXFile.lengthOfReadableRegularFile(at: file.path)

@@ -134,10 +134,16 @@ final class LibcurlTask: EngineTask {
         transfer.receive(event, of: identifier)
     }
 
-    /// Reports the end once: a task that is cancelled before it is resumed has no exchange to do so.
-    func end(_ head: ResponseHead?, _ error: (any Error)?) {
+    /// Reports a head and bytes of a response, if there are any.
+    func tell(_ head: ResponseHead?, _ bytes: Data?) {
+        transfer.receive(head, bytes, of: identifier)
+    }
+
+    /// Reports the end once, with what has come before it: a task that is cancelled before it is resumed has no exchange
+    /// to do so.
+    func end(_ last: ResponseHead?, _ error: (any Error)?, after head: ResponseHead? = nil, _ bytes: Data? = nil) {
         guard !hasEnded.exchange(true, ordering: .relaxed) else { return }
-        tell(.ended(head, error: error))
+        transfer.receive(head, bytes, end: (last, error), of: identifier)
     }
 }
 #endif

@@ -25,10 +25,7 @@ final class TimedSink: TransferSink {
 
     func begin(_ transfer: Transfer) {
         inner.begin(transfer)
-        deadlines.begin(
-            silence: { [weak transfer] in transfer?.silence },
-            { [weak transfer] error in transfer?.abort(with: error) }
-        )
+        deadlines.begin(silence: { transfer.silence }, { transfer.abort(with: $0) })
     }
 
     func receive(head: ResponseHead) throws {

@@ -31,19 +31,32 @@ package final class Transfer: Sendable {
                 outbox += actions
                 return nil
             }
-            isEmptyingOutbox = !actions.isEmpty
-            return isEmptyingOutbox ? batch(actions) : nil
+            return actions.isEmpty ? nil : batch(actions)
         }
 
         /// Empties the outbox; returns nil, and ends the performing, if it is empty.
         mutating func nextBatch() -> Batch? {
-            isEmptyingOutbox = !outbox.isEmpty
+            guard !outbox.isEmpty else {
+                isEmptyingOutbox = false
+                return nil
+            }
             defer { outbox = [] }
-            return isEmptyingOutbox ? batch(outbox) : nil
+            return batch(outbox)
         }
 
-        private func batch(_ actions: [TransferStateMachine.Action]) -> Batch {
-            Batch(actions: actions, parts: parts, mayDeliver: sinkError == nil)
+        /// Takes along what nobody else needs any more, for release outside of the lock.
+        private mutating func batch(_ actions: [TransferStateMachine.Action]) -> Batch {
+            var batch = Batch(actions: actions, parts: parts, sinkError: sinkError)
+            // The last actions of a transfer: no event has any effect after them.
+            batch.isLast = machine.isReleased
+            isEmptyingOutbox = !batch.isLast
+            if batch.isLast {
+                parts = Parts()
+                (batch.challenge, batch.redirectAnswer) = (challenge.take(), redirectAnswer.take())
+            } else if machine.isFinished {
+                parts.sink = nil
+            }
+            return batch
         }
     }
 
@@ -63,7 +76,12 @@ package final class Transfer: Sendable {
     private struct Batch {
         let actions: [TransferStateMachine.Action]
         var parts: Parts
-        var mayDeliver: Bool
+
+        /// The error that the sink threw: the sink gets nothing but the end then.
+        var sinkError: (any Error)?
+        var isLast = false
+        var challenge: URLAuthenticationChallenge?
+        var redirectAnswer: RedirectAnswer?
     }
 
     private let state: Lock<State>
@@ -98,14 +116,13 @@ package final class Transfer: Sendable {
         cookies = request.request.httpShouldHandleCookies ? lease.engine.cookies : nil
         mainDocument = cookies == nil ? nil : request.request.mainDocumentURL
         wantsOwnConnection = sink.wantsOwnConnection
-        state = Lock(
-            State(
-                machine: TransferStateMachine(request: request, redirectLimit: redirectLimit),
-                parts: Parts(sink: sink, lease: lease, decider: decider, configure: configure)
-            )
-        )
+        var machine = TransferStateMachine(request: request, redirectLimit: redirectLimit)
+        let actions = machine.start()
+        let parts = Parts(sink: sink, lease: lease, decider: decider, configure: configure)
+        // What others do meanwhile waits in the outbox.
+        state = Lock(State(machine: machine, isEmptyingOutbox: true, parts: parts))
         sink.begin(self)
-        handle { $0.machine.start() }
+        perform(Batch(actions: actions, parts: parts))
     }
 
     /// Ends the transfer with `URLError.cancelled` and the failing URL, unless it has ended. Doesn't block.
@@ -139,8 +156,7 @@ package final class Transfer: Sendable {
                 return state.machine.created(task: task)
             }
         case .head(let head):
-            storeCookies(of: head, task: task)
-            handle { $0.machine.received(head, task: task) }
+            receive(head, nil, of: task)
         case .redirect(let head, nil):
             storeCookies(of: head, task: task)
             handle { $0.machine.redirected(by: head, task: task) }
@@ -175,7 +191,7 @@ package final class Transfer: Sendable {
             handle { $0.machine.bodyBegan(task: task) }
             answer?(nextStream())
         case .bytes(let bytes):
-            handle { $0.machine.received(bytes, task: task) }
+            receive(nil, bytes, of: task)
         case .sent(let count, let total):
             handle { $0.machine.sent(count, expected: total, task: task) }
         case .needsBody:
@@ -183,9 +199,28 @@ package final class Transfer: Sendable {
         case .measured(let metrics):
             state.withLock { $0.parts.decider }?.measured(metrics)
         case .ended(let head, let error):
-            handle { $0.machine.completed(task: task, response: head, error: error) }
+            receive(nil, nil, end: (head, error), of: task)
         case .invalidated:
             handle { $0.machine.invalidated() }
+        }
+    }
+
+    /// Handles what an engine has received by now, in one step: ``EngineEvent/head(_:)``, ``EngineEvent/bytes(_:)`` and
+    /// ``EngineEvent/ended(_:error:)``, in this order, each if there is one.
+    func receive(
+        _ head: ResponseHead?,
+        _ bytes: Data?,
+        end: (head: ResponseHead?, error: (any Error)?)? = nil,
+        of task: Int
+    ) {
+        if let head { storeCookies(of: head, task: task) }
+        handle { state in
+            var actions = head.map { state.machine.received($0, task: task) } ?? []
+            // As many as the usual response has.
+            if end != nil, !actions.isEmpty { actions.reserveCapacity(6) }
+            if let bytes { actions += state.machine.received(bytes, task: task) }
+            if let end { actions += state.machine.completed(task: task, response: end.head, error: end.error) }
+            return actions
         }
     }
 
@@ -197,10 +232,15 @@ package final class Transfer: Sendable {
 
     /// Feeds one event to the machine, and performs the actions that it returns.
     private func handle(_ event: (inout State) -> [TransferStateMachine.Action]) {
-        var next = state.withLock { $0.feed(event) }
-        while var batch = next {
+        if let batch = state.withLock({ $0.feed(event) }) { perform(batch) }
+    }
+
+    /// Performs the actions of a batch, and of those that are decided meanwhile.
+    private func perform(_ batch: consuming Batch) {
+        while true {
             for action in batch.actions { perform(action, &batch) }
-            next = state.withLock { $0.nextBatch() }
+            guard !batch.isLast, let next = state.withLock({ $0.nextBatch() }) else { return }
+            batch = next
         }
     }
 
@@ -218,7 +258,7 @@ package final class Transfer: Sendable {
         case .cancelTask(let task):
             batch.parts.task(task)?.cancel()
         case .answerRedirect(let request):
-            let answer = state.withLock { $0.redirectAnswer.take() }
+            let answer = batch.redirectAnswer.take() ?? state.withLock { $0.redirectAnswer.take() }
             if request != nil { batch.parts.decider?.willSend() }
             answer?(request?.withStream)
         case .askAboutRedirect(let head, let proposal, let round):
@@ -233,25 +273,26 @@ package final class Transfer: Sendable {
         case .report(let progress):
             deliver(&batch) { $0.report(progress) }
         case .finish(let result):
-            let (sink, error, url) = state.withLock {
-                ($0.parts.sink.take(), $0.sinkError.take(), $0.machine.request.url)
-            }
-            batch.parts.sink = nil
-            let final = error.map { .failure($0) } ?? result
-            sink?.finish(final.mapError { $0.naming(url) })
+            let sink = batch.parts.sink.take()
+            let final = batch.sinkError.map { .failure($0) } ?? result
+            sink?.finish(final.mapError { $0.naming(state.withLock { $0.machine.request.url }) })
         case .release:
-            release(&batch)
+            // The decider's captures, among them the user's session, before the lease.
+            let lease = batch.parts.lease
+            batch.parts = Parts()
+            (batch.challenge, batch.redirectAnswer) = (nil, nil)
+            withExtendedLifetime(lease) {}
         }
     }
 
     private func deliver(_ batch: inout Batch, _ call: (any TransferSink) throws -> Void) {
-        guard batch.mayDeliver, let sink = batch.parts.sink else { return }
+        guard batch.sinkError == nil, let sink = batch.parts.sink else { return }
         do {
             try call(sink)
         } catch {
-            batch.mayDeliver = false
-            // The machine may have finished already: a result that waits in the outbox must not turn this error into a
-            // success.
+            // The machine may have finished already: a result that waits in this batch or in the outbox must not turn this
+            // error into a success.
+            batch.sinkError = error
             state.withLock { $0.sinkError = error }
             abort(with: error)
         }
@@ -322,20 +363,6 @@ package final class Transfer: Sendable {
 
     /// True if the response may be kept in a cache.
     var isCacheable: Bool { state.withLock { $0.machine.request.isCacheable } }
-
-    /// Releases the decider's captures, among them the user's session, before the lease, and all outside of the lock.
-    private func release(_ batch: inout Batch) {
-        var held = state.withLock { state in
-            defer { state.parts = Parts() }
-            let answers = (state.challenge.take(), state.redirectAnswer.take())
-            return Optional((state.parts, answers))
-        }
-        let lease = batch.parts.lease
-        batch.parts = Parts()
-        held?.0.lease = nil
-        held = nil
-        withExtendedLifetime(lease) {}
-    }
 }
 
 extension TransferStateMachine.Answer {

@@ -86,6 +86,12 @@ struct TransferStateMachine {
     }
 
     private(set) var state = State.idle
+
+    /// True once the result was decided.
+    var isFinished: Bool { if case .finished = state { true } else { false } }
+
+    /// True once the platform has nothing left of this transfer, too.
+    var isReleased: Bool { if case .finished(.nothing) = state { true } else { false } }
     private(set) var request: CheckedRequest
     private(set) var round = 0
     private let redirectLimit: Int

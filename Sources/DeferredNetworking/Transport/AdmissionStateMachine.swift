@@ -36,18 +36,18 @@ struct AdmissionStateMachine {
         self.limit = max(1, limit ?? .max)
     }
 
-    mutating func arrived(_ request: UInt64, host: String) -> [Action] {
-        guard state == .open else { return [.refuse(request)] }
+    mutating func arrived(_ request: UInt64, host: String) -> Action? {
+        guard state == .open else { return .refuse(request) }
         guard runningCount < limit else {
             waiting.append(request, host: host)
-            return []
+            return nil
         }
         runningCount += 1
-        return [.start(request)]
+        return .start(request)
     }
 
     /// Handles the end of a request that arrived and wasn't refused.
-    mutating func left(_ request: UInt64) -> [Action] {
+    mutating func left(_ request: UInt64) -> Action? {
         if waiting.remove(request) || returning.remove(request) || aside.remove(request) != nil {
             return invalidateIfIdle()
         }
@@ -55,28 +55,28 @@ struct AdmissionStateMachine {
     }
 
     /// Notes that a running request pauses, and gives its place to another one.
-    mutating func steppedAside(_ request: UInt64) -> [Action] {
+    mutating func steppedAside(_ request: UInt64) -> Action? {
         aside.insert(request)
         return giveUpPlace()
     }
 
     /// Notes that a request's pause is over, unless it has left meanwhile. It goes before requests that have not begun.
-    mutating func cameBack(_ request: UInt64) -> [Action] {
-        guard aside.remove(request) != nil else { return [] }
+    mutating func cameBack(_ request: UInt64) -> Action? {
+        guard aside.remove(request) != nil else { return nil }
         guard runningCount < limit else {
             returning.append(request, host: "")
-            return []
+            return nil
         }
         runningCount += 1
-        return [.start(request)]
+        return .start(request)
     }
 
-    private mutating func giveUpPlace() -> [Action] {
+    private mutating func giveUpPlace() -> Action? {
         guard let next = returning.popFirst() ?? waiting.popFirst() else {
             runningCount -= 1
             return invalidateIfIdle()
         }
-        return [.start(next)]
+        return .start(next)
     }
 
     /// Counts a lease and returns true if a transfer may begin.
@@ -86,21 +86,21 @@ struct AdmissionStateMachine {
         return true
     }
 
-    mutating func leaseReturned() -> [Action] {
+    mutating func leaseReturned() -> Action? {
         leaseCount -= 1
         return invalidateIfIdle()
     }
 
-    mutating func close() -> [Action] {
-        guard state == .open else { return [] }
+    mutating func close() -> Action? {
+        guard state == .open else { return nil }
         state = .closing
         return invalidateIfIdle()
     }
 
-    private mutating func invalidateIfIdle() -> [Action] {
+    private mutating func invalidateIfIdle() -> Action? {
         let waitingCount = waiting.count + returning.count + aside.count
-        guard state == .closing, runningCount == 0, waitingCount == 0, leaseCount == 0 else { return [] }
+        guard state == .closing, runningCount == 0, waitingCount == 0, leaseCount == 0 else { return nil }
         state = .closed
-        return [.invalidate]
+        return .invalidate
     }
 }

@@ -1,5 +1,6 @@
 internal import DeferredCore
 import Foundation
+import Synchronization
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -8,7 +9,9 @@ import FoundationNetworking
 /// Enforces an attempt's idle and response-head deadlines.
 ///
 /// Activity doesn't move the timer, it only updates the time of the last activity. A timer that fires too early checks
-/// this time and waits for the rest.
+/// this time and waits for the rest. So activity takes no lock.
+///
+/// Until ``end()``, which has to be called, the closures and the timer retain what they capture.
 final class AttemptDeadlines: Sendable {
     /// A structure, because a lock wraps closures that it gives out by themselves once more in thunks.
     private struct Closures {
@@ -16,23 +19,11 @@ final class AttemptDeadlines: Sendable {
         var expire: (@Sendable (any Error) -> Void)?
     }
 
-    /// Times count from the creation.
     private struct State {
-        var lastActivity = Duration.zero
-        var headDeadline: Duration?
         var timer: ClockTimer?
         var closures = Closures()
         var hasEnded = false
         var isForgiven: (@Sendable () -> Bool)?
-
-        /// True while the platform waits for a network: silence is not counted meanwhile.
-        var isWaiting = false
-
-        /// Threads that have read the clock may get here in another order.
-        mutating func noteActivity(at now: Duration) {
-            lastActivity = max(lastActivity, now)
-            isWaiting = false
-        }
     }
 
     /// The deadline that expires first.
@@ -47,7 +38,19 @@ final class AttemptDeadlines: Sendable {
     private let idle: Duration?
     private let clock: any Clock<Duration>
     private let stopwatch: Stopwatch
-    private let state: Lock<State>
+    private let state = Lock(State())
+
+    // These order nothing else: the timer may see what is newer a moment later.
+
+    /// The time of the last activity, in nanoseconds since the creation.
+    private let lastActivity = Atomic<Int64>(0)
+    private let hasHead = Atomic(false)
+
+    /// True while the platform waits for a network: silence is not counted meanwhile.
+    private let isWaiting = Atomic(false)
+
+    /// The end of the wait for the head, since the creation; nil for none.
+    private let headDeadline: Duration?
 
     init(
         _ deadlines: URLClient.Deadlines,
@@ -60,7 +63,7 @@ final class AttemptDeadlines: Sendable {
         idle = timeout == Self.defaultTimeout ? deadlines.idle : timeout < 0x1p32 ? .seconds(timeout) : .forever
         self.clock = clock
         stopwatch = Stopwatch(clock)
-        state = Lock(State(headDeadline: deadlines.connectToHead.flatMap { Self.deadline($0, after: .zero) }))
+        headDeadline = deadlines.connectToHead.flatMap { Self.deadline($0, after: .zero) }
     }
 
     /// Begins, or begins again with other closures.
@@ -75,12 +78,11 @@ final class AttemptDeadlines: Sendable {
     ) {
         // The replaced closures are released outside of the lock.
         var replaced = Closures()
-        let now = stopwatch.elapsed
+        note(stopwatch.elapsed)
         arm { state in
             guard !state.hasEnded else { return }
             replaced = state.closures
             state.closures = Closures(silence: silence, expire: expire)
-            state.lastActivity = max(state.lastActivity, now)
         }
         withExtendedLifetime(replaced) {}
     }
@@ -91,21 +93,24 @@ final class AttemptDeadlines: Sendable {
     }
 
     func noteActivity() {
-        let now = stopwatch.elapsed
-        state.withLock { $0.noteActivity(at: now) }
+        note(stopwatch.elapsed)
+        if isWaiting.load(ordering: .relaxed) { isWaiting.store(false, ordering: .relaxed) }
+    }
+
+    /// Threads that have read the clock may get here in another order.
+    private func note(_ time: Duration) {
+        let (seconds, attoseconds) = time.components
+        lastActivity.max(seconds * 1_000_000_000 + attoseconds / 1_000_000_000, ordering: .relaxed)
     }
 
     /// Notes that the platform waits for a network. Until there is activity again, silence is not counted.
     func noteWaiting() {
-        state.withLock { $0.isWaiting = true }
+        isWaiting.store(true, ordering: .relaxed)
     }
 
     func noteHead() {
-        let now = stopwatch.elapsed
-        state.withLock { state in
-            state.headDeadline = nil
-            state.noteActivity(at: now)
-        }
+        hasHead.store(true, ordering: .relaxed)
+        noteActivity()
     }
 
     func end() {
@@ -122,32 +127,35 @@ final class AttemptDeadlines: Sendable {
         let old = state.withLock { state in
             change(&state)
             let old = state.timer.take()
-            guard !state.hasEnded, let (time, _) = nextDeadline(state) else { return old }
-            state.timer = stopwatch.timer(at: time) { [weak self] in self?.check() }
+            guard !state.hasEnded, let (time, _) = nextDeadline else { return old }
+            state.timer = stopwatch.timer(at: time) { self.check() }
             return old
         }
         old?.cancel()
     }
 
     private func check() {
-        let (isForgiven, silence) = state.withLock { ($0.isForgiven, $0.closures.silence) }
+        let (isForgiven, closures) = state.withLock { ($0.isForgiven, $0.closures) }
         if isForgiven?() == true { noteActivity() }
         // The system's time is no other clock's.
-        let lastByte = clock is ContinuousClock ? silence?() : nil
+        let lastByte = clock is ContinuousClock ? closures.silence?() : nil
         let now = stopwatch.elapsed
+        if let lastByte { note(now - lastByte) }
+        if isWaiting.load(ordering: .relaxed) { note(now) }
+        // Under the lock: the closures may be replaced meanwhile, which is an activity.
         let verdict = state.withLock { state -> (expire: (@Sendable (any Error) -> Void)?, reason: Reason)? in
-            if let lastByte { state.lastActivity = max(state.lastActivity, now - lastByte) }
-            if state.isWaiting { state.lastActivity = max(state.lastActivity, now) }
-            guard let (time, reason) = nextDeadline(state), time <= now else { return nil }
+            guard let (time, reason) = nextDeadline, time <= now else { return nil }
             return (state.closures.expire, reason)
         }
         guard let verdict else { return arm() }
         verdict.expire?(URLError(.timedOut, failing: url, description: description(of: verdict.reason)))
     }
 
-    private func nextDeadline(_ state: State) -> (time: Duration, reason: Reason)? {
-        let silence = idle.flatMap { Self.deadline($0, after: state.lastActivity) }
-        if let head = state.headDeadline, silence.map({ head <= $0 }) ?? true { return (head, .noHead) }
+    private var nextDeadline: (time: Duration, reason: Reason)? {
+        let last = Duration.nanoseconds(lastActivity.load(ordering: .relaxed))
+        let silence = idle.flatMap { Self.deadline($0, after: last) }
+        let head = hasHead.load(ordering: .relaxed) ? nil : headDeadline
+        if let head, silence.map({ head <= $0 }) ?? true { return (head, .noHead) }
         return silence.map { ($0, .silence) }
     }
 

@@ -18,6 +18,9 @@ package final class Transport: Sendable {
     /// The engine that was chosen, and why.
     let engineDescription: String
 
+    /// The time limit of a request, unless its options have one.
+    let totalDeadline: Duration?
+
     /// Filled when the engine has been invalidated.
     let invalidated: Future<Void>
 
@@ -31,6 +34,16 @@ package final class Transport: Sendable {
         var engine: (any Engine)?
         var requests: [UInt64: ClientRequest] = [:]
         var nextIdentifier: UInt64 = 1
+
+        mutating func lease() -> (any Engine)? { admission.leased() ? engine : nil }
+    }
+
+    /// An action, and what it is performed on.
+    private enum Step {
+        /// With an engine that was leased, if it isn't gone.
+        case start(ClientRequest, (any Engine)?)
+        case refuse(ClientRequest)
+        case invalidate((any Engine)?)
     }
 
     private let state: Lock<State>
@@ -39,6 +52,7 @@ package final class Transport: Sendable {
         let choice = ClientEngines.choose(for: configuration)
         self.configuration = choice.configuration
         engineDescription = choice.description
+        totalDeadline = choice.configuration.totalDeadline
         let engine: (any Engine)?
         do throws(URLClientError) {
             let made = try ClientEngines.make(choice)
@@ -111,14 +125,14 @@ package final class Transport: Sendable {
             original,
             monitor: options.monitor(after: configuration.monitor)
         )
-        events.report(.created)
+        events?.report(.created)
         let checked: CheckedRequest
         do throws(URLClientError) {
             if let refusal { throw refusal }
             checked = try check().fitted(to: engine)
         } catch {
             let named = error.about(original.url)
-            events.report(.finished(named))
+            events?.report(.finished(named))
             return .failure(named)
         }
         return .success(
@@ -146,7 +160,7 @@ package final class Transport: Sendable {
     func left(_ request: UInt64) {
         perform { state in
             // A refused request has been removed already.
-            guard state.requests.removeValue(forKey: request) != nil else { return [] }
+            guard state.requests.removeValue(forKey: request) != nil else { return nil }
             return state.admission.left(request)
         }
     }
@@ -155,7 +169,7 @@ package final class Transport: Sendable {
     func steppedAside(_ request: UInt64) {
         perform { state in
             // One that has left meanwhile has no place to give.
-            state.requests[request] == nil ? [] : state.admission.steppedAside(request)
+            state.requests[request] == nil ? nil : state.admission.steppedAside(request)
         }
     }
 
@@ -166,8 +180,11 @@ package final class Transport: Sendable {
 
     /// Returns the right to begin a transfer, or `nil` if the engine is gone.
     func lease() -> EngineLease? {
-        guard let engine = state.withLock({ $0.admission.leased() ? $0.engine : nil }) else { return nil }
-        return EngineLease(engine) { self.perform { $0.admission.leaseReturned() } }
+        state.withLock { $0.lease() }.map(leasing)
+    }
+
+    private func leasing(_ engine: any Engine) -> EngineLease {
+        EngineLease(engine) { self.perform { $0.admission.leaseReturned() } }
     }
 
     /// Refuses new requests, and releases the engine when all current ones have ended.
@@ -184,25 +201,23 @@ package final class Transport: Sendable {
         }
     }
 
-    private func perform(_ event: (inout State) -> [AdmissionStateMachine.Action]) {
-        let steps = state.withLock { state in
-            event(&state).map { action -> (AdmissionStateMachine.Action, ClientRequest?) in
-                switch action {
-                case .start(let identifier): (action, state.requests[identifier])
-                case .refuse(let identifier): (action, state.requests.removeValue(forKey: identifier))
-                case .invalidate: (action, nil)
-                }
+    private func perform(_ event: (inout State) -> AdmissionStateMachine.Action?) {
+        let step = state.withLock { state -> Step? in
+            switch event(&state) {
+            case nil: nil
+            case .start(let identifier)?: state.requests[identifier].map { .start($0, state.lease()) }
+            case .refuse(let identifier)?: state.requests.removeValue(forKey: identifier).map { .refuse($0) }
+            case .invalidate?: .invalidate(state.engine.take())
             }
         }
-        for (action, request) in steps {
-            switch action {
-            case .start:
-                guard let request else { continue }
-                // One that fails at once makes room for the next, and so on.
-                if Trampoline.nest(request.admitted) == nil { Trampoline.putOff(request.admitted) }
-            case .refuse: request?.abort(with: URLClientError.shutDown)
-            case .invalidate: state.withLock { $0.engine.take() }?.invalidate()
-            }
+        switch step {
+        case nil: break
+        case .start(let request, let engine):
+            let lease = engine.map(leasing)
+            // One that fails at once makes room for the next, and so on.
+            if Trampoline.nest({ request.admitted(lease) }) == nil { Trampoline.putOff { request.admitted(lease) } }
+        case .refuse(let request): request.abort(with: URLClientError.shutDown)
+        case .invalidate(let engine): engine?.invalidate()
         }
     }
 }

@@ -14,7 +14,7 @@ final class Attempt: Sendable {
     private let lease: EngineLease
     private let lastHead = Lock<ResponseHead?>(nil)
 
-    var events: EventReporter { owner.events }
+    var events: EventReporter? { owner.events }
     var validation: URLClient.StatusValidation { owner.policies.validation }
     private var redirects: URLClient.RedirectPolicy {
         let redirects = owner.options.redirects ?? owner.transport.configuration.redirects
@@ -50,10 +50,7 @@ final class Attempt: Sendable {
             configure: configure,
             sink: sink
         )
-        deadlines.begin(
-            silence: { [weak transfer] in transfer?.silence },
-            { [weak transfer] error in transfer?.abort(with: error) }
-        )
+        deadlines.begin(silence: { transfer.silence }, { transfer.abort(with: $0) })
         return transfer
     }
 
@@ -61,8 +58,8 @@ final class Attempt: Sendable {
         deadlines.noteHead()
         guard head.isHTTP else { return }
         lastHead.withLock { $0 = head }
-        if let age = head.age { events.report(.cached(age: age, isConfirmed: head.isConfirmed)) }
-        events.report(head) { .response($0) }
+        if let age = head.age { events?.report(.cached(age: age, isConfirmed: head.isConfirmed)) }
+        events?.report(head) { .response($0) }
     }
 
     /// Returns true if no other attempt would follow a response with this head.
@@ -90,18 +87,18 @@ final class Attempt: Sendable {
 /// Follows redirects by the client's policy. The request itself answers challenges: a 401 is delivered to it.
 extension Attempt: TransferDecider {
     func willSend() {
-        events.report(.sent)
+        events?.report(.sent)
     }
 
     func waitsForConnectivity() {
         deadlines.noteWaiting()
-        events.report(.waitingForConnectivity)
+        events?.report(.waitingForConnectivity)
     }
 
-    var isMeasured: Bool { events.isMonitored }
+    var isMeasured: Bool { events != nil }
 
     func measured(_ metrics: URLClient.Metrics) {
-        events.measured(metrics)
+        events?.measured(metrics)
     }
 
     func decide(
@@ -113,7 +110,7 @@ extension Attempt: TransferDecider {
         deadlines.noteActivity()
         let next = redirects.decide(head, proposal)
         if let target = next?.url {
-            events.report(head) { .redirected($0, to: target) }
+            events?.report(head) { .redirected($0, to: target) }
         }
         answer(next)
     }
@@ -159,7 +156,7 @@ final class AttemptSink: TransferSink, @unchecked Sendable {
 
     func receive(bytes: Data) throws {
         attempt.deadlines.noteActivity()
-        attempt.events.received(bytes.count)
+        attempt.events?.received(bytes.count)
         if refused == nil {
             try inner.receive(bytes: bytes)
         } else {
@@ -176,7 +173,7 @@ final class AttemptSink: TransferSink, @unchecked Sendable {
         case .sent:
             attempt.deadlines.noteActivity()
             // After a redirect that keeps the body, the count starts over.
-            attempt.events.sent(progress.completed - (progress.completed < sentCount ? 0 : sentCount))
+            attempt.events?.sent(progress.completed - (progress.completed < sentCount ? 0 : sentCount))
             sentCount = progress.completed
             inner.report(progress)
         case .received where refused == nil:

@@ -28,17 +28,18 @@ final class ClientRequest: Sendable {
         var deadline: ClockTimer?
     }
 
+    /// The parts that an ended request no longer needs, for release outside of the lock: they keep a lease.
     private struct Parts {
-        let end: End?
-        let deadline: ClockTimer?
-        let stop: (@Sendable (any Error) -> Void)?
+        var end: End?
+        var deadline: ClockTimer?
+        var stop: (@Sendable (any Error) -> Void)?
     }
 
     let identifier: UInt64
     let transport: Transport
     let policies: RequestPolicies
     let options: URLClient.RequestOptions
-    let events: EventReporter
+    let events: EventReporter?
     private let request: CheckedRequest
     private let state: Lock<State>
     private let start: Start
@@ -58,7 +59,7 @@ final class ClientRequest: Sendable {
         on transport: Transport,
         options: URLClient.RequestOptions,
         policies: RequestPolicies,
-        events: EventReporter,
+        events: EventReporter?,
         end: End,
         start: @escaping Start
     ) {
@@ -79,7 +80,7 @@ final class ClientRequest: Sendable {
 
     /// Joins the client's queue, unless the deadline expires first.
     func begin() {
-        if let total = options.total ?? transport.configuration.totalDeadline {
+        if let total = options.total ?? transport.totalDeadline {
             let deadline = ClockTimer(after: total, clock: transport.configuration.deadlineClock) { [weak self] in
                 self?.abort(with: URLClientError.deadlineExceeded)
             }
@@ -92,8 +93,11 @@ final class ClientRequest: Sendable {
         abort(with: URLError(.cancelled, failing: url))
     }
 
-    func admitted() {
-        handle { $0.admitted() }
+    /// Begins, or begins again after a pause.
+    ///
+    /// - Parameter lease: For the next attempt; nil if the engine is gone.
+    func admitted(_ lease: EngineLease?) {
+        handle(lease) { $0.admitted() }
     }
 
     func abort(with error: any Error) {
@@ -116,54 +120,51 @@ final class ClientRequest: Sendable {
         state.withLock { $0.machine.isFinal(head, now: Date()) }
     }
 
-    private func handle(_ event: (inout Machine) -> [Machine.Action]) {
-        state.withLock { event(&$0.machine) }.forEach(perform)
+    private func handle(_ lease: EngineLease? = nil, _ event: (inout Machine) -> [Machine.Action]) {
+        let (actions, parts) = state.withLock { state in
+            let actions = event(&state.machine)
+            guard !actions.isEmpty, case .ended = state.machine.state else { return (actions, Parts()) }
+            defer { (state.end, state.deadline, state.stop) = (nil, nil, nil) }
+            return (actions, Parts(end: state.end, deadline: state.deadline, stop: state.stop))
+        }
+        for action in actions { perform(action, parts, lease) }
     }
 
-    private func perform(_ action: Machine.Action) {
+    private func perform(_ action: Machine.Action, _ parts: Parts, _ lease: EngineLease?) {
         switch action {
         case .arrive:
             transport.arrived(self, host: url.host(percentEncoded: true) ?? "")
         case .startAttempt(let request, let round):
-            startAttempt(request, round: round)
+            startAttempt(request, round: round, lease ?? transport.lease())
         case .ask(let challenge, let round):
             ask(challenge, round: round)
         case .pause(let duration, let attempt, let round, let error):
-            events.report(.retried(attempt: attempt, after: duration), failure: error?.naming(url))
+            events?.report(.retried(attempt: attempt, after: duration), failure: error?.naming(url))
             pause(duration, round: round)
         case .stepAside:
             transport.steppedAside(identifier)
         case .comeBack:
             transport.cameBack(identifier)
         case .stop(let error):
-            state.withLock { $0.stop.take() }?(error)
+            parts.stop?(error)
         case .deliver(let response):
             state.withLock { $0.end.take() }?.fill(.success(response)) { _ in }
         case .finish(let result):
-            let parts = takeParts()
             parts.end?.fill(result.mapError { $0.naming(url) }) { conclude($0, parts.deadline) }
         case .streamed(let error):
-            conclude(error?.naming(url), takeParts().deadline)
+            conclude(error?.naming(url), parts.deadline)
         case .leave:
             transport.left(identifier)
         }
     }
 
-    /// Takes what an ended request no longer needs, for release outside of the lock: among it is a lease of the transport.
-    private func takeParts() -> Parts {
-        state.withLock { state in
-            defer { (state.end, state.deadline, state.stop) = (nil, nil, nil) }
-            return Parts(end: state.end, deadline: state.deadline, stop: state.stop)
-        }
-    }
-
-    private func startAttempt(_ request: CheckedRequest, round: Int) {
-        guard let lease = transport.lease() else { return abort(with: URLClientError.shutDown) }
+    private func startAttempt(_ request: CheckedRequest, round: Int, _ lease: EngineLease?) {
+        guard let lease else { return abort(with: URLClientError.shutDown) }
         remember(start(Attempt(request, lease: lease, of: self, round: round)), round: round)
     }
 
     private func ask(_ challenge: URLClient.Authentication.Challenge, round: Int) {
-        events.report(.challenged(challenge.response))
+        events?.report(.challenged(challenge.response))
         guard let answer = policies.authentication.answer else {
             return handle { $0.answered(.success(nil), round: round) }
         }
@@ -203,7 +204,7 @@ final class ClientRequest: Sendable {
 
     private func conclude(_ error: (any Error)?, _ deadline: ClockTimer?) {
         deadline?.cancel()
-        events.report(.finished(error))
+        events?.report(.finished(error))
     }
 }
 
@@ -222,20 +223,21 @@ enum ReceivedResponse: Sendable {
 }
 
 /// Decides about the attempts of a request: its credentials, the statuses that are accepted, and the next attempt.
-package struct RequestPolicies: Sendable {
-    var retries = URLClient.Retries.none
-    var authentication = URLClient.Authentication.none
-    var validation = URLClient.StatusValidation.any
+///
+/// An object, since nearly all requests of a client share one, and several parts of each keep it.
+package final class RequestPolicies: Sendable {
+    let retries: URLClient.Retries
+    let authentication: URLClient.Authentication
+    let validation: URLClient.StatusValidation
+
+    init(
+        retries: URLClient.Retries = .none,
+        authentication: URLClient.Authentication = .none,
+        validation: URLClient.StatusValidation = .any
+    ) {
+        (self.retries, self.authentication, self.validation) = (retries, authentication, validation)
+    }
 
     /// One attempt, without a credential, that succeeds with any status.
     package static let none = RequestPolicies()
-}
-
-extension RequestPolicies {
-    /// Creates the policies of a client's request.
-    init(_ configuration: URLClient.Configuration, _ options: URLClient.RequestOptions) {
-        retries = options.retries ?? configuration.retries
-        authentication = configuration.authentication
-        validation = options.validation ?? configuration.validation
-    }
 }

@@ -73,8 +73,9 @@ struct ClientRequestStateMachine<Value: Sendable> {
     private(set) var round = 0
 
     private let request: CheckedRequest
-    private let retries: URLClient.Retries
+    private let policies: RequestPolicies
     private let authenticates: Bool
+    private var retries: URLClient.Retries { policies.retries }
     private var attempts = 0
 
     /// The number of attempts that ended in a challenge. They don't count as attempts of the retry policy.
@@ -84,7 +85,7 @@ struct ClientRequestStateMachine<Value: Sendable> {
 
     init(_ request: CheckedRequest, _ policies: RequestPolicies) {
         self.request = request
-        retries = policies.retries
+        self.policies = policies
         let authentication = policies.authentication
         let isFree = request.value(of: "Authorization") == nil
         authenticates = isFree && authentication.answer != nil

@@ -10,7 +10,7 @@ final class EventReporter: Sendable {
     private let identifier: UInt64
     private let task: UUID?
     private let original: URLRequest
-    private let monitor: (@Sendable (URLClient.Event) -> Void)?
+    private let monitor: @Sendable (URLClient.Event) -> Void
     private let beginning = ContinuousClock.now
 
     private struct State {
@@ -22,28 +22,27 @@ final class EventReporter: Sendable {
 
     private let state = Lock(State())
 
-    init(
+    /// Nil without a monitor.
+    init?(
         _ identifier: UInt64,
         for task: UUID?,
         _ original: URLRequest,
         monitor: (@Sendable (URLClient.Event) -> Void)?
     ) {
+        guard let monitor else { return nil }
         self.identifier = identifier
         self.task = task
         self.original = original
         self.monitor = monitor
     }
 
-    var isMonitored: Bool { monitor != nil }
-
     func received(_ count: Int) {
-        guard monitor != nil else { return }
         state.withLock { $0.received += Int64(count) }
     }
 
-    /// Reports an event with a response, whose object is made only for a monitor.
+    /// Reports an event with a response.
     func report(_ head: ResponseHead, _ kind: (HTTPURLResponse) -> URLClient.Event.Kind) {
-        guard monitor != nil, let response = try? head.httpResponse() else { return }
+        guard let response = try? head.httpResponse() else { return }
         report(kind(response))
     }
 
@@ -52,18 +51,15 @@ final class EventReporter: Sendable {
     }
 
     func sent(_ count: Int64) {
-        guard monitor != nil else { return }
         state.withLock { $0.sent += count }
     }
 
     func measured(_ metrics: URLClient.Metrics) {
-        guard monitor != nil else { return }
         state.withLock { $0.metrics = metrics }
     }
 
     /// - Parameter failure: The error of the attempt that is retried.
     func report(_ kind: URLClient.Event.Kind, failure: (any Error)? = nil) {
-        guard let monitor else { return }
         let (before, isTold) = state.withLock { state in
             let before = state
             if case .finished = kind { state.hasFinished = true }

@@ -19,7 +19,8 @@ private struct Simulation {
         case pauseEnded(UInt64, round: Int)
         case shutdown
         case request(UInt64, ClientRequestStateMachine<Int>.Action)
-        case admission(AdmissionStateMachine.Action)
+        case admitted(UInt64, isLeased: Bool)
+        case refused(UInt64)
         case leaseReturned
     }
 
@@ -29,6 +30,9 @@ private struct Simulation {
 
     /// The requests that have a place.
     private var running: Set<UInt64> = []
+
+    /// The requests that were admitted with a lease, and have not begun their attempt.
+    private var leases: Set<UInt64> = []
     private(set) var mostRunning = 0
     private(set) var ends: [UInt64: Int] = [:]
     private(set) var threads: [[Step]] = []
@@ -70,23 +74,36 @@ private struct Simulation {
                 return $0.attemptEnded(.init(result: result, head: nil), round: round, now: Date())
             } + [.leaseReturned]
         case .pauseEnded(let identifier, let round): feed(identifier) { $0.pauseEnded(round: round) }
-        case .shutdown: admission.close().map(Step.admission)
-        case .leaseReturned: admission.leaseReturned().map(Step.admission)
-        case .admission(.start(let identifier)):
-            registered.contains(identifier) ? start(identifier) : []
-        case .admission(.refuse(let identifier)):
-            {
-                registered.remove(identifier); return feed(identifier) { $0.abort(with: URLClientError.shutDown) }
-            }()
-        case .admission(.invalidate): []
+        case .shutdown: steps(after: admission.close())
+        case .leaseReturned: steps(after: admission.leaseReturned())
+        case .admitted(let identifier, let isLeased): start(identifier, isLeased: isLeased)
+        case .refused(let identifier): feed(identifier) { $0.abort(with: URLClientError.shutDown) }
         case .request(let identifier, let action): perform(action, of: identifier)
         }
     }
 
-    private mutating func start(_ identifier: UInt64) -> [Step] {
-        running.insert(identifier)
+    /// Takes the step under the lock of the transport that follows an event of the admission.
+    private mutating func steps(after action: AdmissionStateMachine.Action?) -> [Step] {
+        switch action {
+        case nil, .invalidate?: []
+        case .refuse(let identifier)?:
+            {
+                registered.remove(identifier); return [.refused(identifier)]
+            }()
+        case .start(let identifier)?:
+            registered.contains(identifier) ? [.admitted(identifier, isLeased: admission.leased())] : []
+        }
+    }
+
+    private mutating func start(_ identifier: UInt64, isLeased: Bool) -> [Step] {
+        // One that has left meanwhile has given its place away.
+        if registered.contains(identifier) { running.insert(identifier) }
         mostRunning = max(mostRunning, running.count)
-        return feed(identifier) { $0.admitted() }
+        if isLeased { leases.insert(identifier) }
+        let steps = feed(identifier) { $0.admitted() }
+        let isUsed = steps.contains { if case .request(_, .startAttempt) = $0 { true } else { false } }
+        // One that has ended meanwhile needs no lease.
+        return isUsed || leases.remove(identifier) == nil ? steps : steps + [.leaseReturned]
     }
 
     private mutating func feed(
@@ -102,20 +119,17 @@ private struct Simulation {
     private mutating func perform(_ action: ClientRequestStateMachine<Int>.Action, of identifier: UInt64) -> [Step] {
         switch action {
         case .arrive:
-            let actions = admission.arrived(identifier, host: "host")
-            // The client does both under one lock.
-            if actions != [.refuse(identifier)] {
-                registered.insert(identifier)
-            }
-            return actions.map(Step.admission)
+            // Under one lock.
+            registered.insert(identifier)
+            return steps(after: admission.arrived(identifier, host: "host"))
         case .startAttempt(_, let round):
-            guard admission.leased() else { return [.abort(identifier)] }
+            guard leases.remove(identifier) != nil || admission.leased() else { return [.abort(identifier)] }
             threads.append([.attemptEnded(identifier, round: round)])
             return []
         case .leave:
             guard registered.remove(identifier) != nil else { return [] }
             running.remove(identifier)
-            return admission.left(identifier).map(Step.admission)
+            return steps(after: admission.left(identifier))
         case .finish:
             ends[identifier, default: 0] += 1
             return []
@@ -125,9 +139,9 @@ private struct Simulation {
         case .stepAside:
             guard registered.contains(identifier) else { return [] }
             running.remove(identifier)
-            return admission.steppedAside(identifier).map(Step.admission)
+            return steps(after: admission.steppedAside(identifier))
         case .comeBack:
-            return admission.cameBack(identifier).map(Step.admission)
+            return steps(after: admission.cameBack(identifier))
         case .ask, .stop, .deliver, .streamed:
             return []
         }

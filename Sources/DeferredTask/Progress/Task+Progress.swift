@@ -46,6 +46,7 @@ extension Task {
     /// Created on first use, and shared while somebody holds it; afterwards it is freed entirely. A chain whose
     /// progress is never read creates none.
     public var progress: Progress {
+        let control = ownControl
         let state = control?.state
         let new = state?.progress ?? TaskProgress(control, storage)
         let progress = state?.share(new) ?? new

@@ -60,7 +60,7 @@ extension Task {
     ///
     /// Nothing stays registered with the token after the end, or when the task is dropped.
     public func cancelled(by token: CancellationToken) -> Task {
-        control?.cancel(when: token)
+        ownControl?.cancel(when: token)
         return self
     }
 }

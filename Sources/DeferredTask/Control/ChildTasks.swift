@@ -133,7 +133,7 @@ package final class ChildTasks: Sendable {
         }
         guard case .one(let reference, _, let key) = place, let parent = reference.parent,
             let (oldKey, child) = running,
-            let stage = parent.unsharedChild(key), stage.isPlain
+            let stage = parent.unsharedChild(key), stage.isUnobserved
         else { return nil }
         var share = stage.shareBefore
         share.add(ended)

@@ -96,13 +96,15 @@ package final class TaskControl: @unchecked Sendable {
     ///   - stage: A plain stage.
     ///   - upstream: The nearest task that has a control of its own.
     ///   - plainCount: The number of plain stages between `upstream` and `stage`.
-    init(late stage: UnownedFuture, upstream: TaskControl, plainCount: UInt32) {
+    ///   - state: The state of the stage, if the caller knows it.
+    init(late stage: UnownedFuture, upstream: TaskControl, plainCount: UInt32, state: TaskState? = nil) {
         unmanagedUpstream = .passRetained(upstream)
         work = .opaque
         future = stage
         self.plainCount = plainCount
         (isStage, isLate, isShared, isConsumer) = (true, true, false, false)
         notice = nil
+        if let state { _ = shared.attach(state) }
     }
 
     deinit {
@@ -215,7 +217,7 @@ package final class TaskControl: @unchecked Sendable {
     }
 
     /// True if nothing is registered with the cancellation of the task.
-    var isPlain: Bool { existingState?.isPlain ?? true }
+    var isUnobserved: Bool { existingState?.isUnobserved ?? true }
 
     /// True if the task has ended.
     var isEnded: Bool {
@@ -253,18 +255,14 @@ package final class TaskControl: @unchecked Sendable {
         // In a loop, since chains may be long and children nested deeply.
         while true {
             // Before the stage is abandoned, and leaves the list of the future that it waits for.
-            let previous = current.plainCount > 0 ? current.previousToCancel() : []
+            let previous = current.plainCount > 0 ? current.previousToCancel() : nil
             // The stage first, so that it fails with its own cancellation and not with its upstream's reaction to the
             // request.
             if current.isStage { current.future.abandon() }
             cancellation.callHandlers()
             current.existingState?.progress?.update()
             let children = current.work.cancel()
-            if previous.isEmpty {
-                if let upstream = current.upstreamToCancel() { pending.append(upstream) }
-            } else {
-                pending += previous
-            }
+            if let next = previous ?? current.upstreamToCancel() { pending.append(next) }
             if !children.isEmpty { pending += children.reversed() }
             repeat {
                 guard let next = pending.popLast() else { return }
@@ -282,38 +280,49 @@ package final class TaskControl: @unchecked Sendable {
         return upstream.state.cancelConsumer(self) ? upstream : nil
     }
 
-    /// The tasks to cancel with this one, the nearest last, where there are plain stages in between.
-    private func previousToCancel() -> [TaskControl] {
-        guard let upstream else { return [] }
-        if let control = knownInput { return [control] }
-        let input = makeInput()
-        if let control = input.control { return [control] }
-        // A stage that is lost never ends, so that its handlers still have to be called. It no longer tells which stages
-        // it came from, but they are lost, too.
-        let lost = input.isLost ? upstream.existingState?.lostStages(within: plainCount) ?? [] : []
-        return [upstream]
-            + lost.map { TaskControl(late: $0.future, upstream: upstream, plainCount: $0.plainCount) }
+    /// The task to cancel with this one, where there are plain stages in between.
+    private func previousToCancel() -> TaskControl? {
+        if let control = knownInput { return control }
+        let (control, isLost) = makeInput()
+        return isLost ? lostInput() : control ?? upstream
+    }
+
+    /// The stages that this one came from, or else `upstream`.
+    ///
+    /// A stage that is lost never ends, so that its handlers still have to be called. It no longer tells which stages it
+    /// came from, but they are lost, too, and some of those that `upstream` knows.
+    private func lostInput() -> TaskControl? {
+        guard let upstream, let lost = upstream.existingState?.lostStages(within: plainCount) else { return upstream }
+        var previous: TaskControl?
+        for stage in lost {
+            // With a number that says whether there are others before, so that it need not look for them.
+            let control = TaskControl(
+                late: stage.future,
+                upstream: upstream,
+                plainCount: previous == nil ? 0 : 1,
+                state: stage.state
+            )
+            if let previous { _ = control.input.attach(previous) }
+            previous = control
+        }
+        return previous ?? upstream
     }
 
     /// Lets `token` cancel this task, until it ends or nobody is left who could cancel it.
     func cancel(when token: CancellationToken) {
-        state.takeBackAtEnd(token.register(isLate ? lateCanceller : canceller))
-    }
-
-    /// Cancels this task, without keeping it.
-    private var canceller: @Sendable () -> Void {
+        if isLate, let upstream { return cancel(when: token, late: upstream) }
         let control = UnownedReference(self)
-        return { control.strong?.cancel() }
+        state.takeBackAtEnd(token.register { control.strong?.cancel() })
     }
 
-    /// As a late control: cancels the stage, without keeping its chain.
-    private var lateCanceller: @Sendable () -> Void {
-        guard let upstream else { return {} }
+    /// As a late control: is gone by then, and so is replaced by another one, without keeping the chain.
+    private func cancel(when token: CancellationToken, late upstream: TaskControl) {
         let control = UnownedReference(upstream)
-        return { [future, plainCount] in
+        let registration = token.register { [future, plainCount] in
             guard let upstream = control.strong else { return }
             TaskControl(late: future, upstream: upstream, plainCount: plainCount).cancel()
         }
+        state.takeBackAtEnd(registration)
     }
 }
 

@@ -160,7 +160,7 @@ package final class TaskState: Sendable {
     var isCancelled: Bool { hasCancelled.load(ordering: .acquiring) }
 
     /// True if nothing is registered that a cancellation would call, or that could cancel.
-    var isPlain: Bool {
+    var isUnobserved: Bool {
         state.withLock { state in
             state.contents.handler == nil && state.contents.cancellation == nil && state.contents.registration == nil
         }

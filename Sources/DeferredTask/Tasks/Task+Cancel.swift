@@ -20,7 +20,8 @@ extension Task {
     /// task is cancelled already, `body` is called now, before this returns; after the end, never.
     ///
     /// - Parameter body: Kept until the task ends, until the handler is taken back, or until nobody is left who could
-    ///   cancel.
+    ///   cancel: for the result of `map`, `mapError`, `recover` or `always`, who holds the task it was derived from, or
+    ///   another one derived from that.
     /// - Returns: A registration that takes the handler back.
     /// - Complexity: O(1); taking back is amortised O(1).
     @discardableResult

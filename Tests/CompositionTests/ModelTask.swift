@@ -58,16 +58,65 @@ final class ModelState: @unchecked Sendable {
 }
 
 /// The cancelling side of a task; it lives as long as the task can be cancelled.
+///
+/// Of a plain stage, what is registered with its cancellation is kept as long as the nearest control upstream that is not
+/// plain, and so as long as anybody holds a task of the chain.
 final class ModelControl: @unchecked Sendable {
-    let state: ModelState
+    let stage: ModelControlStage
+    /// The nearest control upstream that is not plain.
     let upstream: ModelControl?
-    let stage: ModelStage?
-    let children: ModelChildren?
     let isShared: Bool
+    fileprivate let isPlain: Bool
+    private weak var consumer: ModelControlStage.Consumer?
+
+    var state: ModelState { stage.state }
+
+    init(
+        _ state: ModelState,
+        stage: ModelStage? = nil,
+        upstream: ModelControl? = nil,
+        children: ModelChildren? = nil,
+        isShared: Bool = false
+    ) {
+        self.isShared = isShared
+        let new = ModelControlStage(state, stage: stage, upstream: upstream?.stage, children: children)
+        self.stage = new
+        self.upstream = upstream?.isPlain == true ? upstream?.upstream : upstream
+        state.children = children
+        isPlain = upstream != nil && children == nil && !isShared && upstream?.isShared == false
+        if isPlain { self.upstream?.stage.plainStages.append(new) }
+        if let upstream, isShared || upstream.isShared {
+            let consumer = ModelControlStage.Consumer()
+            consumer.control = self
+            consumer.future = stage?.output
+            upstream.stage.consumers.append(consumer)
+            (self.consumer, new.consumer) = (consumer, consumer)
+        }
+    }
+
+    deinit {
+        if isPlain { return }
+        state.letGo()
+        for plain in stage.plainStages { plain.state.letGo() }
+        stage.plainStages = []
+        if consumer != nil, let upstream = stage.upstream, upstream.isUnwanted { upstream.cancel() }
+    }
+
+    func cancel() { stage.cancel() }
+}
+
+/// One stage of a chain of controls.
+final class ModelControlStage: @unchecked Sendable {
+    let state: ModelState
+    fileprivate let upstream: ModelControlStage?
+    private let stage: ModelStage?
+    private let children: ModelChildren?
+    /// The plain stages up to the next controls, while anybody could cancel them.
+    fileprivate var plainStages: [ModelControlStage] = []
     /// The consumers of a shared task. One counts until it has cancelled, or is released while nothing waits for its
     /// result.
-    private var consumers: [Consumer] = []
-    private weak var consumer: Consumer?
+    fileprivate var consumers: [Consumer] = []
+    fileprivate weak var consumer: Consumer?
 
     final class Consumer {
         weak var control: ModelControl?
@@ -79,35 +128,17 @@ final class ModelControl: @unchecked Sendable {
         }
     }
 
-    init(
+    fileprivate init(
         _ state: ModelState,
-        stage: ModelStage? = nil,
-        upstream: ModelControl? = nil,
-        children: ModelChildren? = nil,
-        isShared: Bool = false
+        stage: ModelStage?,
+        upstream: ModelControlStage?,
+        children: ModelChildren?
     ) {
-        self.state = state
-        self.stage = stage
-        self.upstream = upstream
-        self.children = children
-        self.isShared = isShared
-        state.children = children
-        if let upstream, isShared || upstream.isShared {
-            let consumer = Consumer()
-            consumer.control = self
-            consumer.future = stage?.output
-            upstream.consumers.append(consumer)
-            self.consumer = consumer
-        }
-    }
-
-    deinit {
-        state.letGo()
-        if consumer != nil, let upstream, upstream.isUnwanted { upstream.cancel() }
+        (self.state, self.stage, self.upstream, self.children) = (state, stage, upstream, children)
     }
 
     /// True if a consumer has cancelled, and none is left that counts.
-    private var isUnwanted: Bool {
+    fileprivate var isUnwanted: Bool {
         consumers.contains { $0.hasCancelled } && !consumers.contains { $0.counts }
     }
 
@@ -123,7 +154,7 @@ final class ModelControl: @unchecked Sendable {
             if let upstream = current.upstream, current.consumer == nil || upstream.isUnwanted {
                 pending.append(upstream)
             }
-            pending += children.reversed()
+            pending += children.reversed().map(\.stage)
         }
     }
 }

@@ -318,7 +318,7 @@ final class ModelUniverse: Universe {
     func cancelledBy(_ item: Item, _ source: Item) -> Item? {
         guard case .task(let task) = item, case .source(let source) = source else { return nil }
         guard let control = task.control else { return item }
-        let link = source.bell.register { [weak control] in control?.cancel() }
+        let link = source.bell.register { [weak stage = control.stage] in stage?.cancel() }
         if control.state.isOver { link.cancel() } else { control.state.links.append(link) }
         return item
     }

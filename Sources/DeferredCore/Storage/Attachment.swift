@@ -3,11 +3,14 @@ public import Synchronization
 /// Storage for an object that is notified when the future it is attached to ends.
 ///
 /// ```
-///   empty ──attach──▶ attached
-///     │end               │end
-///     ▼                  ▼
-///   ended              attached and ended
+///   empty ──cancel──▶ cancelled ──attach──▶ attached
+///     │ └────────────attach────────────────────┘│
+///     │end               │end                   │end
+///     ▼                  ▼                      ▼
+///   ended              ended                  attached and ended
 /// ```
+///
+/// A cancellation is noted here only where no object is attached that could be told of it.
 ///
 /// It is a single word, so that it costs little where no object is attached. The object is retained until the
 /// attachment is freed.
@@ -19,8 +22,9 @@ package struct Attachment: ~Copyable {
     @usableFromInline static var ended: UInt { 0b1 }
     @usableFromInline static var failed: UInt { 0b10 }
     @usableFromInline static var reserved: UInt { 0b100 }
+    @usableFromInline static var cancelled: UInt { 0b1000 }
     /// Objects are aligned to 16 bytes, so these bits of their addresses are free.
-    @usableFromInline static var flags: UInt { 0b111 }
+    @usableFromInline static var flags: UInt { 0b1111 }
 
     @inlinable
     package init() {}
@@ -42,11 +46,20 @@ package struct Attachment: ~Copyable {
         Self.object(of: bits.load(ordering: .acquiring))?.takeUnretainedValue()
     }
 
+    /// Detaches the object, with a reference to it. For the deinitialiser of the owner.
+    package func detach() -> Unmanaged<AnyObject>? {
+        Self.object(of: bits.exchange(0, ordering: .acquiringAndReleasing))
+    }
+
     /// Attaches an object; false if there already is one, or if the future has ended.
-    package func attach(_ object: AnyObject) -> Bool {
+    ///
+    /// - Parameter prepare: Tells the object of the cancellation that was noted, before others can find the object. May
+    ///   be called more than once.
+    package func attach(_ object: AnyObject, afterCancelling prepare: () -> Void = {}) -> Bool {
         let reference = Unmanaged.passRetained(object)
         var old = bits.load(ordering: .acquiring)
-        while old & ~(Self.failed | Self.reserved) == 0 {
+        while old & ~(Self.failed | Self.reserved | Self.cancelled) == 0 {
+            if old & Self.cancelled != 0 { prepare() }
             // Releases the object to `object` and `end`. On failure, acquires what precedes the end.
             let (exchanged, current) = bits.compareExchange(
                 expected: old,
@@ -60,6 +73,26 @@ package struct Attachment: ~Copyable {
         reference.release()
         return false
     }
+
+    /// Notes a cancellation: true the first time before the end, and `nil` if an object is attached instead.
+    package func cancel() -> Bool? {
+        var old = bits.load(ordering: .acquiring)
+        while old & ~(Self.failed | Self.reserved) == 0 {
+            // Pairs with the load in `isCancelled`, and with `attach`: an object that comes later is told by it.
+            let (exchanged, current) = bits.compareExchange(
+                expected: old,
+                desired: old | Self.cancelled,
+                successOrdering: .releasing,
+                failureOrdering: .acquiring
+            )
+            if exchanged { return true }
+            old = current
+        }
+        return Self.object(of: old) == nil ? false : nil
+    }
+
+    /// True if a cancellation was noted here.
+    package var isCancelled: Bool { bits.load(ordering: .acquiring) & Self.cancelled != 0 }
 
     /// Records the end. Returns the object to notify.
     @inlinable

@@ -83,7 +83,7 @@ extension FutureNode {
             var (taken, others) = (List(), List())
             while let node = pop() {
                 // Waits for a cancellation in progress, which still needs the future.
-                if node._withUnsafeGuaranteedRef({ $0.membership.take() }) {
+                if node._withUnsafeGuaranteedRef({ $0.membership.drop() }) {
                     taken.prepend(node)
                 } else {
                     others.prepend(node)

@@ -54,6 +54,10 @@ package class FutureNode: @unchecked Sendable {
     @usableFromInline
     func abandon() {}
 
+    /// As a future: the words that can be read after it is gone, if it is an operator's result.
+    @usableFromInline
+    package var stageWords: UnownedFuture.Words? { nil }
+
     /// As a future: true while a handler waits for it.
     @usableFromInline
     package var hasWaiting: Bool { false }

@@ -108,6 +108,20 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
         return true
     }
 
+    /// Fills the future, unless it is filled, and runs the handlers.
+    ///
+    /// - Parameter isTrivial: True if nothing has to be done to free the value.
+    @inlinable
+    package final func fill(with value: consuming Value, isTrivial: Bool) -> Bool {
+        guard word.claim() else {
+            word.waitUntilFilled()
+            return false
+        }
+        slot.put(value)
+        runHandlers(word.publish(isTrivial: isTrivial).reversed())
+        return true
+    }
+
     /// Wins the right to fill, for a producer that has to know before it has the value.
     @inlinable
     package final func claim() -> Bool { word.claim() }

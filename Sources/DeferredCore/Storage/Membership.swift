@@ -4,13 +4,17 @@ public import Synchronization
 ///
 /// ```
 ///   waiting(owner) ──take──▶ taken            permanent: always the list's
-///        │      └──submit──▶ submitted ──take──▶ taken
-///        │                        └─beginRemoval─┐
-///        └──beginRemoval──▶ removing ──endRemoval──▶ cancelled ◀──giveUp── taken
+///     ▲  │  │    └──submit──▶ submitted ──take──▶ taken
+///     │  │  │                     └─beginRemoval─┐
+///     │  │  └──beginRemoval──▶ removing ──endRemoval──▶ cancelled
+///     └─examine (examining)
+///
+///   waiting, submitted ──drop──▶ dropped
 /// ```
 ///
-/// While the state is `removing`, the owner can neither finish running its handlers nor be freed: both visit every
-/// node, and wait here. That is why a registration needs no reference to the future.
+/// While the state is `removing` or `examining`, the owner can neither finish running its handlers nor be freed: both
+/// visit every node, and wait here. That is why a registration needs no reference to the future, and a stage none to
+/// the one it waits for.
 @usableFromInline
 struct Membership: ~Copyable {
     @usableFromInline let state: AtomicWord
@@ -20,6 +24,10 @@ struct Membership: ~Copyable {
     @usableFromInline static var takenState: UInt { 3 }
     @usableFromInline static var submittedState: UInt { 4 }
     @usableFromInline static var removingState: UInt { 5 }
+    @usableFromInline static var examiningState: UInt { 6 }
+    @usableFromInline static var droppedState: UInt { 7 }
+    /// Objects are aligned to 16 bytes, so everything above is the address of an owner.
+    @usableFromInline static var lastState: UInt { droppedState }
 
     @inlinable
     init(state: UInt) {
@@ -51,13 +59,17 @@ struct Membership: ~Copyable {
     /// True while the handler can still run or be cancelled.
     var isPending: Bool {
         let state = state.load(ordering: .relaxed)
-        return state > Self.removingState || state == Self.submittedState
+        return state > Self.lastState || state == Self.submittedState || state == Self.examiningState
     }
 
     @inlinable
     var isTaken: Bool { state.load(ordering: .relaxed) == Self.takenState }
 
-    /// Wins the handler for running or dropping it. Otherwise waits until the cancelling thread is done with the owner.
+    /// True if nothing is left that could run the handler.
+    @usableFromInline
+    var isDropped: Bool { state.load(ordering: .relaxed) == Self.droppedState }
+
+    /// Wins the handler for running it. Otherwise waits until the cancelling thread is done with the owner.
     @inlinable
     func take() -> Bool { leave(for: Self.takenState) }
 
@@ -65,11 +77,15 @@ struct Membership: ~Copyable {
     @inlinable
     func submit() -> Bool { leave(for: Self.submittedState) }
 
+    /// Wins the handler for freeing it, since the future that it waited for, or the executor, will not run it.
+    @inlinable
+    func drop() -> Bool { leave(for: Self.droppedState) }
+
     @inlinable
     func leave(for next: UInt) -> Bool {
         let old = state.load(ordering: .relaxed)
         if old == Self.permanentState { return true }
-        guard old > Self.removingState || old == Self.submittedState else { return lose() }
+        guard old > Self.lastState || old == Self.submittedState else { return leaveSlowly(for: next) }
         // Acquires only the right to the captures; their memory was acquired with the list.
         let (exchanged, _) = state.compareExchange(
             expected: old,
@@ -77,29 +93,47 @@ struct Membership: ~Copyable {
             successOrdering: .acquiring,
             failureOrdering: .relaxed
         )
-        return exchanged || lose()
+        return exchanged || leaveSlowly(for: next)
     }
 
+    /// Waits for a thread that removes or examines the node. One that was only examined can still be won.
     @usableFromInline
-    func lose() -> Bool {
+    func leaveSlowly(for next: UInt) -> Bool {
         var backoff = Backoff()
-        // Pairs with the release in `endRemoval`: the cancelling thread no longer changes the owner's list.
-        while state.load(ordering: .acquiring) == Self.removingState { backoff.wait(for: state) }
-        return false
+        while true {
+            // Pairs with the releases in `endRemoval` and `examine`: the other thread no longer uses the owner.
+            let old = state.load(ordering: .acquiring)
+            if old == Self.removingState || old == Self.examiningState {
+                backoff.wait(for: state)
+            } else if old <= Self.lastState, old != Self.submittedState {
+                return false
+            } else if exchange(old, for: next) {
+                return true
+            }
+        }
     }
 
     /// Wins the handler for cancelling it; `nil` if it is too late. The result is the owner to remove it from, if any.
+    @inline(__always)
     func beginRemoval() -> Unmanaged<FutureNode>?? {
         let old = state.load(ordering: .relaxed)
-        guard old > Self.removingState || old == Self.submittedState else { return nil }
-        let (exchanged, _) = state.compareExchange(
-            expected: old,
-            desired: Self.removingState,
-            successOrdering: .acquiring,
-            failureOrdering: .relaxed
-        )
-        guard exchanged else { return nil }
-        return .some(old == Self.submittedState ? nil : UnsafeRawPointer(bitPattern: old).map(Unmanaged.fromOpaque))
+        // Permanent, cancelled or taken.
+        if old < Self.submittedState { return nil }
+        guard old > Self.lastState || old == Self.submittedState, exchange(old, for: Self.removingState) else {
+            return beginRemovalSlowly()
+        }
+        return .some(Self.owner(old))
+    }
+
+    /// Waits for a thread that examines the node.
+    @inline(never)
+    private func beginRemovalSlowly() -> Unmanaged<FutureNode>?? {
+        win(for: Self.removingState, isListed: false).map(Self.owner)
+    }
+
+    @inline(__always)
+    private static func owner(_ state: UInt) -> Unmanaged<FutureNode>? {
+        state == submittedState ? nil : UnsafeRawPointer(bitPattern: state).map(Unmanaged.fromOpaque)
     }
 
     /// Ends the removal, after which the owner may be freed.
@@ -107,10 +141,44 @@ struct Membership: ~Copyable {
         state.store(Self.cancelledState, ordering: .releasing)
     }
 
-    /// Records that a taken handler is not going to run. A permanent node stays permanent.
-    @usableFromInline
-    func giveUp() {
-        if state.load(ordering: .relaxed) == Self.takenState { state.store(Self.cancelledState, ordering: .releasing) }
+    /// Returns the future that the node waits for, with a reference to it.
+    func examine() -> UnownedFuture.Input {
+        guard let old = win(for: Self.examiningState, isListed: true) else {
+            return isDropped ? .lost : .ended
+        }
+        // The memory exists, since the owner waits for this; but it may be deinitialising.
+        let owner = UnownedReferences.reference(to: old)
+        // Pairs with the acquiring loads of those who wait: the owner may go on to run, remove or drop the node.
+        state.store(old, ordering: .releasing)
+        return owner.map { .waiting($0) } ?? .lost
+    }
+
+    /// Moves a handler to another state, once nobody examines it. Returns the state that it left; `nil` for a loss.
+    ///
+    /// - Parameter isListed: Whether the handler must still wait for its owner.
+    private func win(for next: UInt, isListed: Bool) -> UInt? {
+        var backoff = Backoff()
+        while true {
+            let old = state.load(ordering: .relaxed)
+            if old > Self.lastState || old == Self.submittedState && !isListed {
+                if exchange(old, for: next) { return old }
+            } else if old == Self.examiningState {
+                backoff.wait(for: state)
+            } else {
+                return nil
+            }
+        }
+    }
+
+    @inline(__always)
+    private func exchange(_ old: UInt, for next: UInt) -> Bool {
+        // Acquires the right to the captures, or to the owner, from a thread that examined the node.
+        state.compareExchange(
+            expected: old,
+            desired: next,
+            successOrdering: .acquiring,
+            failureOrdering: .relaxed
+        ).exchanged
     }
 
     @usableFromInline

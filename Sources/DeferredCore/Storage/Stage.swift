@@ -128,14 +128,14 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
 
     @usableFromInline
     override func goUnfilled(isDismissing: Bool) {
-        // Only a stage in the list of its inner future took its own membership, or is permanent and has no transform.
-        let isAdopting = isAdopting && !(T.isCancellable && isDismissing)
-        // First, since freeing the captures may cancel.
-        if isDismissing, !isAdopting, !T.endsWhenCancelled { membership.giveUp() }
+        let isAdopting = isAdopting
         if isDismissing, !isAdopting { dismiss() }
         // A cancellable stage that has not begun can still be cancelled.
         if isAdopting || !T.isCancellable { word.orphan().drop() }
     }
+
+    @usableFromInline
+    package override var stageWords: UnownedFuture.Words? { words }
 
     /// Fills the future, and notifies the attached object.
     @inlinable
@@ -151,7 +151,7 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
     /// After that, the closure never runs, and its captures are freed.
     @usableFromInline
     override func abandon() {
-        guard T.isCancellable, T.endsWhenCancelled || membership.isCancelled, word.claim() else { return }
+        guard T.isCancellable, T.endsWhenCancelled || membership.isDropped, word.claim() else { return }
         let wasListed = takeBack()
         let transform: T?
         if wasListed != nil {

@@ -24,7 +24,7 @@ final class Turn: Sendable {
     deinit {
         guard let stage = begin() else { return }
         stage._withUnsafeGuaranteedRef {
-            if $0.membership.take() { $0.goUnfilled(isDismissing: true) }
+            if $0.membership.drop() { $0.goUnfilled(isDismissing: true) }
         }
         stage.release()
     }

@@ -11,7 +11,7 @@ package struct UnownedFuture: @unchecked Sendable {
     @usableFromInline
     package struct Words {
         @usableFromInline let state: UnsafePointer<StateWord>
-        @usableFromInline let attachment: UnsafePointer<Attachment>
+        @usableFromInline package let attachment: UnsafePointer<Attachment>
 
         @inlinable
         init(_ state: borrowing StateWord, _ attachment: borrowing Attachment) {
@@ -30,11 +30,33 @@ package struct UnownedFuture: @unchecked Sendable {
         self.words = words
     }
 
+    /// Creates a reference to an operator's result.
+    package init(stage: FutureNode) {
+        guard let words = stage.stageWords else {
+            preconditionFailure("\(type(of: stage)) is not an operator's result")
+        }
+        self.init(stage, words)
+    }
+
+    /// Returns true if both refer to the same future, which may be gone.
+    package func isSame(as other: UnownedFuture) -> Bool {
+        reference.object.toOpaque() == other.reference.object.toOpaque()
+    }
+
+    /// True if the future is neither filled nor ever will be, since nothing is left of it.
+    package var isLost: Bool {
+        // In this order: it may be filled, and freed, meanwhile.
+        reference.strong == nil && !isFinished
+    }
+
     /// True if the future is filled, or was filled when it was freed.
     package var isFinished: Bool { words.state.pointee.isFilled }
 
     /// True if the future is filled, and not with a failure, as recorded in its attachment.
     package var hasSucceeded: Bool { words.attachment.pointee.hasSucceeded }
+
+    /// True if a cancellation was noted in the attachment of the future, which may be gone.
+    package var isCancelled: Bool { words.attachment.pointee.isCancelled }
 
     /// True while a handler waits for the future.
     package var hasWaiting: Bool { reference.strong?.hasWaiting ?? false }
@@ -44,6 +66,28 @@ package struct UnownedFuture: @unchecked Sendable {
     package func attach(_ object: AnyObject) -> Bool {
         guard let future = reference.strong else { return false }
         return withExtendedLifetime(future) { words.attachment.pointee.attach(object) }
+    }
+
+    /// Calls `body` with the attachment; returns `nil` if the future is gone.
+    package func withAttachment<Result>(_ body: (borrowing Attachment) -> Result) -> Result? {
+        guard let future = reference.strong else { return nil }
+        return withExtendedLifetime(future) { body(words.attachment.pointee) }
+    }
+
+    /// As an operator's result: the future that it waits for.
+    package enum Input {
+        /// It has not been filled, or not delivered its value yet.
+        case waiting(FutureNode)
+        /// It was filled.
+        case ended
+        /// It is gone, and was never filled.
+        case lost
+    }
+
+    /// As an operator's result: the future that it waits for.
+    package var input: Input {
+        guard let future = reference.strong else { return isFinished ? .ended : .lost }
+        return future.membership.examine()
     }
 
     /// Ends the future at once, if it is an operator's result whose closure has not begun.

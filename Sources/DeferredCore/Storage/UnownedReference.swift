@@ -28,4 +28,10 @@ enum UnownedReferences {
     /// Retains the object, unless it is being destroyed or is gone.
     @usableFromInline
     static func retain(_ object: UnsafeMutableRawPointer) -> Bool { deferred_try_retain(object) != nil }
+
+    /// Returns a reference to the node at an address whose memory exists, unless the node is being destroyed.
+    static func reference(to address: UInt) -> FutureNode? {
+        guard let object = UnsafeMutableRawPointer(bitPattern: address), retain(object) else { return nil }
+        return Unmanaged<FutureNode>.fromOpaque(object).takeRetainedValue()
+    }
 }

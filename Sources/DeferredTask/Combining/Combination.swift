@@ -37,7 +37,7 @@ final class Combination<Output: Sendable>: Sendable {
 
     /// Adds a child, and calls `body` with its result unless the task ends first. After the end, cancels the child.
     func add<Input>(_ task: Task<Input>, _ body: @escaping @Sendable (Task<Input>.Result) -> Void) {
-        let key = children.started(task.control)
+        let key = children.started(task.ownControl)
         let registration = task.storage.upon(.immediate) { [children] result in
             children.ended(key, hasSucceeded: (try? result.get()) != nil)
             body(result)

@@ -80,11 +80,11 @@ package final class ChildTasks: Sendable {
     ///
     /// Looks no further than 64 operators up, so that a child at the end of a long chain costs no more.
     @usableFromInline
-    func isCircle(_ task: TaskControl?) -> Bool {
-        var (next, count) = (task, 0)
+    func isCircle<Success>(_ task: Task<Success>) -> Bool {
+        var (next, count) = (task.control, task.plainCount)
         while let control = next, count < 64 {
             if control.children === self { return true }
-            (next, count) = (control.upstream, count + 1)
+            (next, count) = (control.upstream, count + 1 + control.plainCount)
         }
         return false
     }
@@ -133,9 +133,9 @@ package final class ChildTasks: Sendable {
         }
         guard case .one(let reference, _, let key) = place, let parent = reference.parent,
             let (oldKey, child) = running,
-            let stage = parent.unsharedChild(key), stage.isPlain
+            let stage = parent.unsharedChild(key), stage.isUnobserved
         else { return nil }
-        var share = stage.upstream?.share ?? Share()
+        var share = stage.shareBefore
         share.add(ended)
         let (isReplaced, mustCancel) = parent.state.withLock { [share] state in
             guard !state.isEnded, state.running[key]?.control === stage else { return (false, false) }

@@ -9,9 +9,19 @@ extension TaskControl {
         // read.
         var current: Unmanaged<TaskControl>? = .passUnretained(self)
         while let control = current, control._withUnsafeGuaranteedRef({ share.add($0) }) {
-            current = control._withUnsafeGuaranteedRef { $0.upstream.map(Unmanaged.passUnretained) }
+            current = control._withUnsafeGuaranteedRef {
+                share.addEndedStages(before: $0)
+                return $0.previous.map(Unmanaged.passUnretained)
+            }
         }
         return current.map { Self.share(of: $0.takeUnretainedValue(), added: share) } ?? share
+    }
+
+    /// The progress of the tasks that this one was derived from.
+    var shareBefore: Share {
+        var share = previous?.share ?? Share()
+        share.addEndedStages(before: self)
+        return share
     }
 
     /// Returns the share of a chain that has children, of which some stages were added already.
@@ -24,7 +34,8 @@ extension TaskControl {
             let top = sums.count - 1
             switch sums[top].remaining {
             case .chain(let control?):
-                sums[top].remaining = .chain(control.upstream)
+                sums[top].remaining = .chain(control.previous)
+                sums[top].share.addEndedStages(before: control)
                 guard !sums[top].share.add(control), let children = control.children else { continue }
                 if let known = known[ObjectIdentifier(children)] {
                     sums[top].share.add(childrenOfStage: known.share, isDone: control.isDone)
@@ -70,7 +81,7 @@ extension TaskControl {
         var plain: TaskControl? = self
         while let control = plain, control.children == nil {
             parts.append(control)
-            plain = control.upstream
+            plain = control.previous
         }
         guard let first = plain else { return parts }
         var seen = Set(parts.map(ObjectIdentifier.init))
@@ -80,7 +91,7 @@ extension TaskControl {
             while let current = control, seen.insert(ObjectIdentifier(current)).inserted {
                 parts.append(current)
                 if case .children(let children) = current.work { unseen += children.running }
-                control = current.upstream
+                control = current.previous
             }
         }
         return parts
@@ -88,6 +99,15 @@ extension TaskControl {
 }
 
 extension Share {
+    /// Adds the plain stages before `control` that had ended when somebody asked for the progress for the first time.
+    ///
+    /// Nobody knows any more how each of them ended. They count in full if the stage that they led to succeeded, or the
+    /// task that they came from, and otherwise as nothing. The others have controls.
+    fileprivate mutating func addEndedStages(before control: TaskControl) {
+        guard let count = control.endedCount else { return }
+        addStages(Double(count), fraction: control.isDone || control.upstream?.isDone == true ? 1 : 0)
+    }
+
     /// Adds a stage. Returns false for a stage with children, which is not added.
     fileprivate mutating func add(_ control: TaskControl) -> Bool {
         switch control.work {

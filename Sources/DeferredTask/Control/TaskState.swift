@@ -15,6 +15,21 @@ package final class TaskState: Sendable {
         var contents: Contents
         /// The progress object while somebody holds it; created on first use.
         var progress: Reference?
+        /// The plain stages derived from the task that were given a state; created for the first of them.
+        var plainStages: PlainStages?
+    }
+
+    /// SAFETY: locked by the state's lock.
+    private final class PlainStages: @unchecked Sendable {
+        @exclusivity(unchecked)
+        var all: [PlainStage] = []
+        /// The number of stages at which those that have ended are removed.
+        @exclusivity(unchecked)
+        var pruningCount = 8
+
+        init() {
+            all.reserveCapacity(pruningCount)
+        }
     }
 
     /// SAFETY: locked by the state's lock.
@@ -98,11 +113,54 @@ package final class TaskState: Sendable {
         return contents.children
     }
 
+    /// Keeps the state of a plain stage derived from the task, until it ends or `letGoOfPlainStages` is called.
+    ///
+    /// Amortised O(1): looks for stages that have ended when they may be half of all.
+    func keep(_ stage: PlainStage) {
+        let crowd: [PlainStage]? = state.withLock { state in
+            let stages = state.plainStages ?? PlainStages()
+            state.plainStages = stages
+            stages.all.append(stage)
+            return stages.all.count > stages.pruningCount ? stages.all : nil
+        }
+        guard let crowd else { return }
+        // Outside of the lock, since each has its own.
+        let ended = Set(crowd.lazy.filter(\.state.isEnded).map { ObjectIdentifier($0.state) })
+        state.withLock { state in
+            guard let stages = state.plainStages else { return }
+            stages.all.removeAll { ended.contains(ObjectIdentifier($0.state)) }
+            stages.pruningCount = max(8, 2 * stages.all.count)
+        }
+        // Released outside of the lock.
+        withExtendedLifetime(crowd) {}
+    }
+
+    private var plainStages: [PlainStage] { state.withLock { $0.plainStages?.all ?? [] } }
+
+    /// The state of a plain stage derived from the task, which may be gone.
+    func plainStage(_ future: UnownedFuture) -> TaskState? {
+        plainStages.last { $0.future.isSame(as: future) }?.state
+    }
+
+    /// The plain stages among the first `count` behind the task that are gone without having ended, in order.
+    func lostStages(within count: UInt32) -> [PlainStage] {
+        plainStages.filter { $0.plainCount < count && $0.future.isLost }.sorted { $0.plainCount < $1.plainCount }
+    }
+
+    /// Releases everything that is registered with the plain stages: nobody is left who could cancel them.
+    func letGoOfPlainStages() {
+        let stages = state.withLock { state in
+            defer { state.plainStages = nil }
+            return state.plainStages?.all ?? []
+        }
+        for stage in stages { stage.state.letGo() }
+    }
+
     /// True if the task was cancelled before its end.
     var isCancelled: Bool { hasCancelled.load(ordering: .acquiring) }
 
     /// True if nothing is registered that a cancellation would call, or that could cancel.
-    var isPlain: Bool {
+    var isUnobserved: Bool {
         state.withLock { state in
             state.contents.handler == nil && state.contents.cancellation == nil && state.contents.registration == nil
         }

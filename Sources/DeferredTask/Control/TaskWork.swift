@@ -28,6 +28,12 @@ package enum TaskWork: Sendable {
         }
     }
 
+    @inlinable
+    var isOpaque: Bool {
+        if case .opaque = self { true } else { false }
+    }
+
+    @usableFromInline
     var isShared: Bool {
         if case .shared = self { true } else { false }
     }

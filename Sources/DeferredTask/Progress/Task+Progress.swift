@@ -28,7 +28,8 @@ extension Task {
     /// The progress of the task and all tasks it was derived from.
     ///
     /// Its `fractionCompleted` is the mean over the stages of the chain, where a stage that reports progress weighs 10
-    /// and one that does not weighs 1. It is 1 when the task has succeeded; after a failure, it stays where it was. It
+    /// and one that does not weighs 1. Plain stages (`map`, `mapError`, `recover`, `always`) that ended before anybody
+    /// asked for the progress count as completed if the task that they came from has succeeded. It is 1 when the task has succeeded; after a failure, it stays where it was. It
     /// never decreases, and no observer that comes later, here, in ``uponProgress(on:execute:)-(Executor,_)`` or in
     /// ``progressUpdates``, starts lower than any was given before. Combined tasks are weighted by their bytes once all
     /// of them have reported how many there are.
@@ -46,6 +47,7 @@ extension Task {
     /// Created on first use, and shared while somebody holds it; afterwards it is freed entirely. A chain whose
     /// progress is never read creates none.
     public var progress: Progress {
+        let control = ownControl
         let state = control?.state
         let new = state?.progress ?? TaskProgress(control, storage)
         let progress = state?.share(new) ?? new

@@ -43,7 +43,7 @@ extension Task {
         clock: some Clock<Duration>,
         _ body: @escaping @Sendable (ProgressSnapshot, _ isLast: Bool) -> Void
     ) -> Registration {
-        let observer = ProgressObserver(control, executor, clock, body)
+        let observer = ProgressObserver(ownControl, executor, clock, body)
         let lease = ProgressObserver<E>.Lease(observer)
         let registration = storage.upon(executor) { result in
             lease.observer.end(hasSucceeded: (try? result.get()) != nil)

@@ -7,7 +7,8 @@ extension Deferred {
     @inlinable
     @discardableResult
     public func succeed<Success>(with value: Success) -> Bool where Value == Result<Success, any Error> {
-        fill(with: .success(value))
+        let result = Value.success(value)
+        return future.storage.fill(with: result, isTrivial: result.isTrivial)
     }
 
     /// Fills the future with a failure, unless it is filled.

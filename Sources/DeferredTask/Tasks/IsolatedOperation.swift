@@ -89,7 +89,8 @@ struct IsolatedOperation<Success: Sendable>: @unchecked Sendable {
     func run(filling storage: Storage) async {
         do {
             let value = try await body()
-            storage.end(with: .success(value), hasFailed: false) { TaskState.end($0) }
+            let result = Task<Success>.Result.success(value)
+            storage.end(with: result, hasFailed: false, isTrivial: result.isTrivial) { TaskState.end($0) }
         } catch {
             storage.end(with: .failure(error), hasFailed: true) { TaskState.end($0) }
         }

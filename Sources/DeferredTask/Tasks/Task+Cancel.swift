@@ -10,7 +10,7 @@ extension Task {
     /// No lock is held while handlers run. Where handlers cancel tasks whose handlers cancel tasks, the handlers more
     /// than 32 levels deep are called before the outermost call returns.
     public func cancel() {
-        control?.cancel()
+        ownControl?.cancel()
     }
 
     /// Calls `body` when the task is cancelled before its end: once, on the thread that cancels, the newest handler
@@ -20,16 +20,19 @@ extension Task {
     /// task is cancelled already, `body` is called now, before this returns; after the end, never.
     ///
     /// - Parameter body: Kept until the task ends, until the handler is taken back, or until nobody is left who could
-    ///   cancel.
+    ///   cancel: for the result of `map`, `mapError`, `recover` or `always`, who holds the task it was derived from, or
+    ///   another one derived from that.
     /// - Returns: A registration that takes the handler back.
     /// - Complexity: O(1); taking back is amortised O(1).
     @discardableResult
     public func uponCancel(execute body: @escaping @Sendable () -> Void) -> Registration {
-        (control?.token() ?? .none).register(body)
+        (ownControl?.token() ?? .none).register(body)
     }
 
     /// A Boolean value that indicates whether the task was cancelled before it ended. It may still have succeeded.
     ///
     /// Runs no other code, and so may be read where a lock is held.
-    public var isCancelled: Bool { control?.isCancelled ?? false }
+    public var isCancelled: Bool {
+        plainCount == 0 ? control?.isCancelled ?? false : TaskControl.isCancelled(storage)
+    }
 }

@@ -92,8 +92,8 @@ extension ChildTasks {
     /// Registers `task` as the child of a stage, and returns the stage's outcome: waiting for that task.
     @inlinable
     func start<Success>(_ task: Task<Success>) -> Outcome<Task<Success>.Result> {
-        if isCircle(task.control) { return .value(.failure(CircularTask())) }
-        started(task.control)
+        if isCircle(task) { return .value(.failure(CircularTask())) }
+        started(task.ownControl)
         // Kept until then, so that no other thread puts the task's own child in its place meanwhile.
         withExtendedLifetime(task) { collapse() }
         return .future(task.future)

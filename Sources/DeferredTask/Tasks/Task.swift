@@ -16,7 +16,8 @@ public import DeferredCore
 /// not begun ends at once, with `CancellationError`.
 ///
 /// A `Task` is a reference: copies share one result. Dropping it does not stop the work, and when nobody is left who
-/// could cancel, its cancellation handlers are freed. A derived task keeps no result but its own; it also keeps its
+/// could cancel, its cancellation handlers are freed; those of a plain stage, such as a `map`, when nobody is left who
+/// holds the task it was derived from, or another one of that chain. A derived task keeps no result but its own; it also keeps its
 /// executor. All members are safe to use from any thread.
 ///
 /// In a file that imports this module, `Task { }`, `Task.sleep(for:)` and the like still mean what they mean in Swift.
@@ -30,13 +31,24 @@ public struct Task<Success: Sendable>: FutureProtocol, Cancellable {
     public typealias Failure = any Error
 
     @usableFromInline package let storage: FutureStorage<Result>
-    /// `nil` for a task that was created with its result.
+    /// The nearest control of this task and those that it was derived from; `nil` for a task that was created with its
+    /// result.
     @usableFromInline package let control: TaskControl?
+    /// The number of stages without a control since; see ``TaskControl``.
+    @usableFromInline let plainCount: UInt32
 
     @inlinable
-    package init(_ storage: FutureStorage<Result>, _ control: TaskControl?) {
+    package init(_ storage: FutureStorage<Result>, _ control: TaskControl?, plainCount: UInt32 = 0) {
         self.storage = storage
         self.control = control
+        self.plainCount = plainCount
+    }
+
+    /// A control for this task: for a plain stage, one that is made now.
+    @usableFromInline
+    package var ownControl: TaskControl? {
+        guard plainCount > 0, let control else { return control }
+        return TaskControl(late: UnownedFuture(stage: storage), upstream: control, plainCount: plainCount - 1)
     }
 
     /// Creates a task that ends when `future` is filled.
@@ -91,7 +103,7 @@ public struct Task<Success: Sendable>: FutureProtocol, Cancellable {
     init(_ storage: FutureStorage<Result>, _ work: TaskWork, _ onCancel: (@Sendable () -> Void)?) {
         // A task that has ended has nothing to cancel, but counts in the progress of tasks derived from it if it
         // reports.
-        if case .opaque = work, storage.isFinished {
+        if storage.isFinished, work.isOpaque {
             self.init(storage, nil)
             return
         }
@@ -101,7 +113,13 @@ public struct Task<Success: Sendable>: FutureProtocol, Cancellable {
             let result = unsafeDowncast(future, to: FutureStorage<Result>.self).peek()
             if let attached = notice.end(hasFailed: result?.isFailure ?? false) { TaskState.end(attached) }
         }
-        self.init(storage, TaskControl(storage, storage.words(notice), work, notice: notice, onCancel: onCancel))
+        let isSimple = onCancel == nil && work.isOpaque
+        self.init(
+            storage,
+            isSimple
+                ? TaskControl(producing: storage, storage.words(notice), notice: notice)
+                : TaskControl(storage, storage.words(notice), work, notice: notice, onCancel: onCancel)
+        )
     }
 
     /// Creates a task of a future whose producer tells it of the end.
@@ -110,7 +128,13 @@ public struct Task<Success: Sendable>: FutureProtocol, Cancellable {
     @inlinable
     init(producedBy storage: ProducerStorage<Result>, _ work: TaskWork, _ onCancel: (@Sendable () -> Void)?) {
         if !storage.isFinished, storage.attachment.reserve() {
-            self.init(storage, TaskControl(storage, storage.words, work, onCancel: onCancel))
+            let isSimple = onCancel == nil && work.isOpaque
+            self.init(
+                storage,
+                isSimple
+                    ? TaskControl(producing: storage, storage.words)
+                    : TaskControl(storage, storage.words, work, onCancel: onCancel)
+            )
         } else {
             self.init(storage, work, onCancel)
         }
@@ -164,6 +188,10 @@ extension Result {
     var isFailure: Bool {
         if case .failure = self { true } else { false }
     }
+
+    /// True if nothing has to be done to free the result where a future stores it.
+    @inlinable
+    var isTrivial: Bool { _isPOD(Success.self) && Slot.fits(Self.self) && !isFailure }
 }
 
 /// Tasks are equal if they are copies of one task, like Swift's own, so that they can be kept in a `Set`.

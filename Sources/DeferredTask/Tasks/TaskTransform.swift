@@ -17,6 +17,9 @@ extension TaskTransform {
     static func isFailure(_ output: Output) -> Bool { output.isFailure }
 
     @inlinable
+    static func isTrivial(_ output: Output) -> Bool { output.isTrivial }
+
+    @inlinable
     static func ended(_ attached: AnyObject) { TaskState.end(attached) }
 
     @inlinable
@@ -24,16 +27,35 @@ extension TaskTransform {
 }
 
 extension Task {
-    /// Creates the task that an operator returns.
+    /// Creates the task that an operator without work of its own returns: a plain stage, unless this task has no
+    /// control, or counts its consumers.
+    @inlinable
+    func derive<T: TaskTransform, E: Executor>(_ executor: E, _ transform: T) -> Task<T.NewSuccess>
+    where T.Input == Result {
+        guard let control, !control.isShared else { return derive(executor, transform, .opaque) }
+        let stage = storage.derive(executor, transform)
+        return Task<T.NewSuccess>(stage, control, plainCount: plainCount + 1)
+    }
+
+    /// Creates the task that an operator returns, with a control.
     @inlinable
     func derive<T: TaskTransform, E: Executor>(
         _ executor: E,
         _ transform: T,
-        _ work: TaskWork = .opaque
+        _ work: TaskWork
     ) -> Task<T.NewSuccess> where T.Input == Result {
         let stage = Stage(executor, transform, upstream: storage)
+        // Consumers are counted by the very task that they share.
+        let (upstream, plainCount) = work.isShared ? (ownControl, 0) : (control, plainCount)
         // Before the stage starts, since it may end immediately.
-        let control = TaskControl(stage, stage.words, work, isStage: true, upstream: control)
+        let control = TaskControl(
+            stage,
+            stage.words,
+            work,
+            isStage: true,
+            upstream: upstream,
+            plainCount: plainCount
+        )
         let task = Task<T.NewSuccess>(stage, control)
         storage.start(stage)
         return task

@@ -58,9 +58,10 @@ public struct CancellationToken: Sendable {
 extension Task {
     /// Lets `token` cancel this task, too, until the task ends, and returns it.
     ///
-    /// Nothing stays registered with the token after the end, or when the task is dropped.
+    /// Nothing stays registered with the token after the end, or when nobody is left who could cancel the task, as in
+    /// ``uponCancel(execute:)``.
     public func cancelled(by token: CancellationToken) -> Task {
-        control?.cancel(when: token)
+        ownControl?.cancel(when: token)
         return self
     }
 }

@@ -193,7 +193,7 @@ final class World: @unchecked Sendable {
 extension World.Observed {
     var node: UInt? { registration?.node.map { UInt(bitPattern: Unmanaged.passUnretained($0).toOpaque()) } }
     var state: UInt? { registration?.node?.membership.state.load(ordering: .relaxed) }
-    var isWaiting: Bool { state.map { $0 > Membership.removingState } ?? false }
+    var isWaiting: Bool { state.map { $0 > Membership.lastState } ?? false }
 }
 
 extension World.Action {

@@ -10,7 +10,7 @@ struct AttachmentTests {
     private final class Object: Sendable {}
 
     enum State: CaseIterable {
-        case empty, failing, reserved, attached, ended, attachedAndEnded
+        case empty, failing, reserved, cancelled, attached, ended, cancelledAndEnded, attachedAndEnded
     }
 
     private func prepare(_ attachment: borrowing Attachment, _ state: State) -> AnyObject? {
@@ -25,6 +25,10 @@ struct AttachmentTests {
         case .empty, .attached: break
         case .failing: attachment.fail()
         case .reserved: _ = attachment.reserve()
+        case .cancelled: _ = attachment.cancel()
+        case .cancelledAndEnded:
+            _ = attachment.cancel()
+            _ = attachment.end()
         case .ended, .attachedAndEnded: _ = attachment.end()
         }
         return object
@@ -37,10 +41,31 @@ struct AttachmentTests {
         #expect(attachment.object === before)
         let new = Object()
         let isTaken = attachment.attach(new)
-        #expect(isTaken == [.empty, .failing, .reserved].contains(state))
+        #expect(isTaken == [.empty, .failing, .reserved, .cancelled].contains(state))
         #expect(attachment.object === (isTaken ? new : before))
         let hasSucceeded = attachment.hasSucceeded
-        #expect(hasSucceeded == [.ended, .attachedAndEnded].contains(state))
+        #expect(hasSucceeded == [.ended, .cancelledAndEnded, .attachedAndEnded].contains(state))
+    }
+
+    @Test(arguments: State.allCases)
+    func `a cancellation is noted once before the end, where there is no object`(state: State) {
+        let attachment = Attachment()
+        _ = prepare(attachment, state)
+        let expected: Bool? =
+            [.attached, .attachedAndEnded].contains(state) ? nil : [.empty, .failing, .reserved].contains(state)
+        #expect(attachment.cancel() == expected)
+        #expect(attachment.cancel() == (expected == nil ? nil : false))
+        #expect(attachment.isCancelled == (expected == true || [.cancelled, .cancelledAndEnded].contains(state)))
+    }
+
+    @Test(arguments: State.allCases)
+    func `an object is told of a cancellation that was noted before`(state: State) {
+        let attachment = Attachment()
+        _ = prepare(attachment, state)
+        var isTold = false
+        let isTaken = attachment.attach(Object(), afterCancelling: { isTold = true })
+        #expect(isTold == (state == .cancelled))
+        if isTold { #expect(isTaken) }
     }
 
     @Test(arguments: State.allCases)

@@ -6,24 +6,45 @@ import Testing
 
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct MembershipTests {
-    enum State: CaseIterable { case permanent, waiting, submitted, taken, removing, cancelled }
+    enum State: CaseIterable { case permanent, waiting, submitted, taken, removing, examining, cancelled, dropped }
 
-    enum Event: CaseIterable { case take, submit, beginRemoval, endRemoval, giveUp }
+    enum Event: CaseIterable { case take, submit, drop, beginRemoval, endRemoval, examine, look }
 
     /// The result of each event (`+` for a win, `-` for a loss, `.` for nothing, `o` and `n` for a win with and without
     /// an owner), and the next state. `nil` if the event would wait for another thread, or cannot happen.
+    ///
+    /// `examine` finds the owner, or that it ended or went; `look` is what a registration tells: pending, cancelled, or
+    /// neither.
     static let table: [State: [Event: (String, State)]] = [
         .permanent: [
-            .take: ("+", .permanent), .submit: ("+", .permanent), .beginRemoval: ("-", .permanent),
-            .giveUp: (".", .permanent),
+            .take: ("+", .permanent), .submit: ("+", .permanent), .drop: ("+", .permanent),
+            .beginRemoval: ("-", .permanent), .examine: ("ended", .permanent), .look: ("neither", .permanent),
         ],
-        .waiting: [.take: ("+", .taken), .submit: ("+", .submitted), .beginRemoval: ("o", .removing)],
-        .submitted: [.take: ("+", .taken), .submit: ("+", .submitted), .beginRemoval: ("n", .removing)],
+        .waiting: [
+            .take: ("+", .taken), .submit: ("+", .submitted), .drop: ("+", .dropped),
+            .beginRemoval: ("o", .removing), .examine: ("o", .waiting), .look: ("pending", .waiting),
+        ],
+        .submitted: [
+            .take: ("+", .taken), .submit: ("+", .submitted), .drop: ("+", .dropped),
+            .beginRemoval: ("n", .removing), .examine: ("ended", .submitted), .look: ("pending", .submitted),
+        ],
         .taken: [
-            .take: ("-", .taken), .submit: ("-", .taken), .beginRemoval: ("-", .taken), .giveUp: (".", .cancelled),
+            .take: ("-", .taken), .submit: ("-", .taken), .drop: ("-", .taken), .beginRemoval: ("-", .taken),
+            .examine: ("ended", .taken), .look: ("neither", .taken),
         ],
-        .removing: [.beginRemoval: ("-", .removing), .endRemoval: (".", .cancelled)],
-        .cancelled: [.take: ("-", .cancelled), .submit: ("-", .cancelled), .beginRemoval: ("-", .cancelled)],
+        .removing: [
+            .beginRemoval: ("-", .removing), .endRemoval: (".", .cancelled), .examine: ("ended", .removing),
+            .look: ("cancelled", .removing),
+        ],
+        .examining: [.look: ("pending", .examining)],
+        .cancelled: [
+            .take: ("-", .cancelled), .submit: ("-", .cancelled), .drop: ("-", .cancelled),
+            .beginRemoval: ("-", .cancelled), .examine: ("ended", .cancelled), .look: ("cancelled", .cancelled),
+        ],
+        .dropped: [
+            .take: ("-", .dropped), .submit: ("-", .dropped), .drop: ("-", .dropped), .beginRemoval: ("-", .dropped),
+            .examine: ("lost", .dropped), .look: ("neither", .dropped),
+        ],
     ]
 
     @Test(arguments: State.allCases, Event.allCases)
@@ -42,7 +63,15 @@ struct MembershipTests {
                 case .some(.some(let reference)): reference.takeUnretainedValue() === owner ? "o" : "wrong owner"
                 }
             case .endRemoval: end(of: node)
-            case .giveUp: giveUp(node)
+            case .drop: node.membership.drop() ? "+" : "-"
+            case .examine:
+                switch node.membership.examine() {
+                case .waiting(let found): found === owner ? "o" : "wrong owner"
+                case .ended: "ended"
+                case .lost: "lost"
+                }
+            case .look:
+                node.isCancelled ? "cancelled" : node.membership.isPending ? "pending" : "neither"
             }
         #expect(result == expected)
         #expect(self.state(of: node, owner) == next)
@@ -69,11 +98,6 @@ struct MembershipTests {
     }
     #endif
 
-    private func giveUp(_ node: FutureNode) -> String {
-        node.membership.giveUp()
-        return "."
-    }
-
     private func end(of node: FutureNode) -> String {
         node.membership.endRemoval()
         return "."
@@ -86,7 +110,9 @@ struct MembershipTests {
         case .submitted: .submitted()
         case .taken: Membership(state: Membership.takenState)
         case .removing: Membership(state: Membership.removingState)
+        case .examining: Membership(state: Membership.examiningState)
         case .cancelled: Membership(state: Membership.cancelledState)
+        case .dropped: Membership(state: Membership.droppedState)
         }
     }
 
@@ -96,7 +122,9 @@ struct MembershipTests {
         case Membership.submittedState: .submitted
         case Membership.takenState: .taken
         case Membership.removingState: .removing
+        case Membership.examiningState: .examining
         case Membership.cancelledState: .cancelled
+        case Membership.droppedState: .dropped
         case UInt(bitPattern: Unmanaged.passUnretained(owner).toOpaque()): .waiting
         default: nil
         }

@@ -149,9 +149,9 @@ struct CancellationTokenTests {
 
     @Test func `a token that is never cancelled leaves a task plain, so that it can still be skipped in a loop`() {
         let task = Task(Deferred<Task<Int>.Result>()).cancelled(by: .none)
-        #expect(task.control?.isPlain == true)
+        #expect(task.control?.isUnobserved == true)
         withExtendedLifetime(CancellationTokenSource()) {
-            #expect(task.cancelled(by: $0.token).control?.isPlain == false)
+            #expect(task.cancelled(by: $0.token).control?.isUnobserved == false)
         }
     }
 

@@ -15,6 +15,11 @@ package struct CookieJar: @unchecked Sendable {
     private let storage: HTTPCookieStorage
     private let policy: HTTPCookie.AcceptPolicy
     private let isSending: Bool
+    /// Stores cookies in the order of their responses, and lets no other session wait for that.
+    let queue = DispatchQueue(label: "Deferred.cookies", target: .global(qos: .userInitiated))
+
+    /// The most cookies of a response that are stored, as in browsers. The rest is ignored.
+    private static let mostCookies = 180
 
     /// - Parameters:
     ///   - policy: The cookies to store, unless the storage itself accepts none.
@@ -48,15 +53,23 @@ package struct CookieJar: @unchecked Sendable {
         }.sorted { ($1.path.utf8.count, $0.name) < ($0.path.utf8.count, $1.name) }
     }
 
+    /// Stores the cookies of a response's head, and calls `body` on another thread when that is done.
+    func store(_ head: ResponseHead, mainDocument: URL?, then body: @escaping @Sendable () -> Void) {
+        queue.async { [self] in
+            store(head, mainDocument: mainDocument)
+            body()
+        }
+    }
+
     /// Stores the cookies of a response's head.
     ///
     /// - Parameter mainDocument: The page for which the request was made, which matters only if the policy says so.
     func store(_ head: ResponseHead, mainDocument: URL? = nil, now: Date = Date()) {
         guard let url = head.url, head.status >= 200, isAccepting(from: url, for: mainDocument) else { return }
-        for field in head.fields where HTTPToken.areEqualWithoutCase(field.name, "Set-Cookie") {
-            for text in head.areFieldsJoined ? SetCookie.separated(field.value) : [field.value] {
-                SetCookie(text, now: now).map { store($0, from: url, now: now) }
-            }
+        let texts = head.fields.lazy.filter { HTTPToken.areEqualWithoutCase($0.name, "Set-Cookie") }
+            .flatMap { head.areFieldsJoined ? SetCookie.separated($0.value) : [$0.value] }
+        for text in texts.prefix(Self.mostCookies) {
+            SetCookie(text, now: now).map { store($0, from: url, now: now) }
         }
     }
 

@@ -158,16 +158,14 @@ package final class Transfer: Sendable {
         case .head(let head):
             receive(head, nil, of: task)
         case .redirect(let head, nil):
-            storeCookies(of: head, task: task)
-            handle { $0.machine.redirected(by: head, task: task) }
+            handle { storing(head, if: $0.parts.task(task) != nil) + $0.machine.redirected(by: head, task: task) }
         case .redirect(let head, let answer?):
-            storeCookies(of: head, task: task)
             var isCurrent = false
             handle { state in
                 guard state.parts.task(task) != nil, state.redirectAnswer == nil else { return [] }
                 isCurrent = true
                 state.redirectAnswer = answer
-                return state.machine.redirected(by: head, task: task, isHeld: true)
+                return storing(head, if: true) + state.machine.redirected(by: head, task: task, isHeld: true)
             }
             if !isCurrent { answer(nil) }
         case .challenge(let challenge, nil):
@@ -213,9 +211,11 @@ package final class Transfer: Sendable {
         end: (head: ResponseHead?, error: (any Error)?)? = nil,
         of task: Int
     ) {
-        if let head { storeCookies(of: head, task: task) }
         handle { state in
-            var actions = head.map { state.machine.received($0, task: task) } ?? []
+            var actions: [TransferStateMachine.Action] = []
+            if let head {
+                actions = storing(head, if: state.parts.task(task) != nil) + state.machine.received(head, task: task)
+            }
             // As many as the usual response has.
             if end != nil, !actions.isEmpty { actions.reserveCapacity(6) }
             if let bytes { actions += state.machine.received(bytes, task: task) }
@@ -224,10 +224,9 @@ package final class Transfer: Sendable {
         }
     }
 
-    /// Stores the cookies of a response before it has any consequence.
-    private func storeCookies(of head: ResponseHead, task: Int) {
-        guard let cookies, state.withLock({ $0.parts.task(task) != nil }) else { return }
-        cookies.store(head, mainDocument: mainDocument)
+    /// Returns the action that stores the cookies of a response, before it has any consequence.
+    private func storing(_ head: ResponseHead, if isCurrent: @autoclosure () -> Bool) -> [TransferStateMachine.Action] {
+        cookies != nil && head.value(of: "Set-Cookie") != nil && isCurrent() ? [.storeCookies(head)] : []
     }
 
     /// Feeds one event to the machine, and performs the actions that it returns.
@@ -235,13 +234,28 @@ package final class Transfer: Sendable {
         if let batch = state.withLock({ $0.feed(event) }) { perform(batch) }
     }
 
-    /// Performs the actions of a batch, and of those that are decided meanwhile.
-    private func perform(_ batch: consuming Batch) {
+    /// Performs the actions of a batch, from the action at this index on, and of those that are decided meanwhile.
+    private func perform(_ batch: consuming Batch, from start: Int = 0) {
+        var start = start
         while true {
-            for action in batch.actions { perform(action, &batch) }
+            for index in batch.actions[start...].indices {
+                if case .storeCookies(let head) = batch.actions[index] {
+                    return store(head, andPerform: batch, from: index + 1)
+                }
+                perform(batch.actions[index], &batch)
+            }
+            start = 0
             guard !batch.isLast, let next = state.withLock({ $0.nextBatch() }) else { return }
             batch = next
         }
+    }
+
+    /// Goes on elsewhere once the cookies of a response are stored: Foundation writes a file for each that is to last, and
+    /// the engine's thread serves others, too.
+    private func store(_ head: ResponseHead, andPerform batch: Batch, from start: Int) {
+        // SAFETY: the queue takes over from this thread, which does nothing more with the batch.
+        nonisolated(unsafe) let rest = batch
+        cookies?.store(head, mainDocument: mainDocument) { self.perform(rest, from: start) }
     }
 
     // MARK: Actions
@@ -249,6 +263,8 @@ package final class Transfer: Sendable {
     /// Called without a lock, by the one thread that empties the outbox.
     private func perform(_ action: TransferStateMachine.Action, _ batch: inout Batch) {
         switch action {
+        case .storeCookies:
+            preconditionFailure("cookies are stored before the next action, not as one of them")
         case .createTask(let request):
             let request = cookies?.adding(to: request) ?? request
             batch.parts.lease?.engine.makeTask(for: request, of: self, configure: batch.parts.configure)

@@ -67,6 +67,8 @@ struct TransferStateMachine {
     }
 
     enum Action {
+        /// Stores the cookies of a response. Decided by the transfer, which has their storage.
+        case storeCookies(ResponseHead)
         case createTask(CheckedRequest)
         case resumeTask(Int)
         case cancelTask(Int)

@@ -66,6 +66,12 @@ final class AttemptDeadlines: Sendable {
         headDeadline = deadlines.connectToHead.flatMap { Self.deadline($0, after: .zero) }
     }
 
+    /// The error of a deadline that expires at once; nil if there is none, and the attempt can begin.
+    var passed: (any Error)? {
+        guard let (time, reason) = nextDeadline, time <= .zero else { return nil }
+        return error(reason)
+    }
+
     /// Begins, or begins again with other closures.
     ///
     /// - Parameters:
@@ -148,7 +154,7 @@ final class AttemptDeadlines: Sendable {
             return (state.closures.expire, reason)
         }
         guard let verdict else { return arm() }
-        verdict.expire?(URLError(.timedOut, failing: url, description: description(of: verdict.reason)))
+        verdict.expire?(error(verdict.reason))
     }
 
     private var nextDeadline: (time: Duration, reason: Reason)? {
@@ -159,11 +165,13 @@ final class AttemptDeadlines: Sendable {
         return silence.map { ($0, .silence) }
     }
 
-    private func description(of reason: Reason) -> String {
-        switch reason {
-        case .noHead: "The response head did not arrive before the deadline"
-        case .silence: "Nothing was sent or received for \(idle ?? .zero)"
-        }
+    private func error(_ reason: Reason) -> any Error {
+        let description =
+            switch reason {
+            case .noHead: "The response head did not arrive before the deadline"
+            case .silence: "Nothing was sent or received for \(idle ?? .zero)"
+            }
+        return URLError(.timedOut, failing: url, description: description)
     }
 
     /// Returns the end of `limit`; `nil` if it never comes.

@@ -129,6 +129,7 @@ package final class Transport: Sendable {
         let checked: CheckedRequest
         do throws(URLClientError) {
             if let refusal { throw refusal }
+            if let total = options.total ?? totalDeadline, total <= .zero { throw .deadlineExceeded }
             checked = try check().fitted(to: engine)
         } catch {
             let named = error.about(original.url)

@@ -119,6 +119,25 @@ extension URLClientTests {
             await client.shutdown().value
         }
 
+        @Test(arguments: [Duration.zero, .seconds(-5), .seconds(Int64.min)])
+        func `a deadline of no time sends nothing`(limit: Duration) async throws {
+            let server = try LoopbackServer { _ in .response(body: "hello") }
+            defer { server.stop() }
+            for deadline in [\URLClient.Deadlines.total, \.idle, \.connectToHead] {
+                let client = URLClient.fresh { $0.deadlines[keyPath: deadline] = limit }
+                for method in ["GET", "POST"] {
+                    let request = URLRequest(server.url("/")) { $0.httpMethod = method }
+                    for _ in 0..<20 {
+                        let end = await client.begin(request).ending()
+                        #expect(end == (deadline == \.total ? .client(.deadlineExceeded) : .url(.timedOut)))
+                    }
+                }
+                #expect(client.transport.requestCount == 0 && client.transport.transferCount == 0)
+                await client.shutdown().value
+            }
+            #expect(server.connectionCount == 0)
+        }
+
         @Test func `deadlines and pauses that no clock can hold never come`() async throws {
             let server = try LoopbackServer { request in
                 request.number == 1 ? .status(503) : .response(body: "hello")

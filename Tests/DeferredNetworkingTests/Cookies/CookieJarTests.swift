@@ -20,6 +20,10 @@ struct CookieJarTests {
     }
 
     private func store(_ fields: String..., from url: String, _ jar: CookieJar? = nil, for page: String? = nil) throws {
+        try store(from: url, fields, jar, for: page)
+    }
+
+    private func store(from url: String, _ fields: [String], _ jar: CookieJar? = nil, for page: String? = nil) throws {
         let url = try #require(URL(string: url))
         let head = ResponseHead(
             url: url,
@@ -28,6 +32,11 @@ struct CookieJarTests {
             fields: fields.map { .init(name: "set-cookie", value: $0) }
         )
         (jar ?? self.jar).store(head, mainDocument: page.flatMap { URL(string: $0) }, now: now)
+    }
+
+    @Test func `of a response with very many, the first are stored`() throws {
+        try store(from: "http://h.example/", (0..<400).map { "c\($0)=v" })
+        #expect(storage.cookies?.count == 180 && storage.cookies?.contains { $0.name == "c179" } == true)
     }
 
     @Test func `an interim response sets none`() throws {

@@ -113,6 +113,7 @@ extension TransferStateMachine.Action {
     /// The action in two or three words.
     var summary: String {
         switch self {
+        case .storeCookies(let response): "cookies \(response.status)"
         case .createTask: "create"
         case .resumeTask(let task): "resume \(task)"
         case .cancelTask(let task): "cancel \(task)"

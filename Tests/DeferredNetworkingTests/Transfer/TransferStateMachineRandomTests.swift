@@ -40,6 +40,8 @@ private struct Invariants {
             isHeld = false
         case _ where hasReleased:
             return "action after the release"
+        case .storeCookies:
+            return "cookies, which are the transfer's"
         case .createTask:
             if hasFinished || isCreationPending || task != nil { return "a task too many" }
             isCreationPending = true

@@ -160,7 +160,9 @@ final class ClientRequest: Sendable {
 
     private func startAttempt(_ request: CheckedRequest, round: Int, _ lease: EngineLease?) {
         guard let lease else { return abort(with: URLClientError.shutDown) }
-        remember(start(Attempt(request, lease: lease, of: self, round: round)), round: round)
+        let attempt = Attempt(request, lease: lease, of: self, round: round)
+        if let error = attempt.deadlines.passed { return attempt.end(with: .failure(error)) }
+        remember(start(attempt), round: round)
     }
 
     private func ask(_ challenge: URLClient.Authentication.Challenge, round: Int) {

@@ -28,7 +28,7 @@ public final class HTTPTask: FutureProtocol, Cancellable, Identifiable {
 
     /// The request, if a loader has changed it.
     private let changed: HTTPRequest?
-    /// How often loaders have changed the request within this execution.
+    /// The number of changes that loaders have made to the request within this execution.
     let changes: Int
     /// The task that the loader was given, which is released after this one. Of no type, since Swift frees a list of
     /// tasks in a loop, which takes longer.

@@ -253,9 +253,7 @@ package final class Transfer: Sendable {
     /// Goes on elsewhere once the cookies of a response are stored: Foundation writes a file for each that is to last, and
     /// the engine's thread serves others, too.
     private func store(_ head: ResponseHead, andPerform batch: Batch, from start: Int) {
-        // SAFETY: the queue takes over from this thread, which does nothing more with the batch.
-        nonisolated(unsafe) let rest = batch
-        cookies?.store(head, mainDocument: mainDocument) { self.perform(rest, from: start) }
+        cookies?.store(head, mainDocument: mainDocument) { self.perform(batch, from: start) }
     }
 
     // MARK: Actions

@@ -17,8 +17,8 @@ public import DeferredCore
 ///
 /// A `Task` is a reference: copies share one result. Dropping it does not stop the work, and when nobody is left who
 /// could cancel, its cancellation handlers are freed; those of a plain stage, such as a `map`, when nobody is left who
-/// holds the task it was derived from, or another one of that chain. A derived task keeps no result but its own; it also keeps its
-/// executor. All members are safe to use from any thread.
+/// holds the task it was derived from, or another one of that chain. A derived task keeps no result but its own; it also
+/// keeps its executor. All members are safe to use from any thread.
 ///
 /// In a file that imports this module, `Task { }`, `Task.sleep(for:)` and the like still mean what they mean in Swift.
 /// This `Task` has one generic argument: declare tasks as `Task<Void>`, and spell Swift's own

@@ -189,7 +189,7 @@ package final class ChildTasks: Sendable {
     func ended(_ key: Int, hasSucceeded: Bool) {
         guard let control = state.withLock({ $0.running[key]?.control }) else { return }
         var share = Share()
-        if hasSucceeded || watchers.withLock({ $0 }) != nil {
+        if hasSucceeded || isFollowed {
             share = control.share
         } else {
             // A cancelled child ends before its own children, and may be nested deeply.
@@ -203,6 +203,9 @@ package final class ChildTasks: Sendable {
         // Released outside of the lock.
         withExtendedLifetime(child) {}
     }
+
+    /// True while somebody follows the progress.
+    private var isFollowed: Bool { watchers.withLock { $0 }?.isEmpty == false }
 
     /// Calls `body` when a child has started.
     func watch(_ body: @escaping @Sendable () -> Void) -> Watchers.Watch {
@@ -240,7 +243,6 @@ package final class ChildTasks: Sendable {
     func end(cancelling: Bool = false) {
         // If somebody follows the progress, the children's reports stay in it. Otherwise they are not read, which takes
         // as long as children are nested deeply.
-        let isFollowed = watchers.withLock { $0 } != nil
         let shares = isFollowed ? state.withLock { $0.running }.mapValues(\.control.share) : [:]
         let running = state.withLock { state in
             state.isEnded = true

@@ -88,13 +88,12 @@ package final class TaskState: Sendable {
     }
 
     /// Notes the end of the future.
-    func end() { letGo()?.end() }
+    func end() { letGo(hasEnded: true) }
 
     /// Releases everything, outside of the lock. Only the first call has an effect.
     ///
-    /// - Returns: The children of the task.
-    @discardableResult
-    func letGo() -> ChildTasks? {
+    /// - Parameter hasEnded: True if the reason is the end of the task, which is also that of its children.
+    func letGo(hasEnded: Bool = false) {
         var contents = state.withLock { state in
             var contents = Contents()
             swap(&contents, &state.contents)
@@ -103,6 +102,8 @@ package final class TaskState: Sendable {
         }
         contents.cancellation?.fillDroppingHandlers(with: .abandoned)
         contents.registration?.cancel()
+        // As long as trackers still follow them: what the children have reported stays in the progress.
+        if hasEnded { contents.children?.end() }
         contents.tracker?.ended(self)
         if let following = contents.following {
             for registration in following.registrations { registration.cancel() }
@@ -110,7 +111,6 @@ package final class TaskState: Sendable {
         }
         // It may hold a task whose handler holds another, and so on.
         Trampoline.free(&contents.handler)
-        return contents.children
     }
 
     /// Keeps the state of a plain stage derived from the task, until it ends or `letGoOfPlainStages` is called.

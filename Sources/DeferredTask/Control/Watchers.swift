@@ -36,6 +36,8 @@ package final class Watchers: Sendable {
         return Watch(watchers: self, key: key)
     }
 
+    var isEmpty: Bool { state.withLock { $0.bodies.isEmpty } }
+
     func notify() {
         for body in state.withLock({ Array($0.bodies.values) }) { body() }
     }

@@ -47,7 +47,10 @@ struct PlainStageTests {
         #expect(consumer.control !== root.control)
         // Each task derived from a consumer counts, and so has a control.
         #expect(consumer.map { $0 }.control !== consumer.control)
-        #expect(Task.success(1).map(on: ManualExecutor()) { $0 }.control != nil)
+        let executor = ManualExecutor()
+        #expect(Task.success(1).map(on: executor) { $0 }.control != nil)
+        // What it has not run refers to the stage, and that to the executor.
+        executor.runAll()
     }
 
     // MARK: - Cancelling

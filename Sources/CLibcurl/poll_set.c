@@ -43,13 +43,14 @@ void poll_set_sever(int set, int descriptor) {
     struct epoll_event event = {0};
     epoll_ctl(set, EPOLL_CTL_DEL, descriptor, &event);
     int pair[2];
+    bool is_severed = false;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0) {
         close(pair[1]);
-        dup3(pair[0], descriptor, O_CLOEXEC);
+        is_severed = dup3(pair[0], descriptor, O_CLOEXEC) >= 0;
         close(pair[0]);
-    } else {
-        shutdown(descriptor, SHUT_RDWR);
     }
+    // Then at least the end is to be seen, behind the bytes.
+    if (!is_severed) shutdown(descriptor, SHUT_RDWR);
 }
 
 int poll_set_close(void *set, int descriptor) {

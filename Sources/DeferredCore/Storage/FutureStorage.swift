@@ -98,21 +98,10 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
     }
 
     /// Fills the future, unless it is filled, and runs the handlers.
-    @inlinable
-    package final func fill(with value: consuming Value) -> Bool {
-        guard word.claim() else {
-            word.waitUntilFilled()
-            return false
-        }
-        fulfil(with: value)
-        return true
-    }
-
-    /// Fills the future, unless it is filled, and runs the handlers.
     ///
     /// - Parameter isTrivial: True if nothing has to be done to free the value.
     @inlinable
-    package final func fill(with value: consuming Value, isTrivial: Bool) -> Bool {
+    package final func fill(with value: consuming Value, isTrivial: Bool = Slot.isTrivial(Value.self)) -> Bool {
         guard word.claim() else {
             word.waitUntilFilled()
             return false

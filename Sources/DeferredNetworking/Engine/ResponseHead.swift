@@ -137,14 +137,13 @@ package final class ResponseHead: Sendable {
 
     private func makeResponse(_ fields: [Field], _ version: String) -> HTTPURLResponse? {
         guard let url else { return nil }
-        let merged = Self.merged(fields)
-        return HTTPURLResponse(url: url, statusCode: status, httpVersion: version, headerFields: merged)
+        return ResponseObjects.make(url: url, status: status, version: version, fields: Self.merged(fields))
     }
 
     /// The most fields whose names are compared with one another. A lower-case copy of each costs more for so few.
     private static let mostCompared = 32
 
-    /// Returns the values by name. Those of one name are joined by commas, under the spelling that came first.
+    /// Returns the values by name, as Foundation spells it. Those of one name are joined by commas.
     private static func merged(_ fields: [Field]) -> [String: String] {
         var result = [String: String](minimumCapacity: fields.count)
         var spellings: [String: String] = [:]
@@ -164,9 +163,9 @@ package final class ResponseHead: Sendable {
                 if first == nil { spellings[key] = field.name }
             }
             if let first {
-                result[first]?.append(", " + field.value)
-            } else {
-                result.updateValue(field.value, forKey: field.name)
+                result[ResponseObjects.spelling(of: first)]?.append(", " + field.value)
+            } else if !field.name.isEmpty {
+                result.updateValue(field.value, forKey: ResponseObjects.spelling(of: field.name))
             }
         }
         return result

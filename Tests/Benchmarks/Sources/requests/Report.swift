@@ -33,13 +33,29 @@ struct Report {
         print(table.lines.joined(separator: "\n"))
     }
 
+    /// Prints the instructions in user space of all threads.
+    func printInstructions() throws {
+        let engines: [EngineName] = [.client, .chain, .asyncHTTPClient, .asyncHTTPClientChain, .sessionClient]
+        var table = Table(["instructions a request"] + engines.map(\.rawValue))
+        for inFlight in isQuick ? [64] : [1, 8, 64] {
+            let counts = try engines.map { engine in
+                try Callgrind.count(isQuick ? 100 : 500) {
+                    arguments(engine, "requests", $0, inFlight, path: "/fast/1k")
+                }
+            }
+            table.add(["\(inFlight) in flight"] + counts.map(\.short))
+        }
+        print(table.lines.joined(separator: "\n"))
+    }
+
     mutating func printStreams() throws {
         let (size, path) = isQuick ? ("2 MB", "/text.txt") : ("1 GiB", "/fast/1g")
-        var table = Table(["\(size) as a stream", "MiB/s", "µs of processor a MiB", "peak, MiB"])
+        var table = Table(["\(size) as a stream", "MiB/s", "µs of processor a MiB", "peak, MiB", "without files, MiB"])
         let engines: [EngineName] = [.client, .sessionClient, .delegate, .asyncHTTPClient]
         let samples = try medians(engines) { try sample($0, "stream", 1, 1, path: path) }
         for (engine, sample) in zip(engines, samples) {
-            table.add([engine.rawValue, sample.rate.short, sample.processorMicroseconds.short, sample.peak.short])
+            let figures = [sample.rate, sample.processorMicroseconds, sample.peak, sample.anonymous]
+            table.add([engine.rawValue] + figures.map(\.short))
         }
         print("\n" + table.lines.joined(separator: "\n"))
         add("\(size) stream, peak in MiB", "≤ 32", samples[0].peak, isMet: samples[0].peak <= 32)
@@ -78,7 +94,7 @@ struct Report {
         let process = Process()
         let output = Pipe()
         process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
-        process.arguments = ["--measure", engine.rawValue, kind, "\(count)", "\(inFlight)", server + path]
+        process.arguments = arguments(engine, kind, count, inFlight, path: path)
         process.standardOutput = output
         try process.run()
         let data = output.fileHandleForReading.readDataToEndOfFile()
@@ -86,5 +102,15 @@ struct Report {
         let sample = try JSONDecoder().decode(Sample.self, from: data)
         if sample.failures > 0 { print("\(engine.rawValue): \(sample.failures) of \(count) failed") }
         return sample
+    }
+
+    private func arguments(
+        _ engine: EngineName,
+        _ kind: String,
+        _ count: Int,
+        _ inFlight: Int,
+        path: String
+    ) -> [String] {
+        ["--measure", engine.rawValue, kind, "\(count)", "\(inFlight)", server + path]
     }
 }

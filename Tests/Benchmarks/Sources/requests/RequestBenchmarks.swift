@@ -1,22 +1,35 @@
 import Foundation
 
-/// `requests [--quick]` prints tables of each engine's speed, and of its use of memory and processor time.
+/// `requests [--quick]` prints tables of each engine's speed, and of its use of memory and processor time;
+/// `requests --instructions` one of the instructions that a request takes.
 ///
 /// Runs against the server named by `DEFERRED_NGINX`, which `Tests/RealServers/run` sets and starts. Each measurement
 /// has a separate process: `requests --measure <engine> requests|stream <count> <in flight> <url>`.
 @main
 struct RequestBenchmarks {
-    static func main() async throws {
+    static func main() throws {
         let arguments = Array(CommandLine.arguments.dropFirst())
-        if arguments.first == "--measure" { return try await measure(Array(arguments.dropFirst())) }
+        if arguments.first == "--measure" { return wait { try await measure(Array(arguments.dropFirst())) } }
         guard let server = ProcessInfo.processInfo.environment["DEFERRED_NGINX"] else {
             print("no server: run this by Tests/RealServers/run, see Tests/Benchmarks/README.md")
             return
         }
         var report = Report(server: server, isQuick: arguments.contains("--quick"))
+        if arguments.contains("--instructions") { return try report.printInstructions() }
         try report.printRequests()
         try report.printStreams()
         try report.printTargets()
+    }
+
+    /// Runs `body` while this thread waits: valgrind does not survive how Dispatch ends the main thread of a program whose
+    /// main function is asynchronous.
+    private static func wait(for body: @escaping @Sendable () async throws -> Void) {
+        let end = DispatchSemaphore(value: 0)
+        Swift.Task.detached {
+            do { try await body() } catch { print(error) }
+            end.signal()
+        }
+        end.wait()
     }
 
     private static func measure(_ arguments: [String]) async throws {

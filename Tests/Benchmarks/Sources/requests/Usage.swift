@@ -17,6 +17,9 @@ struct Usage {
     /// The resident memory, in MiB.
     static var resident: Double { status("VmRSS") }
 
+    /// The resident memory, in MiB, without the pages of files: of the program itself, and of the libraries in it.
+    static var anonymous: Double { status("RssAnon") }
+
     private static func status(_ name: String) -> Double {
         let lines = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8))?.split(separator: "\n") ?? []
         let line = lines.first { $0.hasPrefix(name + ":") } ?? ""
@@ -35,6 +38,8 @@ struct Sample: Codable {
     var peak: Double
     /// The resident memory at the end, in MiB.
     var resident: Double
+    /// The part of it that is not of files, in MiB.
+    var anonymous: Double
     var failures: Int
 
     /// Creates a sample of the medians of all figures.
@@ -44,6 +49,7 @@ struct Sample: Codable {
         processorMicroseconds = median(\.processorMicroseconds)
         peak = median(\.peak)
         resident = median(\.resident)
+        anonymous = median(\.anonymous)
         failures = samples.reduce(0) { $0 + $1.failures }
     }
 
@@ -53,6 +59,7 @@ struct Sample: Codable {
         processorMicroseconds = (now.processorSeconds - start.processorSeconds) / count * 1e6
         peak = Usage.peak
         resident = Usage.resident
+        anonymous = Usage.anonymous
         self.failures = failures
     }
 }

@@ -36,6 +36,8 @@ package final class TaskControl: @unchecked Sendable {
     @usableFromInline let isShared: Bool
     /// True if this is one of the consumers that share `upstream`.
     private let isConsumer: Bool
+    /// True if this is a Swift task, or may have started some.
+    let mayRunInSwift: Bool
     /// Tells of the end if the future has no room for an attachment; taken back when nobody is left who could cancel.
     private let notice: Registration?
     /// The state shared with the future; most tasks never need it.
@@ -70,6 +72,7 @@ package final class TaskControl: @unchecked Sendable {
         self.isConsumer = isConsumer
         // Handlers and children have to be known to the future before its end.
         let needsState = onCancel != nil || work.hasChildren
+        mayRunInSwift = work.mayRunInSwift
         self.work = work
         self.future = UnownedFuture(future, words)
         self.plainCount = plainCount
@@ -86,7 +89,7 @@ package final class TaskControl: @unchecked Sendable {
         work = .opaque
         self.future = UnownedFuture(future, words)
         plainCount = 0
-        (isStage, isLate, isShared, isConsumer) = (false, false, false, false)
+        (isStage, isLate, isShared, isConsumer, mayRunInSwift) = (false, false, false, false, false)
         self.notice = if let notice = consume notice { Registration(notice) } else { nil }
     }
 
@@ -102,7 +105,7 @@ package final class TaskControl: @unchecked Sendable {
         work = .opaque
         future = stage
         self.plainCount = plainCount
-        (isStage, isLate, isShared, isConsumer) = (true, true, false, false)
+        (isStage, isLate, isShared, isConsumer, mayRunInSwift) = (true, true, false, false, false)
         notice = nil
         if let state { _ = shared.attach(state) }
     }
@@ -131,6 +134,9 @@ package final class TaskControl: @unchecked Sendable {
 
     /// The nearest task upstream that has a control of its own; for a consumer, the task that it shares.
     var upstream: TaskControl? { unmanagedUpstream?.takeUnretainedValue() }
+
+    /// As `upstream`, for loops that need not retain it.
+    var unretainedUpstream: Unmanaged<TaskControl>? { unmanagedUpstream }
 
     /// The previous task of the chain that has not ended; if there is none, `upstream`. Kept by this control.
     ///

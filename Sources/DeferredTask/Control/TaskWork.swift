@@ -38,6 +38,13 @@ package enum TaskWork: Sendable {
         if case .shared = self { true } else { false }
     }
 
+    var mayRunInSwift: Bool {
+        switch self {
+        case .running, .children: true
+        case .opaque, .reporting, .shared: false
+        }
+    }
+
     var hasChildren: Bool {
         if case .children = self { true } else { false }
     }

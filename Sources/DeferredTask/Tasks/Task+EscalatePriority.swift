@@ -21,8 +21,8 @@ extension TaskControl {
         var current: Unmanaged<TaskControl>? = .passUnretained(self)
         // Each stage keeps the previous one, so that none has to be retained while it is read.
         while let control = current {
-            if control._withUnsafeGuaranteedRef({ $0.work.mayRunInSwift }) { return true }
-            current = control._withUnsafeGuaranteedRef { $0.upstream.map(Unmanaged.passUnretained) }
+            if control._withUnsafeGuaranteedRef({ $0.mayRunInSwift }) { return true }
+            current = control._withUnsafeGuaranteedRef { $0.unretainedUpstream }
         }
         return false
     }
@@ -35,27 +35,35 @@ extension TaskControl {
         guard Trampoline.enter() else { return Trampoline.putOff { self.escalatePriority(to: priority) } }
         defer { Trampoline.leave() }
         // Most chains have no children, so that no control can occur twice.
-        var plain: TaskControl? = self
-        while let control = plain, control.children == nil {
-            if case .running(let task) = control.work { task.escalatePriority(to: priority) }
-            plain = control.upstream
+        var current: Unmanaged<TaskControl>? = .passUnretained(self)
+        while let control = current {
+            guard control._withUnsafeGuaranteedRef({ $0.escalateOwn(to: priority) == nil }) else {
+                return Self.escalatePriority(ofAll: control.takeUnretainedValue(), to: priority)
+            }
+            current = control._withUnsafeGuaranteedRef { $0.unretainedUpstream }
         }
-        guard let first = plain else { return }
+    }
+
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    private static func escalatePriority(ofAll first: TaskControl, to priority: TaskPriority) {
         var (seen, pending) = (Set<ObjectIdentifier>(), [first])
         while let control = pending.popLast() {
             guard seen.insert(ObjectIdentifier(control)).inserted else { continue }
-            if case .running(let task) = control.work { task.escalatePriority(to: priority) }
+            let children = control.escalateOwn(to: priority)
             if let upstream = control.upstream { pending.append(upstream) }
-            if let children = control.children { pending += children.raisePriority(to: priority) }
+            if let children { pending += children.raisePriority(to: priority) }
         }
     }
-}
 
-extension TaskWork {
-    fileprivate var mayRunInSwift: Bool {
-        switch self {
-        case .running, .children: true
-        case .opaque, .reporting, .shared: false
+    /// Raises the priority of the Swift task of this stage alone; returns the tasks it has started.
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    private func escalateOwn(to priority: TaskPriority) -> ChildTasks? {
+        guard mayRunInSwift else { return nil }
+        switch work {
+        case .running(let task): task.escalatePriority(to: priority)
+        case .children(let children): return children
+        case .opaque, .reporting, .shared: break
         }
+        return nil
     }
 }

@@ -52,12 +52,16 @@ func floorBody(_ operation: Operation) -> Body? {
             sink.add(turn)
         }
     case .flatMapLoopPending:
-        // A turn makes the future to wait for, and the stage that waits for it.
+        // A turn makes the future to wait for, and the stage that waits for it; when it has the value, the stage's handler
+        // moves to the next one.
         return Body {
+            var handler: FloorNode = FloorHandler { sink.add($0) }
             for turn in 0..<10_000 {
-                let future = FloorFuture.make()
-                future.push(FloorStage(increment))
+                let (future, stage) = (FloorFuture.make(), FloorForwarder(increment))
+                stage.push(handler)
+                future.push(stage)
                 if future.claim() { future.publish(turn) }
+                handler = stage.released.take()!
             }
         }
     case .hundredHandlers:
@@ -104,6 +108,18 @@ func floorBody(_ operation: Operation) -> Body? {
                 for _ in 0..<count {
                     source.content?.resume(returning: 1)
                     executor.run()
+                }
+            }
+        }
+    case .taskValue, .taskGet:
+        return Body { count in
+            {
+                DrivenActor.run {
+                    for _ in 0..<count {
+                        let result = FloorResult()
+                        let task = Task { result.fill(1) }
+                        sink.add(operation == .taskValue ? await result.value(of: task) : await result.get(from: task))
+                    }
                 }
             }
         }

@@ -94,7 +94,7 @@ final class FloorHandler: FloorNode, @unchecked Sendable {
 }
 
 /// A future that is also a handler, as large as the library's.
-final class FloorStage: FloorFuture, @unchecked Sendable {
+class FloorStage: FloorFuture, @unchecked Sendable {
     private let transform: @Sendable (Int) -> Int
     private let unusedWords = (0, 0, 0, 0, 0, 0)
     private let unusedFlag = false
@@ -102,4 +102,15 @@ final class FloorStage: FloorFuture, @unchecked Sendable {
     init(_ transform: @escaping @Sendable (Int) -> Int) { self.transform = transform }
 
     override func run(_ value: Int) { publish(transform(value)) }
+}
+
+/// A stage that has no value of its own: its handler is to wait for another future.
+final class FloorForwarder: FloorStage, @unchecked Sendable {
+    @exclusivity(unchecked)
+    var released: FloorNode?
+
+    override func run(_ value: Int) {
+        let old = word.exchange(0, ordering: .acquiringAndReleasing)
+        released = UnsafeRawPointer(bitPattern: old).map { Unmanaged.fromOpaque($0).takeRetainedValue() }
+    }
 }

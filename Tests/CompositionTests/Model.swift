@@ -250,9 +250,15 @@ final class ModelStage: ModelHandler, @unchecked Sendable {
 
     /// Cancels the stage, unless its closure has begun.
     func abandon() {
-        guard isTask, endsWhenCancelled || isLost, let output, output.claim() else { return }
+        guard isTask, endsWhenCancelled || isLost else { return }
+        abandon(with: .failure(CancellationError())) {}
+    }
+
+    func abandon(with value: Value, first: () -> Void) {
+        guard let output, output.claim() else { return }
+        first()
         cancel()
-        output.fulfil(.failure(CancellationError()))
+        output.fulfil(value)
     }
 }
 

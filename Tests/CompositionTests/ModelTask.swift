@@ -76,14 +76,15 @@ final class ModelControl: @unchecked Sendable {
         stage: ModelStage? = nil,
         upstream: ModelControl? = nil,
         children: ModelChildren? = nil,
-        isShared: Bool = false
+        isShared: Bool = false,
+        isPassing: Bool = false
     ) {
         self.isShared = isShared
         let new = ModelControlStage(state, stage: stage, upstream: upstream?.stage, children: children)
         self.stage = new
         self.upstream = upstream?.isPlain == true ? upstream?.upstream : upstream
         state.children = children
-        isPlain = upstream != nil && children == nil && !isShared && upstream?.isShared == false
+        isPlain = upstream != nil && children == nil && !isShared && !isPassing && upstream?.isShared == false
         if isPlain { self.upstream?.stage.plainStages.append(new) }
         if let upstream, isShared || upstream.isShared {
             let consumer = ModelControlStage.Consumer()
@@ -140,6 +141,14 @@ final class ModelControlStage: @unchecked Sendable {
     /// True if a consumer has cancelled, and none is left that counts.
     fileprivate var isUnwanted: Bool {
         consumers.contains { $0.hasCancelled } && !consumers.contains { $0.counts }
+    }
+
+    /// Ends the task without cancelling it, but those that it was derived from.
+    func timeOut(with error: TimeoutError) {
+        stage?.abandon(with: .failure(error)) {
+            consumer?.hasCancelled = true
+            if let upstream, consumer == nil || upstream.isUnwanted { upstream.cancel() }
+        }
     }
 
     func cancel() {
@@ -244,6 +253,7 @@ struct ModelTask: Sendable {
         _ executor: any Executor,
         children: ModelChildren? = nil,
         isShared: Bool = false,
+        isPassing: Bool = false,
         endsWhenCancelled: Bool = true,
         shortcut: @escaping (Value) -> Bool,
         _ body: @escaping ModelStage.Body
@@ -259,7 +269,14 @@ struct ModelTask: Sendable {
         )
         let state = ModelState(output)
         output.state = state
-        let control = ModelControl(state, stage: stage, upstream: control, children: children, isShared: isShared)
+        let control = ModelControl(
+            state,
+            stage: stage,
+            upstream: control,
+            children: children,
+            isShared: isShared,
+            isPassing: isPassing
+        )
         let task = ModelTask(output, control)
         future.add(stage)
         return task

@@ -275,12 +275,16 @@ final class ModelUniverse: Universe {
     func timeout(_ item: Item, _ seconds: Int) -> Item? {
         guard let task = task(of: item) else { return nil }
         if task.future.value != nil { return item }
-        let combination = ModelCombination()
-        let result = combination.task(endsAtOnce: true)
-        combination.add(task) { combination.end($0) }
-        combination.keep(
-            clock.timer(after: seconds) {
-                combination.end(.failure(TimeoutError(duration: .seconds(seconds))))
+        let result = task.derive(.immediate, isPassing: true, shortcut: { _ in true }) { .value($0) }
+        // What keeps the task until its end.
+        let kept = ModelKept(result)
+        let timer = clock.timer(after: seconds) {
+            kept.task.take()?.control?.stage.timeOut(with: TimeoutError(duration: .seconds(seconds)))
+        }
+        result.future.add(
+            ModelUpon { _ in
+                timer.isCancelled = true
+                kept.task = nil
             }
         )
         return .task(result)
@@ -520,4 +524,11 @@ final class ModelUniverse: Universe {
 @Sendable
 private func isFailure(_ value: Value) -> Bool {
     if case .failure = value { true } else { false }
+}
+
+/// A task, until it is taken.
+private final class ModelKept: @unchecked Sendable {
+    var task: ModelTask?
+
+    init(_ task: ModelTask) { self.task = task }
 }

@@ -152,6 +152,11 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
     @usableFromInline
     override func abandon() {
         guard T.isCancellable, T.endsWhenCancelled || membership.isDropped, word.claim() else { return }
+        abandon(with: T.cancelled())
+    }
+
+    /// Ends a cancellable stage with `output`, a failure. For the winner of `claim`, before which the closure has not begun.
+    package func abandon(with output: consuming T.Output) {
         let wasListed = takeBack()
         let transform: T?
         if wasListed != nil {
@@ -161,7 +166,7 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
             transform = nil
         }
         attachment.fail()
-        slot.put(T.cancelled())
+        slot.put(output)
         let handlers = word.publish()
         // Nothing is held from here on, since releasing the captures may run any code.
         _ = consume transform

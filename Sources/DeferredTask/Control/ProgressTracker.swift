@@ -72,7 +72,7 @@ final class ProgressTracker: Sendable {
         var watch: Watchers.Watch?
         var hasChildren = false
         switch control.work {
-        case .opaque, .running, .shared: break
+        case .opaque, .running, .shared, .passing: break
         case .reporting(let source): watch = source.watch(onChange)
         case .children(let children):
             hasChildren = true

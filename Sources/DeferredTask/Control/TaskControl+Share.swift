@@ -111,7 +111,7 @@ extension Share {
     /// Adds a stage. Returns false for a stage with children, which is not added.
     fileprivate mutating func add(_ control: TaskControl) -> Bool {
         switch control.work {
-        case .shared: break
+        case .shared, .passing: break
         case .opaque, .running: addStages(1, fraction: control.isDone ? 1 : 0)
         case .reporting(let source): add(source, isDone: control.isDone)
         case .children: return false

@@ -255,6 +255,12 @@ package final class TaskControl: @unchecked Sendable {
         return state.cancel()
     }
 
+    /// Asks those that this task was derived from to stop, but not this one.
+    func cancelUpstream() {
+        let previous = plainCount > 0 ? previousToCancel() : nil
+        (previous ?? upstreamToCancel())?.cancel()
+    }
+
     private func stop(_ first: TaskState.Cancellation) {
         var (current, cancellation) = (self, first)
         var pending: [TaskControl] = []

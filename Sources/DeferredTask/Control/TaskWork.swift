@@ -11,11 +11,13 @@ package enum TaskWork: Sendable {
     case children(ChildTasks)
     /// One consumer of a shared task; counts nothing.
     case shared
+    /// Passes the result on; counts nothing.
+    case passing
 
     /// Cancels the work. Returns the tasks that must be cancelled, too.
     func cancel() -> [TaskControl] {
         switch self {
-        case .opaque, .shared:
+        case .opaque, .shared, .passing:
             return []
         case .running(let task):
             task.cancel()
@@ -41,7 +43,7 @@ package enum TaskWork: Sendable {
     var mayRunInSwift: Bool {
         switch self {
         case .running, .children: true
-        case .opaque, .reporting, .shared: false
+        case .opaque, .reporting, .shared, .passing: false
         }
     }
 

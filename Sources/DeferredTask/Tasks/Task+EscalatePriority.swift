@@ -62,7 +62,7 @@ extension TaskControl {
         switch work {
         case .running(let task): task.escalatePriority(to: priority)
         case .children(let children): return children
-        case .opaque, .reporting, .shared: break
+        case .opaque, .reporting, .shared, .passing: break
         }
         return nil
     }

@@ -25,7 +25,7 @@ extension Task {
 }
 
 /// Passes the result on unchanged.
-private struct TaskPassing<Success: Sendable>: TaskTransform {
+struct TaskPassing<Success: Sendable>: TaskTransform {
     typealias NewSuccess = Success
 
     static func shortcut(_ input: Result<Success, any Error>) -> Result<Success, any Error>? { input }

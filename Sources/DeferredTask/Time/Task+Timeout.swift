@@ -13,15 +13,23 @@ extension Task {
     /// - Returns: A task whose cancellation cancels this one, and ends it at once with `CancellationError`.
     public func timeout(after duration: Duration, clock: some Clock<Duration> = ContinuousClock()) -> Task {
         if isFilled { return self }
-        let combination = Combination<Success>(expected: 1)
-        let task = combination.task(endsAtOnce: true)
-        combination.add(self) { combination.end(with: $0) }
-        combination.keep(
-            ClockTimer(after: duration, clock: clock) {
-                combination.end(with: .failure(TimeoutError(duration: duration)))
-            }
+        let stage = Stage(ImmediateExecutor(), TaskPassing(), upstream: storage)
+        let control = TaskControl(
+            stage,
+            stage.words,
+            .passing,
+            isStage: true,
+            upstream: control,
+            plainCount: plainCount
         )
-        return task
+        storage.start(stage)
+        // The stage releases the timer at its end.
+        _ = ClockTimer(after: duration, clock: clock, unless: stage) {
+            guard stage.claim() else { return }
+            control.cancelUpstream()
+            stage.abandon(with: .failure(TimeoutError(duration: duration)))
+        }
+        return Task(stage, control)
     }
 }
 

@@ -1,21 +1,28 @@
 /// A first-in, first-out queue, with amortised constant time at both ends.
+@usableFromInline
 package struct Queue<Element> {
     /// The elements before `head` have been taken.
-    private var elements: [Element?] = []
-    private var head = 0
+    @usableFromInline var elements: [Element?] = []
+    @usableFromInline var head = 0
 
+    @inlinable
     package init() {}
 
+    @inlinable
     package var count: Int { elements.count - head }
 
+    @inlinable
     package var isEmpty: Bool { head == elements.count }
 
     /// The oldest element; `nil` if there is none.
+    @inlinable
     package var first: Element? { isEmpty ? nil : elements[head] }
 
+    @inlinable
     package mutating func append(_ element: Element) { elements.append(element) }
 
     /// Removes and returns the oldest element; returns `nil` if there is none.
+    @inlinable
     package mutating func popFirst() -> Element? {
         guard head < elements.count else { return nil }
         // Taken out of its place, so that nothing is retained here or copied later.
@@ -31,6 +38,7 @@ package struct Queue<Element> {
     }
 
     /// Removes all elements, and keeps the memory.
+    @inlinable
     package mutating func removeAll() {
         elements.removeAll(keepingCapacity: true)
         head = 0
@@ -39,6 +47,7 @@ package struct Queue<Element> {
     /// Keeps only the elements that satisfy `isIncluded`, in their order.
     ///
     /// - Complexity: O(n).
+    @inlinable
     package mutating func filter(_ isIncluded: (Element) -> Bool) {
         elements = elements[head...].filter { $0.map(isIncluded) == true }
         head = 0

@@ -174,7 +174,9 @@ private final class Backlog {
     var putOff = Queue<() -> Void>()
 
     /// The nodes, closures and objects that wait to be freed.
+    @exclusivity(unchecked)
     var dropped: [Dropped] = []
+    @exclusivity(unchecked)
     private var isFreeing = false
 
     enum Dropped {

@@ -33,7 +33,7 @@ final class LibcurlExchange {
     private unowned let pool: LibcurlPool
     private let source: (any UploadSource)?
 
-    private var parser: ResponseHeadParser
+    @exclusivity(unchecked) private var parser: ResponseHeadParser
     private var head: ResponseHead?
     private var isRedirect = false
 
@@ -46,8 +46,8 @@ final class LibcurlExchange {
     private var decodedCount = 0
 
     /// The head, and the bytes of the body, that were received but not delivered yet.
-    private var waitingHead: ResponseHead?
-    private var waiting = Data()
+    @exclusivity(unchecked) private var waitingHead: ResponseHead?
+    @exclusivity(unchecked) private var waiting = Data()
     private var redirectCount = 0
 
     /// The number of bytes of the request's body that libcurl took and that were not reported yet.
@@ -84,7 +84,7 @@ final class LibcurlExchange {
     private(set) var mustFlush = false
 
     /// True if bytes have arrived since the last event that tells of some.
-    private var hasActivity = false
+    @exclusivity(unchecked) private var hasActivity = false
 
     private var options: LibcurlOptions { pool.options }
 

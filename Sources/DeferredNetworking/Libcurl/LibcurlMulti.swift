@@ -14,7 +14,7 @@ final class LibcurlMulti {
     private let poll: Int32
 
     /// The time at which libcurl's next timer is due, if any.
-    private(set) var timer: ContinuousClock.Instant?
+    @exclusivity(unchecked) private(set) var timer: ContinuousClock.Instant?
 
     /// - Returns: nil if no memory is available.
     init?(number: UInt32, poll: Int32) {

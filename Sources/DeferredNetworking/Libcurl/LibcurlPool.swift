@@ -19,9 +19,9 @@ final class LibcurlPool: @unchecked Sendable {
     let closed = Deferred<Void>()
 
     /// The running exchanges, by the identifiers of their tasks.
-    private var exchanges: [Int: LibcurlExchange] = [:]
+    @exclusivity(unchecked) private var exchanges: [Int: LibcurlExchange] = [:]
 
-    private var handles: [LibcurlHandle] = []
+    @exclusivity(unchecked) private var handles: [LibcurlHandle] = []
 
     /// The connections that requests may share, and those for one request at a time: libcurl would let a request for
     /// HTTP/1.1 use a connection of HTTP/2 that it knows.
@@ -31,11 +31,11 @@ final class LibcurlPool: @unchecked Sendable {
     private var makeMulti: (() -> LibcurlMulti?)?
 
     /// The tasks that have waited for a connection, and can start now.
-    private var starting: [LibcurlTask] = []
+    @exclusivity(unchecked) private var starting: [LibcurlTask] = []
 
     /// The exchanges that have events to deliver, and those of them whose turn it is.
-    private var pending: [LibcurlExchange] = []
-    private var flushing: [LibcurlExchange] = []
+    @exclusivity(unchecked) private var pending: [LibcurlExchange] = []
+    @exclusivity(unchecked) private var flushing: [LibcurlExchange] = []
 
     init(_ options: LibcurlOptions, on thread: LibcurlThread) {
         self.options = options

@@ -35,7 +35,7 @@ final class LibcurlWorker {
     private let thread: LibcurlThread
 
     /// The pools that have, or may have, connections.
-    private var pools: [LibcurlPool] = []
+    @exclusivity(unchecked) private var pools: [LibcurlPool] = []
 
     /// The multi handles of these pools, at the numbers that they give to their descriptors.
     private var multis: [LibcurlMulti?] = []

@@ -11,10 +11,10 @@ package final class DataSink: TransferSink, @unchecked Sendable {
     private let onProgress: @Sendable (BodyProgress) -> Void
     private let completion: @Sendable (Result<(Data, ResponseHead), any Error>) -> Void
 
-    private var body = Data()
+    @exclusivity(unchecked) private var body = Data()
 
     /// The number of bytes that the head announced, unless they have been reserved.
-    private var announced: Int64?
+    @exclusivity(unchecked) private var announced: Int64?
 
     /// - Parameter limit: the largest body, in bytes; a larger one ends in `URLClientError.bodyTooLarge`.
     package init(

@@ -128,8 +128,8 @@ final class AttemptSink: TransferSink, @unchecked Sendable {
     private let inner: any TransferSink
     private let attempt: Attempt
     private let validation: URLClient.StatusValidation?
-    private var refused: RefusedBody?
-    private var sentCount: Int64 = 0
+    @exclusivity(unchecked) private var refused: RefusedBody?
+    @exclusivity(unchecked) private var sentCount: Int64 = 0
 
     /// - Parameter validation: nil when `inner` judges statuses itself.
     init(_ inner: any TransferSink, _ attempt: Attempt, validation: URLClient.StatusValidation?) {

@@ -34,7 +34,11 @@ final class FloorResult: @unchecked Sendable {
 
     /// Waits as `Task.get()` does.
     nonisolated(nonsending) func get(from task: Task<Void, Never>) async -> Int {
-        await withTaskCancellationHandler { await value(of: task) } onCancel: { task.cancel() }
+        await withTaskCancellationHandler {
+            await value(of: task)
+        } onCancel: {
+            task.cancel()
+        }
     }
 
     private func wait(_ waiter: UnsafeContinuation<Int, Never>) {

@@ -37,7 +37,7 @@ struct Benchmarks {
         let tasks = Table(
             Operation.tasks.filter(operations.contains),
             unit: unit,
-            peers: [.future, .concurrency, .mutexPerSource, .globalLock],
+            peers: [.future, .concurrency, .floor, .mutexPerSource, .globalLock],
             floor: .bareMutex,
             medians
         )

@@ -4,13 +4,16 @@ extension Task {
     /// Returns a task that ends as this one does, or fails with ``TimeoutError`` and cancels this one if it has not
     /// ended in time.
     ///
-    /// A producer that ignores the cancellation is not waited for.
+    /// A producer that ignores the cancellation is not waited for, but this task's cancellation handlers have returned when
+    /// the new task fails. A call of ``cancel()`` during these calls the new task's handlers, too, and doesn't change its
+    /// error.
     ///
     /// - Parameters:
     ///   - duration: From now. If the task has not ended, zero or less fails it as soon as possible, on another thread;
     ///     2³² seconds (136 years) or more never do.
     ///   - clock: The clock that measures `duration`. By default, one that also runs while the machine is asleep.
-    /// - Returns: A task whose cancellation cancels this one, and ends it at once with `CancellationError`.
+    /// - Returns: A task whose cancellation cancels this one, and ends it at once with `CancellationError`. Until its end,
+    ///   the timer keeps it and this task, even if nobody else does.
     public func timeout(after duration: Duration, clock: some Clock<Duration> = ContinuousClock()) -> Task {
         if isFilled { return self }
         let stage = Stage(ImmediateExecutor(), TaskPassing(), upstream: storage)

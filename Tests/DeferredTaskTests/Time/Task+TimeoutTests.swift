@@ -62,6 +62,90 @@ struct TimeoutTests {
         #expect(log.entries.last == 1)
     }
 
+    @Test func `when it fails, the task has been cancelled, and its own handlers are not called`() async throws {
+        let (producer, clock, log) = (Producer(), ManualClock(), Log<String>())
+        let source = Task(producer) { log.add("source") }
+        let task = source.map { $0 }.timeout(after: .seconds(1), clock: clock)
+        task.uponCancel { log.add("time-out") }
+        task.upon(.immediate) { _ in log.add("end") }
+        try await clock.waitForSleepers()
+        clock.advance(by: .seconds(1))
+        await #expect(throws: TimeoutError.self) { try await task.value }
+        try await eventually { log.entries == ["source", "end"] }
+        #expect(source.isCancelled && !task.isCancelled)
+    }
+
+    @Test func `nobody has to hold it`() async throws {
+        let (producer, clock, log) = (Producer(), ManualClock(), Log<String>())
+        do {
+            let source = Task(producer) { log.add("source") }
+            _ = source.timeout(after: .seconds(1), clock: clock).map { $0 }
+        }
+        try await clock.waitForSleepers()
+        clock.advance(by: .seconds(1))
+        try await eventually { log.entries == ["source"] }
+    }
+
+    @Test func `of consumers, the last one that runs out of time cancels the task`() async throws {
+        let (producer, clock) = (Producer(), ManualClock())
+        let source = Task(producer)
+        let consumer = source.shared()
+        let (first, second) = (
+            consumer.timeout(after: .seconds(1), clock: clock), consumer.timeout(after: .seconds(2), clock: clock)
+        )
+        try await clock.waitForSleepers(2)
+        clock.advance(by: .seconds(1))
+        await #expect(throws: TimeoutError.self) { try await first.value }
+        #expect(!source.isCancelled && !second.isFilled)
+        clock.advance(by: .seconds(1))
+        await #expect(throws: TimeoutError.self) { try await second.value }
+        #expect(source.isCancelled)
+    }
+
+    @Test(arguments: ["fill", "cancel", "drop", "run out"])
+    func `100,000 of one another take no more stack than one`(end: String) async throws {
+        let (clock, log) = (ManualClock(), Log<String>())
+        var producer: Producer? = Producer()
+        var task: Task<Int>? = Task(try #require(producer)) { log.add("source") }
+        let innermost = task?.timeout(after: .seconds(1), clock: clock)
+        task = innermost
+        for _ in 0..<100_000 { task = task?.timeout(after: .seconds(3_600)) }
+        switch end {
+        case "fill":
+            producer?.succeed(with: 1)
+            #expect(task?.valueNow == 1)
+        case "cancel":
+            task?.cancel()
+            #expect(task?.failureNow is CancellationError && log.entries == ["source"])
+        case "drop":
+            task?.cancel()
+            (task, producer) = (nil, nil)
+        default:
+            try await clock.waitForSleepers()
+            clock.advance(by: .seconds(1))
+            await #expect(throws: TimeoutError.self) { try await task?.value }
+            #expect(log.entries == ["source"])
+        }
+        producer?.succeed(with: 1)
+    }
+
+    @Test func `a fill, the deadline and a cancellation race for one end`() async {
+        for _ in 0..<500 {
+            let (producer, log, ended) = (Producer(), Log<String>(), Log<Task<Int>.Result>())
+            let task = Task(producer) { log.add("source") }.timeout(after: .nanoseconds(1))
+            task.upon(.immediate) { ended.add($0) }
+            async let fill: Void = Future.async(on: .any()) { producer.succeed(with: 1) }.value
+            async let cancel: Void = Future.async(on: .any()) { task.cancel() }.value
+            _ = await (fill, cancel, task.result)
+            #expect(ended.entries.count == 1 && log.entries.count <= 1)
+            switch task.peek() {
+            case .success(1): break
+            case .failure(let error): #expect(error is TimeoutError || error is CancellationError)
+            default: Issue.record("no end")
+            }
+        }
+    }
+
     #if os(macOS) || os(Linux)
     @Test func `rounds against a task that never ends keep memory flat`() async throws {
         await #expect(processExitsWith: .success) {

@@ -122,6 +122,11 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
         runHandlers(word.publish(isTrivial: Slot.isTrivial(Value.self)).reversed())
     }
 
+    /// Ends a cancellable operator's result with a failure, instead of running the closure. For the winner of `claim`.
+    package func abandon(with failure: consuming Value) {
+        preconditionFailure("\(type(of: self)) is no operator's result")
+    }
+
     /// Runs the handlers that `publish` returned, and those of all futures they fill.
     @inlinable
     final func runHandlers(_ handlers: consuming FutureNode.List) {

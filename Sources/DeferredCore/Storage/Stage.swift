@@ -155,8 +155,7 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
         abandon(with: T.cancelled())
     }
 
-    /// Ends a cancellable stage with `output`, a failure. For the winner of `claim`, before which the closure has not begun.
-    package func abandon(with output: consuming T.Output) {
+    package override func abandon(with output: consuming T.Output) {
         let wasListed = takeBack()
         let transform: T?
         if wasListed != nil {

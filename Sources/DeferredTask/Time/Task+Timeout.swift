@@ -16,23 +16,14 @@ extension Task {
     ///   the timer keeps it and this task, even if nobody else does.
     public func timeout(after duration: Duration, clock: some Clock<Duration> = ContinuousClock()) -> Task {
         if isFilled { return self }
-        let stage = Stage(ImmediateExecutor(), TaskPassing(), upstream: storage)
-        let control = TaskControl(
-            stage,
-            stage.words,
-            .passing,
-            isStage: true,
-            upstream: control,
-            plainCount: plainCount
-        )
-        storage.start(stage)
-        // The stage releases the timer at its end.
-        _ = ClockTimer(after: duration, clock: clock, unless: stage) {
-            guard stage.claim() else { return }
-            control.cancelUpstream()
-            stage.abandon(with: .failure(TimeoutError(duration: duration)))
+        let task = derive(ImmediateExecutor(), TaskPassing(), .passing)
+        // Released at the end of the task.
+        _ = ClockTimer(after: duration, clock: clock, unless: task.storage) {
+            guard task.storage.claim() else { return }
+            task.control?.cancelUpstream()
+            task.storage.abandon(with: .failure(TimeoutError(duration: duration)))
         }
-        return Task(stage, control)
+        return task
     }
 }
 

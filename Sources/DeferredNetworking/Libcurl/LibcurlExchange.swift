@@ -4,7 +4,8 @@ internal import DeferredCore
 import Foundation
 import FoundationNetworking
 
-/// A request on its handle, and the response received for it. Confined to the engine's thread.
+/// A request on its handle, and the response received for it. Confined to the engine's thread, as the pool and the worker
+/// are: what each line of a head touches there needs no check of exclusive access.
 ///
 /// It handles libcurl's callbacks. Events for the transfer run the user's code, which may call the engine at any time:
 /// such calls wait as letters, so that libcurl is never re-entered.

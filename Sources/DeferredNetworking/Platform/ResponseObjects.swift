@@ -17,18 +17,33 @@ enum ResponseObjects {
     /// - Parameter fields: The values by name, in the spelling of `spelling(of:)`.
     static func make(url: URL, status: Int, version: String, fields: [String: String]) -> HTTPURLResponse? {
         #if canImport(FoundationNetworking)
-        if let layout = ResponseLayout.found {
-            var parsed: [String: String] = [:]
-            for name in ["Content-Type", "Content-Disposition"] { parsed[name] = fields[name] }
-            let response = HTTPURLResponse(url: url, statusCode: status, httpVersion: version, headerFields: parsed)
-            if let response {
-                layout.put(fields, length: fields["Content-Length"].flatMap { Int64($0) }, into: response)
-            }
-            return response
-        }
+        make(url: url, status: status, version: version, fields: fields, layout: .found)
+        #else
+        HTTPURLResponse(url: url, statusCode: status, httpVersion: version, headerFields: fields)
         #endif
-        return HTTPURLResponse(url: url, statusCode: status, httpVersion: version, headerFields: fields)
     }
+
+    #if canImport(FoundationNetworking)
+    /// - Parameter layout: `nil` for an object that is made in the usual way.
+    static func make(
+        url: URL,
+        status: Int,
+        version: String,
+        fields: [String: String],
+        layout: ResponseLayout?
+    ) -> HTTPURLResponse? {
+        var parsed = fields
+        if layout != nil {
+            parsed = [:]
+            for name in ["Content-Type", "Content-Disposition"] { parsed[name] = fields[name] }
+        }
+        let response = HTTPURLResponse(url: url, statusCode: status, httpVersion: version, headerFields: parsed)
+        if let layout, let response {
+            layout.put(fields, length: fields["Content-Length"].flatMap { Int64($0) }, into: response)
+        }
+        return response
+    }
+    #endif
 
     /// Returns the name under which Foundation keeps a field.
     static func spelling(of name: String) -> String {
@@ -52,6 +67,9 @@ enum ResponseObjects {
         /// Foundation knows better what a letter is, and which characters it may pass over.
         case unknown
 
+        /// Behind these, a letter is like the one before them.
+        private static let passedOver = ByteSet("'^`")
+
         init(_ name: UnsafeBufferPointer<UInt8>) {
             self = .kept
             if name.count > 1, name[0] | 0x20 == UInt8(ascii: "x"), name[1] == UInt8(ascii: "-") { return }
@@ -59,7 +77,7 @@ enum ResponseObjects {
             for byte in name {
                 let isLetter = isLetter(byte)
                 if isLetter, (byte & 0x20 != 0) != isAfterLetter { self = .capitalised }
-                if !isLetter, byte >= 0x80 || byte == UInt8(ascii: "'") || byte == UInt8(ascii: "^") || byte == 0x60 {
+                if !isLetter, byte >= 0x80 || Self.passedOver.contains(byte) {
                     self = .unknown
                     return
                 }
@@ -131,6 +149,8 @@ struct ResponseLayout {
 }
 
 /// A response whose words can be read up to a certain one.
+///
+/// SAFETY: this class adds a constant to its superclass.
 private final class ProbedResponse: HTTPURLResponse, @unchecked Sendable {
     private static let lastWord: UInt = 0x1E37_79B9_7F4A_7C15
 

@@ -5,7 +5,7 @@ public import DeferredCore
 /// Most tasks of a chain have none: a *plain* stage, such as a `map`, is a future and nothing else, and its `Task` keeps
 /// the nearest control upstream, with the number of plain stages since. A control is made
 ///
-/// - with a task that has a producer, children, or consumers that are counted: its *own* control;
+/// - with a task that has a producer, children, a time-out, or consumers that are counted: its *own* control;
 /// - for a plain stage as soon as somebody asks for what only a control has, such as its cancellation or its progress:
 ///   a *late* one. It is found by asking the stage which future it waits for, and that one, and so on.
 ///
@@ -23,7 +23,7 @@ public import DeferredCore
 package final class TaskControl: @unchecked Sendable {
     /// Owns a reference.
     @exclusivity(unchecked)
-    private var unmanagedUpstream: Unmanaged<TaskControl>?
+    private(set) var unmanagedUpstream: Unmanaged<TaskControl>?
     @usableFromInline let work: TaskWork
     private let future: UnownedFuture
     /// The number of plain stages between `upstream` and this.
@@ -134,9 +134,6 @@ package final class TaskControl: @unchecked Sendable {
 
     /// The nearest task upstream that has a control of its own; for a consumer, the task that it shares.
     var upstream: TaskControl? { unmanagedUpstream?.takeUnretainedValue() }
-
-    /// As `upstream`, for loops that need not retain it.
-    var unretainedUpstream: Unmanaged<TaskControl>? { unmanagedUpstream }
 
     /// The previous task of the chain that has not ended; if there is none, `upstream`. Kept by this control.
     ///

@@ -22,7 +22,7 @@ extension TaskControl {
         // Each stage keeps the previous one, so that none has to be retained while it is read.
         while let control = current {
             if control._withUnsafeGuaranteedRef({ $0.mayRunInSwift }) { return true }
-            current = control._withUnsafeGuaranteedRef { $0.unretainedUpstream }
+            current = control._withUnsafeGuaranteedRef { $0.unmanagedUpstream }
         }
         return false
     }
@@ -40,7 +40,7 @@ extension TaskControl {
             guard control._withUnsafeGuaranteedRef({ $0.escalateOwn(to: priority) == nil }) else {
                 return Self.escalatePriority(ofAll: control.takeUnretainedValue(), to: priority)
             }
-            current = control._withUnsafeGuaranteedRef { $0.unretainedUpstream }
+            current = control._withUnsafeGuaranteedRef { $0.unmanagedUpstream }
         }
     }
 

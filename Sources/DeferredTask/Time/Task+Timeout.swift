@@ -5,8 +5,8 @@ extension Task {
     /// ended in time.
     ///
     /// A producer that ignores the cancellation is not waited for, but this task's cancellation handlers have returned when
-    /// the new task fails. A call of ``cancel()`` during these calls the new task's handlers, too, and doesn't change its
-    /// error.
+    /// the new task fails. If somebody cancels the new task while they run, its own handlers are called, too, and it still
+    /// fails with ``TimeoutError``.
     ///
     /// - Parameters:
     ///   - duration: From now. If the task has not ended, zero or less fails it as soon as possible, on another thread;

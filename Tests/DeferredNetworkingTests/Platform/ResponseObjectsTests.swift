@@ -11,6 +11,11 @@ import FoundationNetworking
 struct ResponseObjectsTests {
     private let url = URL(string: "http://example.com/folder/file.bin?query")!
 
+    private static let odd = [
+        "content-length": "12", "CONTENT-TYPE": "Text/HTML; charset=UTF-8", "etag": "\"1\"", "dAtE": "today", "x-A": "1",
+        "content-disposition": "attachment; filename=a.txt", "www-authenticate": "Basic", "don't": "2",
+    ]
+
     private func make(_ fields: [String: String]) throws -> (ours: HTTPURLResponse, foundations: HTTPURLResponse) {
         let lines = fields.map { ResponseHead.Field(name: $0, value: $1) }
         let ours = try ResponseHead(url: url, version: "HTTP/1.1", status: 203, fields: lines).httpResponse()
@@ -37,10 +42,19 @@ struct ResponseObjectsTests {
         #expect(ResponseLayout.found != nil)
     }
 
+    @Test func `where it is not, objects are made in the usual way`() throws {
+        var fields: [String: String] = [:]
+        for (name, value) in Self.odd { fields[ResponseObjects.spelling(of: name)] = value }
+        let (ours, foundations) = try make(Self.odd)
+        let usual = ResponseObjects.make(url: url, status: 203, version: "HTTP/1.1", fields: fields, layout: nil)
+        #expect(usual == foundations && usual == ours && usual?.expectedContentLength == 12)
+        #expect(usual?.allHeaderFields as? [String: String] == foundations.allHeaderFields as? [String: String])
+    }
+
     @Test(arguments: [
         [:],
         ["Server": "nginx"],
-        ["content-length": "12", "CONTENT-TYPE": "Text/HTML; charset=UTF-8", "etag": "\"1\"", "dAtE": "today"],
+        odd,
         [
             "content-disposition": "attachment; filename=\"a b.txt\"", "www-authenticate": "Basic", "x-a": "1",
             "X-b": "2",

@@ -75,6 +75,22 @@ struct TimeoutTests {
         #expect(source.isCancelled && !task.isCancelled)
     }
 
+    @Test func `cancelled while the task's handlers run, it calls its own, and still fails with its error`() async throws {
+        let (producer, clock, log) = (Producer(), ManualClock(), Log<String>())
+        let itself = Lock<Task<Int>?>(nil)
+        let source = Task(producer) {
+            log.add("source")
+            itself.withLock { $0.take() }?.cancel()
+        }
+        let task = source.timeout(after: .seconds(1), clock: clock)
+        task.uponCancel { log.add("time-out") }
+        itself.withLock { $0 = task }
+        try await clock.waitForSleepers()
+        clock.advance(by: .seconds(1))
+        await #expect(throws: TimeoutError.self) { try await task.value }
+        #expect(log.entries == ["source", "time-out"] && task.isCancelled)
+    }
+
     @Test func `nobody has to hold it`() async throws {
         let (producer, clock, log) = (Producer(), ManualClock(), Log<String>())
         do {
@@ -102,38 +118,37 @@ struct TimeoutTests {
         #expect(source.isCancelled)
     }
 
-    @Test(arguments: ["fill", "cancel", "drop", "run out"])
+    @Test(arguments: ["fill", "cancel", "lose", "run out"])
     func `100,000 of one another take no more stack than one`(end: String) async throws {
         let (clock, log) = (ManualClock(), Log<String>())
-        var producer: Producer? = Producer()
-        var task: Task<Int>? = Task(try #require(producer)) { log.add("source") }
-        let innermost = task?.timeout(after: .seconds(1), clock: clock)
-        task = innermost
-        for _ in 0..<100_000 { task = task?.timeout(after: .seconds(3_600)) }
+        var promise: Task<Int>.Promise? = Task<Int>.Promise()
+        var task = Task(try #require(promise)) { (_: Task<Int>.Promise) in log.add("source") }
+            .timeout(after: .seconds(1), clock: clock)
+        for _ in 0..<100_000 { task = task.timeout(after: .seconds(3_600)) }
         switch end {
         case "fill":
-            producer?.succeed(with: 1)
-            #expect(task?.valueNow == 1)
+            promise?.succeed(with: 1)
+            #expect(task.valueNow == 1)
         case "cancel":
-            task?.cancel()
-            #expect(task?.failureNow is CancellationError && log.entries == ["source"])
-        case "drop":
-            task?.cancel()
-            (task, producer) = (nil, nil)
+            task.cancel()
+            #expect(task.failureNow is CancellationError && log.entries == ["source"])
+        case "lose":
+            promise = nil
+            #expect(task.failureNow is BrokenPromise)
         default:
             try await clock.waitForSleepers()
             clock.advance(by: .seconds(1))
-            await #expect(throws: TimeoutError.self) { try await task?.value }
+            await #expect(throws: TimeoutError.self) { try await task.value }
             #expect(log.entries == ["source"])
         }
-        producer?.succeed(with: 1)
+        withExtendedLifetime(promise) {}
     }
 
     @Test func `a fill, the deadline and a cancellation race for one end`() async throws {
         var ends: [Log<Task<Int>.Result>] = []
-        for _ in 0..<200 {
+        for round in 0..<200 {
             let (producer, log, ended) = (Producer(), Log<String>(), Log<Task<Int>.Result>())
-            let task = Task(producer) { log.add("source") }.timeout(after: .nanoseconds(1))
+            let task = Task(producer) { log.add("source") }.timeout(after: .microseconds(round % 50))
             task.upon(.immediate) { ended.add($0) }
             async let fill: Void = Future.async(on: .any()) { producer.succeed(with: 1) }.value
             async let cancel: Void = Future.async(on: .any()) { task.cancel() }.value

@@ -13,7 +13,10 @@ public enum Callgrind {
     }
 
     private static func run(_ arguments: [String]) throws -> Double {
-        guard let valgrind = find("valgrind") else { throw Unreadable(arguments: arguments, output: "no valgrind") }
+        guard let valgrind = find("valgrind") else {
+            print("valgrind is not installed: instructions cannot be counted")
+            exit(1)
+        }
         let process = Process()
         process.executableURL = valgrind
         process.arguments =
@@ -28,7 +31,9 @@ public enum Callgrind {
         let data = try output.fileHandleForReading.readToEnd() ?? Data()
         process.waitUntilExit()
         let text = String(decoding: data, as: UTF8.self)
-        guard let count = text.firstMatch(of: /Collected : ([0-9]+)/)?.1, let count = Double(count) else {
+        guard process.terminationStatus == 0, let count = text.firstMatch(of: /Collected : ([0-9]+)/)?.1,
+            let count = Double(count)
+        else {
             throw Unreadable(arguments: arguments, output: text)
         }
         return count
@@ -45,8 +50,8 @@ public enum Callgrind {
         let output: String
 
         var description: String {
-            "callgrind counted nothing for \(arguments.joined(separator: " ")); it has to be installed, and if it can't read "
-                + "the program's debug information, build with -debug-info-format none: \(output)"
+            "callgrind counted nothing for \(arguments.joined(separator: " ")), or this failed; if it can't read the program's "
+                + "debug information, build with -debug-info-format none: \(output)"
         }
     }
 }

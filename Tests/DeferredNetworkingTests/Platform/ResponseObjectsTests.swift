@@ -12,8 +12,8 @@ struct ResponseObjectsTests {
     private let url = URL(string: "http://example.com/folder/file.bin?query")!
 
     private static let odd = [
-        "content-length": "12", "CONTENT-TYPE": "Text/HTML; charset=UTF-8", "etag": "\"1\"", "dAtE": "today", "x-A": "1",
-        "content-disposition": "attachment; filename=a.txt", "www-authenticate": "Basic", "don't": "2",
+        "content-length": "12", "CONTENT-TYPE": "Text/HTML; charset=UTF-8", "etag": "\"1\"", "dAtE": "today",
+        "x-A": "1", "content-disposition": "attachment; filename=a.txt", "www-authenticate": "Basic", "don't": "2",
     ]
 
     private func make(_ fields: [String: String]) throws -> (ours: HTTPURLResponse, foundations: HTTPURLResponse) {

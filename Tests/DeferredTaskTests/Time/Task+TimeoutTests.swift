@@ -75,7 +75,7 @@ struct TimeoutTests {
         #expect(source.isCancelled && !task.isCancelled)
     }
 
-    @Test func `cancelled while the task's handlers run, it calls its own, and still fails with its error`() async throws {
+    @Test func `cancelled while the task's handlers run, it calls its own, and its error stays`() async throws {
         let (producer, clock, log) = (Producer(), ManualClock(), Log<String>())
         let itself = Lock<Task<Int>?>(nil)
         let source = Task(producer) {

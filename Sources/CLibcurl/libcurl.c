@@ -67,7 +67,6 @@ static struct {
     int (*multi_add_handle)(libcurl_multi, libcurl_easy);
     int (*multi_remove_handle)(libcurl_multi, libcurl_easy);
     int (*multi_socket_action)(libcurl_multi, int, int, int *);
-    int (*multi_assign)(libcurl_multi, int, void *);
     struct message *(*multi_info_read)(libcurl_multi, int *);
 
     /// Available since 7.73.
@@ -83,7 +82,7 @@ static char description[256];
     X(easy_strerror) X(easy_init) X(easy_cleanup) X(easy_setopt) X(easy_getinfo) X(easy_pause) \
     X(slist_append) X(slist_free_all) \
     X(multi_init) X(multi_cleanup) X(multi_setopt) X(multi_add_handle) X(multi_remove_handle) \
-    X(multi_socket_action) X(multi_assign) X(multi_info_read)
+    X(multi_socket_action) X(multi_info_read)
 
 // The functions of a libcurl that is linked into the program, statically or not; null if there is none.
 #define DECLARE(name) __attribute__((weak)) void curl_##name(void);
@@ -216,8 +215,8 @@ int libcurl_easy_set_private_sockets(libcurl_easy handle, int *error) {
     return code ? code : curl.easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, open_private_socket);
 }
 
-int libcurl_easy_set_poll_set(libcurl_easy handle, int set) {
-    int code = curl.easy_setopt(handle, CURLOPT_CLOSESOCKETDATA, (void *)(intptr_t)set);
+int libcurl_easy_set_poll_set(libcurl_easy handle, poll_set set) {
+    int code = curl.easy_setopt(handle, CURLOPT_CLOSESOCKETDATA, (void *)set);
     return code ? code : curl.easy_setopt(handle, CURLOPT_CLOSESOCKETFUNCTION, poll_set_close);
 }
 
@@ -272,10 +271,6 @@ int libcurl_multi_remove(libcurl_multi multi, libcurl_easy handle) { return curl
 int libcurl_multi_act(libcurl_multi multi, int socket, int mask) {
     int running;
     return curl.multi_socket_action(multi, socket, mask, &running);
-}
-
-int libcurl_multi_assign(libcurl_multi multi, int socket, void *value) {
-    return curl.multi_assign(multi, socket, value);
 }
 
 int64_t connection_silence(int socket) {

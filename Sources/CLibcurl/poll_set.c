@@ -7,41 +7,101 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { CURL_POLL_IN = 1, CURL_POLL_OUT = 2, CURL_CSELECT_IN = 1, CURL_CSELECT_OUT = 2, CURL_CSELECT_ERR = 4 };
+enum { CURL_CSELECT_IN = 1, CURL_CSELECT_OUT = 2, CURL_CSELECT_ERR = 4 };
 
 /// The most events that one system call reports. Further events come with the next call.
 #define MOST_EVENTS 64
 
-/// Marks the owner of a descriptor whose connection is idle.
-#define IDLE 0x80000000u
+/// What is known of a descriptor. Zero is true of one that the set doesn't contain.
+struct entry {
+    uint32_t owner;
+    /// What it is watched for, in epoll's bits.
+    uint16_t events;
+    bool is_idle;
+};
 
-int poll_set_create(void) { return epoll_create1(EPOLL_CLOEXEC); }
+struct poll_set {
+    int epoll;
+    /// At the numbers of descriptors.
+    struct entry *entries;
+    size_t count;
+};
 
-int poll_set_watch(int set, int descriptor, uint32_t owner, int what, bool is_known) {
-    struct epoll_event event = {0};
-    event.data.u64 = (uint64_t)owner << 32 | (uint32_t)descriptor;
-    if (what == CURL_POLL_REMOVE) return epoll_ctl(set, EPOLL_CTL_DEL, descriptor, &event);
-    event.events = (what & CURL_POLL_IN ? EPOLLIN : 0) | (what & CURL_POLL_OUT ? EPOLLOUT : 0);
-    if (!is_known && epoll_ctl(set, EPOLL_CTL_ADD, descriptor, &event) == 0) return 0;
-    // Known to libcurl, or idle until now.
-    return is_known || errno == EEXIST ? epoll_ctl(set, EPOLL_CTL_MOD, descriptor, &event) : -1;
+poll_set poll_set_create(void) {
+    poll_set set = calloc(1, sizeof *set);
+    if (!set) return NULL;
+    set->epoll = epoll_create1(EPOLL_CLOEXEC);
+    if (set->epoll >= 0) return set;
+    free(set);
+    return NULL;
 }
 
-int poll_set_watch_idle(int set, int descriptor, uint32_t owner) {
-    struct epoll_event event = {0};
-    event.data.u64 = (uint64_t)(owner | IDLE) << 32 | (uint32_t)descriptor;
-    event.events = EPOLLIN | EPOLLRDHUP | EPOLLONESHOT;
-    return epoll_ctl(set, EPOLL_CTL_MOD, descriptor, &event);
+void poll_set_destroy(poll_set set) {
+    close(set->epoll);
+    free(set->entries);
+    free(set);
 }
 
-void poll_set_sever(int set, int descriptor) {
-    struct epoll_event event = {0};
-    epoll_ctl(set, EPOLL_CTL_DEL, descriptor, &event);
+/// Returns a descriptor's entry, or NULL if no memory is available.
+static struct entry *entry(poll_set set, int descriptor) {
+    if ((size_t)descriptor >= set->count) {
+        size_t count = ((size_t)descriptor + 64) * 2;
+        struct entry *entries = realloc(set->entries, count * sizeof *entries);
+        if (!entries) return NULL;
+        memset(entries + set->count, 0, (count - set->count) * sizeof *entries);
+        set->entries = entries;
+        set->count = count;
+    }
+    return &set->entries[descriptor];
+}
+
+static int control(poll_set set, int operation, int descriptor, const struct entry *entry) {
+    struct epoll_event event = {.events = entry->events};
+    event.data.u64 = (uint64_t)entry->owner << 32 | (uint32_t)descriptor;
+    return epoll_ctl(set->epoll, operation, descriptor, &event);
+}
+
+int poll_set_watch(poll_set set, int descriptor, uint32_t owner, int what) {
+    struct entry *known = entry(set, descriptor);
+    if (!known) return -1;
+    const struct entry old = *known;
+    *known = (struct entry){.owner = owner};
+    known->events = (what & CURL_POLL_IN ? EPOLLIN : 0) | (what & CURL_POLL_OUT ? EPOLLOUT : 0);
+    if (old.is_idle && old.owner == owner && old.events == known->events) return 0;
+    int operation = old.events ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
+    if (control(set, operation, descriptor, known) == 0) return 0;
+    // libcurl closes the descriptors of its resolver by itself.
+    if (errno == ENOENT && control(set, EPOLL_CTL_ADD, descriptor, known) == 0) return 0;
+    known->events = 0;
+    return -1;
+}
+
+void poll_set_watch_idle(poll_set set, int descriptor) {
+    struct entry *known = entry(set, descriptor);
+    if (!known || !known->events) return;
+    known->is_idle = true;
+    // A connection is mostly watched for a response at the end of one, and then this takes no system call.
+    if (known->events == EPOLLIN) return;
+    known->events = EPOLLIN;
+    control(set, EPOLL_CTL_MOD, descriptor, known);
+}
+
+void poll_set_remove(poll_set set, int descriptor) {
+    struct entry *known = entry(set, descriptor);
+    if (!known || !known->events) return;
+    *known = (struct entry){0};
+    control(set, EPOLL_CTL_DEL, descriptor, known);
+}
+
+void poll_set_sever(poll_set set, int descriptor) {
+    poll_set_remove(set, descriptor);
     int pair[2];
     bool is_severed = false;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0) {
@@ -54,21 +114,20 @@ void poll_set_sever(int set, int descriptor) {
 }
 
 int poll_set_close(void *set, int descriptor) {
-    struct epoll_event event = {0};
     // An event of an idle connection must not be taken for one of whoever gets its number next.
-    epoll_ctl((int)(intptr_t)set, EPOLL_CTL_DEL, descriptor, &event);
+    poll_set_remove(set, descriptor);
     return close(descriptor);
 }
 
-int poll_set_wait(int set, struct poll_ready *ready, int capacity, int milliseconds) {
+int poll_set_wait(poll_set set, struct poll_ready *ready, int capacity, int milliseconds) {
     struct epoll_event events[MOST_EVENTS];
-    int count = epoll_wait(set, events, capacity < MOST_EVENTS ? capacity : MOST_EVENTS, milliseconds);
+    int count = epoll_wait(set->epoll, events, capacity < MOST_EVENTS ? capacity : MOST_EVENTS, milliseconds);
     for (int index = 0; index < count; index++) {
         uint32_t bits = events[index].events;
-        ready[index].descriptor = (int)(uint32_t)events[index].data.u64;
-        uint32_t owner = (uint32_t)(events[index].data.u64 >> 32);
-        ready[index].owner = owner & ~IDLE;
-        ready[index].is_idle = owner & IDLE;
+        int descriptor = (int)(uint32_t)events[index].data.u64;
+        ready[index].descriptor = descriptor;
+        ready[index].owner = (uint32_t)(events[index].data.u64 >> 32);
+        ready[index].is_idle = set->entries[descriptor].is_idle;
         ready[index].mask = (bits & EPOLLIN ? CURL_CSELECT_IN : 0) | (bits & EPOLLOUT ? CURL_CSELECT_OUT : 0) |
             (bits & (EPOLLERR | EPOLLHUP) ? CURL_CSELECT_ERR : 0);
     }

@@ -19,6 +19,9 @@
 typedef struct libcurl_easy *libcurl_easy;
 typedef struct libcurl_multi *libcurl_multi;
 
+/// A set of descriptors to wait for.
+typedef struct poll_set *poll_set;
+
 /// A list of header lines.
 struct libcurl_slist {
     char *line;
@@ -63,7 +66,7 @@ int libcurl_easy_set_before_sending(
 /// Makes sockets that child processes don't inherit. If one can't be made, the error number is stored in `error`.
 int libcurl_easy_set_private_sockets(libcurl_easy handle, int *error);
 /// Lets `poll_set_close` close the sockets of connections that the handle makes.
-int libcurl_easy_set_poll_set(libcurl_easy handle, int set);
+int libcurl_easy_set_poll_set(libcurl_easy handle, poll_set set);
 int libcurl_easy_get_long(libcurl_easy handle, int info, long *value);
 int libcurl_easy_get_offset(libcurl_easy handle, int info, int64_t *value);
 int libcurl_easy_get_text(libcurl_easy handle, int info, const char **value);
@@ -88,7 +91,6 @@ int libcurl_multi_set_timer(
 int libcurl_multi_add(libcurl_multi multi, libcurl_easy handle);
 int libcurl_multi_remove(libcurl_multi multi, libcurl_easy handle);
 int libcurl_multi_act(libcurl_multi multi, int socket, int mask);
-int libcurl_multi_assign(libcurl_multi multi, int socket, void *value);
 
 /// Returns the milliseconds since a TCP connection last received bytes or took some that were sent, or -1 if there is no
 /// connection.
@@ -218,6 +220,8 @@ enum {
     CURL_SEEKFUNC_FAIL = 1,
     CURL_PREREQFUNC_OK = 0,
     CURL_PREREQFUNC_ABORT = 1,
+    CURL_POLL_IN = 1,
+    CURL_POLL_OUT = 2,
     CURL_POLL_REMOVE = 4,
     CURL_SOCKET_TIMEOUT = -1,
 };
@@ -276,26 +280,30 @@ struct poll_ready {
     bool is_idle;
 };
 
-/// Creates a poll set, or returns -1.
-int poll_set_create(void);
+/// Creates a poll set, or returns NULL. It belongs to one thread at a time.
+poll_set poll_set_create(void);
+void poll_set_destroy(poll_set set);
 
 /// Watches a descriptor for the events that libcurl asked for.
 ///
 /// - Parameter owner: comes back with the descriptor's events.
-/// - Parameter is_known: true if the set already contains the descriptor.
-int poll_set_watch(int set, int descriptor, uint32_t owner, int what, bool is_known);
+int poll_set_watch(poll_set set, int descriptor, uint32_t owner, int what);
 
-/// Watches a descriptor in the set for anything that comes while its connection is idle, once.
-int poll_set_watch_idle(int set, int descriptor, uint32_t owner);
+/// Watches a descriptor of the set for anything that comes while its connection is idle. It has to be closed by
+/// `poll_set_close`: to be watched for its next response, it needs no system call.
+void poll_set_watch_idle(poll_set set, int descriptor);
+
+/// Watches a descriptor no longer.
+void poll_set_remove(poll_set set, int descriptor);
 
 /// Closes the connection of a descriptor, which stays open: it is at the end of its input from now on.
-void poll_set_sever(int set, int descriptor);
+void poll_set_sever(poll_set set, int descriptor);
 
-/// Removes a descriptor from a set, whose number is the pointer's, and closes it.
+/// Removes a descriptor from a set and closes it.
 int poll_set_close(void *set, int descriptor);
 
 /// Waits for the given time, or forever for -1, and returns the number of descriptors that are ready.
-int poll_set_wait(int set, struct poll_ready *ready, int capacity, int milliseconds);
+int poll_set_wait(poll_set set, struct poll_ready *ready, int capacity, int milliseconds);
 
 /// Creates a descriptor that wakes up a waiting thread, or returns -1.
 int wakeup_create(void);

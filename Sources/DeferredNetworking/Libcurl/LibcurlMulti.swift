@@ -11,13 +11,13 @@ final class LibcurlMulti {
     let number: UInt32
 
     private let multi: libcurl_multi
-    private let poll: Int32
+    private let poll: poll_set
 
     /// The time at which libcurl's next timer is due, if any.
     @exclusivity(unchecked) private(set) var timer: ContinuousClock.Instant?
 
     /// - Returns: nil if no memory is available.
-    init?(number: UInt32, poll: Int32) {
+    init?(number: UInt32, poll: poll_set) {
         guard let multi = libcurl_multi_create() else { return nil }
         self.multi = multi
         self.number = number
@@ -25,10 +25,10 @@ final class LibcurlMulti {
         let context = Unmanaged.passUnretained(self).toOpaque()
         libcurl_multi_set_sockets(
             multi,
-            { easy, socket, what, context, known in
+            { easy, socket, what, context, _ in
                 let exchange = easy.flatMap(LibcurlMulti.exchange)
                 context.map { Unmanaged<LibcurlMulti>.fromOpaque($0).takeUnretainedValue() }?
-                    .watch(socket, what, isKnown: known != nil, for: exchange)
+                    .watch(socket, what, for: exchange)
                 exchange?.socket = what == CURL_POLL_REMOVE ? -1 : socket
                 return 0
             },
@@ -102,16 +102,16 @@ final class LibcurlMulti {
         return LibcurlExchange.of(context)
     }
 
-    private func watch(_ socket: Int32, _ what: Int32, isKnown: Bool, for exchange: LibcurlExchange?) {
-        if what == CURL_POLL_REMOVE, let exchange, exchange.hasConnectionOfVersion1 {
+    private func watch(_ socket: Int32, _ what: Int32, for exchange: LibcurlExchange?) {
+        if what != CURL_POLL_REMOVE {
+            poll_set_watch(poll, socket, number, what)
+        } else if let exchange, exchange.hasConnectionOfVersion1 {
             // Mostly because the response is complete. What comes before the next request is no response to that, but
             // libcurl would take it for one.
-            poll_set_watch_idle(poll, socket, number)
+            poll_set_watch_idle(poll, socket)
         } else {
-            poll_set_watch(poll, socket, number, what, isKnown)
+            poll_set_remove(poll, socket)
         }
-        guard !isKnown || what == CURL_POLL_REMOVE else { return }
-        libcurl_multi_assign(multi, socket, what == CURL_POLL_REMOVE ? nil : UnsafeMutableRawPointer(bitPattern: 1))
     }
 
     private func setTimer(_ milliseconds: Int) {

@@ -6,25 +6,27 @@ import Foundation
 /// The event loop of a thread: waits for sockets, timers and letters, and drives the pools of its engines. All its state
 /// is confined to the thread.
 final class LibcurlWorker {
-    /// The descriptors, which are created before the thread.
-    struct Resources: Sendable {
-        let poll: Int32
+    /// What is created before the thread.
+    ///
+    /// SAFETY: the poll set is used by the thread only, and closed after its end or if it can't be started.
+    struct Resources: @unchecked Sendable {
+        let poll: poll_set
         let wakeup: Int32
 
         init() throws(POSIXError) {
             wakeup = wakeup_create()
             guard wakeup >= 0 else { throw POSIXError(POSIXFile.lastError) }
-            poll = poll_set_create()
-            guard poll >= 0 else {
+            guard let poll = poll_set_create() else {
                 let error = POSIXError(POSIXFile.lastError)
                 _ = Foundation.close(wakeup)
                 throw error
             }
-            poll_set_watch(poll, wakeup, 0, 1, false)
+            self.poll = poll
+            poll_set_watch(poll, wakeup, 0, Int32(CURL_POLL_IN))
         }
 
         func close() {
-            _ = Foundation.close(poll)
+            poll_set_destroy(poll)
             _ = Foundation.close(wakeup)
         }
     }
@@ -142,8 +144,12 @@ final class LibcurlWorker {
     /// taken for the response to the next request.
     private func sever(_ descriptor: Int32) {
         let port = Int(connection_port(descriptor))
-        if pools.contains(where: { $0.isUsing(descriptor, port: port) }) { return }
-        poll_set_sever(resources.poll, descriptor)
+        if pools.contains(where: { $0.isUsing(descriptor, port: port) }) {
+            // Its request is paused, and libcurl asks for it again.
+            poll_set_remove(resources.poll, descriptor)
+        } else {
+            poll_set_sever(resources.poll, descriptor)
+        }
     }
 
     private func act(_ event: poll_ready) {

@@ -109,6 +109,11 @@ final class LibcurlThread: Sendable {
 
     // MARK: The thread's side
 
+    /// Marks the thread as awake: what it does next may send letters, for which it need not be woken up.
+    func wake() {
+        state.withLock { $0.isAsleep = false }
+    }
+
     /// Takes all letters; if there are none, marks the thread as asleep.
     ///
     /// - Parameters:

@@ -56,16 +56,17 @@ final class LibcurlWorker {
         withUnsafeTemporaryAllocation(of: poll_ready.self, capacity: Self.mostEvents) { ready in
             var letters: [LibcurlThread.Letter] = []
             while thread.collect(&letters, isUnused: pools.isEmpty) {
-                letters.forEach(perform)
-                let isAsleep = letters.isEmpty
-                letters.removeAll(keepingCapacity: true)
+                if letters.isEmpty {
+                    let count = wait(ready)
+                    thread.wake()
+                    // Idle connections first, before libcurl can close any of them, and others get their descriptors.
+                    for event in ready[..<count] where event.is_idle { sever(event.descriptor) }
+                    for event in ready[..<count] where !event.is_idle { act(event) }
+                } else {
+                    letters.forEach(perform)
+                    letters.removeAll(keepingCapacity: true)
+                }
                 for pool in pools { pool.runTimers() }
-                for pool in pools { pool.settle() }
-                // More letters may have come meanwhile, and nobody wakes up a thread that is awake.
-                let count = isAsleep ? wait(ready) : 0
-                // Idle connections first, before libcurl can close any of them, and others get their descriptors.
-                for event in ready[..<count] where event.is_idle { sever(event.descriptor) }
-                for event in ready[..<count] where !event.is_idle { act(event) }
                 for pool in pools { pool.settle() }
                 if thread.lingering != nil { closeIfIdle() }
             }

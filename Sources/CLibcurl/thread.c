@@ -15,26 +15,20 @@
 struct body {
     void (*run)(void *);
     void *context;
-    const void *owner;
 };
-
-static _Thread_local const void *owner;
-
-const void *quiet_thread_owner(void) { return owner; }
 
 static void *run(void *argument) {
     struct body body = *(struct body *)argument;
     free(argument);
-    owner = body.owner;
     pthread_setname_np(pthread_self(), "Deferred.curl");
     body.run(body.context);
     return NULL;
 }
 
-int quiet_thread_start(void (*function)(void *), void *context, const void *owner) {
+int quiet_thread_start(void (*function)(void *), void *context) {
     struct body *body = malloc(sizeof *body);
     if (!body) return ENOMEM;
-    *body = (struct body){function, context, owner};
+    *body = (struct body){function, context};
     // A thread inherits the signal mask of the one that creates it.
     sigset_t all, before;
     sigfillset(&all);

@@ -259,10 +259,7 @@ enum content_decoding content_decoder_decode(
 /// Starts a thread that blocks all signals: without SIGPIPE, writing to a closed connection fails instead.
 ///
 /// - Returns: 0, or an error number.
-int quiet_thread_start(void (*function)(void *), void *context, const void *owner);
-
-/// The owner that the calling thread was started with, or NULL.
-const void *quiet_thread_owner(void);
+int quiet_thread_start(void (*function)(void *), void *context);
 
 /// Enclose a thread's use of libcurl. When the process exits, the exit waits for the threads that are inside and blocks
 /// those that want to enter, because the libraries below libcurl then free the memory that they need.

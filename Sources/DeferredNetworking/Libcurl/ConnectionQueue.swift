@@ -4,8 +4,7 @@ internal import DeferredCore
 /// which of the engine's threads they run.
 ///
 /// A task runs on the thread that has the fewest tasks of its origin, and of all origins among those; so one request after
-/// another uses one connection. Where several have as many, it stays on the one that it comes from, which needs no waking
-/// up. Those that share a connection share its thread.
+/// another uses one connection. Those that share a connection share its thread.
 ///
 /// libcurl's own limit wakes up one waiting transfer for each connection that becomes free, whatever its host, so that a
 /// host that doesn't answer would hold up all others.
@@ -27,12 +26,6 @@ struct ConnectionQueue {
 
     /// A number of tasks for each thread. Without memory of its own, since a line comes and goes with a single request.
     private typealias Counts = SIMD8<Int32>
-
-    /// The number of threads, and the one that asks.
-    private struct Threads {
-        let count: Int
-        let home: Int
-    }
 
     /// The most threads among which tasks are divided.
     static let mostThreads = Counts.scalarCount
@@ -74,9 +67,9 @@ struct ConnectionQueue {
         private var connectionCount: Int { ownCount + (isMultiplexed ? min(1, sharedCount) : sharedCount) }
 
         /// Counts a task that starts, and returns the thread that it runs on.
-        private mutating func start(_ kind: Kind, _ loads: Counts, _ threads: Threads) -> Int {
+        private mutating func start(_ kind: Kind, _ loads: Counts, threads: Int) -> Int {
             let joins = kind == .shared && speaksHTTP2 ?? (sharedCount > 0)
-            let thread = joins ? sharedThread : calmest(loads, threads)
+            let thread = joins ? sharedThread : calmest(loads, threads: threads)
             switch kind {
             case .shared:
                 isConnecting = sharedCount == 0 && !isMultiplexed
@@ -89,10 +82,9 @@ struct ConnectionQueue {
             return thread
         }
 
-        private func calmest(_ loads: Counts, _ threads: Threads) -> Int {
-            // Without a task of the origin, the one that it comes from may have no connection there, but another one has.
-            var calmest = counts[threads.home] > 0 ? threads.home : 0
-            for thread in 0..<threads.count
+        private func calmest(_ loads: Counts, threads: Int) -> Int {
+            var calmest = 0
+            for thread in 1..<max(1, threads)
             where (counts[thread], loads[thread]) < (counts[calmest], loads[calmest]) {
                 calmest = thread
             }
@@ -100,9 +92,9 @@ struct ConnectionQueue {
         }
 
         /// Returns the thread on which a new task has started, or nil if it waits.
-        mutating func arrive(_ task: Int, _ kind: Kind, limit: Int, _ loads: Counts, _ threads: Threads) -> Int? {
+        mutating func arrive(_ task: Int, _ kind: Kind, limit: Int, _ loads: Counts, threads: Int) -> Int? {
             let isFirst = kind == .shared ? waitingShared.isEmpty : waitingOwn.isEmpty
-            if isFirst, hasRoom(for: kind, limit: limit) { return start(kind, loads, threads) }
+            if isFirst, hasRoom(for: kind, limit: limit) { return start(kind, loads, threads: threads) }
             switch kind {
             case .shared: waitingShared.append(task)
             case .own: waitingOwn.append(task)
@@ -123,7 +115,7 @@ struct ConnectionQueue {
         }
 
         /// Starts the next task for which there is room, and returns it.
-        mutating func next(limit: Int, _ loads: Counts, _ threads: Threads, isWaiting: (Int) -> Bool) -> Start? {
+        mutating func next(limit: Int, _ loads: Counts, threads: Int, isWaiting: (Int) -> Bool) -> Start? {
             while let task = waitingShared.first, !isWaiting(task) { _ = waitingShared.popFirst() }
             while let task = waitingOwn.first, !isWaiting(task) { _ = waitingOwn.popFirst() }
             let shared = hasRoom(for: .shared, limit: limit) ? waitingShared.first : nil
@@ -132,7 +124,7 @@ struct ConnectionQueue {
             let kind: Kind = (own ?? .max) < (shared ?? .max) ? .own : .shared
             guard let task = kind == .own ? waitingOwn.popFirst() : shared != nil ? waitingShared.popFirst() : nil
             else { return nil }
-            return Start(task: task, kind: kind, thread: start(kind, loads, threads))
+            return Start(task: task, kind: kind, thread: start(kind, loads, threads: threads))
         }
 
         mutating func removeStale(isWaiting: (Int) -> Bool) {
@@ -153,25 +145,23 @@ struct ConnectionQueue {
     private var loads = Counts.zero
 
     private let limit: Int
-    private let threadCount: Int
+    private let threads: Int
 
     /// - Parameters:
     ///   - limit: The maximum number of connections per origin.
     ///   - threads: The number of threads, up to ``mostThreads``.
     init(limit: Int, threads: Int = 1) {
         self.limit = max(1, limit)
-        threadCount = threads
+        self.threads = threads
     }
 
     /// True if no task runs or waits.
     var isEmpty: Bool { lines.isEmpty }
 
     /// Returns the thread on which a new task may run at once, or nil if it waits.
-    ///
-    /// - Parameter home: The thread that it comes from.
-    mutating func arrived(_ task: Int, _ kind: Kind, at origin: String, from home: Int = 0) -> Int? {
-        let threads = Threads(count: threadCount, home: home)
-        guard let thread = lines[origin, default: Line()].arrive(task, kind, limit: limit, loads, threads) else {
+    mutating func arrived(_ task: Int, _ kind: Kind, at origin: String) -> Int? {
+        guard let thread = lines[origin, default: Line()].arrive(task, kind, limit: limit, loads, threads: threads)
+        else {
             waiting.insert(task)
             return nil
         }
@@ -206,16 +196,13 @@ struct ConnectionQueue {
     }
 
     /// Removes and returns the next task of an origin that may run now. Amortised O(1).
-    ///
-    /// - Parameter home: The thread that makes room for it.
-    mutating func next(at origin: String, from home: Int = 0) -> Start? {
+    mutating func next(at origin: String) -> Start? {
         // As is usual: a look at the line costs more than all the rest.
         if waiting.isEmpty, staleCount == 0 {
             if lines[origin]?.isEmpty == true { lines[origin] = nil }
             return nil
         }
-        let threads = Threads(count: threadCount, home: home)
-        let next = lines[origin]?.next(limit: limit, loads, threads) { task in
+        let next = lines[origin]?.next(limit: limit, loads, threads: threads) { task in
             if waiting.contains(task) { return true }
             staleCount -= 1
             return false

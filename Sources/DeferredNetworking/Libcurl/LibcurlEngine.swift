@@ -19,8 +19,8 @@ package final class LibcurlEngine: Engine {
         var waiting: [Int: LibcurlTask] = [:]
 
         /// Assigns a task to the thread that the queue has chosen.
-        mutating func next(at origin: String, from home: Int) -> LibcurlTask? {
-            while let start = queue.next(at: origin, from: home) {
+        mutating func next(at origin: String) -> LibcurlTask? {
+            while let start = queue.next(at: origin) {
                 guard let task = waiting.removeValue(forKey: start.task) else { continue }
                 task.thread = start.thread
                 return task
@@ -147,16 +147,11 @@ package final class LibcurlEngine: Engine {
     /// The pool on a thread.
     func pool(_ thread: Int) -> LibcurlPool { pools[thread] }
 
-    /// The index of the thread that calls, or 0 if it is none of the engine's.
-    private var home: Int { pools.firstIndex(where: \.thread.isCurrent) ?? 0 }
-
     /// Begins a task, or lets it wait. One that was cancelled has ended, or is about to.
     func resume(_ task: LibcurlTask) {
-        let home = home
         let mayRun = state.withLock { state in
             guard !task.isCancelled else { return false }
-            guard let thread = state.queue.arrived(task.identifier, task.kind, at: task.origin, from: home)
-            else {
+            guard let thread = state.queue.arrived(task.identifier, task.kind, at: task.origin) else {
                 state.waiting[task.identifier] = task
                 return false
             }
@@ -189,11 +184,10 @@ package final class LibcurlEngine: Engine {
     }
 
     private func next(at origin: String, after change: (inout ConnectionQueue) -> Void) -> [LibcurlTask] {
-        let home = home
-        return state.withLock { state in
+        state.withLock { state in
             change(&state.queue)
             var tasks: [LibcurlTask] = []
-            while let task = state.next(at: origin, from: home) { tasks.append(task) }
+            while let task = state.next(at: origin) { tasks.append(task) }
             return tasks
         }
     }

@@ -43,9 +43,6 @@ final class LibcurlThread: Sendable {
         self.lingering = lingering
     }
 
-    /// True on this thread.
-    var isCurrent: Bool { quiet_thread_owner() == UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque()) }
-
     /// True while there is a thread.
     var isRunning: Bool { state.withLock { $0.wakeup != nil } }
 
@@ -93,7 +90,7 @@ final class LibcurlThread: Sendable {
     private func start() throws(POSIXError) -> Int32 {
         let resources = try LibcurlWorker.Resources()
         do {
-            try QuietThread.start(of: self) {
+            try QuietThread.start {
                 do {
                     let worker = LibcurlWorker(resources, self)
                     worker.run()
@@ -143,15 +140,14 @@ private enum QuietThread {
         }
     }
 
-    static func start(of owner: LibcurlThread, _ run: @escaping @Sendable () -> Void) throws(POSIXError) {
+    static func start(_ run: @escaping @Sendable () -> Void) throws(POSIXError) {
         let body = Unmanaged.passRetained(Body(run))
         let result = quiet_thread_start(
             { context in
                 guard let context else { return }
                 Unmanaged<Body>.fromOpaque(context).takeRetainedValue().run()
             },
-            body.toOpaque(),
-            Unmanaged.passUnretained(owner).toOpaque()
+            body.toOpaque()
         )
         if result != 0 {
             body.release()

@@ -105,19 +105,6 @@ struct ConnectionQueueTests {
         }
     }
 
-    @Test func `a task stays on the thread that it comes from if that has no more than others`() {
-        var queue = ConnectionQueue(limit: 4, threads: 3)
-        // Not without a connection there.
-        #expect([1, 2, 3].map { queue.arrived($0, .own, at: origin, from: 2) } == [0, 1, 2])
-        #expect(queue.arrived(4, .own, at: origin, from: 2) == 2)
-        #expect(queue.arrived(5, .own, at: origin, from: 1) == nil)
-        queue.left(.own, of: origin, on: 2, hadConnected: true)
-        #expect(queue.next(at: origin, from: 1) == .init(task: 5, kind: .own, thread: 1))
-        queue.left(.own, of: origin, on: 0, hadConnected: true)
-        // One that has fewer goes first.
-        #expect(queue.arrived(6, .own, at: origin, from: 1) == 0)
-    }
-
     @Test func `those that share a connection share its thread, and others do not`() {
         var queue = ConnectionQueue(limit: 4, threads: 2)
         #expect(queue.arrived(0, .own, at: other) == 0)

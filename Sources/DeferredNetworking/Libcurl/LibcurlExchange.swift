@@ -10,9 +10,6 @@ import FoundationNetworking
 /// It handles libcurl's callbacks. Events for the transfer run the user's code, which may call the engine at any time:
 /// such calls wait as letters, so that libcurl is never re-entered.
 final class LibcurlExchange {
-    /// The number of bytes of a body to gather before delivery: libcurl brings them in chunks of 16 KiB.
-    private static let pieceSize = 256 << 10
-
     /// The number of encoded bytes to decode at a time, before the reader is asked again: deflate makes at most about
     /// 1,000 of one.
     private static let encodedPieceSize = 512
@@ -48,7 +45,7 @@ final class LibcurlExchange {
 
     /// The head, and the bytes of the body, that were received but not delivered yet.
     @exclusivity(unchecked) private var waitingHead: ResponseHead?
-    @exclusivity(unchecked) private var waiting = Data()
+    @exclusivity(unchecked) private var waiting = PieceGatherer()
     private var redirectCount = 0
 
     /// The number of bytes of the request's body that libcurl took and that were not reported yet.
@@ -174,21 +171,21 @@ final class LibcurlExchange {
             return fail(bad(error.description))
         }
         if decoder != nil { return decode(bytes) }
-        guard waiting.count + bytes.count <= Self.pieceSize || canGoOn() else { return refuse() }
-        append(bytes)
+        guard waiting.count + bytes.count <= PieceGatherer.size || canGoOn() else { return refuse() }
+        waiting.append(bytes)
         return bytes.count
     }
 
     private func decode(_ bytes: UnsafeRawBufferPointer) -> Int {
         do {
             while decodedCount < bytes.count {
-                guard waiting.count <= Self.pieceSize || canGoOn() else { return refuse() }
+                guard waiting.count <= PieceGatherer.size || canGoOn() else { return refuse() }
                 let end = min(decodedCount + Self.encodedPieceSize, bytes.count)
                 let piece = UnsafeRawBufferPointer(rebasing: bytes[decodedCount..<end])
                 decodedCount = end
                 try decoder?.decode(piece) { output in
                     guard !task.isCancelled else { throw CancellationError() }
-                    append(output)
+                    waiting.append(output)
                 }
             }
             decodedCount = 0
@@ -210,11 +207,6 @@ final class LibcurlExchange {
     private func refuse() -> Int {
         pauses |= Int32(CURLPAUSE_RECV)
         return CURL_WRITEFUNC_PAUSE
-    }
-
-    private func append(_ bytes: UnsafeRawBufferPointer) {
-        guard let start = bytes.baseAddress, !bytes.isEmpty else { return }
-        waiting.append(start.assumingMemoryBound(to: UInt8.self), count: bytes.count)
     }
 
     private func noteActivity() {
@@ -341,8 +333,7 @@ final class LibcurlExchange {
             return (head, nil)
         }
         hasActivity = false
-        let bytes = waiting
-        waiting = Data()
+        let bytes = waiting.take()
         task.backlog.add(bytes.count)
         return (head, bytes)
     }

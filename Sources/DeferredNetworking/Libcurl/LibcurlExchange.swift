@@ -177,14 +177,22 @@ final class LibcurlExchange {
     }
 
     private func decode(_ bytes: UnsafeRawBufferPointer) -> Int {
+        // True once there has been a whole piece.
+        var isEnough = waiting.count >= PieceGatherer.size
         do {
             while decodedCount < bytes.count {
-                guard waiting.count <= PieceGatherer.size || canGoOn() else { return refuse() }
+                guard !isEnough || canGoOn() else { return refuse() }
+                isEnough = false
                 let end = min(decodedCount + Self.encodedPieceSize, bytes.count)
                 let piece = UnsafeRawBufferPointer(rebasing: bytes[decodedCount..<end])
                 decodedCount = end
                 try decoder?.decode(piece) { output in
                     guard !task.isCancelled else { throw CancellationError() }
+                    if waiting.count + output.count > PieceGatherer.size {
+                        // Perhaps more than the reader wants, but there is no way back.
+                        flushResponse()
+                        isEnough = true
+                    }
                     waiting.append(output)
                 }
             }

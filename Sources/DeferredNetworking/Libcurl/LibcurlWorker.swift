@@ -6,7 +6,7 @@ import Foundation
 /// The event loop of a thread: waits for sockets, timers and letters, and drives the pools of its engines. All its state
 /// is confined to the thread.
 final class LibcurlWorker {
-    /// What is created before the thread.
+    /// Made before the thread: its poll set, and the descriptor that wakes it up.
     ///
     /// SAFETY: the poll set is used by the thread only, and closed after its end or if it can't be started.
     struct Resources: @unchecked Sendable {
@@ -33,6 +33,9 @@ final class LibcurlWorker {
 
     private static let mostEvents = 64
 
+    /// The most times to ask for events before anything else is done.
+    private static let mostRounds = 8
+
     private let resources: Resources
     private let thread: LibcurlThread
 
@@ -56,16 +59,12 @@ final class LibcurlWorker {
         withUnsafeTemporaryAllocation(of: poll_ready.self, capacity: Self.mostEvents) { ready in
             var letters: [LibcurlThread.Letter] = []
             while thread.collect(&letters, isUnused: pools.isEmpty) {
-                if letters.isEmpty {
-                    let count = wait(ready)
-                    thread.wake()
-                    // Idle connections first, before libcurl can close any of them, and others get their descriptors.
-                    for event in ready[..<count] where event.is_idle { sever(event.descriptor) }
-                    for event in ready[..<count] where !event.is_idle { act(event) }
-                } else {
-                    letters.forEach(perform)
-                    letters.removeAll(keepingCapacity: true)
-                }
+                let isAsleep = letters.isEmpty
+                letters.forEach(perform)
+                letters.removeAll(keepingCapacity: true)
+                // Always, before the requests of those letters get connections: what has come on an idle one would be
+                // taken for the response to its next request.
+                handleEvents(ready, isAsleep: isAsleep)
                 for pool in pools { pool.runTimers() }
                 for pool in pools { pool.settle() }
                 if thread.lingering != nil { closeIfIdle() }
@@ -125,17 +124,33 @@ final class LibcurlWorker {
 
     // MARK: Events
 
-    private func wait(_ ready: UnsafeMutableBufferPointer<poll_ready>) -> Int {
+    /// Handles what is ready; waits for it if the thread is asleep.
+    private func handleEvents(_ ready: UnsafeMutableBufferPointer<poll_ready>, isAsleep: Bool) {
+        var milliseconds = isAsleep ? timeToWait : 0
+        for _ in 0..<Self.mostRounds {
+            let count = wait(ready, milliseconds)
+            if isAsleep { thread.wake() }
+            // Idle connections first, before libcurl can close any of them, and others get their descriptors.
+            for event in ready[..<count] where event.is_idle { sever(event.descriptor) }
+            for event in ready[..<count] where !event.is_idle { act(event) }
+            if count < ready.count { return }
+            milliseconds = 0
+        }
+    }
+
+    /// The time until something is due, in milliseconds; -1 for ever.
+    private var timeToWait: Int32 {
         var due = pools.lazy.compactMap(\.nextTimer).min()
         if let idleSince, let lingering = thread.lingering {
             let end = idleSince + lingering
             due = min(due ?? end, end)
         }
-        var milliseconds: Int32 = -1
-        if let due {
-            let rest = (due - ContinuousClock.now) / .milliseconds(1)
-            milliseconds = Int32(max(0, min(rest.rounded(.up), 1_000_000)))
-        }
+        guard let due else { return -1 }
+        let rest = (due - ContinuousClock.now) / .milliseconds(1)
+        return Int32(max(0, min(rest.rounded(.up), 1_000_000)))
+    }
+
+    private func wait(_ ready: UnsafeMutableBufferPointer<poll_ready>, _ milliseconds: Int32) -> Int {
         libcurl_leave()
         defer { libcurl_enter() }
         return Int(poll_set_wait(resources.poll, ready.baseAddress, Int32(ready.count), milliseconds))

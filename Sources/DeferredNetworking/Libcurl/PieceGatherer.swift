@@ -7,7 +7,7 @@ import Foundation
 /// From its second large piece on, a body reuses the memory of those that nobody refers to any more. To get it from the
 /// system for each piece, and to give it back, takes nearly as long as to receive the bytes.
 struct PieceGatherer: ~Copyable {
-    /// The number of bytes to gather before delivery.
+    /// The most bytes of a piece: callers take it before it would get more.
     static let size = 256 << 10
 
     private var data = Data()
@@ -28,13 +28,13 @@ struct PieceGatherer: ~Copyable {
 
     mutating func append(_ bytes: UnsafeRawBufferPointer) {
         guard let start = bytes.baseAddress, !bytes.isEmpty else { return }
-        if let buffers, data.isEmpty, filled + bytes.count <= PieceBuffers.capacity {
+        if let buffers, data.isEmpty, filled + bytes.count <= Self.size {
             let buffer = buffer ?? buffers.take()
             (buffer + filled).copyMemory(from: start, byteCount: bytes.count)
             self.buffer = buffer
             filled += bytes.count
         } else {
-            // What was decoded may need more room than a buffer has.
+            // Longer than what callers let become of a piece, or than libcurl's chunks were up to now.
             if filled > 0 { data = copyOfBuffer() }
             data.append(start.assumingMemoryBound(to: UInt8.self), count: bytes.count)
         }
@@ -71,16 +71,13 @@ private final class PieceBuffers: Sendable {
         var isClosed = false
     }
 
-    /// The size of a buffer in bytes: a piece, and in most cases what is decoded after it at a time.
-    static let capacity = PieceGatherer.size + 64 << 10
-
     /// The most spare buffers to keep, for pieces that wait, and one that is being read.
     private static let mostSpare = 3
 
     private let state = Lock(State())
 
     func take() -> UnsafeMutableRawPointer {
-        state.withLock { $0.spare.popLast() }?.start ?? .allocate(byteCount: Self.capacity, alignment: 16)
+        state.withLock { $0.spare.popLast() }?.start ?? .allocate(byteCount: PieceGatherer.size, alignment: 16)
     }
 
     func give(_ start: UnsafeMutableRawPointer) {

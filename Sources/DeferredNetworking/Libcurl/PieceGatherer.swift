@@ -4,8 +4,8 @@ import Foundation
 
 /// Gathers the bytes of a body into the pieces that are delivered: libcurl brings them in chunks of 16 KiB.
 ///
-/// From its second large piece on, a body reuses the memory of those that nobody refers to any more. To get it from the
-/// system for each piece, and to give it back, takes nearly as long as to receive the bytes.
+/// From its second large piece on, a body reuses the memory of those that nobody refers to any more: to get it from the
+/// system for each piece, and to give it back, takes two thirds as long as to receive the bytes.
 struct PieceGatherer: ~Copyable {
     /// The most bytes of a piece: callers take it before it would get more.
     static let size = 256 << 10

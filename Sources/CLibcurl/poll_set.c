@@ -16,9 +16,6 @@
 
 enum { CURL_CSELECT_IN = 1, CURL_CSELECT_OUT = 2, CURL_CSELECT_ERR = 4 };
 
-/// The most events that one system call reports. Further events come with the next call.
-#define MOST_EVENTS 64
-
 /// What is known of a descriptor. Zero is true of one that the set doesn't contain.
 struct entry {
     uint32_t owner;
@@ -119,9 +116,9 @@ int poll_set_close(void *set, int descriptor) {
     return close(descriptor);
 }
 
-int poll_set_wait(poll_set set, struct poll_ready *ready, int capacity, int milliseconds) {
-    struct epoll_event events[MOST_EVENTS];
-    int count = epoll_wait(set->epoll, events, capacity < MOST_EVENTS ? capacity : MOST_EVENTS, milliseconds);
+int poll_set_wait(poll_set set, struct poll_ready *ready, int milliseconds) {
+    struct epoll_event events[POLL_SET_MOST_EVENTS];
+    int count = epoll_wait(set->epoll, events, POLL_SET_MOST_EVENTS, milliseconds);
     for (int index = 0; index < count; index++) {
         uint32_t bits = events[index].events;
         int descriptor = (int)(uint32_t)events[index].data.u64;

@@ -280,6 +280,9 @@ struct poll_ready {
     bool is_idle;
 };
 
+/// The most descriptors that one wait reports. Others come with the next one.
+enum { POLL_SET_MOST_EVENTS = 64 };
+
 /// Creates a poll set, or returns NULL. It belongs to one thread at a time.
 poll_set poll_set_create(void);
 void poll_set_destroy(poll_set set);
@@ -303,7 +306,9 @@ void poll_set_sever(poll_set set, int descriptor);
 int poll_set_close(void *set, int descriptor);
 
 /// Waits for the given time, or forever for -1, and returns the number of descriptors that are ready.
-int poll_set_wait(poll_set set, struct poll_ready *ready, int capacity, int milliseconds);
+///
+/// - Parameter ready: has room for `POLL_SET_MOST_EVENTS`.
+int poll_set_wait(poll_set set, struct poll_ready *ready, int milliseconds);
 
 /// Creates a descriptor that wakes up a waiting thread, or returns -1.
 int wakeup_create(void);

@@ -31,8 +31,6 @@ final class LibcurlWorker {
         }
     }
 
-    private static let mostEvents = 64
-
     /// The most times to ask for events before anything else is done.
     private static let mostRounds = 8
 
@@ -56,7 +54,7 @@ final class LibcurlWorker {
     func run() {
         DeferredDiagnostics.markThreadAsNeeded()
         libcurl_enter()
-        withUnsafeTemporaryAllocation(of: poll_ready.self, capacity: Self.mostEvents) { ready in
+        withUnsafeTemporaryAllocation(of: poll_ready.self, capacity: Int(POLL_SET_MOST_EVENTS)) { ready in
             var letters: [LibcurlThread.Letter] = []
             while thread.collect(&letters, isUnused: pools.isEmpty) {
                 let isAsleep = letters.isEmpty
@@ -153,7 +151,7 @@ final class LibcurlWorker {
     private func wait(_ ready: UnsafeMutableBufferPointer<poll_ready>, _ milliseconds: Int32) -> Int {
         libcurl_leave()
         defer { libcurl_enter() }
-        return Int(poll_set_wait(resources.poll, ready.baseAddress, Int32(ready.count), milliseconds))
+        return Int(poll_set_wait(resources.poll, ready.baseAddress, milliseconds))
     }
 
     /// Closes an idle connection on which something has come: its end, or bytes that nobody has asked for, which would be

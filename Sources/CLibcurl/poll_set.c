@@ -90,11 +90,26 @@ void poll_set_watch_idle(poll_set set, int descriptor) {
     control(set, EPOLL_CTL_MOD, descriptor, known);
 }
 
+void poll_set_rest_idle(poll_set set, int descriptor) {
+    struct entry *known = entry(set, descriptor);
+    if (!known || !known->is_idle || !known->events) return;
+    known->events = 0;
+    control(set, EPOLL_CTL_DEL, descriptor, known);
+}
+
+void poll_set_resume_idle(poll_set set, int descriptor) {
+    struct entry *known = entry(set, descriptor);
+    if (!known || !known->is_idle || known->events) return;
+    known->events = EPOLLIN;
+    control(set, EPOLL_CTL_ADD, descriptor, known);
+}
+
 void poll_set_remove(poll_set set, int descriptor) {
     struct entry *known = entry(set, descriptor);
-    if (!known || !known->events) return;
+    if (!known) return;
+    const struct entry old = *known;
     *known = (struct entry){0};
-    control(set, EPOLL_CTL_DEL, descriptor, known);
+    if (old.events) control(set, EPOLL_CTL_DEL, descriptor, known);
 }
 
 void poll_set_sever(poll_set set, int descriptor) {

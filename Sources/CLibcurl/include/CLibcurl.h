@@ -296,6 +296,10 @@ int poll_set_watch(poll_set set, int descriptor, uint32_t owner, int what);
 /// `poll_set_close`: to be watched for its next response, it needs no system call.
 void poll_set_watch_idle(poll_set set, int descriptor);
 
+/// Watches an idle descriptor no longer, until it is resumed or watched for a response. Others are left alone.
+void poll_set_rest_idle(poll_set set, int descriptor);
+void poll_set_resume_idle(poll_set set, int descriptor);
+
 /// Watches a descriptor no longer.
 void poll_set_remove(poll_set set, int descriptor);
 

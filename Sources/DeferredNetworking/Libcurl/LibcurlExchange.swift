@@ -67,7 +67,11 @@ final class LibcurlExchange {
     }
 
     /// The last socket that libcurl has watched for the request, or -1. While the request is paused, it watches none.
-    private(set) var lastSocket: Int32 = -1
+    private var lastSocket: Int32 = -1
+
+    /// The idle socket that had more to read while the request was paused, or -1. It is not watched until libcurl wants it
+    /// to be, or the request ends.
+    var restingSocket: Int32 = -1
 
     private var stop: Stop?
 
@@ -129,6 +133,15 @@ final class LibcurlExchange {
     private func shareSocket() {
         let isAlone = task.kind == .own || !hasConnected || parser.isInVersion1
         task.use(socket: isAlone ? socket : -1)
+    }
+
+    /// Returns true if the request has the connection.
+    ///
+    /// - Parameter port: The local port of `socket`, or 0.
+    func isUsing(_ socket: Int32, port: Int) -> Bool {
+        if lastSocket >= 0 { return lastSocket == socket }
+        // It was paused with the first bytes that came, before libcurl wanted to wait for any.
+        return hasConnected && handle.localPort == port
     }
 
     /// True if the response shows that the request has a connection to itself.

@@ -69,9 +69,10 @@ final class LibcurlMulti {
         return libcurl_multi_add(multi, handle.easy) == 0
     }
 
-    func remove(_ handle: LibcurlHandle) {
-        libcurl_multi_remove(multi, handle.easy)
-        handle.release()
+    func remove(_ exchange: LibcurlExchange) {
+        libcurl_multi_remove(multi, exchange.handle.easy)
+        exchange.handle.release()
+        if exchange.restingSocket >= 0 { poll_set_resume_idle(poll, exchange.restingSocket) }
     }
 
     /// Lets libcurl act on a descriptor that is ready.

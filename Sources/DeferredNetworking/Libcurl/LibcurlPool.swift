@@ -100,15 +100,11 @@ final class LibcurlPool: @unchecked Sendable {
         }
     }
 
-    /// Returns true if a running request has the connection.
+    /// Returns the running exchange that has the connection.
     ///
     /// - Parameter port: The local port of `socket`, or 0.
-    func isUsing(_ socket: Int32, port: Int) -> Bool {
-        exchanges.values.contains { exchange in
-            if exchange.lastSocket >= 0 { return exchange.lastSocket == socket }
-            // It was paused with the first bytes that came, before libcurl wanted to wait for any.
-            return exchange.hasConnected && exchange.handle.localPort == port
-        }
+    func exchange(using socket: Int32, port: Int) -> LibcurlExchange? {
+        exchanges.values.first { $0.isUsing(socket, port: port) }
     }
 
     func exchange(of task: LibcurlTask) -> LibcurlExchange? { exchanges[task.identifier] }
@@ -186,7 +182,7 @@ final class LibcurlPool: @unchecked Sendable {
     private func remove(_ exchange: LibcurlExchange) {
         let task = exchange.task
         exchanges[task.identifier] = nil
-        multi(for: task.kind)?.remove(exchange.handle)
+        multi(for: task.kind)?.remove(exchange)
         if LibcurlHandle.isReusable, handles.count < Self.mostIdle { handles.append(exchange.handle) }
         leave(task, hadConnected: exchange.hasConnected)
     }

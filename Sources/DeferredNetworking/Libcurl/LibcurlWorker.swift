@@ -158,9 +158,10 @@ final class LibcurlWorker {
     /// taken for the response to the next request.
     private func sever(_ descriptor: Int32) {
         let port = Int(connection_port(descriptor))
-        if pools.contains(where: { $0.isUsing(descriptor, port: port) }) {
-            // Its request is paused, and libcurl asks for it again.
-            poll_set_remove(resources.poll, descriptor)
+        if let exchange = pools.lazy.compactMap({ $0.exchange(using: descriptor, port: port) }).first {
+            // It is paused. libcurl asks for the rest of its response, unless it has all of it already.
+            exchange.restingSocket = descriptor
+            poll_set_rest_idle(resources.poll, descriptor)
         } else {
             poll_set_sever(resources.poll, descriptor)
         }

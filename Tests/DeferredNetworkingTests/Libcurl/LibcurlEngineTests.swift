@@ -20,6 +20,16 @@ struct LibcurlEngineTests {
         }
     }
 
+    /// One member of gzip.
+    private static let mebibyteOfZeros: Data = {
+        let head: [UInt8] = [
+            0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 2, 3, 0xED, 0xC1, 0x31, 1, 0, 0, 0, 0xC2, 0xA0, 0xF5, 0x4F, 0x6D, 8, 0x5F,
+            0xA0,
+        ]
+        let tail: [UInt8] = [0x3E, 3, 0x1C, 0xEA, 0x38, 0xA7, 0, 0, 0x10, 0]
+        return Data(head) + Data(count: 1_016) + Data(tail)
+    }()
+
     // MARK: Lost connections
 
     @Test(arguments: ["POST", "PATCH"])
@@ -78,6 +88,36 @@ struct LibcurlEngineTests {
                 client.begin(server.url("/")).upon(.immediate) { next.fill(with: $0.map(\.0)) }
             }
             #expect(try await next.future.value.get() == Data("good".utf8))
+        }
+        await client.shutdown().value
+    }
+
+    @Test func `nor is what comes after a response that is held`() async throws {
+        let evil = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nEVIL"
+        // So small that libcurl has all of it when the reader wants no more.
+        let encoded = Self.mebibyteOfZeros + Self.mebibyteOfZeros
+        let server = try LoopbackServer { request in
+            if request.path != "/held" { return .response(body: "good") }
+            return .response(headers: ["Content-Encoding": "gzip"], body: .bytes(encoded)) + [
+                .pause(.milliseconds(5)), .send(.text(evil)),
+            ]
+        }
+        defer { server.stop() }
+        let client = Self.client {
+            $0.maximumConnectionsPerHost = 1
+            $0.streamBufferLimit = 16 << 10
+        }
+        for round in 1...5 {
+            // On a connection that is watched already, and on one that is not yet.
+            if round > 1 { _ = try await client.begin(server.url("/")).get() }
+            let response = try await client.stream(server.url("/held")).get()
+            try await eventually { response.body.waitingCount > 0 }
+            try await _Concurrency.Task.sleep(for: .milliseconds(20))
+            var count = 0
+            for try await bytes in response.body { count += bytes.count }
+            #expect(count == 2 << 20)
+            try await eventually { server.openConnectionCount == 0 }
+            #expect(try await client.begin(server.url("/")).get().0 == Data("good".utf8))
         }
         await client.shutdown().value
     }
@@ -346,14 +386,7 @@ struct LibcurlEngineTests {
     }
 
     @Test func `a small body that becomes a large one is held up as well`() async throws {
-        // A mebibyte of zeros as one member of gzip.
-        let head: [UInt8] = [
-            0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 2, 3, 0xED, 0xC1, 0x31, 1, 0, 0, 0, 0xC2, 0xA0, 0xF5, 0x4F, 0x6D, 8, 0x5F,
-            0xA0,
-        ]
-        let tail: [UInt8] = [0x3E, 3, 0x1C, 0xEA, 0x38, 0xA7, 0, 0, 0x10, 0]
-        let member = Data(head) + Data(count: 1_016) + Data(tail)
-        let body = (0..<64).reduce(into: Data()) { body, _ in body += member }
+        let body = (0..<64).reduce(into: Data()) { body, _ in body += Self.mebibyteOfZeros }
         let server = try LoopbackServer { _ in .response(headers: ["Content-Encoding": "gzip"], body: .bytes(body)) }
         defer { server.stop() }
         let client = Self.client { $0.streamBufferLimit = 100_000 }

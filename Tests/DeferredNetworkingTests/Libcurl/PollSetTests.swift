@@ -92,6 +92,43 @@ struct PollSetTests {
         #expect(subject.ready == ["near of 7, 1"])
     }
 
+    @Test func `an idle one can rest, until it is resumed, watched or removed`() throws {
+        let subject = try Subject()
+        // Only an idle one rests, and only one that rests is resumed.
+        #expect(subject.watch() == 0)
+        subject.send()
+        poll_set_rest_idle(subject.set, subject.near)
+        #expect(subject.ready == ["near of 1, 1"])
+        poll_set_resume_idle(subject.set, subject.near)
+        #expect(subject.ready == ["near of 1, 1"])
+        poll_set_watch_idle(subject.set, subject.near)
+        poll_set_resume_idle(subject.set, subject.near)
+        #expect(subject.ready == ["near of 1, 1, idle"])
+
+        for _ in 0..<2 { poll_set_rest_idle(subject.set, subject.near) }
+        #expect(subject.ready == [])
+        for _ in 0..<2 { poll_set_resume_idle(subject.set, subject.near) }
+        #expect(subject.ready == ["near of 1, 1, idle"])
+
+        poll_set_rest_idle(subject.set, subject.near)
+        #expect(subject.watch() == 0 && subject.ready == ["near of 1, 1"])
+        poll_set_resume_idle(subject.set, subject.near)
+        #expect(subject.ready == ["near of 1, 1"])
+
+        poll_set_watch_idle(subject.set, subject.near)
+        poll_set_rest_idle(subject.set, subject.near)
+        poll_set_remove(subject.set, subject.near)
+        poll_set_resume_idle(subject.set, subject.near)
+        #expect(subject.ready == [])
+        // Whoever gets the number of a closed one is not resumed.
+        #expect(subject.watch() == 0)
+        poll_set_watch_idle(subject.set, subject.near)
+        poll_set_rest_idle(subject.set, subject.near)
+        poll_set_sever(subject.set, subject.near)
+        poll_set_resume_idle(subject.set, subject.near)
+        #expect(subject.ready == [])
+    }
+
     @Test func `one that is not in the set does not become idle`() throws {
         let subject = try Subject()
         poll_set_watch_idle(subject.set, subject.near)

@@ -16,7 +16,7 @@
 /// The oldest version that has all functions and options called here: 7.68.0.
 #define OLDEST_VERSION 0x074400
 
-enum { CURLVERSION_FIRST = 0, CURL_GLOBAL_ALL = 3, CURLMSG_DONE = 1 };
+enum { CURLVERSION_FIRST = 0, CURL_GLOBAL_ALL = 3, CURLMSG_DONE = 1, CURLSSLBACKEND_OPENSSL = 1 };
 
 /// The beginning of `curl_version_info_data`.
 struct version_info {
@@ -33,6 +33,12 @@ struct message {
         void *whatever;
         int result;
     } data;
+};
+
+/// `curl_tlssessioninfo`.
+struct tls_session {
+    int backend;
+    const void *internals;
 };
 
 /// The beginning of `curl_easyoption`.
@@ -69,6 +75,9 @@ static struct {
     int (*multi_socket_action)(libcurl_multi, int, int, int *);
     struct message *(*multi_info_read)(libcurl_multi, int *);
 
+    /// OpenSSL's, if libcurl uses that.
+    int (*ssl_pending)(const void *session);
+
     /// Available since 7.73.
     const struct option *(*easy_option_by_name)(const char *);
 } curl;
@@ -88,6 +97,7 @@ static char description[256];
 #define DECLARE(name) __attribute__((weak)) void curl_##name(void);
 FUNCTIONS(DECLARE)
 DECLARE(easy_option_by_name)
+__attribute__((weak)) void SSL_pending(void);
 
 #define ENTRY(name) {"curl_" #name, curl_##name, &curl.name},
 static const struct {
@@ -117,6 +127,8 @@ static bool look_up(void *library) {
         *(void **)functions[index].function = found;
     }
     *(void **)&curl.easy_option_by_name = dlsym(library, "curl_easy_option_by_name");
+    // Also finds it in a library that libcurl needs.
+    *(void **)&curl.ssl_pending = dlsym(library, "SSL_pending");
     return true;
 }
 
@@ -126,6 +138,7 @@ static void load(void) {
             *(void (**)(void))functions[index].function = functions[index].linked;
         }
         *(void (**)(void))&curl.easy_option_by_name = curl_easy_option_by_name;
+        *(void (**)(void))&curl.ssl_pending = SSL_pending;
     } else {
         void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
         if (!library) {
@@ -232,6 +245,12 @@ int libcurl_easy_get_text(libcurl_easy handle, int info, const char **value) {
 
 int libcurl_easy_get_pointer(libcurl_easy handle, int info, void **value) {
     return curl.easy_getinfo(handle, info, value);
+}
+
+bool libcurl_easy_has_decrypted(libcurl_easy handle) {
+    struct tls_session *session = NULL;
+    return curl.ssl_pending && curl.easy_getinfo(handle, CURLINFO_TLS_SSL_PTR, &session) == CURLE_OK && session &&
+        session->backend == CURLSSLBACKEND_OPENSSL && session->internals && curl.ssl_pending(session->internals) > 0;
 }
 
 int libcurl_easy_pause(libcurl_easy handle, int mask) { return curl.easy_pause(handle, mask); }

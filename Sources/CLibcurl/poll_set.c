@@ -5,8 +5,10 @@
 
 #if defined(__linux__)
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -22,18 +24,27 @@ struct entry {
     /// What it is watched for, in epoll's bits.
     uint16_t events;
     bool is_idle;
+    /// True if it is in the bucket of its port, followed by the descriptor `next`, if any.
+    bool is_listed;
+    int next;
+    int port;
 };
+
+enum { BUCKET_COUNT = 256, NONE = -1 };
 
 struct poll_set {
     int epoll;
     /// At the numbers of descriptors.
     struct entry *entries;
     size_t count;
+    /// The first of the descriptors that are, or were, idle, by the last bits of their local ports.
+    int buckets[BUCKET_COUNT];
 };
 
 poll_set poll_set_create(void) {
     poll_set set = calloc(1, sizeof *set);
     if (!set) return NULL;
+    for (int index = 0; index < BUCKET_COUNT; index++) set->buckets[index] = NONE;
     set->epoll = epoll_create1(EPOLL_CLOEXEC);
     if (set->epoll >= 0) return set;
     free(set);
@@ -65,11 +76,29 @@ static int control(poll_set set, int operation, int descriptor, const struct ent
     return epoll_ctl(set->epoll, operation, descriptor, &event);
 }
 
+/// Puts a descriptor into the bucket of its port, so that `poll_set_look` finds it.
+static void list(poll_set set, int descriptor, struct entry *entry) {
+    if (entry->is_listed) return;
+    entry->is_listed = true;
+    entry->port = connection_port(descriptor);
+    int *bucket = &set->buckets[entry->port % BUCKET_COUNT];
+    entry->next = *bucket;
+    *bucket = descriptor;
+}
+
+static void unlist(poll_set set, int descriptor, const struct entry *entry) {
+    if (!entry->is_listed) return;
+    int *link = &set->buckets[entry->port % BUCKET_COUNT];
+    while (*link != descriptor) link = &set->entries[*link].next;
+    *link = entry->next;
+}
+
 int poll_set_watch(poll_set set, int descriptor, uint32_t owner, int what) {
     struct entry *known = entry(set, descriptor);
     if (!known) return -1;
     const struct entry old = *known;
-    *known = (struct entry){.owner = owner};
+    known->owner = owner;
+    known->is_idle = false;
     known->events = (what & CURL_POLL_IN ? EPOLLIN : 0) | (what & CURL_POLL_OUT ? EPOLLOUT : 0);
     if (old.is_idle && old.owner == owner && old.events == known->events) return 0;
     int operation = old.events ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
@@ -84,6 +113,7 @@ void poll_set_watch_idle(poll_set set, int descriptor) {
     struct entry *known = entry(set, descriptor);
     if (!known || !known->events) return;
     known->is_idle = true;
+    list(set, descriptor, known);
     // A connection is mostly watched for a response at the end of one, and then this takes no system call.
     if (known->events == EPOLLIN) return;
     known->events = EPOLLIN;
@@ -108,6 +138,7 @@ void poll_set_remove(poll_set set, int descriptor) {
     struct entry *known = entry(set, descriptor);
     if (!known) return;
     const struct entry old = *known;
+    unlist(set, descriptor, known);
     *known = (struct entry){0};
     if (old.events) control(set, EPOLL_CTL_DEL, descriptor, known);
 }
@@ -123,6 +154,43 @@ void poll_set_sever(poll_set set, int descriptor) {
     }
     // Then at least the end is to be seen, behind the bytes.
     if (!is_severed) shutdown(descriptor, SHUT_RDWR);
+}
+
+static bool has_input(int descriptor) {
+    char byte;
+    return recv(descriptor, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 || (errno != EAGAIN && errno != EINTR);
+}
+
+static bool is_connected(int descriptor, const char *host, int port) {
+    struct sockaddr_storage address = {0};
+    socklen_t size = sizeof address;
+    char text[INET6_ADDRSTRLEN];
+    if (!host || getpeername(descriptor, (struct sockaddr *)&address, &size) != 0) return false;
+    const struct sockaddr_in *v4 = (struct sockaddr_in *)&address;
+    const struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&address;
+    switch (address.ss_family) {
+    case AF_INET: inet_ntop(AF_INET, &v4->sin_addr, text, sizeof text); break;
+    case AF_INET6: inet_ntop(AF_INET6, &v6->sin6_addr, text, sizeof text); break;
+    default: return false;
+    }
+    // The port is at the same place in both.
+    return ntohs(v4->sin_port) == port && strcmp(text, host) == 0;
+}
+
+bool poll_set_look(poll_set set, int port, const char *host, int remote_port, bool has_more) {
+    bool is_severed = false;
+    for (int descriptor = set->buckets[port % BUCKET_COUNT], next; descriptor != NONE; descriptor = next) {
+        const struct entry *known = &set->entries[descriptor];
+        next = known->next;
+        if (!known->is_idle || known->port != port || (!has_more && !has_input(descriptor))) continue;
+        // Others may have the same port at this side. They are as bad if something has come, unless they rest: then they
+        // may be in use.
+        bool is_it = is_connected(descriptor, host, remote_port);
+        if (!is_it && (has_more || !known->events)) continue;
+        poll_set_sever(set, descriptor);
+        is_severed = is_severed || is_it;
+    }
+    return is_severed;
 }
 
 int poll_set_close(void *set, int descriptor) {

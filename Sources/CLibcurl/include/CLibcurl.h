@@ -72,6 +72,8 @@ int libcurl_easy_get_offset(libcurl_easy handle, int info, int64_t *value);
 int libcurl_easy_get_text(libcurl_easy handle, int info, const char **value);
 int libcurl_easy_get_pointer(libcurl_easy handle, int info, void **value);
 int libcurl_easy_pause(libcurl_easy handle, int mask);
+/// Returns whether the TLS of the handle's connection holds bytes that were received and not read. Known of OpenSSL only.
+bool libcurl_easy_has_decrypted(libcurl_easy handle);
 
 /// Returns the number of the option with this name, or 0 if there is none, or -1 if libcurl is too old to tell.
 int libcurl_option(const char *name);
@@ -186,6 +188,7 @@ enum {
     CURLINFO_NUM_CONNECTS = 0x20001A,
     CURLINFO_PRIMARY_PORT = 0x200028,
     CURLINFO_LOCAL_PORT = 0x20002A,
+    CURLINFO_TLS_SSL_PTR = 0x40002D,
     CURLINFO_TOTAL_TIME_T = 0x600032,
     CURLINFO_NAMELOOKUP_TIME_T = 0x600033,
     CURLINFO_CONNECT_TIME_T = 0x600034,
@@ -305,6 +308,16 @@ void poll_set_remove(poll_set set, int descriptor);
 
 /// Closes the connection of a descriptor, which stays open: it is at the end of its input from now on.
 void poll_set_sever(poll_set set, int descriptor);
+
+/// Looks at an idle connection once more, just before a request is sent on it, and severs it if something has come: that
+/// would be taken for the response. Does nothing to a connection that is not idle.
+///
+/// - Parameters:
+///   - port: its local port; 0 for one that has none, as those of Unix domain sockets.
+///   - host: the address at the other end.
+///   - has_more: whether something that has come was read from the descriptor already.
+/// - Returns: whether it was severed, and had an address.
+bool poll_set_look(poll_set set, int port, const char *host, int remote_port, bool has_more);
 
 /// Removes a descriptor from a set and closes it.
 int poll_set_close(void *set, int descriptor);

@@ -259,14 +259,22 @@ final class LibcurlExchange {
 
     /// Returns whether libcurl may send the request. It begins again by itself if a kept-alive connection is lost before
     /// the server answers.
-    func mayBeSent() -> Bool {
+    ///
+    /// - Parameters:
+    ///   - port: The local port of the connection, or 0 if it has none.
+    ///   - host: The address of the other end.
+    func mayBeSent(from port: Int32, to host: UnsafePointer<CChar>?, _ remotePort: Int32) -> Bool {
         if task.kind == .shared, !hasConnected { pool.connected(task) }
         hasConnected = true
         shareSocket()
-        defer { hasBegun = true }
-        guard hasBegun, head == nil, !isRepeatable else { return true }
-        stop = .needsBody
-        return false
+        if hasBegun, head == nil, !isRepeatable {
+            stop = .needsBody
+            return false
+        }
+        // On a connection that was severed, nothing is sent, and libcurl begins again with another one.
+        let isSevered = pool.multi(for: task.kind)?.look(at: handle, from: port, to: host, remotePort) ?? false
+        if !isSevered { hasBegun = true }
+        return true
     }
 
     /// True for methods that may be sent twice: RFC 9110, section 9.2.2.

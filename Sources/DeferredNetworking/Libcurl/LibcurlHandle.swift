@@ -244,8 +244,9 @@ final class LibcurlHandle {
             let isRewound = offset == 0 && origin == SEEK_SET && LibcurlExchange.of(context)?.rewind() ?? false
             return Int32(isRewound ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL)
         }
-        libcurl_easy_set_before_sending(easy) { context, _, _, _, _ in
-            Int32(LibcurlExchange.of(context)?.mayBeSent() ?? false ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT)
+        libcurl_easy_set_before_sending(easy) { context, host, _, remotePort, port in
+            let mayBeSent = LibcurlExchange.of(context)?.mayBeSent(from: port, to: host, remotePort) ?? false
+            return Int32(mayBeSent ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT)
         }
     }
 

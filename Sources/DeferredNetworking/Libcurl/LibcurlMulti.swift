@@ -75,6 +75,11 @@ final class LibcurlMulti {
         if exchange.restingSocket >= 0 { poll_set_resume_idle(poll, exchange.restingSocket) }
     }
 
+    /// Severs the connection on which a request is about to be sent, if something has come on it since the last one.
+    func look(at handle: LibcurlHandle, from port: Int32, to host: UnsafePointer<CChar>?, _ remotePort: Int32) -> Bool {
+        poll_set_look(poll, port, host, remotePort, libcurl_easy_has_decrypted(handle.easy))
+    }
+
     /// Lets libcurl act on a descriptor that is ready.
     func act(_ socket: Int32, _ mask: Int32) {
         libcurl_multi_act(multi, socket, mask)

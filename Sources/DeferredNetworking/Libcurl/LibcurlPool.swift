@@ -142,7 +142,7 @@ final class LibcurlPool: @unchecked Sendable {
         }
     }
 
-    private func multi(for kind: ConnectionQueue.Kind) -> LibcurlMulti? {
+    func multi(for kind: ConnectionQueue.Kind) -> LibcurlMulti? {
         if let multi = kind == .own ? own : shared { return multi }
         guard let multi = makeMulti?() else { return nil }
         multi.limitConnections(perHost: options.maximumConnectionsPerHost, isShared: kind == .shared)

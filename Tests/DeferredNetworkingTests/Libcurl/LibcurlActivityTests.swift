@@ -130,7 +130,7 @@ struct LibcurlActivityTests {
         let socket = port.connectedSocket()
         exchange.socket = socket
         #expect(task.silence != nil)
-        #expect(exchange.mayBeSent())
+        #expect(exchange.mayBeSent(from: 0, to: nil, 0))
         #expect(task.silence == nil)
         _ = Array("HTTP/2 200\r\n".utf8).withUnsafeBytes { exchange.receive(line: $0) }
         #expect(task.silence == nil)

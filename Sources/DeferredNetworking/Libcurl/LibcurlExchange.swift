@@ -140,8 +140,9 @@ final class LibcurlExchange {
     /// - Parameter port: The local port of `socket`, or 0.
     func isUsing(_ socket: Int32, port: Int) -> Bool {
         if lastSocket >= 0 { return lastSocket == socket }
-        // It was paused with the first bytes that came, before libcurl wanted to wait for any.
-        return hasConnected && handle.localPort == port
+        // It was paused with the first bytes that came, before libcurl wanted to wait for any. All connections of Unix
+        // domain sockets have the port 0, but a new one is not watched then.
+        return hasConnected && handle.localPort == port && (port != 0 || handle.hasOldConnection)
     }
 
     /// True if the response shows that the request has a connection to itself.
@@ -152,6 +153,9 @@ final class LibcurlExchange {
             throw .init(description: "The server answered with \(version), but HTTP/2 is required")
         }
         hasConnected = true
+        // A Unix domain socket is connected at once. If the response was there, too, libcurl has never wanted to wait for
+        // the socket, and nobody would see what comes on it later.
+        if options.unixSocketPath != nil, lastSocket < 0, !handle.hasOldConnection { handle.forbidReuse() }
         if task.kind == .shared, self.head == nil { pool.answered(task, isMultiplexed: head.version == "HTTP/2") }
         self.head = head
         isRedirect =

@@ -97,6 +97,14 @@ final class LibcurlHandle {
     /// The local port of the request's connection, or 0 if it has none.
     var localPort: Int { long(CURLINFO_LOCAL_PORT) }
 
+    /// True if no connection was made for the request.
+    var hasOldConnection: Bool { long(CURLINFO_NUM_CONNECTS) == 0 }
+
+    /// Lets no other request use the connection of this one.
+    func forbidReuse() {
+        set(CURLOPT_FORBID_REUSE, 1)
+    }
+
     /// Returns the metrics of the last request.
     func metrics(protocolVersion: String?) -> URLClient.Metrics {
         return URLClient.Metrics(
@@ -105,7 +113,7 @@ final class LibcurlHandle {
             tlsHandshake: time(CURLINFO_APPCONNECT_TIME_T),
             firstByte: time(CURLINFO_STARTTRANSFER_TIME_T),
             total: time(CURLINFO_TOTAL_TIME_T),
-            isReused: long(CURLINFO_NUM_CONNECTS) == 0 && protocolVersion != nil,
+            isReused: hasOldConnection && protocolVersion != nil,
             protocolVersion: protocolVersion,
             address: address
         )
@@ -131,6 +139,7 @@ final class LibcurlHandle {
         errorText[0] = 0
         socketError.pointee = 0
         set(CURLOPT_HTTP_VERSION, task.version)
+        if options.unixSocketPath != nil { set(CURLOPT_FORBID_REUSE, 0) }
         let request = task.request.request
         let url = request.url ?? URL(filePath: "/")
         set(CURLOPT_URL, to: url.absoluteString)

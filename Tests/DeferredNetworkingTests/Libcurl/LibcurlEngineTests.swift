@@ -92,6 +92,95 @@ struct LibcurlEngineTests {
         await client.shutdown().value
     }
 
+    /// Blocks the thread of an engine while `body` runs, and for 20 ms more, so that what comes meanwhile is handled at once.
+    private func withBlockedThread(
+        of client: URLClient,
+        at server: LoopbackServer,
+        _ body: () async throws -> Void
+    ) async throws {
+        let (isBlocked, isFree) = (Deferred<Void>(), Deferred<Void>())
+        let busy = client.begin(server.url("/busy"))
+        busy.upon(.immediate) { _ in
+            isBlocked.fill()
+            // What blocks the engine's thread can't be told by it; at most 10 s.
+            for _ in 0..<10_000 where !isFree.isFilled { usleep(1_000) }
+        }
+        await isBlocked.future.value
+        try await body()
+        try await _Concurrency.Task.sleep(for: .milliseconds(20))
+        isFree.fill()
+        _ = try await busy.get()
+    }
+
+    @Test func `nor is what comes on one that a request gets when another one goes on`() async throws {
+        let evil = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nEVIL"
+        let encoded = Self.mebibyteOfZeros + Self.mebibyteOfZeros
+        let server = try LoopbackServer { request in
+            if request.path != "/held" { return .response(body: "good") }
+            return .response(headers: ["Content-Encoding": "gzip"], body: .bytes(encoded)) + [
+                .pause(.milliseconds(5)), .send(.text(evil)),
+            ]
+        }
+        defer { server.stop() }
+        let client = Self.client {
+            $0.maximumThreads = 1
+            $0.streamBufferLimit = 16 << 10
+        }
+        for _ in 1...5 {
+            let response = try await client.stream(server.url("/held")).get()
+            try await eventually { response.body.waitingCount > 0 }
+            try await _Concurrency.Task.sleep(for: .milliseconds(20))
+            var (next, reading): (Task<Data>?, Task<Int>?)
+            try await withBlockedThread(of: client, at: server) {
+                reading = Task {
+                    var count = 0
+                    for try await bytes in response.body { count += bytes.count }
+                    return count
+                }
+                try await _Concurrency.Task.sleep(for: .milliseconds(5))
+                next = client.begin(server.url("/")).map(\.0)
+            }
+            #expect(try await next?.get() == Data("good".utf8))
+            #expect(try await reading?.get() == 2 << 20)
+        }
+        await client.shutdown().value
+    }
+
+    @Test(arguments: ["GET", "POST"])
+    func `nor is what comes on one on which a lost request is repeated`(method: String) async throws {
+        let evil = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nEVIL"
+        let server = try LoopbackServer { request in
+            switch request.path {
+            case "/slow": [.pause(.milliseconds(20))] + .response(body: "slow")
+            case "/last":
+                [.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfi"), .pause(.milliseconds(30)), .send(.text("ne" + evil))]
+            case "/lost": [.pause(.milliseconds(30)), .close]
+            default: .response(body: "good")
+            }
+        }
+        defer { server.stop() }
+        for _ in 1...5 {
+            let client = Self.client {
+                $0.maximumThreads = 1
+                $0.retries = .none
+            }
+            // Two connections to keep.
+            let kept = [client.begin(server.url("/slow")), client.begin(server.url("/slow"))]
+            for task in kept { _ = try await task.get() }
+            var lost: Task<Data>?
+            let last = client.begin(server.url("/last")).map(\.0)
+            lost = client.begin(URLRequest(server.url("/lost")) { $0.httpMethod = method }).map(\.0)
+            try await withBlockedThread(of: client, at: server) {
+                try await _Concurrency.Task.sleep(for: .milliseconds(30))
+            }
+            #expect(try await last.get() == Data("fine".utf8))
+            // The new connection is closed as well. Only a GET is repeated.
+            let failure = await lost?.failure() as? URLError
+            #expect(failure?.code == (method == "GET" ? .networkConnectionLost : .requestBodyStreamExhausted))
+            await client.shutdown().value
+        }
+    }
+
     @Test func `nor is what comes after a response that is held`() async throws {
         let evil = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nEVIL"
         // So small that libcurl has all of it when the reader wants no more.
@@ -604,7 +693,7 @@ struct LibcurlEngineTests {
     @Test func `the numbers of libcurl's options are those that it has`() {
         let options: [(String, Int)] = [
             ("SSLVERSION", CURLOPT_SSLVERSION), ("NOBODY", CURLOPT_NOBODY), ("UPLOAD", CURLOPT_UPLOAD),
-            ("HTTPGET", CURLOPT_HTTPGET), ("HTTP_VERSION", CURLOPT_HTTP_VERSION), ("BUFFERSIZE", CURLOPT_BUFFERSIZE),
+            ("FORBID_REUSE", CURLOPT_FORBID_REUSE), ("HTTPGET", CURLOPT_HTTPGET), ("HTTP_VERSION", CURLOPT_HTTP_VERSION), ("BUFFERSIZE", CURLOPT_BUFFERSIZE),
             ("NOSIGNAL", CURLOPT_NOSIGNAL), ("CONNECTTIMEOUT_MS", CURLOPT_CONNECTTIMEOUT_MS),
             ("PROTOCOLS", CURLOPT_PROTOCOLS),
             ("SUPPRESS_CONNECT_HEADERS", CURLOPT_SUPPRESS_CONNECT_HEADERS),

@@ -53,6 +53,32 @@ struct LibcurlTLSTests {
         return file
     }
 
+    @Test(arguments: [LoopbackServer.TLS.Version.v1_2, .v1_3])
+    func `what comes in one record with a response is not the next one`(version: LoopbackServer.TLS.Version) async throws {
+        let evil = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nEVIL"
+        var tls = LoopbackServer.TLS(certificate)
+        tls.maximumVersion = version
+        let server = try LoopbackServer(tls: tls) { request in
+            if request.path != "/surplus" { return .response(body: "good") }
+            return [
+                .send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nfi"), .pause(.milliseconds(10)), .send(.text("rst" + evil)),
+            ]
+        }
+        defer { server.stop() }
+        let client = URLClient.fresh {
+            $0.engine = .libcurl
+            $0.tls.authorities = .data(authority.certificate)
+        }
+        for count in 1...5 {
+            #expect(try await client.begin(server.url("/surplus")).text() == "first")
+            // A POST, too: nothing of it was sent on the connection that is closed.
+            let next = URLRequest(server.url("/")) { $0.httpMethod = count % 2 == 0 ? "POST" : "GET" }
+            #expect(try await client.begin(next).text() == "good")
+            #expect(server.connectionCount == count + 1)
+        }
+        await client.shutdown().value
+    }
+
     // MARK: Trusting servers
 
     @Test func `a server is trusted if its certificate comes from one of the authorities`() async throws {

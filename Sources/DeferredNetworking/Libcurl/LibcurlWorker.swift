@@ -34,6 +34,12 @@ final class LibcurlWorker {
     /// The most times to ask for events before anything else is done.
     private static let mostRounds = 8
 
+    /// The most turns of the loop for letters alone, while they keep coming.
+    ///
+    /// Before 7.80, libcurl doesn't let each request look at its connection before it is sent, so that the thread has to
+    /// look at all of them in each turn: what has come on an idle one would be taken for the response to its next request.
+    private static let mostTurns = LibcurlEngine.versionNumber < 0x07_50_00 ? 1 : 8
+
     private let resources: Resources
     private let thread: LibcurlThread
 
@@ -56,13 +62,13 @@ final class LibcurlWorker {
         libcurl_enter()
         withUnsafeTemporaryAllocation(of: poll_ready.self, capacity: Int(POLL_SET_MOST_EVENTS)) { ready in
             var letters: [LibcurlThread.Letter] = []
+            var count = 0
             while thread.collect(&letters, isUnused: pools.isEmpty) {
                 let isAsleep = letters.isEmpty
                 letters.forEach(perform)
                 letters.removeAll(keepingCapacity: true)
-                // Always, before the requests of those letters get connections: what has come on an idle one would be
-                // taken for the response to its next request.
-                handleEvents(ready, isAsleep: isAsleep)
+                count = isAsleep ? 0 : count + 1
+                if count % Self.mostTurns == 0 { handleEvents(ready, isAsleep: isAsleep) }
                 for pool in pools { pool.runTimers() }
                 for pool in pools { pool.settle() }
                 if thread.lingering != nil { closeIfIdle() }

@@ -153,7 +153,10 @@ struct LibcurlEngineTests {
             switch request.path {
             case "/slow": [.pause(.milliseconds(20))] + .response(body: "slow")
             case "/last":
-                [.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfi"), .pause(.milliseconds(30)), .send(.text("ne" + evil))]
+                [
+                    .send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfi"), .pause(.milliseconds(30)),
+                    .send(.text("ne" + evil)),
+                ]
             case "/lost": [.pause(.milliseconds(30)), .close]
             default: .response(body: "good")
             }
@@ -693,7 +696,8 @@ struct LibcurlEngineTests {
     @Test func `the numbers of libcurl's options are those that it has`() {
         let options: [(String, Int)] = [
             ("SSLVERSION", CURLOPT_SSLVERSION), ("NOBODY", CURLOPT_NOBODY), ("UPLOAD", CURLOPT_UPLOAD),
-            ("FORBID_REUSE", CURLOPT_FORBID_REUSE), ("HTTPGET", CURLOPT_HTTPGET), ("HTTP_VERSION", CURLOPT_HTTP_VERSION), ("BUFFERSIZE", CURLOPT_BUFFERSIZE),
+            ("FORBID_REUSE", CURLOPT_FORBID_REUSE), ("HTTPGET", CURLOPT_HTTPGET),
+            ("HTTP_VERSION", CURLOPT_HTTP_VERSION), ("BUFFERSIZE", CURLOPT_BUFFERSIZE),
             ("NOSIGNAL", CURLOPT_NOSIGNAL), ("CONNECTTIMEOUT_MS", CURLOPT_CONNECTTIMEOUT_MS),
             ("PROTOCOLS", CURLOPT_PROTOCOLS),
             ("SUPPRESS_CONNECT_HEADERS", CURLOPT_SUPPRESS_CONNECT_HEADERS),

@@ -54,14 +54,17 @@ struct LibcurlTLSTests {
     }
 
     @Test(arguments: [LoopbackServer.TLS.Version.v1_2, .v1_3])
-    func `what comes in one record with a response is not the next one`(version: LoopbackServer.TLS.Version) async throws {
+    func `what comes in one record with a response is not the next one`(
+        version: LoopbackServer.TLS.Version
+    ) async throws {
         let evil = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nEVIL"
         var tls = LoopbackServer.TLS(certificate)
         tls.maximumVersion = version
         let server = try LoopbackServer(tls: tls) { request in
             if request.path != "/surplus" { return .response(body: "good") }
             return [
-                .send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nfi"), .pause(.milliseconds(10)), .send(.text("rst" + evil)),
+                .send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nfi"), .pause(.milliseconds(10)),
+                .send(.text("rst" + evil)),
             ]
         }
         defer { server.stop() }

@@ -28,6 +28,48 @@ struct PollSetTests {
             close(far)
         }
 
+        init(connecting near: Int32, to far: Int32) throws {
+            guard let set = poll_set_create() else { throw Failure() }
+            (self.set, self.near, self.far) = (set, near, far)
+        }
+
+        /// Makes a subject with a connection of the loopback interface, and tells its ports.
+        static func connected() throws -> (subject: Subject, port: Int32, remotePort: Int32) {
+            func withAddress(
+                _ body: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32
+            ) throws -> Int32 {
+                var address = sockaddr_in()
+                address.sin_family = sa_family_t(AF_INET)
+                address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+                var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+                let code = withUnsafeMutablePointer(to: &address) { address in
+                    address.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, &size) }
+                }
+                guard code >= 0 else { throw Failure() }
+                return Int32(UInt16(bigEndian: address.sin_port))
+            }
+            let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            defer { close(listener) }
+            _ = try withAddress { bind(listener, $0, $1.pointee) }
+            guard listen(listener, 1) == 0 else { throw Failure() }
+            let near = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            let remotePort = try withAddress { getsockname(listener, $0, $1) }
+            _ = try withAddress { address, size in
+                address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
+                    $0.pointee.sin_port = UInt16(remotePort).bigEndian
+                }
+                return connect(near, address, size.pointee)
+            }
+            let far = accept(listener, nil, nil)
+            return (try Subject(connecting: near, to: far), try withAddress { getsockname(near, $0, $1) }, remotePort)
+        }
+
+        var isSevered: Bool {
+            var byte: UInt8 = 0
+            // The end comes without bytes before it.
+            return recv(near, &byte, 1, Int32(MSG_DONTWAIT | MSG_PEEK)) == 0
+        }
+
         static func pair() throws -> (Int32, Int32) {
             var pair: [Int32] = [-1, -1]
             guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair) == 0 else { throw Failure() }
@@ -127,6 +169,64 @@ struct PollSetTests {
         poll_set_sever(subject.set, subject.near)
         poll_set_resume_idle(subject.set, subject.near)
         #expect(subject.ready == [])
+    }
+
+    private enum State: CaseIterable {
+        case unknown, watched, idle, resting, watchedAgain, removed
+    }
+
+    @Test(arguments: State.allCases, [false, true])
+    private func `a look severs an idle connection on which something has come`(state: State, hasMore: Bool) throws {
+        for (isSent, isOther) in [(false, false), (true, false), (false, true), (true, true)] {
+            let (subject, port, remotePort) = try Subject.connected()
+            if state != .unknown { _ = subject.watch() }
+            if [.idle, .resting, .watchedAgain].contains(state) { poll_set_watch_idle(subject.set, subject.near) }
+            if state == .resting { poll_set_rest_idle(subject.set, subject.near) }
+            if state == .watchedAgain { _ = subject.watch() }
+            if state == .removed { poll_set_remove(subject.set, subject.near) }
+            if isSent {
+                subject.send()
+                // Until it is there.
+                var byte: UInt8 = 0
+                _ = recv(subject.near, &byte, 1, Int32(MSG_PEEK))
+            }
+            let isIdle = state == .idle || state == .resting
+            // One with the same port at this side only is severed if something lies on it, and nobody can be using it.
+            let mustSever = isIdle && (isOther ? state == .idle && isSent && !hasMore : isSent || hasMore)
+            let host = isOther ? "127.0.0.2" : "127.0.0.1"
+            // Of other ports, nothing is looked at.
+            #expect(!poll_set_look(subject.set, port + 1, host, remotePort, hasMore))
+            #expect(!poll_set_look(subject.set, port + 256, host, remotePort, hasMore) && !subject.isSevered)
+            #expect(poll_set_look(subject.set, port, host, remotePort, hasMore) == (mustSever && !isOther))
+            #expect(subject.isSevered == mustSever, "\(state), \(isSent), \(isOther)")
+            #expect(!poll_set_look(subject.set, port, nil, remotePort, hasMore))
+        }
+    }
+
+    @Test func `connections in one bucket are found, whichever of them are removed`() throws {
+        let subject = try Subject()
+        // Sockets with a path have no port, and so are all in one bucket.
+        var pairs: [(Int32, Int32)] = []
+        for _ in 0..<6 { pairs.append(try Subject.pair()) }
+        for (near, _) in pairs {
+            #expect(poll_set_watch(subject.set, near, 1, Int32(CURL_POLL_IN)) == 0)
+            poll_set_watch_idle(subject.set, near)
+        }
+        // The first, one in the middle, and the last.
+        for index in [5, 2, 0] {
+            poll_set_remove(subject.set, pairs[index].0)
+            _ = write(pairs[index].1, "x", 1)
+        }
+        _ = write(pairs[1].1, "x", 1)
+        // It has no address by which it could be told from others.
+        #expect(!poll_set_look(subject.set, 0, "", 0, false))
+        for (index, (near, far)) in pairs.enumerated() {
+            var byte: UInt8 = 0
+            let count = recv(near, &byte, 1, Int32(MSG_DONTWAIT))
+            #expect(count == ([5, 2, 0].contains(index) ? 1 : index == 1 ? 0 : -1), "\(index)")
+            close(near)
+            close(far)
+        }
     }
 
     @Test func `one that is not in the set does not become idle`() throws {

@@ -62,13 +62,13 @@ final class LibcurlWorker {
         libcurl_enter()
         withUnsafeTemporaryAllocation(of: poll_ready.self, capacity: Int(POLL_SET_MOST_EVENTS)) { ready in
             var letters: [LibcurlThread.Letter] = []
-            var count = 0
+            var turns = 0
             while thread.collect(&letters, isUnused: pools.isEmpty) {
                 let isAsleep = letters.isEmpty
                 letters.forEach(perform)
                 letters.removeAll(keepingCapacity: true)
-                count = isAsleep ? 0 : count + 1
-                if count % Self.mostTurns == 0 { handleEvents(ready, isAsleep: isAsleep) }
+                turns = isAsleep ? 0 : turns + 1
+                if turns % Self.mostTurns == 0 { handleEvents(ready, isAsleep: isAsleep) }
                 for pool in pools { pool.runTimers() }
                 for pool in pools { pool.settle() }
                 if thread.lingering != nil { closeIfIdle() }

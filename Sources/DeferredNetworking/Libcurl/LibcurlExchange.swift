@@ -275,6 +275,8 @@ final class LibcurlExchange {
             stop = .needsBody
             return false
         }
+        // Repeated, it may have another connection, which libcurl doesn't watch yet.
+        if hasBegun { lastSocket = -1 }
         // On a connection that was severed, nothing is sent, and libcurl begins again with another one.
         let isSevered = pool.multi(for: task.kind)?.look(at: handle, from: port, to: host, remotePort) ?? false
         if !isSevered { hasBegun = true }

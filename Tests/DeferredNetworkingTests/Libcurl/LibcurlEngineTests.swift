@@ -20,6 +20,9 @@ struct LibcurlEngineTests {
         }
     }
 
+    /// What a server sends that nobody has asked for.
+    private static let forged = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nEVIL"
+
     /// One member of gzip.
     private static let mebibyteOfZeros: Data = {
         let head: [UInt8] = [
@@ -48,7 +51,7 @@ struct LibcurlEngineTests {
         }
     }
 
-    @Test(arguments: ["HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nEVIL", "x"])
+    @Test(arguments: [forged, "x"])
     func `what comes on an idle connection is no response to the next request`(surplus: String) async throws {
         let server = try LoopbackServer { request in
             if request.path != "/surplus" { return .response(body: "good") }
@@ -70,12 +73,11 @@ struct LibcurlEngineTests {
     }
 
     @Test func `nor is what comes while the engine's thread runs a handler`() async throws {
-        let evil = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nEVIL"
         let server = try LoopbackServer { request in
             if request.path != "/surplus" { return .response(body: "good") }
             // The first pause lets the handler be there before the response.
             return [.pause(.milliseconds(20))] + .response(body: "first") + [
-                .pause(.milliseconds(5)), .send(.text(evil)), .close,
+                .pause(.milliseconds(5)), .send(.text(Self.forged)), .close,
             ]
         }
         defer { server.stop() }
@@ -90,6 +92,31 @@ struct LibcurlEngineTests {
             #expect(try await next.future.value.get() == Data("good".utf8))
         }
         await client.shutdown().value
+    }
+
+    /// Serves a stream of which libcurl has all when the reader wants no more, with a forged response behind it.
+    private static func serverOfHeldStreams() throws -> LoopbackServer {
+        let encoded = mebibyteOfZeros + mebibyteOfZeros
+        return try LoopbackServer { request in
+            if request.path != "/held" { return .response(body: "good") }
+            return .response(headers: ["Content-Encoding": "gzip"], body: .bytes(encoded)) + [
+                .pause(.milliseconds(5)), .send(.text(forged)),
+            ]
+        }
+    }
+
+    /// Returns a stream that nobody reads, when the forged response has mostly come: without it, nothing is tested.
+    private static func heldStream(of client: URLClient, at server: LoopbackServer) async throws -> StreamingResponse {
+        let response = try await client.stream(server.url("/held")).get()
+        try await eventually { response.body.waitingCount > 0 }
+        try await _Concurrency.Task.sleep(for: .milliseconds(20))
+        return response
+    }
+
+    private static func count(of response: StreamingResponse) async throws -> Int {
+        var count = 0
+        for try await bytes in response.body { count += bytes.count }
+        return count
     }
 
     /// Blocks the thread of an engine while `body` runs, and for 20 ms more, so that what comes meanwhile is handled at once.
@@ -113,30 +140,17 @@ struct LibcurlEngineTests {
     }
 
     @Test func `nor is what comes on one that a request gets when another one goes on`() async throws {
-        let evil = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nEVIL"
-        let encoded = Self.mebibyteOfZeros + Self.mebibyteOfZeros
-        let server = try LoopbackServer { request in
-            if request.path != "/held" { return .response(body: "good") }
-            return .response(headers: ["Content-Encoding": "gzip"], body: .bytes(encoded)) + [
-                .pause(.milliseconds(5)), .send(.text(evil)),
-            ]
-        }
+        let server = try Self.serverOfHeldStreams()
         defer { server.stop() }
         let client = Self.client {
             $0.maximumThreads = 1
             $0.streamBufferLimit = 16 << 10
         }
         for _ in 1...5 {
-            let response = try await client.stream(server.url("/held")).get()
-            try await eventually { response.body.waitingCount > 0 }
-            try await _Concurrency.Task.sleep(for: .milliseconds(20))
+            let response = try await Self.heldStream(of: client, at: server)
             var (next, reading): (Task<Data>?, Task<Int>?)
             try await withBlockedThread(of: client, at: server) {
-                reading = Task {
-                    var count = 0
-                    for try await bytes in response.body { count += bytes.count }
-                    return count
-                }
+                reading = Task { try await Self.count(of: response) }
                 try await _Concurrency.Task.sleep(for: .milliseconds(5))
                 next = client.begin(server.url("/")).map(\.0)
             }
@@ -148,14 +162,13 @@ struct LibcurlEngineTests {
 
     @Test(arguments: ["GET", "POST"])
     func `nor is what comes on one on which a lost request is repeated`(method: String) async throws {
-        let evil = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nEVIL"
         let server = try LoopbackServer { request in
             switch request.path {
             case "/slow": [.pause(.milliseconds(20))] + .response(body: "slow")
             case "/last":
                 [
                     .send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfi"), .pause(.milliseconds(30)),
-                    .send(.text("ne" + evil)),
+                    .send(.text("ne" + Self.forged)),
                 ]
             case "/lost": [.pause(.milliseconds(30)), .close]
             default: .response(body: "good")
@@ -170,30 +183,21 @@ struct LibcurlEngineTests {
             // Two connections to keep.
             let kept = [client.begin(server.url("/slow")), client.begin(server.url("/slow"))]
             for task in kept { _ = try await task.get() }
-            var lost: Task<Data>?
             let last = client.begin(server.url("/last")).map(\.0)
-            lost = client.begin(URLRequest(server.url("/lost")) { $0.httpMethod = method }).map(\.0)
+            let lost = client.begin(URLRequest(server.url("/lost")) { $0.httpMethod = method }).map(\.0)
             try await withBlockedThread(of: client, at: server) {
                 try await _Concurrency.Task.sleep(for: .milliseconds(30))
             }
             #expect(try await last.get() == Data("fine".utf8))
             // The new connection is closed as well. Only a GET is repeated.
-            let failure = await lost?.failure() as? URLError
+            let failure = await lost.failure() as? URLError
             #expect(failure?.code == (method == "GET" ? .networkConnectionLost : .requestBodyStreamExhausted))
             await client.shutdown().value
         }
     }
 
     @Test func `nor is what comes after a response that is held`() async throws {
-        let evil = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nEVIL"
-        // So small that libcurl has all of it when the reader wants no more.
-        let encoded = Self.mebibyteOfZeros + Self.mebibyteOfZeros
-        let server = try LoopbackServer { request in
-            if request.path != "/held" { return .response(body: "good") }
-            return .response(headers: ["Content-Encoding": "gzip"], body: .bytes(encoded)) + [
-                .pause(.milliseconds(5)), .send(.text(evil)),
-            ]
-        }
+        let server = try Self.serverOfHeldStreams()
         defer { server.stop() }
         let client = Self.client {
             $0.maximumConnectionsPerHost = 1
@@ -202,12 +206,8 @@ struct LibcurlEngineTests {
         for round in 1...5 {
             // On a connection that is watched already, and on one that is not yet.
             if round > 1 { _ = try await client.begin(server.url("/")).get() }
-            let response = try await client.stream(server.url("/held")).get()
-            try await eventually { response.body.waitingCount > 0 }
-            try await _Concurrency.Task.sleep(for: .milliseconds(20))
-            var count = 0
-            for try await bytes in response.body { count += bytes.count }
-            #expect(count == 2 << 20)
+            let response = try await Self.heldStream(of: client, at: server)
+            #expect(try await Self.count(of: response) == 2 << 20)
             try await eventually { server.openConnectionCount == 0 }
             #expect(try await client.begin(server.url("/")).get().0 == Data("good".utf8))
         }

@@ -16,21 +16,20 @@ struct PollSetTests {
         var near: Int32
         let far: Int32
 
-        init() throws {
+        convenience init() throws {
+            let (near, far) = try Self.pair()
+            try self.init(connecting: near, to: far)
+        }
+
+        init(connecting near: Int32, to far: Int32) throws {
             guard let set = poll_set_create() else { throw Failure() }
-            self.set = set
-            (near, far) = try Self.pair()
+            (self.set, self.near, self.far) = (set, near, far)
         }
 
         deinit {
             poll_set_destroy(set)
             close(near)
             close(far)
-        }
-
-        init(connecting near: Int32, to far: Int32) throws {
-            guard let set = poll_set_create() else { throw Failure() }
-            (self.set, self.near, self.far) = (set, near, far)
         }
 
         /// Makes a subject with a connection of the loopback interface, and tells its ports.

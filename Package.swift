@@ -80,6 +80,11 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
+// TEST_TARGETS=DeferredTaskTests,CompositionTests swift test: builds these test targets and no others.
+if let named = Context.environment["TEST_TARGETS"]?.split(separator: ",").map(String.init) {
+    package.targets.removeAll { $0.type == .test && !named.contains($0.name) }
+}
+
 for target in package.targets where !["CDeferred", "CLibcurl"].contains(target.name) {
     target.swiftSettings = [
         .enableUpcomingFeature("ExistentialAny"),

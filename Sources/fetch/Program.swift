@@ -14,9 +14,10 @@ final class Program {
     private var stopSignal: Int32?
     private var hasLostOutput = false
 
-    func run(_ arguments: [String]) {
+    /// - Parameter commandLine: The program's name and the arguments.
+    func run(_ commandLine: [String]) {
         do {
-            try download(Options(arguments))
+            try download(Options(commandLine: commandLine))
         } catch {
             let exit = error as? ProgramExit ?? ProgramExit(text: "\(error)")
             let advice = exit.code == 2 ? "; see fetch --help" : ""

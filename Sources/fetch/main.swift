@@ -1,5 +1,5 @@
 import Foundation
 
-Program().run(Array(CommandLine.arguments.dropFirst()))
+Program().run(CommandLine.arguments)
 // Serves the main queue on the main thread; `dispatchMain` would end that thread.
 RunLoop.main.run()

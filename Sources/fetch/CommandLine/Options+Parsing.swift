@@ -2,6 +2,15 @@ import Deferred
 import Foundation
 
 extension Options {
+    /// Parses a command line, which begins with the program's name.
+    init(commandLine: [String]) throws(ProgramExit) {
+        // On Linux, Swift reads it from /proc, without which Foundation would end the process later.
+        guard !commandLine.isEmpty else {
+            throw ProgramExit(text: "cannot read the command line from /proc; mount it with: mount -t proc proc /proc")
+        }
+        try self.init(Array(commandLine.dropFirst()))
+    }
+
     /// Parses the arguments after the program's name like GNU programs: `--max=4` and `--max 4`, `-n4` and `-n 4`,
     /// several letters in one argument, options also after URLs, and only URLs after `--`.
     init(_ arguments: [String]) throws(ProgramExit) {

@@ -36,6 +36,12 @@ struct OptionsParsingTests {
         #expect(try Options(arguments) == expected)
     }
 
+    @Test func `a command line that cannot be read is an error that names /proc`() throws {
+        #expect(try Options(commandLine: ["fetch", "u"]) == Options(urls: ["u"]))
+        let exit = #expect(throws: ProgramExit.self) { try Options(commandLine: []) }
+        #expect(exit?.text.contains("/proc") == true && exit?.code == 1)
+    }
+
     @Test(arguments: [["--help"], ["-h"], ["u", "--help", "--bogus"], ["-qh"]])
     func `help is asked for in two ways, among anything`(arguments: [String]) throws {
         #expect(throws: ProgramExit.help) { try Options(arguments) }

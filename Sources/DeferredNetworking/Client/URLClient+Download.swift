@@ -12,12 +12,13 @@ extension URLClient {
     /// file at `destination` is always complete.
     ///
     /// - Parameters:
-    ///   - request: See ``begin(_:options:)-(URLRequest,_)``. A request that has its own `Range` isn't resumed.
+    ///   - request: See ``begin(_:options:)-(URLRequest,_)``. A request that has its own `Range`, or another
+    ///     method than `GET`, isn't resumed.
     ///   - destination: A file URL, in a folder that exists. An existing file is replaced; a device, a pipe or a socket
     ///     isn't.
     ///   - resuming: Whether to keep the part that a failed download has received, as `<destination>.partial`, and to
-    ///     continue it in the next attempt or download. It resumes if the `ETag` or `Last-Modified` still matches, and
-    ///     otherwise starts over. With `false`, a failed download leaves nothing behind.
+    ///     continue it in the next attempt or download. It resumes if the response has the same `ETag` or `Last-Modified`
+    ///     and reaches the end of the file, and otherwise starts over. With `false`, a failed download leaves nothing behind.
     ///   - options: Settings for this request only.
     /// - Returns: A task that succeeds with `destination` and the response. Its progress counts the bytes of the whole
     ///   file. It fails with ``URLClientError/unacceptableStatus(code:body:)`` unless the status is 200 to 299,

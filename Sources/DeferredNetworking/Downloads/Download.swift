@@ -37,8 +37,8 @@ package final class Download: Sendable {
     ) {
         self.request = request.uncached()
         self.destination = destination
-        // A response to the caller's own range isn't the whole file.
-        isResuming = resuming && request.value(of: "Range") == nil
+        // A response to the caller's own range isn't the whole file, and only GET has ranges: RFC 9110, section 14.2.
+        isResuming = resuming && request.value(of: "Range") == nil && request.method == "GET"
         self.onProgress = onProgress
         self.completion = completion
         do throws(CocoaError) {
@@ -68,7 +68,7 @@ package final class Download: Sendable {
         let sink = DownloadSink(file, of: request.url, isRangeRequested: asksForRange, onProgress: onProgress) {
             file,
             outcome in
-            self.end(file, outcome, attempt: attempt, mayStartOver: asksForRange, start)
+            self.end(file, outcome, attempt: attempt, start)
         }
         let transfer = start(ranged(asksForRange ? file : nil), sink)
         let abortion = state.withLock { state -> (any Error)? in
@@ -91,16 +91,12 @@ package final class Download: Sendable {
         _ file: PartialFile,
         _ outcome: DownloadSink.Outcome,
         attempt: Int,
-        mayStartOver: Bool,
         _ start: @escaping Start
     ) {
         var file = file
         switch outcome {
-        case .mustStartOver where mayStartOver:
-            begin(file, attempt: attempt + 1, asksForRange: false, start)
         case .mustStartOver:
-            file.abandon()
-            completion(.failure(URLError(.badServerResponse, failing: request.url)))
+            begin(file, attempt: attempt + 1, asksForRange: false, start)
         case .ended(let result):
             file.abandon()
             completion(result)

@@ -11,7 +11,7 @@ enum DownloadPlan {
     /// The file is already complete. The response is one for a complete file.
     case alreadyComplete(ResponseHead)
 
-    /// The range can't be used; a request without one is required.
+    /// The body is neither the file nor the rest of it. A request without a range may get the file.
     case startOver
 
     /// The body is not the file.
@@ -33,48 +33,60 @@ enum DownloadPlan {
             self = .restart(nil)
             return
         }
-        let total = validator?.total
-        let range = response.value(of: "Content-Range").flatMap(ContentRange.init)
+        let field = response.value(of: "Content-Range")
+        let range = field.flatMap(ContentRange.init)
         switch response.status {
         case 206 where isRangeRequested:
-            let isRest = Self.continues(response, range, length: length, total: total)
-            let isSame = validator?.isSame(as: response) ?? false
-            self = isRest && isSame ? .append(total: range?.total ?? total) : .startOver
+            let isRest = Self.continues(response, range, length: length, validator: validator)
+            self = isRest ? .append(total: range?.total ?? validator?.total) : .startOver
         case 416 where isRangeRequested:
-            self = Self.afterRefusal(response, range, length: length, total: total)
+            self = Self.afterRefusal(response, range, length: length, validator: validator)
+        case 200..<300 where isRangeRequested && (response.status != 200 || field != nil && range == nil):
+            // What remains of the file, or how it was changed, is anybody's guess.
+            self = .startOver
         case 200..<300:
-            let hasIdentityCoding = response.value(of: "Content-Encoding") == nil
             let expected = BodyLength.expected(from: response, method: "GET")
-            let isWhole = response.status == 200 && hasIdentityCoding
-            self = .restart(isWhole ? ResumeValidator(from: response, total: expected, url: url) : nil)
+            // It has no meaning but in a 206, but servers that forget the status do send parts.
+            if let range, response.status != 206, !Self.isWhole(range, expected) {
+                self = .startOver
+                return
+            }
+            let isResumable = response.status == 200 && response.value(of: "Content-Encoding") == nil
+            self = .restart(isResumable ? ResumeValidator(from: response, total: expected, url: url) : nil)
         default:
             self = .reject(response)
         }
+    }
+
+    private static func isWhole(_ range: ContentRange, _ length: Int64?) -> Bool {
+        guard let bytes = range.bytes, let total = range.total else { return false }
+        return Int64(bytes.count) == total && (length ?? total) == total
     }
 
     private static func continues(
         _ response: ResponseHead,
         _ range: ContentRange?,
         length: Int64,
-        total: Int64?
+        validator: ResumeValidator?
     ) -> Bool {
-        guard let range, let bytes = range.bytes, bytes.lowerBound == length,
-            response.value(of: "Content-Encoding") == nil
+        guard let bytes = range?.bytes, bytes.lowerBound == length, response.value(of: "Content-Encoding") == nil,
+            validator?.isSame(as: response) == true
         else { return false }
-        // The rest must reach the end of the file, and the length of the file must be unchanged.
-        let isLast = range.total.map { bytes.upperBound == $0 - 1 } ?? true
-        let isSameTotal = range.total == nil || total == nil || range.total == total
-        return isLast && isSameTotal
+        // The rest must reach the end of the file, and the length of the file must be known and unchanged.
+        let totals = [range?.total, validator?.total].compactMap { $0 }
+        return !totals.isEmpty && totals.allSatisfy { $0 == bytes.upperBound + 1 }
     }
 
     private static func afterRefusal(
         _ response: ResponseHead,
         _ range: ContentRange?,
         length: Int64,
-        total: Int64?
+        validator: ResumeValidator?
     ) -> DownloadPlan {
-        guard let range, range.bytes == nil, range.total == length, total == nil || total == length,
-            let url = response.url
+        guard let range, range.bytes == nil, range.total == length, let validator, let url = response.url,
+            // A refusal needs no validator, if the part is known to be the whole of one response.
+            validator.total == length && !validator.differs(from: response)
+                || validator.total == nil && validator.isSame(as: response)
         else { return .startOver }
         let field = ResponseHead.Field(name: "Content-Length", value: String(length))
         return .alreadyComplete(ResponseHead(url: url, version: "HTTP/1.1", status: 200, fields: [field]))

@@ -16,9 +16,6 @@ final class DownloadSink: TransferSink, @unchecked Sendable {
         case mustStartOver
     }
 
-    /// Ends a transfer whose body can't be used.
-    private struct CannotContinue: Error {}
-
     private enum Body {
         /// The file, which ends at `total` if that is known.
         case file(total: Int64?)
@@ -76,7 +73,14 @@ final class DownloadSink: TransferSink, @unchecked Sendable {
             body = .alreadyComplete(response)
             onProgress(.received(file.length, of: file.length, resumed: file.length))
         case .startOver:
-            throw CannotContinue()
+            let range = head.value(of: "Content-Range").map { " with Content-Range: \(DisplayText.quoted($0))" } ?? ""
+            throw URLError(
+                .badServerResponse,
+                failing: url,
+                description: "The response has status \(head.status)\(range), so its body is not the whole file; "
+                    + "correct the server",
+                underlying: ResponseFraming.UnusableRange()
+            )
         case .reject(let response):
             body = .refused(RefusedBody(of: response))
         }
@@ -111,7 +115,6 @@ final class DownloadSink: TransferSink, @unchecked Sendable {
         let response: ResponseHead
         switch result {
         case .success(let received): response = received
-        case .failure(is CannotContinue): return .mustStartOver
         case .failure(let error as URLError)
         where isRangeRequested && error.userInfo[NSUnderlyingErrorKey] is ResponseFraming.UnusableRange:
             return .mustStartOver

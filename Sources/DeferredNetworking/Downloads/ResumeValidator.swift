@@ -31,10 +31,14 @@ struct ResumeValidator: Equatable {
         self.url = url
     }
 
-    /// Returns true if the validators of a partial response, where present, match this one.
-    func isSame(as response: ResponseHead) -> Bool {
-        let own = response.value(of: Self.isStrongTag(field) ? "ETag" : "Last-Modified")
-        return own == nil || own == field
+    /// Returns true if a response has the same validator: RFC 9110, section 15.3.7.3.
+    func isSame(as response: ResponseHead) -> Bool { own(response) == field }
+
+    /// Returns true if a response has another validator.
+    func differs(from response: ResponseHead) -> Bool { own(response).map { $0 != field } ?? false }
+
+    private func own(_ response: ResponseHead) -> String? {
+        response.value(of: Self.isStrongTag(field) ? "ETag" : "Last-Modified")
     }
 
     /// Reads the result of ``contents``. Truncated or altered contents give nil.

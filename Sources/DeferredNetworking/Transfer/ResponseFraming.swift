@@ -22,11 +22,15 @@ enum ResponseFraming {
         }
         guard head.status == 206 else { return }
         guard let asked = request.value(of: "Range") else {
-            throw flaw("The response has status 206 (Partial Content), but no range was requested")
+            let range = head.value(of: "Content-Range").map { " with Content-Range: \(DisplayText.quoted($0))" } ?? ""
+            throw flaw(
+                "The response has status 206 (Partial Content)\(range), but no range was requested; "
+                    + "set the header Range to get a part, or correct the server"
+            )
         }
         if head.value(of: "Content-Type")?.lowercased().hasPrefix("multipart/byteranges") == true {
             guard asked.contains(",") else {
-                throw flaw("The response has several parts, but a single range was requested")
+                throw flaw("The response has several parts, but a single range was requested", UnusableRange())
             }
             return
         }

@@ -84,15 +84,15 @@ struct ResumeHeadersTests {
     }
 
     @Test(arguments: [
-        (206, ["Content-Range": "bytes 5-9/10"], "append"),
-        (206, ["Content-Range": "bytes 5-9/10", "Content-Length": "5"], "append"),
+        (206, ["Content-Range": "bytes 5-9/10"], "startOver"),
+        (206, ["Content-Range": "bytes 5-9/10", "Content-Length": "5", "ETag": "\"a\""], "append"),
         (206, ["Content-Range": "bytes 5-9/10", "ETag": "\"a\""], "append"),
         (206, ["Content-Range": "bytes 5-9/10", "ETag": "\"b\""], "startOver"),
         (206, ["Content-Range": "bytes 5-9/10", "ETag": "W/\"a\""], "startOver"),
-        (206, ["Content-Range": "bytes 4-9/10"], "startOver"),
-        (206, ["Content-Range": "bytes 5-8/10"], "startOver"),
-        (206, ["Content-Range": "bytes 5-10/11"], "startOver"),
-        (206, ["Content-Range": "bytes 5-9/10", "Content-Encoding": "gzip"], "startOver"),
+        (206, ["Content-Range": "bytes 4-9/10", "ETag": "\"a\""], "startOver"),
+        (206, ["Content-Range": "bytes 5-8/10", "ETag": "\"a\""], "startOver"),
+        (206, ["Content-Range": "bytes 5-10/11", "ETag": "\"a\""], "startOver"),
+        (206, ["Content-Range": "bytes 5-9/10", "Content-Encoding": "gzip", "ETag": "\"a\""], "startOver"),
         (206, [:], "startOver"),
         (200, ["ETag": "\"b\""], "restart"), (200, [:], "restart"),
         (416, ["Content-Range": "bytes */5"], "startOver"), (416, [:], "startOver"),
@@ -114,8 +114,8 @@ struct ResumeHeadersTests {
     }
 
     @Test func `a refused range is a complete file when nothing is missing`() throws {
-        let refusal = response(416, ["Content-Range": "bytes */5"])
-        for total in [nil, 5] as [Int64?] {
+        for (total, tag) in [(nil, "\"a\""), (5, "\"a\""), (5, nil)] as [(Int64?, String?)] {
+            let refusal = response(416, ["Content-Range": "bytes */5"].merging(tag.map { ["ETag": $0] } ?? [:]) { $1 })
             let plan = DownloadPlan(
                 refusal,
                 of: url,

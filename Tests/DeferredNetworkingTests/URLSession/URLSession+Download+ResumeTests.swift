@@ -73,12 +73,12 @@ extension URLSessionTests {
 
         @Test func `progress counts the part that was there`() async throws {
             let server = try server(then: { request in
-                guard let range = request.headers["Range"], let start = Int(range.dropFirst(6).dropLast()) else {
-                    return nil
-                }
+                guard let range = request.headers["Range"], let start = Int(range.dropFirst(6).dropLast()),
+                    let tag = request.headers["If-Range"]
+                else { return nil }
                 return .response(
                     status: 206,
-                    headers: ["Content-Range": "bytes \(start)-\(Self.count - 1)/\(Self.count)"],
+                    headers: ["Content-Range": "bytes \(start)-\(Self.count - 1)/\(Self.count)", "ETag": "\(tag)"],
                     body: .bytes(LoopbackServer.Payload.patternBytes(start..<start + 30_000)),
                     contentLength: Self.count - start
                 ) + [.stall]

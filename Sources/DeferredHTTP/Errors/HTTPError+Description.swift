@@ -26,7 +26,7 @@ extension HTTPError: CustomStringConvertible, CustomDebugStringConvertible, Cust
     /// Describes an error, without what looks like a secret; a `URLError` without its URL.
     private static func text(of error: any Error, in response: HTTPResponse?) -> String {
         switch error {
-        case let error as URLError: "URLError \(error.errorCode)"
+        case let error as URLError: "URLError \(error.errorCode)" + reason(error)
         case let error as URLClientError: error.description
         case let error as HTTPError: error.description
         case let error as any DisplayableError: error.description
@@ -38,8 +38,15 @@ extension HTTPError: CustomStringConvertible, CustomDebugStringConvertible, Cust
         }
     }
 
-    private static func foreign(_ text: String, _ error: any Error) -> String {
-        "\(type(of: error)): " + DisplayText.line(DisplayText.shortened(Redaction.text(text)))
+    private static func foreign(_ text: String, _ error: any Error) -> String { "\(type(of: error))" + appended(text) }
+
+    /// Returns the reason in an error's user info. Foundation's own texts say no more than the code does.
+    private static func reason(_ error: URLError) -> String {
+        (error.userInfo[NSLocalizedDescriptionKey] as? String).map(appended) ?? ""
+    }
+
+    private static func appended(_ text: String) -> String {
+        ": " + DisplayText.line(DisplayText.shortened(Redaction.text(text)))
     }
 }
 

@@ -1,3 +1,4 @@
+internal import DeferredNetworking
 public import Foundation
 
 extension HTTPRequest {

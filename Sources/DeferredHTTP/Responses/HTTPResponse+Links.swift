@@ -1,3 +1,4 @@
+internal import DeferredNetworking
 public import Foundation
 
 extension HTTPResponse {
@@ -32,7 +33,7 @@ extension HTTPResponse {
             rest = rest[rest.index(after: end)...]
             let parameters = parameters(&rest)
             guard parameters["anchor"] == nil, let relations = parameters["rel"],
-                let url = URL(string: target, relativeTo: base)?.absoluteURL
+                let url = URLReference.resolved(target, against: base)
             else { continue }
             links.append(
                 Link(

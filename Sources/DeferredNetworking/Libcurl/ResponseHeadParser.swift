@@ -134,7 +134,7 @@ struct ResponseHeadParser {
         let name = Bytes(rebasing: line[..<colon])
         guard !name.isEmpty, name.allSatisfy(isVisible) else { throw flaw("has a field with an invalid name", line) }
         let value = trimmed(Bytes(rebasing: line[(colon + 1)...]))
-        fields.append(ResponseHead.Field(name: text(name), value: text(value)))
+        fields.append(ResponseHead.Field(name: text(name), value: text(value, of: name)))
     }
 
     /// Returns whether a line contains NUL or CR.
@@ -151,12 +151,16 @@ struct ResponseHeadParser {
         return Bytes(rebasing: bytes[start..<end])
     }
 
-    /// Decodes UTF-8 if it is valid, and otherwise ISO 8859-1, in which every byte is valid.
-    private static func text(_ bytes: Bytes) -> String {
+    /// Decodes UTF-8 if it is valid, and otherwise ISO 8859-1, in which every byte is valid. A URL's bytes get their
+    /// escapes instead, since the text couldn't tell them from those of UTF-8.
+    private static func text(_ bytes: Bytes, of field: Bytes? = nil) -> String {
         // Nearly all texts are ASCII, and validation takes several times as long.
         if bytes.reduce(0, |) < 0x80 { return String(decoding: bytes, as: UTF8.self) }
-        return String(validating: bytes, as: UTF8.self)
-            ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+        if let text = String(validating: bytes, as: UTF8.self) { return text }
+        guard let field, ["location", "content-location"].contains(text(field).lowercased()) else {
+            return String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+        }
+        return String(decoding: bytes.flatMap { $0 < 0x80 ? [$0] : PercentEncoding.escape($0) }, as: UTF8.self)
     }
 
     private static func flaw(_ what: String, _ line: Bytes) -> Flaw {

@@ -48,10 +48,10 @@ package enum RedirectRules {
         return .follow(next, body)
     }
 
-    /// Returns the `Location`, resolved by RFC 3986 and with the inherited fragment, or nil if it can't be followed.
+    /// Returns the `Location`, resolved with the inherited fragment, or nil if it can't be followed.
     package static func target(_ status: Int, _ location: String?, from url: URL) -> URL? {
         guard [301, 302, 303, 307, 308].contains(status), let location,
-            let target = URL(string: location, relativeTo: url)?.absoluteURL,
+            let target = URLReference.resolved(location, against: url),
             ["http", "https"].contains(target.scheme?.lowercased()),
             target.host(percentEncoded: true)?.isEmpty == false
         else { return nil }

@@ -43,6 +43,16 @@ struct HTTPErrorDescriptionTests {
         #expect(error.localizedDescription == "\(error)")
     }
 
+    @Test func `an error of the network says why, without secrets`() throws {
+        let reason = "Status 206\nfrom http://me:hunter2@host/"
+        let underlying = URLError(.badServerResponse, userInfo: [NSLocalizedDescriptionKey: reason])
+        let error = HTTPError(.invalidResponse, request: .example, underlying: underlying)
+        #expect(
+            "\(error)"
+                == "GET https://example.com/: invalid response (URLError -1011: Status 206\\nfrom http://…@host/)"
+        )
+    }
+
     @Test func `a long URL is shortened`() throws {
         let url = try #require(URL(string: "https://host/" + String(repeating: "p", count: 1_000_000) + "?key=tok123"))
         let refusal = URLClientError(.shutDown, url: url)

@@ -25,6 +25,21 @@ struct FollowRedirectsTests {
         )
     }
 
+    @Test(arguments: OddLocation.all)
+    func `a Location is resolved, and only what is illegal is encoded`(location: OddLocation) async throws {
+        for (loader, isLibcurl) in zip(URLSessionLoader.each, [false, true]) where location.isUTF8 || isLibcurl {
+            let server = try LoopbackServer { request in
+                request.number == 1
+                    ? .raw(.bytes(location.response(host: request.headers["Host"] ?? ""))) : .status(200)
+            }
+            defer { server.stop() }
+            let response = try await (FollowRedirects() --> loader).load(HTTPRequest(url: server.url("/t/base?q=1")))
+                .get()
+            #expect(response.status == (location.target == nil ? 302 : 200))
+            #expect(server.requests.dropFirst().map(\.target) == (location.target.map { [$0] } ?? []))
+        }
+    }
+
     @Test(arguments: [
         (301, "POST", "GET"), (302, "POST", "GET"), (303, "POST", "GET"), (303, "PUT", "GET"), (303, "HEAD", "HEAD"),
         (301, "PUT", "PUT"), (307, "POST", "POST"), (308, "POST", "POST"), (302, "GET", "GET"),

@@ -9,6 +9,23 @@ import Testing
 
 @Suite(.serialized, .ownThreadInSeries, .timeLimit(.minutes(5)))
 struct URLSessionLoaderTests {
+    @Test func `a part that nobody asked for is an invalid response, with the reason`() async throws {
+        let server = try LoopbackServer { _ in
+            .response(status: 206, headers: ["Content-Range": "bytes 0-4/5"], body: "hello")
+        }
+        defer { server.stop() }
+        for loader in URLSessionLoader.each {
+            let error = await #expect(throws: HTTPError.self) {
+                try await loader.load(HTTPRequest(url: server.url("/"))).get()
+            }
+            let text = error.map { "\($0)" } ?? ""
+            #expect(error?.code == .invalidResponse && server.requestCount > 0)
+            for part in ["status 206", "bytes 0-4/5", "no range was requested", "set the header Range"] {
+                #expect(text.contains(part), "\(text)")
+            }
+        }
+    }
+
     @Test func `a request goes out as it is, and the response comes back`() async throws {
         let server = try LoopbackServer { request in
             .response(

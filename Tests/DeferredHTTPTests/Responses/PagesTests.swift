@@ -23,6 +23,13 @@ struct PagesTests {
         for field in ["", "<", "<>", "x", "<a", #"<a>; rel="next"#, "<a>;;;rel=next;", ",,<a>;rel"] { _ = links(field) }
     }
 
+    @Test func `a link is resolved, and only its illegal characters are encoded`() {
+        let found = links("<?q=50%&r=a%20b>;rel=next, <../c d|%7C#e%20f>;rel=prev")
+        #expect(
+            found.map(\.url.absoluteString) == ["https://host/a/b?q=50%25&r=a%20b", "https://host/c%20d%7C%7C#e%20f"]
+        )
+    }
+
     @Test func `pages are followed with the headers and the credentials of the first`() async throws {
         let stub = StubLoader { request in
             guard request.headers["Authorization"] == "Bearer t", request.headers["X-Tenant"] == "e",

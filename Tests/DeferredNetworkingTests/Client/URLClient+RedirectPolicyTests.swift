@@ -29,6 +29,25 @@ extension URLClientTests {
             }
         }
 
+        @Test(arguments: OddLocation.all)
+        func `a Location is resolved, and only what is illegal is encoded`(location: OddLocation) async throws {
+            // The platform refuses a head that isn't UTF-8.
+            for engine in URLClient.Configuration.Engine.each where location.isUTF8 || engine != .urlSession {
+                let server = try LoopbackServer { request in
+                    request.number == 1
+                        ? .raw(.bytes(location.response(host: request.headers["Host"] ?? ""))) : .status(200)
+                }
+                defer { server.stop() }
+                let client = URLClient.fresh {
+                    $0.engine = engine
+                    $0.validation = .any
+                }
+                let ending = await client.begin(server.url("/t/base?q=1")).ending()
+                #expect(ending == .status(location.target == nil ? 302 : 200), "\(engine)")
+                #expect(server.requests.dropFirst(1).map(\.target) == (location.target.map { [$0] } ?? []))
+            }
+        }
+
         @Test func `a redirect is followed with method and body`() async throws {
             let server = try server()
             defer { server.stop() }
@@ -99,5 +118,16 @@ extension URLClientTests {
             }
             #expect(try await client.begin(.post(server.url("/old"), Data("body".utf8))).text() == "POST other")
         }
+    }
+}
+
+extension URLClient.Configuration.Engine {
+    /// The engines of this platform.
+    static var each: [Self] {
+        #if os(Linux)
+        [.urlSession, .libcurl]
+        #else
+        [.urlSession]
+        #endif
     }
 }

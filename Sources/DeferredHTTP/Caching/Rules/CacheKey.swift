@@ -63,10 +63,8 @@ struct CacheKey: Hashable, Sendable {
 
     /// Returns the key of a URL in a field of a response, such as `Location`.
     func resolving(_ reference: String?, against url: URL?, partition: String?) -> CacheKey? {
-        guard let reference, let url,
-            let resolved = URL(string: String(FieldList.trimmed(Substring(reference))), relativeTo: url)
-        else { return nil }
-        return CacheKey(URLParts(resolved.absoluteURL), partition: partition)
+        guard let reference, let url, let resolved = URLReference.resolved(reference, against: url) else { return nil }
+        return CacheKey(URLParts(resolved), partition: partition)
     }
 
     /// The parts of the key: keys are equal if these are.

@@ -35,6 +35,12 @@ struct CacheKeyTests {
         #expect(key("ftp://host/a") == nil && key("httpx://host/a") == nil)
     }
 
+    @Test func `a field's URL has the key of the request that it is sent as`() throws {
+        let base = try #require(URL(string: "http://host/a/b"))
+        let resolved = key("http://host/")?.resolving(" /a b%20c?d|%7C ", against: base, partition: nil)
+        #expect(resolved != nil && resolved == key("http://host/a%20b%20c?d%7C%7C"))
+    }
+
     @Test func `no key without a host`() {
         #expect(CacheKey(HTTPRequest(path: "/a")) == nil)
     }

@@ -1,0 +1,30 @@
+package import Foundation
+
+/// References to resources, as in the fields `Location` and `Link`: RFC 3986, section 4.1.
+package enum URLReference {
+    /// Returns the absolute URL of a reference in a response from `base`, with only illegal characters percent-encoded:
+    /// RFC 3986, section 5. Returns nil if it can't be one.
+    package static func resolved(_ reference: String, against base: URL?) -> URL? {
+        URL(string: encoded(reference.trimmingCharacters(in: .whitespaces)), relativeTo: base)?.absoluteURL
+    }
+
+    private static let delimiters = ByteSet("/?#")
+
+    /// Encodes what Foundation would: it encodes all of a path or query that has an illegal character, escapes, too.
+    private static func encoded(_ reference: String) -> String {
+        var rest = reference.utf8[...]
+        var start = ""
+        let first = rest.firstIndex(where: delimiters.contains) ?? rest.endIndex
+        if rest[first...].starts(with: "//".utf8), first == rest.startIndex || rest[..<first].last == UInt8(ascii: ":")
+        {
+            // Foundation encodes the host, which may be an international name.
+            let end = rest[first...].dropFirst(2).firstIndex(where: delimiters.contains) ?? rest.endIndex
+            start = String(Substring(rest[..<end]))
+            rest = rest[end...]
+        }
+        let parts = rest.split(separator: UInt8(ascii: "#"), maxSplits: 1, omittingEmptySubsequences: false).map {
+            PercentEncoding.encode(String(Substring($0)), allowing: PercentEncoding.query, keepsEscapes: true)
+        }
+        return start + parts.joined(separator: "#")
+    }
+}

@@ -11,7 +11,9 @@
 #include <netinet/tcp.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 /// The oldest version that has all functions and options called here: 7.68.0.
 #define OLDEST_VERSION 0x074400
@@ -217,9 +219,21 @@ int libcurl_easy_set_before_sending(
     return curl.easy_setopt(handle, CURLOPT_PREREQFUNCTION, function);
 }
 
+/// Descriptors that connections leave to others.
+#define SPARE_DESCRIPTORS 16
+
 static int open_private_socket(void *context, int purpose, struct address *address) {
     int result = socket(address->family, address->kind | SOCK_CLOEXEC, address->protocol);
     if (result < 0) *(int *)context = errno;
+    // Leaves some descriptors to the rest of the process: a look-up needs three, and libdispatch ends the process if it can't
+    // open a file below /proc. The system gives out the lowest number.
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur > 2 * SPARE_DESCRIPTORS &&
+        result >= (int)limit.rlim_cur - SPARE_DESCRIPTORS) {
+        close(result);
+        *(int *)context = EMFILE;
+        return -1;
+    }
     return result;
 }
 

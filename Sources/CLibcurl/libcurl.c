@@ -7,16 +7,24 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /// The oldest version that has all functions and options called here: 7.68.0.
 #define OLDEST_VERSION 0x074400
+
+/// The oldest version whose multi handles have no descriptors that child processes inherit: 8.8.0.
+#define FIRST_PRIVATE_VERSION 0x080800
 
 enum { CURLVERSION_FIRST = 0, CURL_GLOBAL_ALL = 3, CURLMSG_DONE = 1, CURLSSLBACKEND_OPENSSL = 1 };
 
@@ -76,6 +84,7 @@ static struct {
     int (*multi_remove_handle)(libcurl_multi, libcurl_easy);
     int (*multi_socket_action)(libcurl_multi, int, int, int *);
     struct message *(*multi_info_read)(libcurl_multi, int *);
+    int (*multi_wakeup)(libcurl_multi);
 
     /// OpenSSL's, if libcurl uses that.
     int (*ssl_pending)(const void *session);
@@ -93,7 +102,7 @@ static char description[256];
     X(easy_strerror) X(easy_init) X(easy_cleanup) X(easy_setopt) X(easy_getinfo) X(easy_pause) \
     X(slist_append) X(slist_free_all) \
     X(multi_init) X(multi_cleanup) X(multi_setopt) X(multi_add_handle) X(multi_remove_handle) \
-    X(multi_socket_action) X(multi_info_read)
+    X(multi_socket_action) X(multi_info_read) X(multi_wakeup)
 
 // The functions of a libcurl that is linked into the program, statically or not; null if there is none.
 #define DECLARE(name) __attribute__((weak)) void curl_##name(void);
@@ -275,7 +284,62 @@ struct libcurl_slist *libcurl_slist_append(struct libcurl_slist *list, const cha
 
 void libcurl_slist_free(struct libcurl_slist *list) { curl.slist_free_all(list); }
 
-libcurl_multi libcurl_multi_create(void) { return curl.multi_init(); }
+/// The bytes that a descriptor has to read, and the memory that what it has sent takes until it is read; -1 for neither.
+struct queues {
+    int to_read;
+    int sent;
+};
+
+static struct queues queues(int descriptor) {
+    struct queues result = {-1, -1};
+    ioctl(descriptor, FIONREAD, &result.to_read);
+    ioctl(descriptor, SIOCOUTQ, &result.sent);
+    return result;
+}
+
+/// Returns whether a descriptor is one end of a multi handle's pair: what another thread wakes it up with goes in there.
+static bool is_woken(libcurl_multi multi, int descriptor) {
+    // A pair of somebody else's may be in use meanwhile, but not in step.
+    for (int round = 0; round < 3; round++) {
+        struct queues before = queues(descriptor);
+        curl.multi_wakeup(multi);
+        struct queues after = queues(descriptor);
+        if (after.to_read != before.to_read + 1 && after.sent <= before.sent) return false;
+    }
+    return true;
+}
+
+/// Returns whether a descriptor may be one end of a pair that children inherit: a pipe, from 8.5 on, or a Unix socket that
+/// this process is connected to itself by.
+static bool is_inheritable_pair(int descriptor) {
+    int flags = fcntl(descriptor, F_GETFD);
+    struct stat status;
+    if (flags < 0 || flags & FD_CLOEXEC || fstat(descriptor, &status) != 0) return false;
+    if (S_ISFIFO(status.st_mode)) return true;
+    int domain;
+    struct ucred peer;
+    socklen_t domain_size = sizeof domain, peer_size = sizeof peer;
+    return getsockopt(descriptor, SOL_SOCKET, SO_DOMAIN, &domain, &domain_size) == 0 && domain == AF_UNIX &&
+        getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &peer_size) == 0 && peer.pid == getpid();
+}
+
+/// Keeps child processes from inheriting the pair by which other threads could wake a multi handle up. There is
+/// no way to ask libcurl for them, or to do without.
+static void keep_wakeup_private(libcurl_multi multi) {
+    int count = 0;
+    long limit = sysconf(_SC_OPEN_MAX);
+    for (int descriptor = 0; descriptor < limit && count < 2; descriptor++) {
+        if (!is_inheritable_pair(descriptor) || !is_woken(multi, descriptor)) continue;
+        fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+        count++;
+    }
+}
+
+libcurl_multi libcurl_multi_create(void) {
+    libcurl_multi multi = curl.multi_init();
+    if (multi && version < FIRST_PRIVATE_VERSION) keep_wakeup_private(multi);
+    return multi;
+}
 
 void libcurl_multi_destroy(libcurl_multi multi) { curl.multi_cleanup(multi); }
 

@@ -27,6 +27,7 @@
 #define FIRST_PRIVATE_VERSION 0x080800
 
 enum { CURLVERSION_FIRST = 0, CURL_GLOBAL_ALL = 3, CURLMSG_DONE = 1, CURLSSLBACKEND_OPENSSL = 1 };
+enum { CURLSHOPT_SHARE = 1, CURL_LOCK_DATA_SSL_SESSION = 4 };
 
 /// The beginning of `curl_version_info_data`.
 struct version_info {
@@ -75,6 +76,9 @@ static struct {
     int (*easy_setopt)(libcurl_easy, int, ...);
     int (*easy_getinfo)(libcurl_easy, int, ...);
     int (*easy_pause)(libcurl_easy, int);
+    libcurl_share (*share_init)(void);
+    int (*share_cleanup)(libcurl_share);
+    int (*share_setopt)(libcurl_share, int, ...);
     struct libcurl_slist *(*slist_append)(struct libcurl_slist *, const char *);
     void (*slist_free_all)(struct libcurl_slist *);
     libcurl_multi (*multi_init)(void);
@@ -100,7 +104,7 @@ static char description[256];
 #define FUNCTIONS(X) \
     X(global_init) X(version_info) \
     X(easy_strerror) X(easy_init) X(easy_cleanup) X(easy_setopt) X(easy_getinfo) X(easy_pause) \
-    X(slist_append) X(slist_free_all) \
+    X(share_init) X(share_cleanup) X(share_setopt) X(slist_append) X(slist_free_all) \
     X(multi_init) X(multi_cleanup) X(multi_setopt) X(multi_add_handle) X(multi_remove_handle) \
     X(multi_socket_action) X(multi_info_read) X(multi_wakeup)
 
@@ -283,6 +287,14 @@ struct libcurl_slist *libcurl_slist_append(struct libcurl_slist *list, const cha
 }
 
 void libcurl_slist_free(struct libcurl_slist *list) { curl.slist_free_all(list); }
+
+libcurl_share libcurl_share_create(void) {
+    libcurl_share share = curl.share_init();
+    if (share) curl.share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
+    return share;
+}
+
+void libcurl_share_destroy(libcurl_share share) { curl.share_cleanup(share); }
 
 /// The bytes that a descriptor has to read, and the memory that what it has sent takes until it is read; -1 for neither.
 struct queues {

@@ -15,9 +15,10 @@
 
 // MARK: libcurl
 
-/// An easy handle, and a multi handle.
+/// An easy handle, a multi handle, and what easy handles share.
 typedef struct libcurl_easy *libcurl_easy;
 typedef struct libcurl_multi *libcurl_multi;
+typedef struct libcurl_share *libcurl_share;
 
 /// A set of descriptors to wait for.
 typedef struct poll_set *poll_set;
@@ -80,6 +81,10 @@ int libcurl_option(const char *name);
 
 struct libcurl_slist *libcurl_slist_append(struct libcurl_slist *list, const char *line);
 void libcurl_slist_free(struct libcurl_slist *list);
+
+/// Creates a cache of TLS sessions, for handles of one thread. They must be gone before it is destroyed.
+libcurl_share libcurl_share_create(void);
+void libcurl_share_destroy(libcurl_share share);
 
 libcurl_multi libcurl_multi_create(void);
 void libcurl_multi_destroy(libcurl_multi multi);
@@ -144,6 +149,7 @@ enum {
     CURLOPT_NOSIGNAL = 99,
     CURLOPT_CONNECTTIMEOUT_MS = 156,
     CURLOPT_PROTOCOLS = 181,
+    CURLOPT_PROXY_SSLVERSION = 250,
     CURLOPT_SUPPRESS_CONNECT_HEADERS = 265,
     CURLOPT_UPLOAD_BUFFERSIZE = 280,
     CURLOPT_QUICK_EXIT = 322,
@@ -161,13 +167,21 @@ enum {
     CURLOPT_CAINFO = 10065,
     CURLOPT_SSLKEY = 10087,
     CURLOPT_CAPATH = 10097,
+    CURLOPT_SHARE = 10100,
     CURLOPT_PRIVATE = 10103,
     CURLOPT_OPENSOCKETDATA = 10164,
+    CURLOPT_NOPROXY = 10177,
     CURLOPT_CLOSESOCKETDATA = 10209,
     CURLOPT_SEEKDATA = 10168,
     CURLOPT_PINNEDPUBLICKEY = 10230,
     CURLOPT_UNIX_SOCKET_PATH = 10231,
     CURLOPT_PROXYHEADER = 10228,
+    CURLOPT_PROXY_CAINFO = 10246,
+    CURLOPT_PROXY_CAPATH = 10247,
+    CURLOPT_PROXY_SSLCERT = 10254,
+    CURLOPT_PROXY_SSLKEY = 10256,
+    CURLOPT_PROXY_KEYPASSWD = 10258,
+    CURLOPT_PROXY_PINNEDPUBLICKEY = 10263,
     CURLOPT_PREREQDATA = 10313,
     CURLOPT_PROTOCOLS_STR = 10318,
     CURLOPT_WRITEFUNCTION = 20011,
@@ -179,6 +193,7 @@ enum {
     CURLOPT_PREREQFUNCTION = 20312,
     CURLOPT_INFILESIZE_LARGE = 30115,
     CURLOPT_CAINFO_BLOB = 40309,
+    CURLOPT_PROXY_CAINFO_BLOB = 40310,
 };
 
 enum {
@@ -189,6 +204,7 @@ enum {
     CURLINFO_NUM_CONNECTS = 0x20001A,
     CURLINFO_PRIMARY_PORT = 0x200028,
     CURLINFO_LOCAL_PORT = 0x20002A,
+    CURLINFO_PROXY_SSL_VERIFYRESULT = 0x20002F,
     CURLINFO_TLS_SSL_PTR = 0x40002D,
     CURLINFO_TOTAL_TIME_T = 0x600032,
     CURLINFO_NAMELOOKUP_TIME_T = 0x600033,

@@ -63,6 +63,10 @@ extension URLClient {
         /// Linux.
         public var tls = TLS()
 
+        /// The trusted certificate authorities, and the client's own certificate, for connections to a proxy whose URL has
+        /// the scheme `https`. What ``tls`` says is for servers alone. Only for libcurl.
+        public var proxyTLS = TLS()
+
         /// The proxy for all requests. `URLSession` supports only ``URLClient/Proxy/environment``.
         public var proxy = Proxy.environment
 

@@ -16,6 +16,9 @@ enum LibcurlFailure {
         /// The status with which a proxy refused to connect.
         var proxyRefusal: Int?
 
+        /// True if the TLS handshake with a proxy has begun and not succeeded.
+        var isInProxyHandshake = false
+
         /// The address of the connection.
         var address = ""
     }
@@ -36,9 +39,17 @@ enum LibcurlFailure {
                 )
             }
         }
-        let description = context.text.isEmpty ? String(cString: libcurl_strerror(code)) : context.text
-        return URLError(urlErrorCode(code, description), failing: url, description: description)
+        let text = context.text.isEmpty ? String(cString: libcurl_strerror(code)) : LibcurlTexts.redacted(context.text)
+        let isOfProxy = tlsFailures.contains(Int(code)) && (context.isInProxyHandshake || url.scheme == "http")
+        let description =
+            isOfProxy ? "No TLS with the proxy \(context.address): \(text); see proxyTLS" : text
+        return URLError(urlErrorCode(code, text), failing: url, description: description)
     }
+
+    private static let tlsFailures: Set<Int> = [
+        CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER, CURLE_PEER_FAILED_VERIFICATION,
+        CURLE_SSL_CACERT_BADFILE, CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CLIENTCERT,
+    ]
 
     /// Returns a description of the cause, if it says more than libcurl's.
     private static func description(of cause: POSIXErrorCode, socket: String?) -> String? {

@@ -21,20 +21,28 @@ final class LibcurlHandle {
 
     let easy: libcurl_easy
 
+    /// Not to end before the handle.
+    private let sessions: LibcurlSessions?
+
     /// libcurl's buffer for the description of a failure. Its address must not change.
     private let errorText: UnsafeMutablePointer<CChar>
 
     /// The error number of a socket that could not be made, or 0. Its address must not change.
     private let socketError: UnsafeMutablePointer<Int32>
+    /// True if all requests go through a proxy with TLS. The environment's may be one as well.
+    private let hasSecureProxy: Bool
     private var headers: LibcurlHeaders?
 
     /// The fields that are for a proxy alone: no server gets them.
     private var proxyHeaders: LibcurlHeaders?
 
     /// - Returns: nil if no memory is available.
-    init?(_ options: LibcurlOptions) {
+    init?(_ options: LibcurlOptions, _ sessions: LibcurlSessions? = nil) {
         guard let easy = libcurl_easy_create() else { return nil }
         self.easy = easy
+        self.sessions = sessions
+        hasSecureProxy = if case .server(let url) = options.proxy { url.scheme?.lowercased() == "https" } else { false }
+        sessions?.serve(easy)
         errorText = .allocate(capacity: Self.errorSize)
         errorText.initialize(repeating: 0, count: Self.errorSize)
         socketError = .allocate(capacity: 1)
@@ -53,11 +61,15 @@ final class LibcurlHandle {
             set(CURLOPT_PROTOCOLS, CURLPROTO_HTTP | CURLPROTO_HTTPS)
         }
         set(CURLOPT_USERAGENT, to: options.userAgent)
-        set(options.tls, systemAuthorities: options.systemAuthorities)
+        // The options were tried on another handle.
+        try? options.setTLS(on: easy)
         switch options.proxy {
         case .environment: break
         case .none: set(CURLOPT_PROXY, to: "")
-        case .server(let url): set(CURLOPT_PROXY, to: url.absoluteString)
+        case .server(let url):
+            set(CURLOPT_PROXY, to: url.absoluteString)
+            // Otherwise, the environment's `no_proxy` would count.
+            set(CURLOPT_NOPROXY, to: "")
         }
         if let path = options.unixSocketPath { set(CURLOPT_UNIX_SOCKET_PATH, to: path) }
         setCallbacks()
@@ -77,6 +89,8 @@ final class LibcurlHandle {
             text: String(cString: errorText),
             cause: POSIXErrorCode(rawValue: Int32(code)),
             proxyRefusal: connectStatus == 0 || (200..<300).contains(connectStatus) ? nil : connectStatus,
+            // libcurl sets it to 1 when a handshake with a proxy begins.
+            isInProxyHandshake: connectStatus == 0 && (hasSecureProxy || long(CURLINFO_PROXY_SSL_VERIFYRESULT) != 0),
             address: address
         )
     }
@@ -151,36 +165,6 @@ final class LibcurlHandle {
     /// Forgets the exchange, which may end before the next one comes.
     func release() {
         set(CURLOPT_PRIVATE, to: UnsafeRawPointer?.none)
-    }
-
-    private func set(_ tls: URLClient.TLS, systemAuthorities: String?) {
-        switch tls.authorities {
-        case .system:
-            if let systemAuthorities { set(CURLOPT_CAINFO, to: systemAuthorities) }
-        case .file(let file):
-            set(CURLOPT_CAINFO, to: file.path)
-            // Otherwise, the system's authorities would be trusted as well.
-            set(CURLOPT_CAPATH, to: UnsafeRawPointer?.none)
-        case .data(let data):
-            set(CURLOPT_CAPATH, to: UnsafeRawPointer?.none)
-            _ = data.withUnsafeBytes {
-                libcurl_easy_set_blob(easy, Int32(CURLOPT_CAINFO_BLOB), $0.baseAddress, $0.count)
-            }
-        }
-        if let certificate = tls.clientCertificate {
-            set(CURLOPT_SSLCERT, to: certificate.certificate.path)
-            set(CURLOPT_SSLKEY, to: certificate.key.path)
-            if let password = certificate.password { set(CURLOPT_KEYPASSWD, to: password) }
-        }
-        if !tls.pinnedPublicKeys.isEmpty {
-            let pins = tls.pinnedPublicKeys.map { "sha256//" + $0.base64EncodedString() }.sorted()
-            set(CURLOPT_PINNEDPUBLICKEY, to: pins.joined(separator: ";"))
-        }
-        switch tls.minimumVersion {
-        case nil: break
-        case .v1_2: set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
-        case .v1_3: set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_3)
-        }
     }
 
     private func setMethod(_ method: String, _ body: (any UploadSource)?) {

@@ -8,26 +8,37 @@ final class LibcurlOptions: Sendable {
     let maximumConnectionsPerHost: Int
     let userAgent: String
 
-    let tls: URLClient.TLS
+    private let tls: URLClient.TLS
+    private let proxyTLS: URLClient.TLS
 
     /// The file of the system's authorities; nil for libcurl's own.
-    let systemAuthorities: String?
+    private let systemAuthorities: String?
     let proxy: URLClient.Proxy
     let unixSocketPath: String?
     let httpVersion: URLClient.HTTPVersion?
 
     /// - Throws: ``URLClientError/engineUnavailable(reason:)`` for a setting that this version of libcurl doesn't
-    ///   support.
+    ///   support, and for a proxy that isn't one.
     init(_ configuration: URLClient.Configuration) throws(URLClientError) {
-        try Self.check(configuration.tls)
+        try Self.check(configuration.proxy)
         maximumConnectionsPerHost = max(1, configuration.maximumConnectionsPerHost)
         tls = configuration.tls
+        proxyTLS = configuration.proxyTLS
         systemAuthorities = Self.environmentAuthorities
         proxy = configuration.proxy
         unixSocketPath = configuration.unixSocketPath
         httpVersion = configuration.httpVersion
         let process = ProcessInfo.processInfo.processName.filter { $0.isASCII && ($0.isLetter || $0.isNumber) }
-        userAgent = "\(process.isEmpty ? "Deferred" : process) curl/\(String(cString: libcurl_version()))"
+        userAgent = "\(process.isEmpty ? "Deferred" : process) curl/\(LibcurlEngine.version)"
+        guard let easy = libcurl_easy_create() else { return }
+        defer { libcurl_easy_destroy(easy) }
+        try setTLS(on: easy)
+    }
+
+    /// Sets the options of a handle for TLS.
+    func setTLS(on easy: libcurl_easy) throws(URLClientError) {
+        try LibcurlTLS.servers.set(tls, systemAuthorities: systemAuthorities, on: easy)
+        try LibcurlTLS.proxies.set(proxyTLS, systemAuthorities: systemAuthorities, on: easy)
     }
 
     /// The file of authorities in the environment, which stands for the system's: OpenSSL's own variable, and that of
@@ -52,12 +63,24 @@ final class LibcurlOptions: Sendable {
         }
     }
 
-    /// Refuses authorities in memory if libcurl is too old: it would ignore them, and trust the system's.
-    private static func check(_ tls: URLClient.TLS) throws(URLClientError) {
-        guard case .data = tls.authorities, LibcurlEngine.versionNumber < 0x07_4D_00 else { return }
+    private static let proxySchemes = ["http", "https", "socks", "socks4", "socks4a", "socks5", "socks5h"]
+
+    /// Refuses what libcurl would refuse with each request, or take for another proxy.
+    private static func check(_ proxy: URLClient.Proxy) throws(URLClientError) {
+        guard case .server(let url) = proxy else { return }
+        let flaw: String
+        if !proxySchemes.contains(url.scheme?.lowercased() ?? "") {
+            flaw = "has none of the schemes \(proxySchemes.joined(separator: ", "))"
+        } else if url.host(percentEncoded: true)?.isEmpty ?? true {
+            flaw = "names no host"
+        } else if let port = url.port, !(1...65_535).contains(port) {
+            flaw = "has a port that isn't one from 1 to 65535"
+        } else {
+            return
+        }
         throw .engineUnavailable(
-            reason:
-                "authorities in memory need libcurl 7.77, but this is \(String(cString: libcurl_version())); use a file"
+            reason: "the proxy \(DisplayText.quoted(Redaction.proxy(url))) \(flaw); use a URL such as "
+                + "http://user:password@host:3128, in whose user and password delimiters are percent-encoded"
         )
     }
 }

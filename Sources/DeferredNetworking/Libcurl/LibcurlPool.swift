@@ -22,6 +22,7 @@ final class LibcurlPool: @unchecked Sendable {
     @exclusivity(unchecked) private var exchanges: [Int: LibcurlExchange] = [:]
 
     @exclusivity(unchecked) private var handles: [LibcurlHandle] = []
+    private var sessions: LibcurlSessions?
 
     /// The connections that requests may share, and those for one request at a time: libcurl would let a request for
     /// HTTP/1.1 use a connection of HTTP/2 that it knows.
@@ -59,6 +60,7 @@ final class LibcurlPool: @unchecked Sendable {
 
     func open(makeMulti: @escaping () -> LibcurlMulti?) {
         self.makeMulti = makeMulti
+        sessions = LibcurlSessions()
     }
 
     /// Ends all requests, and closes all connections.
@@ -69,6 +71,7 @@ final class LibcurlPool: @unchecked Sendable {
         while let task = starting.popLast() { abandon(task) }
         pending = []
         handles = []
+        sessions = nil
         makeMulti = nil
         let multis = [own.take(), shared.take()].compactMap(\.self)
         for multi in multis { multi.destroy() }
@@ -131,7 +134,8 @@ final class LibcurlPool: @unchecked Sendable {
     /// Begins a task that the queue has let through.
     func begin(_ task: LibcurlTask) {
         guard !task.isCancelled, !isClosed else { return abandon(task) }
-        guard let multi = multi(for: task.kind), let handle = handles.popLast() ?? LibcurlHandle(options) else {
+        guard let multi = multi(for: task.kind), let handle = handles.popLast() ?? LibcurlHandle(options, sessions)
+        else {
             return refuse(task, "Cannot create a libcurl handle")
         }
         let exchange = LibcurlExchange(task, on: handle, in: self)

@@ -50,6 +50,7 @@ enum ClientEngines {
     /// Returns the name of a setting that `URLSession` doesn't support, if the configuration has one.
     private static func settingForLibcurl(in configuration: URLClient.Configuration) -> String? {
         if configuration.tls != URLClient.TLS(), !SessionSecurity.isAvailable { return "tls" }
+        if configuration.proxyTLS != URLClient.TLS() { return "proxyTLS" }
         if configuration.proxy != .environment { return "proxy" }
         if configuration.unixSocketPath != nil { return "unixSocketPath" }
         if configuration.httpVersion != nil { return "httpVersion" }
@@ -85,7 +86,7 @@ enum ClientEngines {
         if let reason = SafeConfiguration.reasonForSession(configuration.session) {
             throw .engineUnavailable(reason: "\(reason), which .libcurl doesn't support; use the engine .urlSession")
         }
-        if configuration.tls.clientCertificate?.isArchive == true {
+        if [configuration.tls, configuration.proxyTLS].contains(where: { $0.clientCertificate?.isArchive == true }) {
             throw .engineUnavailable(
                 reason: "the client certificate is a PKCS#12 archive; .libcurl needs PEM files"
             )

@@ -52,6 +52,17 @@ public enum Redaction {
         }.joined(separator: "&")
     }
 
+    /// Returns the text of a proxy's URL without anything that may be its user and its password: those of a URL that can't
+    /// be read may contain any delimiter.
+    package static func proxy(_ text: String) -> String {
+        guard let at = text.lastIndex(of: "@") else { return text }
+        let scheme = text.prefixMatch(of: /[A-Za-z0-9+.\-]*:\/\//)?.output ?? ""
+        return scheme + mark + text[at...]
+    }
+
+    /// Returns the text of a proxy's URL without credentials.
+    package static func proxy(_ url: URL) -> String { proxy(self.url(url)) }
+
     /// Returns a URL's text without its user, its password, and likely credentials in its query and fragment.
     package static func url(_ url: URL) -> String {
         var text = url.absoluteString

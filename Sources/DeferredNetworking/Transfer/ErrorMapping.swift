@@ -17,7 +17,9 @@ enum ErrorMapping {
     static func mapped(_ error: any Error, in context: Context) -> any Error {
         guard let error = error as? URLError else { return error }
         if error.code == .badURL, !context.hasResponse, let url = context.url { return CheckedRequest.refusal(of: url) }
-        let text = error.localizedDescription
+        let text = LibcurlTexts.redacted(error.localizedDescription)
+        // Otherwise, the causes say what this text leaves out.
+        let isWhole = text == error.localizedDescription
         if text.contains("transfer closed with") || wasClosed(error), let expected = context.expected,
             context.received < expected
         {
@@ -27,8 +29,8 @@ enum ErrorMapping {
             code(for: error.code, text: text, hasResponse: context.hasResponse),
             failing: error.failingURL ?? context.url,
             description: text,
-            underlying: error,
-            keeping: error.userInfo
+            underlying: isWhole ? error : nil,
+            keeping: isWhole ? error.userInfo : error.userInfo.filter { $0.key != NSUnderlyingErrorKey }
         )
     }
 

@@ -6,6 +6,14 @@ import FoundationNetworking
 
 /// Tells failures apart by the texts with which libcurl describes them, where its codes, or Foundation's, do not.
 enum LibcurlTexts {
+    /// Returns the text without a user name and a password. libcurl quotes the URL of a proxy that it can't read.
+    static func redacted(_ text: String) -> String {
+        guard let quote = text.range(of: " '")?.upperBound else { return text }
+        // A long text is cut off, perhaps inside the password.
+        let isWhole = text[quote...].contains("'")
+        return text[..<quote] + Redaction.proxy(isWhole ? String(text[quote...]) : text[quote...] + "@…")
+    }
+
     /// Returns true if the text describes a connection that ended too early: during the handshake, before the response,
     /// inside its head, between chunks, or while sending the request. Foundation has no code for this.
     static func isLost(_ text: String) -> Bool { lostConnections.contains(where: text.contains) }

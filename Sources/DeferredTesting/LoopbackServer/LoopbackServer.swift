@@ -131,6 +131,9 @@ public final class LoopbackServer: Sendable {
     /// closes is counted until the server has noticed.
     public var openConnectionCount: Int { core.journal.openConnectionCount }
 
+    /// The number of connections that have resumed a TLS session of an earlier one.
+    package var resumptionCount: Int { core.resumptionCount }
+
     /// Returns the URL for a path on this server.
     ///
     /// - Parameter path: The path, with a query if needed. Characters that a URL can't hold are percent-encoded.

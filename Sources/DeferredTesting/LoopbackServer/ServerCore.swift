@@ -43,6 +43,8 @@ final class ServerCore: Sendable {
         }
     }
 
+    var resumptionCount: Int { tls?.resumptionCount ?? 0 }
+
     /// Starts the accepting thread, which owns the listening socket from then on.
     func start() throws(SystemError) {
         for _ in 0..<Self.connectionLimit { freeSlots.signal() }

@@ -31,6 +31,7 @@ struct OpenSSL: @unchecked Sendable {
     let certificateStore: @convention(c) (Object?) -> Object?
     let addToStore: @convention(c) (Object?, Object?) -> Int32
     let setVerification: @convention(c) (Object?, Int32, UnsafeRawPointer?) -> Void
+    let setSessionContext: @convention(c) (Object?, UnsafePointer<CChar>?, UInt32) -> Int32
     let newSession: @convention(c) (Object?) -> Object?
     let freeSession: @convention(c) (Object?) -> Void
     let setBuffers: @convention(c) (Object?, Object?, Object?) -> Void
@@ -98,6 +99,7 @@ struct OpenSSL: @unchecked Sendable {
         certificateStore = try library.find("SSL_CTX_get_cert_store")
         addToStore = try library.find("X509_STORE_add_cert")
         setVerification = try library.find("SSL_CTX_set_verify")
+        setSessionContext = try library.find("SSL_CTX_set_session_id_context")
         newSession = try library.find("SSL_new")
         freeSession = try library.find("SSL_free")
         setBuffers = try library.find("SSL_set_bio")

@@ -96,7 +96,145 @@ struct LibcurlProxyTests {
         }
     }
 
+    @Test func `a proxy for everything is one, whatever the environment says`() async {
+        await #expect(processExitsWith: .success) {
+            let proxy = try LoopbackServer { _ in .response(body: "by proxy") }
+            let server = try LoopbackServer { _ in .response(body: "directly") }
+            for name in ["no_proxy", "NO_PROXY"] { setenv(name, "*", 1) }
+            let client = try Self.client("http://127.0.0.1:\(proxy.port)")
+            let texts = try await (client.begin(server.url("/")).text(), client.begin(server.url("/")).text())
+            precondition(texts == ("by proxy", "by proxy") && server.requestCount == 0)
+        }
+    }
+
+    // MARK: Proxies with TLS
+
+    /// A proxy with TLS that answers requests itself, and the authority of its certificate.
+    private static func secureProxy(
+        _ change: (inout LoopbackServer.TLS) -> Void = { _ in }
+    ) throws -> (server: LoopbackServer, authority: Data) {
+        let authority = try LoopbackServer.Authority(name: "The authority of proxies")
+        var tls = try LoopbackServer.TLS(authority.issue())
+        change(&tls)
+        return (try LoopbackServer(tls: tls) { _ in .response(body: "by proxy") }, authority.certificate)
+    }
+
+    @Test func `a proxy with TLS is trusted by settings of its own`() async throws {
+        let clients = try LoopbackServer.Authority(name: "The authority of clients")
+        let (proxy, authority) = try Self.secureProxy { $0.clientAuthority = clients.certificate }
+        defer { proxy.stop() }
+        let folder = try TemporaryDirectory()
+        let identity = try clients.issue(to: ["client"])
+        let certificate = try URLClient.TLS.ClientCertificate(
+            certificate: folder.write(String(decoding: identity.certificate, as: UTF8.self), to: "certificate"),
+            key: folder.write(String(decoding: identity.key, as: UTF8.self), to: "key")
+        )
+        let url = try #require(URL(string: "http://nowhere.invalid/"))
+        let secure = try #require(URL(string: "https://nowhere.invalid/"))
+        let file = try folder.write(String(decoding: authority, as: UTF8.self), to: "authority")
+        for authorities in [URLClient.TLS.Authorities.data(authority), .file(file)] {
+            let client = try Self.client("https://127.0.0.1:\(proxy.port)") {
+                $0.proxyTLS.authorities = authorities
+                $0.proxyTLS.clientCertificate = certificate
+            }
+            #expect(try await client.begin(url).text() == "by proxy")
+            await client.shutdown().value
+        }
+        // What is for servers is not for proxies.
+        let (count, changes): (Int, [(String, (inout URLClient.Configuration) -> Void)]) = (
+            proxy.requestCount,
+            [
+                ("no authority", { $0.proxyTLS.clientCertificate = certificate }),
+                (
+                    "a server's authority",
+                    {
+                        $0.tls.authorities = .data(authority)
+                        $0.proxyTLS.clientCertificate = certificate
+                    }
+                ),
+                (
+                    "a server's identity",
+                    {
+                        $0.proxyTLS.authorities = .data(authority)
+                        $0.tls.clientCertificate = certificate
+                        $0.proxyTLS.minimumVersion = .v1_2
+                    }
+                ),
+                (
+                    "a stranger's pin",
+                    {
+                        $0.proxyTLS.authorities = .data(authority)
+                        $0.proxyTLS.clientCertificate = certificate
+                        $0.proxyTLS.pinnedPublicKeys = [Data(count: 32)]
+                    }
+                ),
+            ]
+        )
+        for (name, change) in changes {
+            let client = try Self.client("https://127.0.0.1:\(proxy.port)", change)
+            for url in [url, secure] {
+                let error = try #require(await client.begin(url).failure() as? URLError)
+                // With TLS 1.3, the refusal of a certificate comes after the handshake.
+                let isNamed = error.localizedDescription.contains("proxy 127.0.0.1:\(proxy.port)")
+                #expect(isNamed || name == "a server's identity", "\(name): \(error.summary)")
+                #expect(error.failingURL == url, "\(name)")
+            }
+            await client.shutdown().value
+        }
+        #expect(proxy.requestCount == count)
+    }
+
+    @Test func `a server that isn't trusted is not taken for the proxy`() async throws {
+        let authority = try LoopbackServer.Authority()
+        let server = try LoopbackServer(tls: .init(authority.issue())) { _ in .response(body: "hello") }
+        defer { server.stop() }
+        let proxy = try TunnelPort()
+        let client = try Self.client("http://127.0.0.1:\(proxy.number)")
+        let error = try #require(await client.begin(server.url("/")).failure() as? URLError)
+        #expect(error.code == .serverCertificateUntrusted && !error.localizedDescription.contains("proxy"))
+    }
+
     // MARK: Failures
+
+    @Test(arguments: [
+        "ftp://me:s3cret@127.0.0.1:3128", "http://me:s3cret@127.0.0.1:99999", "http://me:s3cret@127.0.0.1:0",
+        "me:s3cret@127.0.0.1:3128", "http:me:s3cret@127.0.0.1", "http://me:s3cret@", "//me:s3cret@127.0.0.1",
+        "me://s3cret@127.0.0.1",
+    ])
+    func `a proxy that is none is refused, without its password`(text: String) async throws {
+        let (texts, url) = (Log<String>(), try #require(URL(string: text)))
+        let client = try Self.client(text) { $0.monitor = { texts.add("\($0)") } }
+        let error = await client.begin(try #require(URL(string: "http://127.0.0.1:1/"))).failure()
+        guard let error = error as? URLClientError, case .engineUnavailable(let reason) = error.code else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(reason.contains("proxy") && reason.contains("use a URL such as"))
+        for text in texts.entries + ["\(error)", error.localizedDescription, "\(URLClient.Proxy.server(url))"] {
+            #expect(!text.contains("s3cret"), "\(text)")
+        }
+    }
+
+    @Test func `the password of a proxy in the environment is in no text`() async {
+        await #expect(processExitsWith: .success) {
+            let long = String(repeating: "s3cret", count: 50)
+            for (user, engine) in ["me:a s3cret", "me:a/s3cret", "me:a#s3cret", "me:'s3cret", "me:\(long) "].flatMap({
+                [($0, URLClient.Configuration.Engine.libcurl), ($0, .urlSession)]
+            }) {
+                setenv("http_proxy", "http://\(user)@127.0.0.1:3128", 1)
+                let texts = Log<String>()
+                let client = URLClient.fresh {
+                    $0.engine = engine
+                    $0.monitor = { texts.add("\($0)") }
+                }
+                let url = try #require(URL(string: "http://nowhere.invalid/"))
+                let error = try #require(await client.begin(url).failure())
+                texts.add("\(error) \(error.localizedDescription) \((error as NSError).userInfo)")
+                for text in texts.entries { precondition(!text.contains("s3cret"), "\(engine): \(text)") }
+                await client.shutdown().value
+            }
+        }
+    }
 
     private static func failure(
         of proxy: LoopbackServer.Script,

@@ -192,6 +192,102 @@ struct LibcurlTLSTests {
         #expect(server.requestCount == 1)
     }
 
+    @Test(arguments: EncryptedKey.all)
+    func `a key whose password is missing is refused, and nobody is asked for it`(key: String) async {
+        await #expect(processExitsWith: .success) { [key] in
+            let folder = try TemporaryDirectory()
+            let authority = try LoopbackServer.Authority()
+            var tls = try LoopbackServer.TLS(authority.issue())
+            tls.clientAuthority = Data(EncryptedKey.certificate.utf8)
+            let server = try LoopbackServer(tls: tls) { _ in .response() }
+            let certificate = try folder.write(EncryptedKey.certificate, to: "certificate")
+            let keyFile = try folder.write(key, to: "key")
+            // Without a terminal, OpenSSL asks the standard input.
+            setsid()
+            var pipe: [Int32] = [0, 0]
+            precondition(Foundation.pipe(&pipe) == 0 && dup2(pipe[0], 0) == 0)
+            precondition(Foundation.write(pipe[1], "open\n", 5) == 5 && close(pipe[1]) == 0)
+            for (password, expected) in [
+                (nil, Ending.url(.clientCertificateRejected)), ("wrong", .url(.clientCertificateRejected)),
+                ("", .url(.clientCertificateRejected)), ("open", .status(200)),
+            ] {
+                let client = URLClient.fresh {
+                    $0.engine = .libcurl
+                    $0.tls.authorities = .data(authority.certificate)
+                    $0.tls.clientCertificate = .init(certificate: certificate, key: keyFile, password: password)
+                }
+                let ending = await client.begin(server.url("/")).ending()
+                precondition(ending == expected, "\(password ?? "none"): \(ending)")
+                await client.shutdown().value
+            }
+            precondition(readLine() == "open")
+        }
+    }
+
+    // MARK: Sessions
+
+    /// Sends requests one after the other, each on a connection of its own.
+    private func request(
+        _ count: Int,
+        at server: LoopbackServer,
+        by client: URLClient
+    ) async throws {
+        for _ in 0..<count { _ = try await client.begin(server.url("/")).get() }
+    }
+
+    private func closingServer(_ change: (inout LoopbackServer.TLS) -> Void = { _ in }) throws -> LoopbackServer {
+        var tls = LoopbackServer.TLS(certificate)
+        change(&tls)
+        return try LoopbackServer(tls: tls) { _ in .response(headers: ["Connection": "close"]) }
+    }
+
+    private func client(_ change: (inout URLClient.TLS) -> Void = { _ in }) -> URLClient {
+        var tls = URLClient.TLS()
+        tls.authorities = .data(authority.certificate)
+        change(&tls)
+        return URLClient.fresh { [tls] in
+            $0.engine = .libcurl
+            $0.tls = tls
+        }
+    }
+
+    @Test(arguments: [LoopbackServer.TLS.Version.v1_2, .v1_3])
+    func `a new connection resumes the session of an earlier one, until the client is gone`(
+        version: LoopbackServer.TLS.Version
+    ) async throws {
+        let server = try closingServer { $0.maximumVersion = version }
+        defer { server.stop() }
+        let client = client()
+        try await request(6, at: server, by: client)
+        #expect(server.connectionCount == 6 && server.resumptionCount == 5)
+        await client.shutdown().value
+        let next = self.client()
+        try await request(2, at: server, by: next)
+        #expect(server.connectionCount == 8 && server.resumptionCount == 6)
+        await next.shutdown().value
+    }
+
+    @Test func `a session is resumed by its own client only`() async throws {
+        let clients = try LoopbackServer.Authority(name: "The authority of clients")
+        let server = try closingServer { $0.clientAuthority = clients.certificate }
+        defer { server.stop() }
+        let all = try ["one", "two"].map { name in
+            let identity = try clients.issue(to: [name])
+            let certificate = try URLClient.TLS.ClientCertificate(
+                certificate: write(identity.certificate, name + ".pem"),
+                key: write(identity.key, name + ".key")
+            )
+            return client { $0.clientCertificate = certificate }
+        }
+        for client in all { try await request(2, at: server, by: client) }
+        #expect(server.connectionCount == 4 && server.resumptionCount == 2)
+        // It would be let in with the session of another one.
+        let stranger = client()
+        #expect(await stranger.begin(server.url("/")).ending() != .status(200))
+        #expect(server.resumptionCount == 2)
+        for client in all + [stranger] { await client.shutdown().value }
+    }
+
     // MARK: Connections and bodies
 
     @Test func `a client over a session refuses a certificate that the system doesn't know`() async throws {
@@ -271,4 +367,44 @@ struct LibcurlTLSTests {
 }
 
 private typealias Script = LoopbackServer.Script
+
+/// A client's certificate, and its key in two formats, encrypted with the password "open".
+private enum EncryptedKey {
+    static let all = [
+        """
+        -----BEGIN ENCRYPTED PRIVATE KEY-----
+        MIHrMFYGCSqGSIb3DQEFDTBJMCgGCSqGSIb3DQEFDDAbBAg84hmubNPVXgIBATAM
+        BggqhkiG9w0CCQUAMB0GCWCGSAFlAwQBAgQQ+45YQX7FZ3HR45g9/Dk1SQSBkCvQ
+        G0g9Ym4rOX5ZdO4XLrNU7TBYwvX85ZGvdQXKg6dJ/Vzqfm2HVEFjDmHrQcNhgcsN
+        LArN/Tg4v2dlsVCa51RTAtOy1pH3x8hYoTQqYvnZEDtMk3d/QMWk9jYQhK+J89XQ
+        Se8j4sLHNS7ouTggoMyz+llgqBbk6pMJq262EN4cOnMpBMWkr8MQ7K48pu7gsw==
+        -----END ENCRYPTED PRIVATE KEY-----
+
+        """,
+        """
+        -----BEGIN EC PRIVATE KEY-----
+        Proc-Type: 4,ENCRYPTED
+        DEK-Info: AES-128-CBC,DE505DD66F2385D14470B23F88B920DE
+
+        RJFzdu3qlhRa7NEQQqzkf+3IdOu7Lcri0qDbw0pyMFbl6ukvY1uIeToB3aEyb3TB
+        V2ZPhhMe1+DlUQEnyd2livXau6eIakEn+kbwCzB0zew5J2YEIZEgDAR2xUgoP69w
+        u1aKVbuwPYNOixvV8Cq0CY+i9Dau+Ec9tKQVXKlSri4=
+        -----END EC PRIVATE KEY-----
+
+        """,
+    ]
+
+    static let certificate = """
+        -----BEGIN CERTIFICATE-----
+        MIIBPTCB5KADAgECAgEBMAoGCCqGSM49BAMCMB0xGzAZBgNVBAMMEkEgY2xpZW50
+        IGZvciB0ZXN0czAgFw0wMTAxMDEwMDAwMDBaGA8yMTAxMDEwMTAwMDAwMFowHTEb
+        MBkGA1UEAwwSQSBjbGllbnQgZm9yIHRlc3RzMFkwEwYHKoZIzj0CAQYIKoZIzj0D
+        AQcDQgAE0hhWao05bIZ2zWgBBHGNMhskrpchfGC5VXmfwl/e+vOjQazEUjAtCY2V
+        f6IuSM0ON7bJmO4wE9dAgAne+0OnH6MTMBEwDwYDVR0TAQH/BAUwAwEB/zAKBggq
+        hkjOPQQDAgNIADBFAiBcIUcBwUZDTZZ2JjgA/6bBfiomWX165NjsWO4vc22zigIh
+        APmcpR53NEbZtV877RVsqq4WMKmdAYgp7bvqKJWJUPkx
+        -----END CERTIFICATE-----
+
+        """
+}
 #endif

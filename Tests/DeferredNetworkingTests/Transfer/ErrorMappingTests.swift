@@ -96,6 +96,23 @@ struct ErrorMappingTests {
         }
     }
 
+    @Test(arguments: [
+        ("Unsupported proxy syntax in 'http://me:a b@c:1@host:3128': why", "in 'http://…@host:3128': why"),
+        ("Unsupported proxy scheme for 'ftp://me:secret@host'", "for 'ftp://…@host'"),
+        ("Unsupported proxy syntax in 'me:a://b@host'", "in '…@host'"),
+        ("Unsupported proxy syntax in 'http://me:a secret that is so long that the text e", "in 'http://…@…"),
+        ("Couldn't resolve proxy 'host'", "Couldn't resolve proxy 'host'"),
+        ("Couldn't connect to server", "Couldn't connect to server"),
+    ])
+    func `libcurl's texts are shown without the credentials of a proxy`(text: String, end: String) {
+        #expect(LibcurlTexts.redacted(text).hasSuffix(end))
+        let cause = URLError(.unknown, failing: nil, description: text)
+        let error = URLError(.unknown, failing: nil, description: text, underlying: cause)
+        let mapped = ErrorMapping.mapped(error, in: .init(url: url)) as? URLError
+        #expect(mapped?.localizedDescription.hasSuffix(end) == true)
+        #expect((mapped?.userInfo[NSUnderlyingErrorKey] != nil) == text.hasPrefix("Couldn't"))
+    }
+
     @Test func `headers cut short are a lost connection`() {
         let error = mapped(.unknown, "transfer closed with 5 bytes remaining to read")
         #expect((error as? URLError)?.code == .networkConnectionLost)

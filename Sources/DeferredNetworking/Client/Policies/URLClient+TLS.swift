@@ -11,6 +11,9 @@ extension URLClient {
     /// Available over libcurl, and over `URLSession` on Apple's platforms. There, App Transport Security may require more, and a file that can't be read fails each request with
     /// ``URLClientError/engineUnavailable(reason:)``. A request to a server that isn't trusted fails with
     /// `URLError.serverCertificateUntrusted` or a more precise code.
+    ///
+    /// Over libcurl, a new connection resumes the TLS session of an earlier one where the server allows it. A session
+    /// belongs to one client and one of its threads, and ends with them.
     public struct TLS: Sendable, Hashable {
         /// The certificate authorities that the client trusts.
         public enum Authorities: Sendable, Hashable {
@@ -32,7 +35,7 @@ extension URLClient {
             /// The file of the private key.
             public var key: URL
 
-            /// The password of the key, if it has one.
+            /// The password of the key, if it has one. Nobody is asked for one that is missing.
             public var password: String?
 
             /// True if both are in one file in PKCS#12 format.
@@ -93,7 +96,9 @@ extension URLClient {
         /// No proxy, whatever the environment says.
         case none
 
-        /// A proxy for everything, such as `http://user:password@host:3128` or `socks5h://host`.
+        /// A proxy for everything, whatever the environment says, such as `http://user:password@host:3128` or
+        /// `socks5h://host`. A URL that is none of a proxy fails each request with
+        /// ``URLClientError/engineUnavailable(reason:)``.
         case server(URL)
     }
 
@@ -119,7 +124,7 @@ extension URLClient.Proxy: CustomStringConvertible, CustomReflectable {
         switch self {
         case .environment: "environment"
         case .none: "none"
-        case .server(let url): "server(\(DisplayText.quoted(url)))"
+        case .server(let url): "server(\(DisplayText.quoted(Redaction.proxy(url))))"
         }
     }
 

@@ -35,9 +35,14 @@ final class TLSContext: @unchecked Sendable {
         _ = library.addToStore(library.certificateStore(context), authority)
         // SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT.
         library.setVerification(context, 3, nil)
+        // Without one, such a server would refuse clients that resume a session.
+        _ = library.setSessionContext(context, "Deferred", 8)
     }
 
     deinit { library.freeContext(context) }
+
+    /// The number of sessions that clients have resumed: SSL_CTRL_SESS_HIT.
+    var resumptionCount: Int { library.control(context, 27, 0, nil) }
 
     private func certificate(_ pem: Data) -> OpenSSL.Object? {
         library.reading(pem) { library.readCertificate($0, nil, nil, nil) }

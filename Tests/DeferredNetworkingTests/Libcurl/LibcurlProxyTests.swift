@@ -44,6 +44,28 @@ struct LibcurlProxyTests {
         #expect(try await Self.client("http://127.0.0.1:\(proxy.port)").begin(url).text() == "GET by proxy")
     }
 
+    /// As curl has it; a proxy gets the whole URL, so that no name has to be looked up.
+    @Test(arguments: [
+        ("http://bücher.invalid/ä", "xn--bcher-kva.invalid", nil), ("http://FAß.invalid/", "xn--fa-hia.invalid", nil),
+        ("http://ａ.invalid/", "a.invalid", nil), ("http://ex%61mple.invalid/", "example.invalid", nil),
+        ("http://me:p%40ss@a.invalid/", "a.invalid", "me:p@ss"), ("http://me@a.invalid/", "a.invalid", "me:"),
+        ("http://m%3Ae:p@a.invalid/", "a.invalid", "m:e:p"),
+    ])
+    func `international hosts are sent as ASCII, and users as credentials`(
+        text: String,
+        host: String,
+        credential: String?
+    ) async throws {
+        let proxy = try LoopbackServer { _ in .response() }
+        defer { proxy.stop() }
+        let url = try #require(URL(string: text))
+        _ = try await Self.client("http://127.0.0.1:\(proxy.port)").begin(url).get()
+        let request = try #require(proxy.requests.last)
+        #expect(request.headers["Host"] == host && request.target.hasPrefix("http://\(host)/"))
+        let expected = credential.map { "Basic " + Data($0.utf8).base64EncodedString() }
+        #expect(request.headers["Authorization"] == expected)
+    }
+
     @Test func `through a tunnel, the server gets what is its own, and so does the proxy`() async throws {
         let authority = try LoopbackServer.Authority()
         let server = try LoopbackServer(tls: .init(authority.issue())) { _ in .response(body: "hello") }

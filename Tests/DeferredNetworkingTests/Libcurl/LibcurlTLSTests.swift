@@ -126,6 +126,22 @@ struct LibcurlTLSTests {
         #expect(old.requestCount + other.requestCount == 0)
     }
 
+    @Test func `a wildcard stands for one label`() async throws {
+        let wildcard = try authority.issue(to: ["*.example.localhost"])
+        let server = try server { $0.certificate = wildcard }
+        defer { server.stop() }
+        let client = client()
+        for (host, expected) in [
+            ("a.example.localhost", Ending.status(200)), ("A.example.localhost", .status(200)),
+            ("b.a.example.localhost", .url(.serverCertificateUntrusted)),
+            ("example.localhost", .url(.serverCertificateUntrusted)),
+        ] {
+            let url = try #require(URL(string: "https://\(host):\(server.port)/"))
+            #expect(await client.begin(url).ending() == expected, "\(host)")
+        }
+        await client.shutdown().value
+    }
+
     @Test func `of pinned keys, one has to be the server's`() async throws {
         let server = try server()
         defer { server.stop() }

@@ -13,9 +13,9 @@
 #include <netinet/tcp.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
+#include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -58,6 +58,16 @@ struct option {
     int number;
 };
 
+/// `curl_header`.
+struct header {
+    char *name;
+    char *value;
+    size_t amount;
+    size_t index;
+    unsigned int origin;
+    void *anchor;
+};
+
 /// `curl_sockaddr`.
 struct address {
     int family;
@@ -95,6 +105,9 @@ static struct {
 
     /// Available since 7.73.
     const struct option *(*easy_option_by_name)(const char *);
+
+    /// Available since 7.83.
+    int (*easy_header)(libcurl_easy, const char *, size_t, unsigned int, int, struct header **);
 } curl;
 
 static uint32_t version;
@@ -112,6 +125,7 @@ static char description[256];
 #define DECLARE(name) __attribute__((weak)) void curl_##name(void);
 FUNCTIONS(DECLARE)
 DECLARE(easy_option_by_name)
+DECLARE(easy_header)
 __attribute__((weak)) void SSL_pending(void);
 
 #define ENTRY(name) {"curl_" #name, curl_##name, &curl.name},
@@ -142,6 +156,7 @@ static bool look_up(void *library) {
         *(void **)functions[index].function = found;
     }
     *(void **)&curl.easy_option_by_name = dlsym(library, "curl_easy_option_by_name");
+    *(void **)&curl.easy_header = dlsym(library, "curl_easy_header");
     // Also finds it in a library that libcurl needs.
     *(void **)&curl.ssl_pending = dlsym(library, "SSL_pending");
     return true;
@@ -153,6 +168,7 @@ static void load(void) {
             *(void (**)(void))functions[index].function = functions[index].linked;
         }
         *(void (**)(void))&curl.easy_option_by_name = curl_easy_option_by_name;
+        *(void (**)(void))&curl.easy_header = curl_easy_header;
         *(void (**)(void))&curl.ssl_pending = SSL_pending;
     } else {
         void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
@@ -230,6 +246,19 @@ int libcurl_easy_set_before_sending(
     libcurl_easy handle,
     int (*function)(void *context, char *remote_ip, char *local_ip, int remote_port, int local_port)) {
     return curl.easy_setopt(handle, CURLOPT_PREREQFUNCTION, function);
+}
+
+int libcurl_easy_set_debug(
+    libcurl_easy handle, int (*function)(libcurl_easy, int kind, char *text, size_t count, void *context)) {
+    return curl.easy_setopt(handle, CURLOPT_DEBUGFUNCTION, function);
+}
+
+int libcurl_easy_http2_status(libcurl_easy handle) {
+    enum { CURLH_PSEUDO = 1 << 4, LAST_REQUEST = -1 };
+    struct header *status = NULL;
+    bool is_known = curl.easy_header &&
+        curl.easy_header(handle, ":status", 0, CURLH_PSEUDO, LAST_REQUEST, &status) == CURLE_OK && status;
+    return is_known ? atoi(status->value) : 0;
 }
 
 /// Descriptors that connections leave to others.

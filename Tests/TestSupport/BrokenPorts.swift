@@ -212,7 +212,7 @@ private func loopbackSocket(connectedTo port: UInt16) -> Int32 {
 }
 
 /// Creates a socket that listens on a free port of 127.0.0.1, and stores its address in `address`.
-private func listeningSocket(at address: inout sockaddr_in, backlog: Int32) throws -> Int32 {
+func listeningSocket(at address: inout sockaddr_in, backlog: Int32) throws -> Int32 {
     let listener = try boundSocket(at: &address)
     guard listen(listener, backlog) == 0 else {
         close(listener)

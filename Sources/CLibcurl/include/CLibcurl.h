@@ -76,6 +76,13 @@ int libcurl_easy_pause(libcurl_easy handle, int mask);
 /// Returns whether the TLS of the handle's connection holds bytes that were received and not read. Known of OpenSSL only.
 bool libcurl_easy_has_decrypted(libcurl_easy handle);
 
+/// Sets the function that gets what libcurl says about the request, of `CURLINFO_TEXT` and other kinds.
+int libcurl_easy_set_debug(
+    libcurl_easy handle, int (*function)(libcurl_easy, int kind, char *text, size_t count, void *context));
+/// Returns the status of the last HTTP/2 response of which libcurl has seen the head, also if it never delivered that; or
+/// 0. Unknown before 7.83.
+int libcurl_easy_http2_status(libcurl_easy handle);
+
 /// Returns the number of the option with this name, or 0 if there is none, or -1 if libcurl is too old to tell.
 int libcurl_option(const char *name);
 
@@ -136,12 +143,15 @@ enum {
     CURLE_HTTP2_STREAM = 92,
     CURLE_PROXY = 97,
     CURLE_SSL_CLIENTCERT = 98,
+    CURLE_TOO_LARGE = 100,
 };
 
 enum {
     CURLOPT_SSLVERSION = 32,
+    CURLOPT_VERBOSE = 41,
     CURLOPT_NOBODY = 44,
     CURLOPT_UPLOAD = 46,
+    CURLOPT_FRESH_CONNECT = 74,
     CURLOPT_FORBID_REUSE = 75,
     CURLOPT_HTTPGET = 80,
     CURLOPT_HTTP_VERSION = 84,
@@ -166,6 +176,7 @@ enum {
     CURLOPT_CUSTOMREQUEST = 10036,
     CURLOPT_CAINFO = 10065,
     CURLOPT_SSLKEY = 10087,
+    CURLOPT_DEBUGDATA = 10095,
     CURLOPT_CAPATH = 10097,
     CURLOPT_SHARE = 10100,
     CURLOPT_PRIVATE = 10103,
@@ -187,6 +198,7 @@ enum {
     CURLOPT_WRITEFUNCTION = 20011,
     CURLOPT_READFUNCTION = 20012,
     CURLOPT_HEADERFUNCTION = 20079,
+    CURLOPT_DEBUGFUNCTION = 20094,
     CURLOPT_OPENSOCKETFUNCTION = 20163,
     CURLOPT_SEEKFUNCTION = 20167,
     CURLOPT_CLOSESOCKETFUNCTION = 20208,
@@ -197,6 +209,8 @@ enum {
 };
 
 enum {
+    /// A kind of the debug function.
+    CURLINFO_TEXT = 0,
     CURLINFO_PRIVATE = 0x100015,
     CURLINFO_PRIMARY_IP = 0x100020,
     CURLINFO_HTTP_CONNECTCODE = 0x200016,

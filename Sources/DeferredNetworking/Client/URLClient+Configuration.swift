@@ -77,7 +77,9 @@ extension URLClient {
         /// HTTP/1.1.
         ///
         /// With `nil`, streams and downloads use HTTP/1.1: each has a connection of its own, so that a slow reader holds
-        /// up no other request.
+        /// up no other request. So do requests with a body over libcurl 7.88 and 8.0, which over HTTP/2 lose responses that
+        /// come before the body has ended. Where HTTP/2 is required, they keep the status of such a response if it is an
+        /// error, and fail the request otherwise; and without TLS, they use a connection for each request.
         ///
         /// Only for libcurl.
         public var httpVersion: HTTPVersion?

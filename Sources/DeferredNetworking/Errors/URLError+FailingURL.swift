@@ -40,3 +40,25 @@ extension URLError {
         return "URLError \(errorCode)\(text)" + (failingURL.map { ": " + DisplayText.quoted($0) } ?? "")
     }
 }
+
+/// A fact about a failed request for which Foundation has no code: the underlying error of one that has a code.
+package enum FailureCause: Error, Equatable {
+    /// The server said that it has not processed the request, and will not: RFC 9113, section 8.7.
+    case notProcessed
+
+    /// A proxy refused to connect to the host, with this status.
+    case refusedByProxy(status: Int)
+
+    /// Finds the cause of an error, or of one of its underlying errors.
+    init?(of error: (any Error)?) {
+        var next = error
+        while let error = next {
+            if let cause = error as? FailureCause {
+                self = cause
+                return
+            }
+            next = (error as? URLError)?.userInfo[NSUnderlyingErrorKey] as? any Error
+        }
+        return nil
+    }
+}

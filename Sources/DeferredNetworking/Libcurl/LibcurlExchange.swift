@@ -48,6 +48,16 @@ final class LibcurlExchange {
     @exclusivity(unchecked) private var waiting = PieceGatherer()
     private var redirectCount = 0
 
+    /// The number of bytes of the body that have come, still encoded.
+    @exclusivity(unchecked) private var bodyCount: Int64 = 0
+
+    /// The request's stream on its connection of HTTP/2, and true if the server has said that it won't process it.
+    private var stream: Int?
+    private var isRefused = false
+
+    /// The last TLS alert of the server.
+    private var alert: Int?
+
     /// The number of bytes of the request's body that libcurl took and that were not reported yet.
     private var sentCount: Int64 = 0
     private var hasSent = false
@@ -158,8 +168,7 @@ final class LibcurlExchange {
         if options.unixSocketPath != nil, lastSocket < 0, !handle.hasOldConnection { handle.forbidReuse() }
         if task.kind == .shared, self.head == nil { pool.answered(task, isMultiplexed: head.version == "HTTP/2") }
         self.head = head
-        isRedirect =
-            [301, 302, 303, 307, 308].contains(head.status) && head.value(of: "Location") != nil
+        isRedirect = RedirectRules.target(head.status, head.value(of: "Location"), from: task.request.url) != nil
         if isRedirect { return }
         codings = head.value(of: "Content-Encoding")
         waitingHead = head
@@ -172,6 +181,12 @@ final class LibcurlExchange {
     func receive(body bytes: UnsafeRawBufferPointer) -> Int {
         guard stop == nil, !task.isCancelled else { return 0 }
         noteActivity()
+        let count = take(body: bytes)
+        if count == bytes.count { bodyCount += Int64(count) }
+        return count
+    }
+
+    private func take(body bytes: UnsafeRawBufferPointer) -> Int {
         if isRedirect {
             redirectCount += bytes.count
             guard redirectCount <= Self.largestRedirect else {
@@ -239,6 +254,27 @@ final class LibcurlExchange {
         wantFlush()
     }
 
+    /// Handles what libcurl says about the request.
+    func note(_ text: UnsafeRawBufferPointer) {
+        switch LibcurlReport(text) {
+        case .stream(let stream): (self.stream, isRefused) = (stream, false)
+        case .goneAway(let last): pool.goneAway(after: last, on: self)
+        case .refused: isRefused = true
+        case .alert(let number): alert = number
+        case nil: break
+        }
+    }
+
+    /// Notes that the server won't process streams above the last one on the connection.
+    func goneAway(after last: Int) {
+        if let stream, stream > last, head == nil { isRefused = true }
+    }
+
+    /// Returns true if another exchange has the same connection. Not known of Unix domain sockets, which have no ports.
+    func hasConnection(of other: LibcurlExchange) -> Bool {
+        task.origin == other.task.origin && handle.localPort != 0 && handle.localPort == other.handle.localPort
+    }
+
     // MARK: The request's body
 
     /// Fills libcurl's buffer with bytes of the request's body.
@@ -272,8 +308,12 @@ final class LibcurlExchange {
         hasConnected = true
         shareSocket()
         if hasBegun, head == nil, !isRepeatable {
-            stop = .needsBody
+            refuseToRepeat()
             return false
+        }
+        if let head {
+            if head.status == 417 { handle.dropExpectation(of: task.request) }
+            forgetResponse()
         }
         // Repeated, it may have another connection, which libcurl doesn't watch yet.
         if hasBegun { lastSocket = -1 }
@@ -283,17 +323,42 @@ final class LibcurlExchange {
         return true
     }
 
-    /// True for methods that may be sent twice: RFC 9110, section 9.2.2.
-    private var isRepeatable: Bool { HTTPMethods.idempotent.contains(task.request.method) }
+    /// True for methods that may be sent twice, and after a refusal of the expectation: RFC 9110, sections 9.2.2 and 15.5.18.
+    private var isRepeatable: Bool { HTTPMethods.idempotent.contains(task.request.method) || head?.status == 417 }
 
     /// Goes back to the beginning of the body: a kept-alive connection was lost before the server answered.
     func rewind() -> Bool {
         guard hasSent else { return true }
         guard isRepeatable, source?.rewind() == true else {
-            stop = .needsBody
+            refuseToRepeat()
             return false
         }
         return true
+    }
+
+    /// Ends the request where libcurl would send it again. What the server has refused may be sent twice, but the policies
+    /// decide about that.
+    private func refuseToRepeat() {
+        stop = isRefused ? .failed(refusal) : .needsBody
+    }
+
+    private var refusal: URLError {
+        let description =
+            "The server has not processed the request, and closed its stream or the connection to new ones; send it again"
+        return URLError(
+            .networkConnectionLost,
+            failing: task.request.url,
+            description: description,
+            underlying: FailureCause.notProcessed
+        )
+    }
+
+    /// Forgets a response to which libcurl has reacted by itself: it sends a request that met a 417 again, without its
+    /// expectation.
+    private func forgetResponse() {
+        parser.reset()
+        (head, waitingHead, codings, decoder) = (nil, nil, nil, nil)
+        (isRedirect, redirectCount, bodyCount) = (false, 0, 0)
     }
 
     // MARK: Pausing
@@ -378,7 +443,8 @@ final class LibcurlExchange {
         // Without the pause that a flush of a running request may cause.
         flushSent()
         mustFlush = false
-        let error = error(code)
+        if wasLost(code) { recoverStatus() }
+        let error = error(isWhole(code) ? Int32(CURLE_OK) : code)
         if task.transfer.isMeasured { task.tell(.measured(handle.metrics(protocolVersion: head?.version))) }
         if error == nil, isRedirect, let head { task.tell(.redirect(head)) }
         if case .needsBody = stop {
@@ -394,6 +460,45 @@ final class LibcurlExchange {
         task.end(head, URLError(.cancelled, failing: task.request.url))
     }
 
+    /// Returns true if libcurl says that the stream of a response has ended without an error, as an error.
+    ///
+    /// That is a reset with the code `NO_ERROR`: the server needs no more of the request's body. Before libcurl 8.1, there is
+    /// no text; since 8.3, other codes have another one.
+    private func wasStreamClosed(_ code: Int32) -> Bool {
+        let text = handle.failureText
+        if text.isEmpty { return code == CURLE_HTTP2_STREAM }
+        return LibcurlEngine.versionNumber >= 0x08_03_00 && LibcurlTexts.isReset(text)
+    }
+
+    /// Returns true if all of the response has come, though libcurl reports an error of its stream: RFC 9113, section 8.1.
+    private func isWhole(_ code: Int32) -> Bool {
+        guard code != CURLE_OK, let head, head.version == "HTTP/2" else { return false }
+        if task.request.method == "HEAD" || [204, 304].contains(head.status) { return true }
+        if let length = head.value(of: "Content-Length").flatMap(BodyLength.parse) { return length == bodyCount }
+        return wasStreamClosed(code)
+    }
+
+    /// Returns true if libcurl has lost the response: see ``LibcurlOptions/losesEarlyResponses``.
+    private func wasLost(_ code: Int32) -> Bool {
+        stop == nil && head == nil && LibcurlOptions.losesEarlyResponses && code == CURLE_HTTP2_STREAM
+            && wasStreamClosed(code)
+    }
+
+    /// Makes the end of a lost response: of an error, the status is what counts, and is known. Anything else is no
+    /// response without its fields and its body.
+    private func recoverStatus() {
+        let status = handle.statusOverHTTP2
+        if let status, status >= 400 {
+            let head = ResponseHead(url: task.request.url, version: "HTTP/2", status: status, fields: [])
+            (self.head, waitingHead) = (head, head)
+            return
+        }
+        let what = status.map { "a response with status \($0)" } ?? "a response"
+        stop = .failed(
+            bad("libcurl has lost \(what) that came before the request's end; use libcurl 8.1 or later, or HTTP/1.1")
+        )
+    }
+
     private func error(_ code: Int32) -> (any Error)? {
         switch stop {
         case .failed(let error): return error
@@ -403,11 +508,16 @@ final class LibcurlExchange {
         }
         if task.isCancelled { return URLError(.cancelled, failing: task.request.url) }
         guard code == CURLE_OK else {
+            if isRefused, head == nil { return refusal }
+            if head == nil, let alert, let refusal = LibcurlTexts.refusalCode(alert: alert) {
+                let description = "The server requires a client's certificate, or refuses this one: TLS alert \(alert)"
+                return URLError(refusal, failing: task.request.url, description: description)
+            }
             let context = handle.failureContext
             return LibcurlFailure.error(code, context, socket: options.unixSocketPath, url: task.request.url)
         }
         // libcurl accepts an incomplete head as complete.
-        guard parser.isComplete else {
+        guard parser.isComplete || head != nil else {
             let description = "The connection ended inside the head of the response"
             return URLError(.networkConnectionLost, failing: task.request.url, description: description)
         }

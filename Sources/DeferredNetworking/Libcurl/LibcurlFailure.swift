@@ -27,7 +27,12 @@ enum LibcurlFailure {
     static func error(_ code: Int32, _ context: Context, socket: String?, url: URL) -> URLError {
         if let status = context.proxyRefusal {
             let description = "The proxy \(context.address) refused to connect to the host, with status \(status)"
-            return URLError(.cannotConnectToHost, failing: url, description: description)
+            return URLError(
+                .cannotConnectToHost,
+                failing: url,
+                description: description,
+                underlying: FailureCause.refusedByProxy(status: status)
+            )
         }
         if code == CURLE_COULDNT_CONNECT, let cause = context.cause {
             if let description = description(of: cause, socket: socket) {
@@ -38,6 +43,11 @@ enum LibcurlFailure {
                     underlying: POSIXError(cause)
                 )
             }
+        }
+        // A session that has ended, of which libcurl doesn't say why.
+        if code == CURLE_HTTP2, context.text.isEmpty {
+            let description = "The connection of HTTP/2 ended before the response"
+            return URLError(.networkConnectionLost, failing: url, description: description)
         }
         let text = context.text.isEmpty ? String(cString: libcurl_strerror(code)) : LibcurlTexts.redacted(context.text)
         let isOfProxy = tlsFailures.contains(Int(code)) && (context.isInProxyHandshake || url.scheme == "http")
@@ -81,7 +91,7 @@ enum LibcurlFailure {
         case CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_INVALIDCERTSTATUS: .serverCertificateUntrusted
         // Requests are checked before they are sent, so it is the response that isn't supported.
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2, CURLE_BAD_CONTENT_ENCODING,
-            CURLE_BAD_FUNCTION_ARGUMENT, CURLE_WRITE_ERROR:
+            CURLE_BAD_FUNCTION_ARGUMENT, CURLE_WRITE_ERROR, CURLE_TOO_LARGE:
             .badServerResponse
         default: .unknown
         }

@@ -17,6 +17,7 @@ final class LibcurlHandle {
 
     private static let contextOptions = [
         CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_READDATA, CURLOPT_SEEKDATA, CURLOPT_PREREQDATA, CURLOPT_PRIVATE,
+        CURLOPT_DEBUGDATA,
     ]
 
     let easy: libcurl_easy
@@ -76,6 +77,7 @@ final class LibcurlHandle {
     }
 
     deinit {
+        release()
         libcurl_easy_destroy(easy)
         errorText.deallocate()
         socketError.deallocate()
@@ -86,13 +88,22 @@ final class LibcurlHandle {
         let connectStatus = long(CURLINFO_HTTP_CONNECTCODE)
         let code = socketError.pointee != 0 ? Int(socketError.pointee) : long(CURLINFO_OS_ERRNO)
         return LibcurlFailure.Context(
-            text: String(cString: errorText),
+            text: failureText,
             cause: POSIXErrorCode(rawValue: Int32(code)),
             proxyRefusal: connectStatus == 0 || (200..<300).contains(connectStatus) ? nil : connectStatus,
             // libcurl sets it to 1 when a handshake with a proxy begins.
             isInProxyHandshake: connectStatus == 0 && (hasSecureProxy || long(CURLINFO_PROXY_SSL_VERIFYRESULT) != 0),
             address: address
         )
+    }
+
+    /// libcurl's description of the last failure; empty if it gave none.
+    var failureText: String { String(cString: errorText) }
+
+    /// The status of a response over HTTP/2 whose head libcurl has read, even if it never delivered it; or nil.
+    var statusOverHTTP2: Int? {
+        let status = Int(libcurl_easy_http2_status(easy))
+        return status == 0 ? nil : status
     }
 
     /// The address of the last connection: a server's or a proxy's.
@@ -153,7 +164,14 @@ final class LibcurlHandle {
         errorText[0] = 0
         socketError.pointee = 0
         set(CURLOPT_HTTP_VERSION, task.version)
-        if options.unixSocketPath != nil { set(CURLOPT_FORBID_REUSE, 0) }
+        // TLS and HTTP/2 have facts that libcurl tells in no other way than by texts.
+        let isPlain = task.version == CURL_HTTP_VERSION_1_1 && task.request.url.scheme == "http"
+        set(CURLOPT_VERBOSE, isPlain ? 0 : 1)
+        let mayReuse = task.version != CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE || LibcurlOptions.canReuseByPriorKnowledge
+        if options.unixSocketPath != nil || options.httpVersion == .http2 {
+            set(CURLOPT_FRESH_CONNECT, mayReuse ? 0 : 1)
+            set(CURLOPT_FORBID_REUSE, mayReuse ? 0 : 1)
+        }
         let request = task.request.request
         let url = request.url ?? URL(filePath: "/")
         set(CURLOPT_URL, to: url.absoluteString)
@@ -164,6 +182,7 @@ final class LibcurlHandle {
 
     /// Forgets the exchange, which may end before the next one comes.
     func release() {
+        set(CURLOPT_VERBOSE, 0)
         set(CURLOPT_PRIVATE, to: UnsafeRawPointer?.none)
     }
 
@@ -215,6 +234,11 @@ final class LibcurlHandle {
         set(headers, forProxy: proxyHeaders)
     }
 
+    /// Lets libcurl send the request without waiting for a `100 Continue`: it repeats a caller's own field after a 417.
+    func dropExpectation(of request: CheckedRequest) {
+        setHeaders(of: Expectations.dropped(from: request.request), hasBody: request.hasBody)
+    }
+
     private func set(_ headers: LibcurlHeaders, forProxy proxyHeaders: LibcurlHeaders?) {
         set(CURLOPT_HTTPHEADER, to: headers.list)
         set(CURLOPT_PROXYHEADER, to: proxyHeaders?.list)
@@ -236,6 +260,10 @@ final class LibcurlHandle {
         libcurl_easy_set_seek(easy) { context, offset, origin in
             let isRewound = offset == 0 && origin == SEEK_SET && LibcurlExchange.of(context)?.rewind() ?? false
             return Int32(isRewound ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL)
+        }
+        libcurl_easy_set_debug(easy) { _, kind, text, count, context in
+            if kind == CURLINFO_TEXT { LibcurlExchange.of(context)?.note(.init(start: text, count: count)) }
+            return 0
         }
         libcurl_easy_set_before_sending(easy) { context, host, _, remotePort, port in
             let mayBeSent = LibcurlExchange.of(context)?.mayBeSent(from: port, to: host, remotePort) ?? false

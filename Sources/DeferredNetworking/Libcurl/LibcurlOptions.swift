@@ -5,6 +5,16 @@ import FoundationNetworking
 
 /// The settings that all requests of an engine share.
 final class LibcurlOptions: Sendable {
+    /// False for libcurl 7.88 and 8.0, which lay HTTP/2 over HTTP/2 where a second request uses a connection by prior
+    /// knowledge: that and all later ones would fail.
+    static let canReuseByPriorKnowledge = !isBetween7_88And8_1
+
+    /// True for libcurl 7.88 and 8.0, which lose a response over HTTP/2 if they read it together with the reset of its
+    /// stream. A server that needs no more of a request's body sends that: RFC 9113, section 8.1.
+    static let losesEarlyResponses = isBetween7_88And8_1
+
+    private static let isBetween7_88And8_1 = (0x07_58_00..<0x08_01_00).contains(LibcurlEngine.versionNumber)
+
     let maximumConnectionsPerHost: Int
     let userAgent: String
 
@@ -59,7 +69,9 @@ final class LibcurlOptions: Sendable {
         case .http1_1: CURL_HTTP_VERSION_1_1
         case .http2: isSecure ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE
         // Without TLS, a server that claims to speak HTTP/2 would make libcurl share its connections among requests.
-        case nil: isSecure && !wantsOwnConnection ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
+        case nil:
+            isSecure && !wantsOwnConnection && !(request.hasBody && Self.losesEarlyResponses)
+                ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
         }
     }
 

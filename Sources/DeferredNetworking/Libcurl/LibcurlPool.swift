@@ -119,6 +119,13 @@ final class LibcurlPool: @unchecked Sendable {
         pending.append(exchange)
     }
 
+    /// Notes that the server will process no stream above the last one on the connection of an exchange.
+    func goneAway(after last: Int, on exchange: LibcurlExchange) {
+        for other in exchanges.values where other === exchange || other.hasConnection(of: exchange) {
+            other.goneAway(after: last)
+        }
+    }
+
     /// Notes that a request that may share a connection has one.
     func connected(_ task: LibcurlTask) {
         change(of: task) { $0.connected(to: task.origin) }

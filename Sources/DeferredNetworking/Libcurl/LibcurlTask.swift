@@ -65,7 +65,13 @@ final class LibcurlTask: EngineTask {
     /// The pool of the task: the first one's until its thread is chosen.
     var pool: LibcurlPool { engine.pool(max(0, thread)) }
 
-    var kind: ConnectionQueue.Kind { version == CURL_HTTP_VERSION_1_1 ? .own : .shared }
+    var kind: ConnectionQueue.Kind {
+        switch version {
+        case CURL_HTTP_VERSION_1_1: .own
+        case CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE: LibcurlOptions.canReuseByPriorKnowledge ? .shared : .own
+        default: .shared
+        }
+    }
 
     init(_ request: CheckedRequest, of transfer: Transfer, in engine: LibcurlEngine) {
         identifier = engine.nextIdentifier()

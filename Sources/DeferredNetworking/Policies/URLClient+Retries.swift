@@ -9,10 +9,12 @@ extension URLClient {
     /// The requests and outcomes that are worth another attempt, the number of attempts, and the pauses between them.
     ///
     /// Only requests that may be sent twice are retried: those with a method in ``methods``, by default the idempotent
-    /// ones, or with an `Idempotency-Key` header. A request with a one-shot `httpBodyStream` is never retried.
+    /// ones, or with an `Idempotency-Key` header; and those that the server said it has not processed, as it can over
+    /// HTTP/2. A request with a one-shot `httpBodyStream` is never retried.
     ///
     /// The client retries after the statuses in ``statuses``, failures to connect, lost connections (also a kept-alive
-    /// one that the server closed at the same moment), bodies cut short, and the idle and connect-to-head deadlines.
+    /// one that the server closed at the same moment), bodies cut short, and the idle and connect-to-head deadlines. A
+    /// proxy that refuses to connect is asked again only after a 502, 503 or 504.
     ///
     /// The properties of ``policy`` are also properties of this value:
     ///
@@ -114,14 +116,21 @@ extension URLClient.Retries {
         return policy.pause(after: attempt)
     }
 
-    /// Returns true if a request may be sent twice.
-    package func mayRepeat(method: String, isKeyed: Bool, hasOneShotBody: Bool) -> Bool {
-        !hasOneShotBody && (isKeyed || methods.contains(method.uppercased()))
+    /// Returns true if a request may be sent again after this error.
+    package func mayRepeat(
+        method: String,
+        isKeyed: Bool,
+        hasOneShotBody: Bool,
+        after error: (any Error)? = nil
+    ) -> Bool {
+        guard !hasOneShotBody else { return false }
+        return isKeyed || methods.contains(method.uppercased()) || FailureCause(of: error) == .notProcessed
     }
 
     /// Returns true if another attempt may succeed after this error.
     package static func isTransient(_ error: any Error) -> Bool {
-        switch error {
+        if case .refusedByProxy(let status) = FailureCause(of: error) { return [502, 503, 504].contains(status) }
+        return switch error {
         case let error as URLError: transientFailures.contains(error.code)
         case let error as URLClientError: if case .truncatedBody = error.code { true } else { false }
         default: false

@@ -40,6 +40,10 @@ package struct CheckedRequest: Sendable {
     /// Returns the value of a header field, whatever its case.
     func value(of name: String) -> String? { request.value(forHTTPHeaderField: name) }
 
+    var hasBody: Bool {
+        if case .inRequest = body { request.httpBody != nil || request.httpBodyStream != nil } else { true }
+    }
+
     /// True if the body's stream would already be read when the request is sent again.
     var hasOneShotBody: Bool {
         if case .inRequest = body { request.httpBodyStream != nil } else { false }

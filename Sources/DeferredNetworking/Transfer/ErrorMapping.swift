@@ -28,7 +28,7 @@ enum ErrorMapping {
         return URLError(
             code(for: error.code, text: text, hasResponse: context.hasResponse),
             failing: error.failingURL ?? context.url,
-            description: text,
+            description: LibcurlTexts.explained(text),
             underlying: isWhole ? error : nil,
             keeping: isWhole ? error.userInfo : error.userInfo.filter { $0.key != NSUnderlyingErrorKey }
         )

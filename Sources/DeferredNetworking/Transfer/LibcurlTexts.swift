@@ -24,6 +24,25 @@ enum LibcurlTexts {
         "SSL_ERROR_SYSCALL", "unexpected eof",
     ]
 
+    /// Returns true if the text tells that a stream of HTTP/2 was reset, and no error of it.
+    static func isReset(_ text: String) -> Bool { text.hasPrefix("HTTP/2 stream") && text.hasSuffix("was reset") }
+
+    /// Returns what the server did, where libcurl's text describes what that did to libcurl; and other texts as they are.
+    static func explained(_ text: String) -> String { explanations[text] ?? text }
+
+    private static let explanations = [
+        "Out of memory": longLine, "A value or data field grew larger than allowed": longLine,
+        "A libcurl function was given a bad argument":
+            "The response head has a field without a name, or begins with a folded line; the server has to send "
+            + "\"Name: value\"",
+        "Failed writing header":
+            "Foundation can't read the response head, such as one without a reason phrase, or a field without a blank "
+            + "after its colon; the engine over libcurl can",
+    ]
+
+    private static let longLine =
+        "The response head has a line of more than 100 KiB, the limit of libcurl; the server has to send shorter ones"
+
     /// Returns true if the text describes a response that libcurl, or Foundation's header parser, can't read.
     static func isMalformed(_ text: String) -> Bool {
         malformedResponses.contains { text.range(of: $0, options: .caseInsensitive) != nil }
@@ -57,6 +76,15 @@ enum LibcurlTexts {
     /// Returns the code for the TLS alerts with which servers refuse a client's certificate: with TLS 1.3 they come in
     /// place of a response, and so are told by the text alone.
     static func refusalCode(_ text: String) -> URLError.Code? { code(text, in: refusals) }
+
+    /// Returns the code for the number of such an alert: RFC 8446, section 6.2.
+    static func refusalCode(alert: Int) -> URLError.Code? {
+        switch alert {
+        case 116: .clientCertificateRequired
+        case 42...46, 48: .clientCertificateRejected
+        default: nil
+        }
+    }
 
     private static let refusals: [(text: String, code: URLError.Code)] = [
         ("alert certificate required", .clientCertificateRequired), ("alert unknown ca", .clientCertificateRejected),

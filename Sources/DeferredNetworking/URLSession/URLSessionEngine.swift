@@ -64,7 +64,7 @@ package final class URLSessionEngine: Engine {
     package func makeTask(for request: CheckedRequest, of transfer: Transfer, configure: EngineTaskConfiguration?) {
         // The transfer's lease keeps the library's own sessions from being invalidated meanwhile, which would trap.
         TaskCreation.perform { [self] in
-            let sent = request.withStream
+            let sent = Expectations.sent(request.withStream)
             if let stream = sent.httpBodyStream, let error = BodyStreams.error(before: stream, of: request.url) {
                 // The task is created all the same, and cancelled instead of resumed.
                 transfer.abort(with: error)

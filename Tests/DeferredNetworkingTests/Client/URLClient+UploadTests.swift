@@ -35,6 +35,21 @@ extension URLClientTests {
             }
         }
 
+        @Test(arguments: [20, 3_000_000], ["PUT", "POST"])
+        func `an upload succeeds though the server meets no expectation`(size: Int, method: String) async throws {
+            let server = try LoopbackServer(
+                beforeBody: { $0.headers["Expect"] == nil ? nil : .response(status: 417, body: "no") },
+                respond: { .response(body: "\($0.method) \($0.body.count)") }
+            )
+            defer { server.stop() }
+            let request = URLRequest(server.url("/")) {
+                $0.httpMethod = method
+                $0.setValue("100-continue", forHTTPHeaderField: "Expect")
+            }
+            let task = URLClient.fresh().upload(request, from: .data(Data(count: size)))
+            #expect(try await task.text() == "\(method) \(size)")
+        }
+
         @Test(arguments: Kind.allCases)
         func `the body arrives`(kind: Kind) async throws {
             let bytes = LoopbackServer.Payload.patternBytes(0..<200_000)

@@ -33,6 +33,49 @@ struct LibcurlEngineTests {
         return Data(head) + Data(count: 1_016) + Data(tail)
     }()
 
+    // MARK: Heads
+
+    @Test func `a redirect that leads nowhere is a response with a body`() async throws {
+        let server = try LoopbackServer { request in
+            .response(status: 302, headers: ["Location": request.path == "/mail" ? "mailto:a@b.c" : ""], body: "body")
+        }
+        defer { server.stop() }
+        let client = Self.client { $0.validation = .any }
+        for path in ["/", "/mail"] {
+            let (body, response) = try await client.begin(server.url(path)).get()
+            #expect(response.statusCode == 302 && body == Data("body".utf8))
+        }
+        await client.shutdown().value
+    }
+
+    @Test func `a head that libcurl can't read is told by what the server has sent`() async throws {
+        let long = "A: " + String(repeating: "a", count: 120_000)
+        let rows = [("/long", long, "100 KiB"), ("/folded", " A: a", "folded")]
+        let server = try LoopbackServer { request in
+            let line = rows.first { $0.0 == request.path }?.1 ?? ""
+            return .raw(.text("HTTP/1.1 200 OK\r\n\(line)\r\nContent-Length: 0\r\n\r\n"))
+        }
+        defer { server.stop() }
+        let client = Self.client()
+        for (path, _, part) in rows {
+            let error = await client.begin(server.url(path)).failure() as? URLError
+            #expect(error?.code == .badServerResponse)
+            #expect(error?.localizedDescription.contains(part) == true, "\(String(describing: error))")
+        }
+        await client.shutdown().value
+    }
+
+    @Test(arguments: [421, 425])
+    func `a server that wants another connection is not asked again`(status: Int) async throws {
+        let server = try LoopbackServer { _ in .response(status: status, body: "body") }
+        defer { server.stop() }
+        let client = Self.client { $0.retries = .init() }
+        let ending = await client.begin(server.url("/")).ending()
+        #expect(ending == .client(URLClientError(.unacceptableStatus(code: status, body: Data("body".utf8)))))
+        #expect(server.requestCount == 1)
+        await client.shutdown().value
+    }
+
     // MARK: Lost connections
 
     @Test(arguments: ["POST", "PATCH"])

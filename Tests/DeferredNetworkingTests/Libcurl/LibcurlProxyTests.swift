@@ -278,6 +278,20 @@ struct LibcurlProxyTests {
         #expect(text.contains("127.0.0.1:\(port)") && text.contains("status \(status)"), "\(text)")
     }
 
+    @Test(arguments: [(407, 1), (403, 1), (404, 1), (502, 2), (503, 2), (504, 2)])
+    func `a proxy that refuses to connect is asked again only if that may help`(status: Int, count: Int) async throws {
+        let proxy = try LoopbackServer { _ in .status(status) }
+        defer { proxy.stop() }
+        let url = try #require(URL(string: "https://nowhere.invalid/"))
+        let client = try Self.client("http://me:wrong@127.0.0.1:\(proxy.port)") {
+            $0.retries.attempts = 2
+            $0.retries.base = .zero
+        }
+        #expect(await client.begin(url).ending() == .url(.cannotConnectToHost))
+        #expect(proxy.requestCount == count)
+        await client.shutdown().value
+    }
+
     @Test func `a proxy that answers with garbage, or not at all, fails the request`() async throws {
         #expect(try await Self.failure(of: .raw("\u{1}garbage\r\n\r\n")).error?.code == .badServerResponse)
         #expect(try await Self.failure(of: [.close]).error?.code == .networkConnectionLost)

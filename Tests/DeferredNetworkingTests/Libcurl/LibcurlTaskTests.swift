@@ -54,6 +54,21 @@ struct LibcurlTaskTests {
         }
     }
 
+    @Test func `an upload shares no connection, if libcurl would lose a response before its end`() throws {
+        var reason: UnsafePointer<CChar>?
+        #expect(libcurl_load(&reason) > 0)
+        for version in [nil, URLClient.HTTPVersion.http2] {
+            var configuration = URLClient.Configuration()
+            configuration.httpVersion = version
+            let engine = try LibcurlEngine(configuration)
+            let post = URLRequest.post(try #require(URL(string: "https://host/")), Data("a".utf8))
+            let request = try CheckedRequest(post)
+            let transfer = Transfer(request, on: EngineLease(IdleEngine()), sink: DataSink { _ in })
+            let isAlone = version == nil && LibcurlOptions.losesEarlyResponses
+            #expect(LibcurlTask(request, of: transfer, in: engine).kind == (isAlone ? .own : .shared))
+        }
+    }
+
     @Test func `a task that was held once is asked as fast as before, and on a small stack`() async {
         await #expect(processExitsWith: .success) {
             try await LongOperation("isHeld") { events in

@@ -68,6 +68,24 @@ struct URLClientRetriesTests {
         #expect(retries.mayRepeat(method: method, isKeyed: isKeyed, hasOneShotBody: hasOneShotBody) == mayRepeat)
     }
 
+    @Test func `what the server has not processed may be repeated, if its body can be`() {
+        let lost = URLError(.networkConnectionLost)
+        let refused = URLError(.networkConnectionLost, failing: nil, underlying: FailureCause.notProcessed)
+        let wrapped = URLError(.networkConnectionLost, failing: nil, underlying: refused)
+        let retries = URLClient.Retries()
+        for (error, isRefused) in [(lost, false), (refused, true), (wrapped, true)] {
+            for hasOneShotBody in [false, true] {
+                let mayRepeat = retries.mayRepeat(
+                    method: "POST",
+                    isKeyed: false,
+                    hasOneShotBody: hasOneShotBody,
+                    after: error
+                )
+                #expect(mayRepeat == (isRefused && !hasOneShotBody))
+            }
+        }
+    }
+
     @Test func `what the caller adds counts`() {
         var retries = retries(random: 1)
         retries.methods.insert("OWN")

@@ -61,7 +61,7 @@ struct ErrorMappingTests {
         let error = try #require(mapped(code, text, hasResponse: hasResponse) as? URLError)
         #expect(error.code == expected)
         #expect(error.failingURL == url)
-        #expect(error.localizedDescription == text)
+        #expect(error.localizedDescription == LibcurlTexts.explained(text))
     }
 
     @Test func `a truncated body is reported with both lengths`() {

@@ -104,7 +104,8 @@ public struct RetryStrategy: Sendable {
                 mayRepeat: retries.mayRepeat(
                     method: attempt.request.method.rawValue,
                     isKeyed: attempt.request.headers["Idempotency-Key"] != nil,
-                    hasOneShotBody: attempt.request.body.isOneShot
+                    hasOneShotBody: attempt.request.body.isOneShot,
+                    after: attempt.error?.underlying
                 ),
                 retryAfter: response?.retryAfter
             )

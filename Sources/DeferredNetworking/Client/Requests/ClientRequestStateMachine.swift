@@ -215,7 +215,8 @@ struct ClientRequestStateMachine<Value: Sendable> {
             mayRepeat: retries.mayRepeat(
                 method: request.method,
                 isKeyed: request.value(of: "Idempotency-Key") != nil,
-                hasOneShotBody: request.hasOneShotBody
+                hasOneShotBody: request.hasOneShotBody,
+                after: error
             ),
             retryAfter: head.flatMap { RetryAfter.pause(asked: $0, now: now) }
         )

@@ -462,7 +462,7 @@ final class LibcurlExchange {
 
     /// Returns true if libcurl says that the stream of a response has ended without an error, as an error.
     ///
-    /// That is a reset with the code `NO_ERROR`: the server needs no more of the request's body. Before libcurl 8.1, there is
+    /// That is a reset without an error: the server needs no more of the request's body. Before libcurl 8.1, there is
     /// no text; since 8.3, other codes have another one.
     private func wasStreamClosed(_ code: Int32) -> Bool {
         let text = handle.failureText

@@ -42,6 +42,21 @@ struct RealServerLibcurlTests {
         #expect(metrics.entries.count { !$0.isReused } == 1)
     }
 
+    @Test(arguments: [("GET", 0), ("POST", 0), ("POST", 100), ("PUT", 50_000)])
+    func `a server that closes connections after a while answers all requests`(method: String, size: Int) async throws {
+        let client = client { $0.retries = .init() }
+        let target = try #require(URL(string: environment["DEFERRED_NGINX_AGING"] ?? ""))
+        let request = URLRequest(target) {
+            $0.httpMethod = method
+            if size > 0 { $0.httpBody = Data(count: size) }
+        }
+        for _ in 1...20 {
+            let tasks = (1...100).map { _ in client.begin(request) }
+            for task in tasks { #expect(await task.ending() == .status(200)) }
+        }
+        await client.shutdown().value
+    }
+
     @Test func `redirects at once on one connection of HTTP/2 are all followed`() async throws {
         let client = client()
         let target = try url("/moved")

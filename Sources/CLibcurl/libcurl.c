@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -261,21 +260,9 @@ int libcurl_easy_http2_status(libcurl_easy handle) {
     return is_known ? atoi(status->value) : 0;
 }
 
-/// Descriptors that connections leave to others.
-#define SPARE_DESCRIPTORS 16
-
 static int open_private_socket(void *context, int purpose, struct address *address) {
     int result = socket(address->family, address->kind | SOCK_CLOEXEC, address->protocol);
     if (result < 0) *(int *)context = errno;
-    // Leaves some descriptors to the rest of the process: a look-up needs three, and libdispatch ends the process if it can't
-    // open a file below /proc. The system gives out the lowest number.
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur > 2 * SPARE_DESCRIPTORS &&
-        result >= (int)limit.rlim_cur - SPARE_DESCRIPTORS) {
-        close(result);
-        *(int *)context = EMFILE;
-        return -1;
-    }
     return result;
 }
 

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+import traceback
 
 # Above each promised time, for a machine that is busy with other scenarios.
 SLACK = float(os.environ.get("FIELD_SLACK", 3))
@@ -32,6 +33,10 @@ def milliseconds(seconds):
     return f"{seconds:.1f} s" if seconds >= 1 else f"{seconds * 1000:.0f} ms"
 
 
+class Skipped(Exception):
+    """The reason why a scenario can't be tried here."""
+
+
 class Lab:
     def __init__(self, work, tls, command):
         self.work = work
@@ -42,7 +47,7 @@ class Lab:
         self.processes = []
         self.sh("ip link set lo mtu 1500 up")
         self.sh("ip address add 192.0.2.1/24 dev lo")
-        self.sh("ip address add 2001:db8::1/64 dev lo nodad", mayFail=True)
+        self.hasIPv6 = "2001:db8::1" in self.sh("ip address add 2001:db8::1/64 dev lo nodad; ip address", mayFail=True)
         self.put("/etc/nsswitch.conf", "hosts: files dns\n")
         self.put("/etc/resolv.conf", "nameserver 127.0.0.53\n")
         self.hosts()
@@ -357,13 +362,15 @@ class Neighbour:
 def main(module, name, *rest):
     scenarios = __import__(module)
     lab = Lab(*rest[:2], rest[2:])
+    skipped = None
     try:
         getattr(scenarios, name)(lab)
+    except Skipped as reason:
+        skipped = str(reason)
     except Exception as error:
-        import traceback
         traceback.print_exc()
         lab.failures.append(f"{type(error).__name__}: {error}")
-    print(json.dumps({"failures": lab.failures, "figures": lab.figures}))
+    print(json.dumps({"failures": lab.failures, "figures": lab.figures, "skipped": skipped}))
     sys.stdout.flush()
     os._exit(0)
 

@@ -7,7 +7,7 @@ import threading
 import time
 
 from lab import Client
-from scenarios import IDLE, errors, summary
+from scenarios import IDLE, THREE, errors, refuse, summary
 
 here = os.path.dirname(os.path.abspath(__file__))
 
@@ -84,6 +84,13 @@ def silent_first(lab):
     first(lab)
 
 
+def refused_three(lab):
+    """the first three of four addresses refuse, time-out 6 s"""
+    lab.hosts(two=[*THREE, "192.0.2.12"])
+    refuse(lab, THREE)
+    first(lab)
+
+
 def silent_family(lab):
     """IPv6 a black hole, IPv4 works, time-out 6 s"""
     lab.sh("ip address add 2001:db8::11/64 dev lo nodad")
@@ -153,7 +160,7 @@ def stopped(lab):
     lab.tell(told(process) if isCurl(lab) else summary(each.wait(ids, 5)))
 
 
-ROWS = [dead_http2, dead_http1, silent_first, silent_family, silent_dns, redirect, goaway, stopped]
+ROWS = [dead_http2, dead_http1, silent_first, refused_three, silent_family, silent_dns, redirect, goaway, stopped]
 
 
 def main(run, work, ours):

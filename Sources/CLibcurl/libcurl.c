@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sockios.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
@@ -241,6 +242,11 @@ int libcurl_easy_set_seek(libcurl_easy handle, int (*function)(void *context, in
     return curl.easy_setopt(handle, CURLOPT_SEEKFUNCTION, function);
 }
 
+int libcurl_easy_set_before_look_up(
+    libcurl_easy handle, int (*function)(void *resolver, void *reserved, void *context)) {
+    return curl.easy_setopt(handle, CURLOPT_RESOLVER_START_FUNCTION, function);
+}
+
 int libcurl_easy_set_before_sending(
     libcurl_easy handle,
     int (*function)(void *context, char *remote_ip, char *local_ip, int remote_port, int local_port)) {
@@ -260,20 +266,24 @@ int libcurl_easy_http2_status(libcurl_easy handle) {
     return is_known ? atoi(status->value) : 0;
 }
 
-static int open_private_socket(void *context, int purpose, struct address *address) {
-    int result = socket(address->family, address->kind | SOCK_CLOEXEC, address->protocol);
-    if (result < 0) *(int *)context = errno;
+static int open_socket(void *context, int purpose, struct address *address) {
+    struct socket_source *source = context;
+    int result = source->connected;
+    source->connected = -1;
+    if (result < 0) result = connection_socket(address->family, address->kind, address->protocol);
+    if (result < 0) {
+        source->error = errno;
+    } else {
+        poll_set_open(source->set, result);
+    }
     return result;
 }
 
-int libcurl_easy_set_private_sockets(libcurl_easy handle, int *error) {
-    int code = curl.easy_setopt(handle, CURLOPT_OPENSOCKETDATA, error);
-    return code ? code : curl.easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, open_private_socket);
-}
-
-int libcurl_easy_set_poll_set(libcurl_easy handle, poll_set set) {
-    int code = curl.easy_setopt(handle, CURLOPT_CLOSESOCKETDATA, (void *)set);
-    return code ? code : curl.easy_setopt(handle, CURLOPT_CLOSESOCKETFUNCTION, poll_set_close);
+int libcurl_easy_set_sockets(libcurl_easy handle, struct socket_source *source) {
+    curl.easy_setopt(handle, CURLOPT_OPENSOCKETDATA, source);
+    curl.easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+    curl.easy_setopt(handle, CURLOPT_CLOSESOCKETDATA, (void *)source->set);
+    return curl.easy_setopt(handle, CURLOPT_CLOSESOCKETFUNCTION, poll_set_close);
 }
 
 int libcurl_easy_get_long(libcurl_easy handle, int info, long *value) { return curl.easy_getinfo(handle, info, value); }
@@ -398,13 +408,59 @@ int libcurl_multi_act(libcurl_multi multi, int socket, int mask) {
     return curl.multi_socket_action(multi, socket, mask, &running);
 }
 
+int connection_socket(int family, int kind, int protocol) {
+    int result = socket(family, kind | SOCK_CLOEXEC, protocol);
+    if (result < 0 || (family != AF_INET && family != AF_INET6)) return result;
+    // Keeps a load balancer or a NAT from forgetting an idle connection, and tells of one that has died: two minutes later,
+    // with the system's nine probes.
+    const int on = 1, idle = 30, interval = 10;
+    setsockopt(result, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    setsockopt(result, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
+    setsockopt(result, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof interval);
+    return result;
+}
+
+int connection_begin(const char *address, int port) {
+    struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV, .ai_socktype = SOCK_STREAM}, *found;
+    char service[8];
+    snprintf(service, sizeof service, "%d", port);
+    if (getaddrinfo(address, service, &hints, &found) != 0) {
+        errno = EINVAL;
+        return -1;
+    }
+    int result = connection_socket(found->ai_family, SOCK_STREAM | SOCK_NONBLOCK, 0);
+    if (result >= 0 && connect(result, found->ai_addr, found->ai_addrlen) != 0 && errno != EINPROGRESS) {
+        int error = errno;
+        close(result);
+        errno = error;
+        result = -1;
+    }
+    freeaddrinfo(found);
+    return result;
+}
+
+int connection_error(int socket) {
+    int error = 0;
+    socklen_t size = sizeof error;
+    return getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? error : errno;
+}
+
 int64_t connection_silence(int socket) {
     struct tcp_info info;
     socklen_t size = sizeof info;
     if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0 || info.tcpi_state == TCP_SYN_SENT) return -1;
-    // While the peer takes no bytes, it acknowledges probes all the same.
-    bool is_taking = info.tcpi_backoff == 0 && info.tcpi_last_ack_recv < info.tcpi_last_data_recv;
-    return is_taking ? info.tcpi_last_ack_recv : info.tcpi_last_data_recv;
+    // The peer also acknowledges probes: those of an idle connection, when it has all that was sent, and those that are
+    // sent while it takes no bytes.
+    uint32_t taken = info.tcpi_unacked > 0 ? info.tcpi_last_ack_recv : info.tcpi_last_data_sent;
+    bool is_taking = info.tcpi_backoff == 0 && taken < info.tcpi_last_data_recv;
+    return is_taking ? taken : info.tcpi_last_data_recv;
+}
+
+bool connection_is_unanswered(int socket) {
+    struct tcp_info info;
+    socklen_t size = sizeof info;
+    return getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 && info.tcpi_unacked > 0 &&
+        info.tcpi_backoff > 1;
 }
 
 int connection_port(int socket) {

@@ -24,6 +24,8 @@ struct entry {
     /// What it is watched for, in epoll's bits.
     uint16_t events;
     bool is_idle;
+    /// True if it is the socket of a connection.
+    bool is_open;
     /// True if it is in the bucket of its port, followed by the descriptor `next`, if any.
     bool is_listed;
     int next;
@@ -134,12 +136,17 @@ void poll_set_resume_idle(poll_set set, int descriptor) {
     control(set, EPOLL_CTL_ADD, descriptor, known);
 }
 
+void poll_set_open(poll_set set, int descriptor) {
+    struct entry *known = entry(set, descriptor);
+    if (known) known->is_open = true;
+}
+
 void poll_set_remove(poll_set set, int descriptor) {
     struct entry *known = entry(set, descriptor);
     if (!known) return;
     const struct entry old = *known;
     unlist(set, descriptor, known);
-    *known = (struct entry){0};
+    *known = (struct entry){.is_open = old.is_open};
     if (old.events) control(set, EPOLL_CTL_DEL, descriptor, known);
 }
 
@@ -193,9 +200,29 @@ bool poll_set_look(poll_set set, int port, const char *host, int remote_port, bo
     return is_severed;
 }
 
+int poll_set_find(poll_set set, int port, const char *host, int remote_port) {
+    for (int descriptor = 0; (size_t)descriptor < set->count; descriptor++) {
+        if (!set->entries[descriptor].is_open || connection_port(descriptor) != port) continue;
+        if (is_connected(descriptor, host, remote_port)) return descriptor;
+    }
+    return NONE;
+}
+
+int poll_set_next_idle(
+    poll_set set, int descriptor, uint32_t owner, const char *host, int remote_port, int64_t silence) {
+    while ((size_t)++descriptor < set->count) {
+        const struct entry *known = &set->entries[descriptor];
+        if (!known->is_idle || known->owner != owner || connection_silence(descriptor) < silence) continue;
+        if (is_connected(descriptor, host, remote_port)) return descriptor;
+    }
+    return NONE;
+}
+
 int poll_set_close(void *set, int descriptor) {
     // An event of an idle connection must not be taken for one of whoever gets its number next.
     poll_set_remove(set, descriptor);
+    struct entry *known = entry(set, descriptor);
+    if (known) known->is_open = false;
     return close(descriptor);
 }
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 struct body {
+    const char *name;
     void (*run)(void *);
     void *context;
 };
@@ -20,15 +21,15 @@ struct body {
 static void *run(void *argument) {
     struct body body = *(struct body *)argument;
     free(argument);
-    pthread_setname_np(pthread_self(), "Deferred.curl");
+    pthread_setname_np(pthread_self(), body.name);
     body.run(body.context);
     return NULL;
 }
 
-int quiet_thread_start(void (*function)(void *), void *context) {
+int quiet_thread_start(const char *name, void (*function)(void *), void *context) {
     struct body *body = malloc(sizeof *body);
     if (!body) return ENOMEM;
-    *body = (struct body){function, context};
+    *body = (struct body){name, function, context};
     // A thread inherits the signal mask of the one that creates it.
     sigset_t all, before;
     sigfillset(&all);

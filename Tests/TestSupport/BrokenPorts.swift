@@ -1,3 +1,4 @@
+import DeferredCore
 package import Foundation
 
 #if canImport(Glibc)
@@ -23,18 +24,19 @@ package final class RefusingPort {
     }
 }
 
-/// A port of 127.0.0.1 on which connecting never ends: it listens, but its queue of connections is full.
+/// A port of a loopback address on which connecting never ends: it listens, but its queue of connections is full.
 package final class UnansweringPort {
     package let number: UInt16
     private var sockets: [Int32] = []
 
-    package init() throws {
+    /// - Parameter port: 0 for a free one.
+    package init(at host: String = "127.0.0.1", port: UInt16 = 0) throws {
         var address = sockaddr_in()
         // Darwin takes 0 for as many as it allows.
         #if canImport(Darwin)
-        let listener = try listeningSocket(at: &address, backlog: 1)
+        let listener = try listeningSocket(at: &address, host, port, backlog: 1)
         #else
-        let listener = try listeningSocket(at: &address, backlog: 0)
+        let listener = try listeningSocket(at: &address, host, port, backlog: 0)
         #endif
         let length = socklen_t(MemoryLayout<sockaddr_in>.size)
         sockets = [listener]
@@ -196,6 +198,71 @@ package final class TunnelPort {
 }
 #endif
 
+#if os(Linux)
+/// A port of 127.0.0.1 that passes on bytes to another one, and whose connections can die in silence: then nothing that comes
+/// on them is passed on, or answered by an end.
+package final class DyingPort {
+    package let number: UInt16
+
+    /// The number of connections so far.
+    package var count: Int { state.lock.withLock { $0.count } }
+
+    private let listener: Int32
+    private let state = State()
+
+    private final class State: Sendable {
+        let lock = Lock(Counts())
+    }
+
+    private struct Counts {
+        var count = 0
+        var deadCount = 0
+    }
+
+    package init(to port: UInt16) throws {
+        var address = sockaddr_in()
+        let listener = try listeningSocket(at: &address, backlog: 64)
+        self.listener = listener
+        number = UInt16(bigEndian: address.sin_port)
+        Thread.detachNewThread { [state] in
+            while case let client = accept(listener, nil, nil), client >= 0 {
+                let number = state.lock.withLock { counts in
+                    counts.count += 1
+                    return counts.count
+                }
+                let server = loopbackSocket(connectedTo: port)
+                for (from, to) in [(client, server), (server, client)] {
+                    Thread.detachNewThread {
+                        Self.pass(from, to) { state.lock.withLock { number <= $0.deadCount } }
+                    }
+                }
+            }
+            close(listener)
+        }
+    }
+
+    deinit {
+        // Ends the thread, which closes the listener.
+        shutdown(listener, Int32(SHUT_RDWR))
+    }
+
+    /// Lets all connections that are there die. Later ones live.
+    package func die() {
+        state.lock.withLock { $0.deadCount = $0.count }
+    }
+
+    /// The sockets are never closed: their numbers could be used for others meanwhile, and a test has few of them.
+    private static func pass(_ from: Int32, _ to: Int32, isDead: () -> Bool) {
+        var bytes = [UInt8](repeating: 0, count: 16_384)
+        while case let count = recv(from, &bytes, bytes.count, 0), count > 0 {
+            if isDead() { continue }
+            guard send(to, bytes, count, Int32(MSG_NOSIGNAL)) == count else { break }
+        }
+        if !isDead() { shutdown(to, Int32(SHUT_WR)) }
+    }
+}
+#endif
+
 /// Returns a socket, which is connected if something listens at a port of 127.0.0.1.
 private func loopbackSocket(connectedTo port: UInt16) -> Int32 {
     let result = socket(AF_INET, streamSocket, 0)
@@ -211,9 +278,14 @@ private func loopbackSocket(connectedTo port: UInt16) -> Int32 {
     return result
 }
 
-/// Creates a socket that listens on a free port of 127.0.0.1, and stores its address in `address`.
-func listeningSocket(at address: inout sockaddr_in, backlog: Int32) throws -> Int32 {
-    let listener = try boundSocket(at: &address)
+/// Creates a socket that listens, on a free port for 0, and stores its address in `address`.
+func listeningSocket(
+    at address: inout sockaddr_in,
+    _ host: String = "127.0.0.1",
+    _ port: UInt16 = 0,
+    backlog: Int32
+) throws -> Int32 {
+    let listener = try boundSocket(at: &address, host, port)
     guard listen(listener, backlog) == 0 else {
         close(listener)
         throw CocoaError(.fileReadUnknown)
@@ -221,11 +293,16 @@ func listeningSocket(at address: inout sockaddr_in, backlog: Int32) throws -> In
     return listener
 }
 
-/// Creates a socket at a free port of 127.0.0.1, and stores its address in `address`.
-private func boundSocket(at address: inout sockaddr_in) throws -> Int32 {
+/// Creates a socket at a port, a free one for 0, and stores its address in `address`.
+private func boundSocket(
+    at address: inout sockaddr_in,
+    _ host: String = "127.0.0.1",
+    _ port: UInt16 = 0
+) throws -> Int32 {
     let bound = socket(AF_INET, streamSocket, 0)
     address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = inet_addr("127.0.0.1")
+    address.sin_addr.s_addr = inet_addr(host)
+    address.sin_port = port.bigEndian
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     let hasPort = withUnsafeMutablePointer(to: &address) { pointer in
         pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {

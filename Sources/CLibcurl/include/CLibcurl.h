@@ -64,10 +64,21 @@ int libcurl_easy_set_seek(libcurl_easy handle, int (*function)(void *context, in
 int libcurl_easy_set_before_sending(
     libcurl_easy handle,
     int (*function)(void *context, char *remote_ip, char *local_ip, int remote_port, int local_port));
-/// Makes sockets that child processes don't inherit. If one can't be made, the error number is stored in `error`.
-int libcurl_easy_set_private_sockets(libcurl_easy handle, int *error);
-/// Lets `poll_set_close` close the sockets of connections that the handle makes.
-int libcurl_easy_set_poll_set(libcurl_easy handle, poll_set set);
+/// Sets the function that is called before a name is looked up. If it returns anything but 0, the request fails.
+int libcurl_easy_set_before_look_up(
+    libcurl_easy handle, int (*function)(void *resolver, void *reserved, void *context));
+
+/// The source of the sockets of connections that a handle makes.
+struct socket_source {
+    /// The set that knows them, and closes them.
+    poll_set set;
+    /// The error number of a socket that could not be made, or 0.
+    int error;
+    /// The socket to take instead of a new one, or -1. A connection was begun on it by `connection_begin`, and is made:
+    /// libcurl connects it, too, and that call succeeds, since it is the first that would tell of the connection.
+    int connected;
+};
+int libcurl_easy_set_sockets(libcurl_easy handle, struct socket_source *source);
 int libcurl_easy_get_long(libcurl_easy handle, int info, long *value);
 int libcurl_easy_get_offset(libcurl_easy handle, int info, int64_t *value);
 int libcurl_easy_get_text(libcurl_easy handle, int info, const char **value);
@@ -106,9 +117,21 @@ int libcurl_multi_add(libcurl_multi multi, libcurl_easy handle);
 int libcurl_multi_remove(libcurl_multi multi, libcurl_easy handle);
 int libcurl_multi_act(libcurl_multi multi, int socket, int mask);
 
+/// Makes a socket that child processes don't inherit, and whose connection is kept alive.
+int connection_socket(int family, int kind, int protocol);
+
+/// Begins to connect to a numeric address, and returns the socket, or -1 and an error number in `errno`.
+int connection_begin(const char *address, int port);
+
+/// Returns the error number with which a connection has failed, or 0.
+int connection_error(int socket);
+
 /// Returns the milliseconds since a TCP connection last received bytes or took some that were sent, or -1 if there is no
 /// connection.
 int64_t connection_silence(int socket);
+
+/// Returns whether bytes were sent again and again without an answer.
+bool connection_is_unanswered(int socket);
 
 /// Returns the local port of a connection, or 0 if it has none.
 int connection_port(int socket);
@@ -157,11 +180,14 @@ enum {
     CURLOPT_HTTP_VERSION = 84,
     CURLOPT_BUFFERSIZE = 98,
     CURLOPT_NOSIGNAL = 99,
+    CURLOPT_DNS_CACHE_TIMEOUT = 92,
     CURLOPT_CONNECTTIMEOUT_MS = 156,
     CURLOPT_PROTOCOLS = 181,
     CURLOPT_PROXY_SSLVERSION = 250,
     CURLOPT_SUPPRESS_CONNECT_HEADERS = 265,
     CURLOPT_UPLOAD_BUFFERSIZE = 280,
+    CURLOPT_MAXAGE_CONN = 288,
+    CURLOPT_MAXLIFETIME_CONN = 314,
     CURLOPT_QUICK_EXIT = 322,
     CURLOPT_WRITEDATA = 10001,
     CURLOPT_URL = 10002,
@@ -180,6 +206,7 @@ enum {
     CURLOPT_CAPATH = 10097,
     CURLOPT_SHARE = 10100,
     CURLOPT_PRIVATE = 10103,
+    CURLOPT_RESOLVE = 10203,
     CURLOPT_OPENSOCKETDATA = 10164,
     CURLOPT_NOPROXY = 10177,
     CURLOPT_CLOSESOCKETDATA = 10209,
@@ -193,6 +220,7 @@ enum {
     CURLOPT_PROXY_SSLKEY = 10256,
     CURLOPT_PROXY_KEYPASSWD = 10258,
     CURLOPT_PROXY_PINNEDPUBLICKEY = 10263,
+    CURLOPT_RESOLVER_START_DATA = 10273,
     CURLOPT_PREREQDATA = 10313,
     CURLOPT_PROTOCOLS_STR = 10318,
     CURLOPT_WRITEFUNCTION = 20011,
@@ -202,6 +230,7 @@ enum {
     CURLOPT_OPENSOCKETFUNCTION = 20163,
     CURLOPT_SEEKFUNCTION = 20167,
     CURLOPT_CLOSESOCKETFUNCTION = 20208,
+    CURLOPT_RESOLVER_START_FUNCTION = 20272,
     CURLOPT_PREREQFUNCTION = 20312,
     CURLOPT_INFILESIZE_LARGE = 30115,
     CURLOPT_CAINFO_BLOB = 40309,
@@ -292,8 +321,9 @@ enum content_decoding content_decoder_decode(
 
 /// Starts a thread that blocks all signals: without SIGPIPE, writing to a closed connection fails instead.
 ///
+/// - Parameter name: a constant of at most 15 bytes.
 /// - Returns: 0, or an error number.
-int quiet_thread_start(void (*function)(void *), void *context);
+int quiet_thread_start(const char *name, void (*function)(void *), void *context);
 
 /// Enclose a thread's use of libcurl. When the process exits, the exit waits for the threads that are inside and blocks
 /// those that want to enter, because the libraries below libcurl then free the memory that they need.
@@ -333,6 +363,17 @@ void poll_set_watch_idle(poll_set set, int descriptor);
 /// Watches an idle descriptor no longer, until it is resumed or watched for a response. Others are left alone.
 void poll_set_rest_idle(poll_set set, int descriptor);
 void poll_set_resume_idle(poll_set set, int descriptor);
+
+/// Notes that a descriptor is the socket of a connection, until `poll_set_close`.
+void poll_set_open(poll_set set, int descriptor);
+
+/// Returns the socket of the connection with these ends, or -1.
+int poll_set_find(poll_set set, int port, const char *host, int remote_port);
+
+/// Returns the next descriptor above the given one, or -1, that has this owner, is connected to this address, and was idle
+/// and silent for so many milliseconds.
+int poll_set_next_idle(
+    poll_set set, int descriptor, uint32_t owner, const char *host, int remote_port, int64_t silence);
 
 /// Watches a descriptor no longer.
 void poll_set_remove(poll_set set, int descriptor);

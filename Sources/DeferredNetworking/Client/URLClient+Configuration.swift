@@ -87,6 +87,36 @@ extension URLClient {
         /// The maximum number of connections per host; at least 1. Over HTTP/2, requests share a connection.
         public var maximumConnectionsPerHost = 16
 
+        /// The time after which an idle connection isn't used again; `nil` for no limit. Counted in whole seconds, at least
+        /// one.
+        ///
+        /// Load balancers and NATs forget connections, mostly after a minute to five of them, and then packets vanish. So the
+        /// default is less, and idle connections are also probed (TCP keep-alive) every 30 seconds.
+        ///
+        /// Only for libcurl.
+        public var connectionIdleTimeout: Duration? = .seconds(50)
+
+        /// The time after which a connection isn't used again, however busy it was; `nil` for no limit. Counted in whole
+        /// seconds, at least one.
+        ///
+        /// New connections find servers that were added, or moved to another address. A connection of HTTP/2 stays in use for
+        /// as long as it has requests all the time.
+        ///
+        /// Only for libcurl. Before 7.80, that has no limit, and another value than the default and `nil` is refused.
+        public var connectionLifetime: Duration? = .seconds(600)
+
+        /// The addresses to use for hosts and ports instead of looking up the names.
+        ///
+        /// ```swift
+        /// configuration.resolve["api.example.com:443"] = ["192.0.2.7", "2001:db8::7"]
+        /// ```
+        ///
+        /// The host stays the name for TLS and the `Host` field. If there are several addresses, they are tried one after
+        /// the other. A proxy's name counts, too; a server behind a proxy is mostly looked up there.
+        ///
+        /// Only for libcurl.
+        public var resolve: [String: [String]] = [:]
+
         /// The maximum number of threads that drive libcurl, from 1 to 8. By default, as many as the machine has
         /// processors, and at most 4.
         ///

@@ -68,12 +68,20 @@ package protocol EngineTask: AnyObject, Sendable {
     /// Reports that the sink has taken bytes.
     func took(_ count: Int)
 
+    /// Notes that the task is about to be cancelled because of a deadline: its connection may be dead. Must not block.
+    func expire()
+
+    /// Calls a closure once everything that has come by now was read and reported, as far as the engine can tell.
+    func afterReading(_ body: @escaping @Sendable () -> Void)
+
     /// The time since the task's connection last received a byte, or the peer took one; nil if that can't be told.
     var silence: Duration? { get }
 }
 
 extension EngineTask {
     package var silence: Duration? { nil }
+    package func expire() {}
+    package func afterReading(_ body: @escaping @Sendable () -> Void) { body() }
 }
 
 /// An event that an engine sends to the transfer of one of its tasks.

@@ -44,6 +44,9 @@ struct ConnectionQueue {
         /// True while the first of the shared tasks connects. Only then it is known whether the others need connections.
         var isConnecting = false
 
+        /// True if the connection that shared tasks have isn't for new ones.
+        var mustConnect = false
+
         /// True once the server has answered in HTTP/2, and false once it has answered in another version.
         var speaksHTTP2: Bool?
         var isMultiplexed: Bool { speaksHTTP2 == true }
@@ -72,7 +75,8 @@ struct ConnectionQueue {
             let thread = joins ? sharedThread : calmest(loads, threads: threads)
             switch kind {
             case .shared:
-                isConnecting = sharedCount == 0 && !isMultiplexed
+                isConnecting = mustConnect || sharedCount == 0 && !isMultiplexed
+                mustConnect = false
                 sharedCount += 1
                 sharedThread = thread
             case .own:
@@ -178,6 +182,11 @@ struct ConnectionQueue {
     mutating func answered(at origin: String, isMultiplexed: Bool) {
         lines[origin]?.isConnecting = false
         lines[origin]?.speaksHTTP2 = isMultiplexed
+    }
+
+    /// Notes that the next shared task has to make a new connection, for which others wait.
+    mutating func renewed(_ origin: String) {
+        lines[origin]?.mustConnect = true
     }
 
     /// Notes that a running task no longer needs its connection. ``next(at:)`` has to be called afterwards.

@@ -51,11 +51,13 @@ package final class LibcurlEngine: Engine {
     /// - Throws: ``URLClientError/engineUnavailable(reason:)`` if libcurl is missing or too old.
     convenience init(
         _ configuration: URLClient.Configuration,
-        on threads: [LibcurlThread]? = nil
+        on threads: [LibcurlThread]? = nil,
+        lookUps: NameLookUps = .shared
     ) throws(URLClientError) {
         let count = max(1, min(configuration.maximumThreads, ConnectionQueue.mostThreads))
         let threads = threads ?? (0..<count).map { _ in LibcurlThread() }
-        try self.init(configuration, configuration.cookies.map { CookieJar($0) }, idleTimeout: nil, on: threads)
+        let cookies = configuration.cookies.map { CookieJar($0) }
+        try self.init(configuration, cookies, idleTimeout: nil, on: threads, lookUps: lookUps)
     }
 
     /// Creates an engine with the settings of a user's session, on the thread that all such engines share.
@@ -73,13 +75,14 @@ package final class LibcurlEngine: Engine {
         _ configuration: URLClient.Configuration,
         _ cookies: CookieJar?,
         idleTimeout: Duration?,
-        on threads: [LibcurlThread]
+        on threads: [LibcurlThread],
+        lookUps: NameLookUps = .shared
     ) throws(URLClientError) {
         if let reason = Self.unavailability { throw .engineUnavailable(reason: reason) }
         defaultHeaders = configuration.defaultHeaders
         self.cookies = cookies
         self.idleTimeout = idleTimeout
-        let options = try LibcurlOptions(configuration)
+        let options = try LibcurlOptions(configuration, lookUps: lookUps)
         self.options = options
         pools = threads.map { LibcurlPool(options, on: $0) }
         let queue = ConnectionQueue(limit: options.maximumConnectionsPerHost, threads: threads.count)
@@ -98,6 +101,9 @@ package final class LibcurlEngine: Engine {
         var reason: UnsafePointer<CChar>?
         return libcurl_load(&reason)
     }
+
+    /// True since 7.80: libcurl tells when a request is about to be sent.
+    static let looksBeforeSending = versionNumber >= 0x07_50_00
 
     /// The version of libcurl, which must be available.
     static var version: String { String(cString: libcurl_version()) }
@@ -181,6 +187,11 @@ package final class LibcurlEngine: Engine {
         guard pools.count > 1 else { return tasks }
         for task in tasks where task.pool !== pool { begin(task) }
         return tasks.filter { $0.pool === pool }
+    }
+
+    /// Lets the other pools know of a dead connection.
+    func distrust(_ connection: LibcurlPool.DeadConnection, but pool: LibcurlPool) {
+        for other in pools where other !== pool { other.thread.submit(.distrust(other, connection)) }
     }
 
     private func next(at origin: String, after change: (inout ConnectionQueue) -> Void) -> [LibcurlTask] {

@@ -17,6 +17,9 @@ final class LibcurlExchange {
     /// The most bytes to read of a redirect's body.
     private static let largestRedirect = 64 << 10
 
+    /// The shortest time without a byte that is none of the usual pauses.
+    private static let shortestStall = Duration.seconds(1)
+
     /// The reason why libcurl was told to stop.
     private enum Stop {
         case failed(any Error)
@@ -28,6 +31,7 @@ final class LibcurlExchange {
 
     let task: LibcurlTask
     let handle: LibcurlHandle
+    let multi: LibcurlMulti
     private unowned let pool: LibcurlPool
     private let source: (any UploadSource)?
 
@@ -83,6 +87,23 @@ final class LibcurlExchange {
     /// to be, or the request ends.
     var restingSocket: Int32 = -1
 
+    /// True while the multi handle has the request.
+    var isAdded = false
+
+    /// The names that libcurl may ask for, from the next one on; nil before it asks for the first.
+    private var hops: ArraySlice<LibcurlHop>?
+
+    /// The name at which libcurl was stopped.
+    private var hop: LibcurlHop?
+
+    /// The times that it took to find the addresses, and to connect to one of several.
+    var lookUpTime = Duration.zero
+    var raceTime = Duration.zero
+
+    /// The time when something was last received for the request, or else when it was sent; nil before.
+    @exclusivity(unchecked) private var lastReceived: ContinuousClock.Instant?
+    private var hasReceived = false
+
     private var stop: Stop?
 
     /// True while the reader wants no more bytes. ``isBehind`` is true while the transfer wants none.
@@ -100,11 +121,13 @@ final class LibcurlExchange {
 
     private var options: LibcurlOptions { pool.options }
 
-    init(_ task: LibcurlTask, on handle: LibcurlHandle, in pool: LibcurlPool) {
+    init(_ task: LibcurlTask, on handle: LibcurlHandle, of multi: LibcurlMulti, in pool: LibcurlPool) {
         self.task = task
         self.handle = handle
+        self.multi = multi
         self.pool = pool
         source = task.uploadSource()
+        if !LibcurlEngine.looksBeforeSending { lastReceived = .now }
         parser = ResponseHeadParser(of: task.request.url)
         handle.prepare(
             task,
@@ -318,9 +341,51 @@ final class LibcurlExchange {
         // Repeated, it may have another connection, which libcurl doesn't watch yet.
         if hasBegun { lastSocket = -1 }
         // On a connection that was severed, nothing is sent, and libcurl begins again with another one.
-        let isSevered = pool.multi(for: task.kind)?.look(at: handle, from: port, to: host, remotePort) ?? false
+        let isSevered = multi.look(at: handle, from: port, to: host, remotePort)
         if !isSevered { hasBegun = true }
+        lastReceived = .now
+        (hops, hop) = (nil, nil)
         return true
+    }
+
+    // MARK: The connection
+
+    /// Returns true if libcurl has to be stopped, before it looks up a name. It does so itself where it needs another name
+    /// than those that it is expected to.
+    func mustLookUp() -> Bool {
+        guard stop == nil, !task.isCancelled else { return false }
+        hop = nextHop().flatMap { options.mustLookUp($0) ? $0 : nil }
+        return hop != nil
+    }
+
+    func nextHop() -> LibcurlHop? {
+        if hops == nil { hops = options.hops(to: task.request.url)[...] }
+        return hops?.popFirst()
+    }
+
+    /// Returns the name at which libcurl was stopped, if that is why the request has ended.
+    func takeHop() -> LibcurlHop? { task.isCancelled ? nil : hop.take() }
+
+    /// The connection on which the request, which is about to be cancelled, has waited in vain: since it was sent, or for a
+    /// while since something came for it, nothing came on it, for other requests either.
+    var deadConnection: LibcurlPool.DeadConnection? {
+        // While the reader wants nothing, it is to blame.
+        guard let lastReceived, pauses == 0 else { return nil }
+        let wait = .now - lastReceived
+        guard task.isLate && !hasReceived || wait >= Self.shortestStall, handle.localPort != 0 else { return nil }
+        let connection = LibcurlPool.DeadConnection(
+            origin: task.origin,
+            localPort: handle.localPort,
+            host: handle.remoteHost,
+            port: handle.remotePort,
+            silence: wait
+        )
+        let socket = multi.socket(of: connection)
+        // Somebody may cancel for other reasons than a deadline. But then the system may know.
+        guard socket >= 0, task.isLate || connection_is_unanswered(socket) else { return nil }
+        // The system counts in ticks.
+        let silence = Duration.milliseconds(connection_silence(socket)) + .milliseconds(50)
+        return silence >= wait ? connection : nil
     }
 
     /// True for methods that may be sent twice, and after a refusal of the expectation: RFC 9110, sections 9.2.2 and 15.5.18.
@@ -398,6 +463,10 @@ final class LibcurlExchange {
     /// Delivers the events that are pending.
     func flush() {
         mustFlush = false
+        if hasActivity || waitingHead != nil || !waiting.isEmpty {
+            lastReceived = .now
+            hasReceived = true
+        }
         flushSent()
         flushResponse()
         if hasActivity { task.tell(.activity) }
@@ -439,13 +508,16 @@ final class LibcurlExchange {
     }
 
     /// Reports the end, after which the handle is free again.
-    func end(_ code: Int32) {
+    ///
+    /// - Parameter failure: The reason for it, if libcurl doesn't know that.
+    func end(_ code: Int32, _ failure: URLError? = nil) {
+        if stop == nil, let failure { stop = .failed(failure) }
         // Without the pause that a flush of a running request may cause.
         flushSent()
         mustFlush = false
         if wasLost(code) { recoverStatus() }
         let error = error(isWhole(code) ? Int32(CURLE_OK) : code)
-        if task.transfer.isMeasured { task.tell(.measured(handle.metrics(protocolVersion: head?.version))) }
+        if task.transfer.isMeasured { task.tell(.measured(metrics)) }
         if error == nil, isRedirect, let head { task.tell(.redirect(head)) }
         if case .needsBody = stop {
             flushResponse()
@@ -453,6 +525,10 @@ final class LibcurlExchange {
         }
         let (newHead, bytes) = takeResponse()
         task.end(head, error, after: newHead, bytes)
+    }
+
+    private var metrics: URLClient.Metrics {
+        handle.metrics(protocolVersion: head?.version, lookUp: lookUpTime, race: raceTime)
     }
 
     /// Reports the end of a cancelled request.

@@ -61,6 +61,19 @@ enum LibcurlFailure {
         CURLE_SSL_CACERT_BADFILE, CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CLIENTCERT,
     ]
 
+    /// The error of a name without addresses.
+    static func error(_ hop: LibcurlHop, _ failure: LookUpFailure, url: URL) -> URLError {
+        let description = "Could not resolve \(hop.isProxy ? "proxy" : "host"): \(hop.name) (\(failure.reason))"
+        return URLError(.cannotFindHost, failing: url, description: description)
+    }
+
+    /// The error of a name none of whose addresses could be connected to.
+    static func error(_ hop: LibcurlHop, _ cause: POSIXErrorCode, url: URL) -> URLError {
+        let text = "Failed to connect to \(hop.name) port \(hop.port): \(String(cString: strerror(cause.rawValue)))"
+        let description = description(of: cause, socket: nil) ?? text
+        return URLError(.cannotConnectToHost, failing: url, description: description, underlying: POSIXError(cause))
+    }
+
     /// Returns a description of the cause, if it says more than libcurl's.
     private static func description(of cause: POSIXErrorCode, socket: String?) -> String? {
         let reason = String(cString: strerror(cause.rawValue))

@@ -16,8 +16,8 @@ final class LibcurlHandle {
     private static let bufferSize = 256 << 10
 
     private static let contextOptions = [
-        CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_READDATA, CURLOPT_SEEKDATA, CURLOPT_PREREQDATA, CURLOPT_PRIVATE,
-        CURLOPT_DEBUGDATA,
+        CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_READDATA, CURLOPT_SEEKDATA, CURLOPT_PREREQDATA,
+        CURLOPT_RESOLVER_START_DATA, CURLOPT_PRIVATE, CURLOPT_DEBUGDATA,
     ]
 
     let easy: libcurl_easy
@@ -28,17 +28,21 @@ final class LibcurlHandle {
     /// libcurl's buffer for the description of a failure. Its address must not change.
     private let errorText: UnsafeMutablePointer<CChar>
 
-    /// The error number of a socket that could not be made, or 0. Its address must not change.
-    private let socketError: UnsafeMutablePointer<Int32>
     /// True if all requests go through a proxy with TLS. The environment's may be one as well.
     private let hasSecureProxy: Bool
+
+    /// Its address must not change.
+    private let sockets: UnsafeMutablePointer<socket_source>
+
+    /// The address of a name, for libcurl.
+    private var addresses: LibcurlHeaders?
     private var headers: LibcurlHeaders?
 
     /// The fields that are for a proxy alone: no server gets them.
     private var proxyHeaders: LibcurlHeaders?
 
     /// - Returns: nil if no memory is available.
-    init?(_ options: LibcurlOptions, _ sessions: LibcurlSessions? = nil) {
+    init?(_ options: LibcurlOptions, _ sessions: LibcurlSessions? = nil, poll: poll_set) {
         guard let easy = libcurl_easy_create() else { return nil }
         self.easy = easy
         self.sessions = sessions
@@ -46,8 +50,8 @@ final class LibcurlHandle {
         sessions?.serve(easy)
         errorText = .allocate(capacity: Self.errorSize)
         errorText.initialize(repeating: 0, count: Self.errorSize)
-        socketError = .allocate(capacity: 1)
-        socketError.initialize(to: 0)
+        sockets = .allocate(capacity: 1)
+        sockets.initialize(to: socket_source(set: poll, error: 0, connected: -1))
         set(CURLOPT_ERRORBUFFER, to: errorText)
         set(CURLOPT_NOSIGNAL, 1)
         set(CURLOPT_BUFFERSIZE, Self.bufferSize)
@@ -57,6 +61,11 @@ final class LibcurlHandle {
         set(CURLOPT_QUICK_EXIT, 1)
         // The client enforces its own deadlines, and libcurl has no value for "never".
         set(CURLOPT_CONNECTTIMEOUT_MS, Int(Int32.max))
+        // The addresses come from elsewhere, so that they are just to be there until the connection is made.
+        set(CURLOPT_DNS_CACHE_TIMEOUT, 2)
+        set(CURLOPT_MAXAGE_CONN, options.connectionIdleTimeout)
+        // Unknown before 7.80.
+        set(CURLOPT_MAXLIFETIME_CONN, options.connectionLifetime)
         // Known since 7.85; older versions take numbers.
         if libcurl_easy_set_pointer(easy, Int32(CURLOPT_PROTOCOLS_STR), "http,https") != 0 {
             set(CURLOPT_PROTOCOLS, CURLPROTO_HTTP | CURLPROTO_HTTPS)
@@ -80,13 +89,13 @@ final class LibcurlHandle {
         release()
         libcurl_easy_destroy(easy)
         errorText.deallocate()
-        socketError.deallocate()
+        sockets.deallocate()
     }
 
     /// The facts about the last failure.
     var failureContext: LibcurlFailure.Context {
         let connectStatus = long(CURLINFO_HTTP_CONNECTCODE)
-        let code = socketError.pointee != 0 ? Int(socketError.pointee) : long(CURLINFO_OS_ERRNO)
+        let code = sockets.pointee.error != 0 ? Int(sockets.pointee.error) : long(CURLINFO_OS_ERRNO)
         return LibcurlFailure.Context(
             text: failureText,
             cause: POSIXErrorCode(rawValue: Int32(code)),
@@ -107,11 +116,15 @@ final class LibcurlHandle {
     }
 
     /// The address of the last connection: a server's or a proxy's.
-    private var address: String {
+    private var address: String { Self.address(remoteHost, port: remotePort) }
+
+    var remoteHost: String {
         var address: UnsafePointer<CChar>?
         libcurl_easy_get_text(easy, Int32(CURLINFO_PRIMARY_IP), &address)
-        return Self.address(address.map { String(cString: $0) } ?? "", port: long(CURLINFO_PRIMARY_PORT))
+        return address.map { String(cString: $0) } ?? ""
     }
+
+    var remotePort: Int { long(CURLINFO_PRIMARY_PORT) }
 
     private func long(_ info: Int) -> Int {
         var result = 0
@@ -131,9 +144,17 @@ final class LibcurlHandle {
     }
 
     /// Returns the metrics of the last request.
-    func metrics(protocolVersion: String?) -> URLClient.Metrics {
+    ///
+    /// - Parameters:
+    ///   - lookUp: The time that went by, before libcurl began, for the addresses of a name.
+    ///   - race: The further time to connect to one of them.
+    func metrics(protocolVersion: String?, lookUp: Duration, race: Duration) -> URLClient.Metrics {
+        func time(_ info: Int) -> Duration {
+            let time = self.time(info)
+            return time > .zero ? time + lookUp + race : time
+        }
         return URLClient.Metrics(
-            nameLookup: time(CURLINFO_NAMELOOKUP_TIME_T),
+            nameLookup: self.time(CURLINFO_NAMELOOKUP_TIME_T) + lookUp,
             connect: time(CURLINFO_CONNECT_TIME_T),
             tlsHandshake: time(CURLINFO_APPCONNECT_TIME_T),
             firstByte: time(CURLINFO_STARTTRANSFER_TIME_T),
@@ -162,7 +183,7 @@ final class LibcurlHandle {
         context: UnsafeMutableRawPointer
     ) {
         errorText[0] = 0
-        socketError.pointee = 0
+        sockets.pointee.error = 0
         set(CURLOPT_HTTP_VERSION, task.version)
         // TLS and HTTP/2 have facts that libcurl tells in no other way than by texts.
         let isPlain = task.version == CURL_HTTP_VERSION_1_1 && task.request.url.scheme == "http"
@@ -180,10 +201,36 @@ final class LibcurlHandle {
         for option in Self.contextOptions { set(option, to: context) }
     }
 
+    /// Prepares the handle to begin its request again, with the address of a name and a connection to it, if they are there.
+    func restart(_ exchange: LibcurlExchange, at hop: LibcurlHop, _ address: String?, socket: Int32?) {
+        set(CURLOPT_PRIVATE, to: Unmanaged.passUnretained(exchange).toOpaque())
+        sockets.pointee.connected = socket ?? -1
+        guard let address else { return }
+        let literal = address.prefix { $0 != "%" }
+        let entry = "\(hop.key):" + (literal.contains(":") ? "[\(literal)]" : literal)
+        setAddresses(LibcurlHeaders(Self.forgetsAddresses ? "+" + entry : entry))
+    }
+
+    /// True since 7.75: libcurl forgets an address by itself.
+    private static let forgetsAddresses = LibcurlEngine.versionNumber >= 0x07_4B_00
+
+    private func setAddresses(_ addresses: LibcurlHeaders?) {
+        set(CURLOPT_RESOLVE, to: addresses?.list)
+        // The earlier ones are released when libcurl has these.
+        self.addresses = addresses
+    }
+
     /// Forgets the exchange, which may end before the next one comes.
     func release() {
         set(CURLOPT_VERBOSE, 0)
         set(CURLOPT_PRIVATE, to: UnsafeRawPointer?.none)
+        let socket = sockets.pointee.connected
+        if socket >= 0 {
+            // libcurl has found another connection meanwhile.
+            _ = close(socket)
+            sockets.pointee.connected = -1
+        }
+        if addresses != nil { setAddresses(nil) }
     }
 
     private func setMethod(_ method: String, _ body: (any UploadSource)?) {
@@ -247,7 +294,10 @@ final class LibcurlHandle {
     }
 
     private func setCallbacks() {
-        libcurl_easy_set_private_sockets(easy, socketError)
+        libcurl_easy_set_sockets(easy, sockets)
+        libcurl_easy_set_before_look_up(easy) { _, _, context in
+            LibcurlExchange.of(context)?.mustLookUp() == true ? 1 : 0
+        }
         libcurl_easy_set_transfer(easy, Int32(CURLOPT_HEADERFUNCTION)) { bytes, size, count, context in
             LibcurlExchange.of(context)?.receive(line: .init(start: bytes, count: size * count)) ?? 0
         }

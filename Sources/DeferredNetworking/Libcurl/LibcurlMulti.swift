@@ -11,7 +11,13 @@ final class LibcurlMulti {
     let number: UInt32
 
     private let multi: libcurl_multi
-    private let poll: poll_set
+    let poll: poll_set
+
+    /// The number of its requests.
+    private(set) var count = 0
+
+    /// True if it is gone with its last request.
+    var isRetired = false
 
     /// The time at which libcurl's next timer is due, if any.
     @exclusivity(unchecked) private(set) var timer: ContinuousClock.Instant?
@@ -64,13 +70,20 @@ final class LibcurlMulti {
         libcurl_multi_destroy(multi)
     }
 
-    func add(_ handle: LibcurlHandle) -> Bool {
-        libcurl_easy_set_poll_set(handle.easy, poll)
-        return libcurl_multi_add(multi, handle.easy) == 0
+    func add(_ exchange: LibcurlExchange) -> Bool {
+        guard libcurl_multi_add(multi, exchange.handle.easy) == 0 else { return false }
+        exchange.isAdded = true
+        count += 1
+        return true
     }
 
+    /// Removes a request, if it isn't removed already while a name is looked up for it.
     func remove(_ exchange: LibcurlExchange) {
-        libcurl_multi_remove(multi, exchange.handle.easy)
+        if exchange.isAdded {
+            libcurl_multi_remove(multi, exchange.handle.easy)
+            exchange.isAdded = false
+            count -= 1
+        }
         exchange.handle.release()
         if exchange.restingSocket >= 0 { poll_set_resume_idle(poll, exchange.restingSocket) }
     }
@@ -78,6 +91,26 @@ final class LibcurlMulti {
     /// Severs the connection on which a request is about to be sent, if something has come on it since the last one.
     func look(at handle: LibcurlHandle, from port: Int32, to host: UnsafePointer<CChar>?, _ remotePort: Int32) -> Bool {
         poll_set_look(poll, port, host, remotePort, libcurl_easy_has_decrypted(handle.easy))
+    }
+
+    /// Returns the socket of a connection, or -1.
+    func socket(of connection: LibcurlPool.DeadConnection) -> Int32 {
+        poll_set_find(poll, Int32(connection.localPort), connection.host, Int32(connection.port))
+    }
+
+    /// Severs idle connections to the address of one that has died.
+    func severIdle(
+        to dead: LibcurlPool.DeadConnection,
+        silentFor silence: Duration,
+        unless isUsed: (Int32) -> Bool
+    ) {
+        var socket: Int32 = -1
+        while true {
+            let milliseconds = Int64(silence / .milliseconds(1))
+            socket = poll_set_next_idle(poll, socket, number, dead.host, Int32(dead.port), milliseconds)
+            guard socket >= 0 else { return }
+            if !isUsed(socket) { poll_set_sever(poll, socket) }
+        }
     }
 
     /// Lets libcurl act on a descriptor that is ready.

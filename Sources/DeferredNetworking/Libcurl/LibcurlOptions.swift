@@ -27,10 +27,25 @@ final class LibcurlOptions: Sendable {
     let unixSocketPath: String?
     let httpVersion: URLClient.HTTPVersion?
 
+    /// In seconds, as libcurl counts; ``Int32/max`` for no limit.
+    let connectionIdleTimeout: Int
+    let connectionLifetime: Int
+
+    /// The addresses that take the place of a look-up, by names with their ports.
+    let resolve: [String: [String]]
+    private let route: LibcurlRoute
+    let lookUps: NameLookUps
+
     /// - Throws: ``URLClientError/engineUnavailable(reason:)`` for a setting that this version of libcurl doesn't
     ///   support, and for a proxy that isn't one.
-    init(_ configuration: URLClient.Configuration) throws(URLClientError) {
+    init(_ configuration: URLClient.Configuration, lookUps: NameLookUps = .shared) throws(URLClientError) {
         try Self.check(configuration.proxy)
+        try Self.check(lifetime: configuration.connectionLifetime)
+        resolve = try StaticAddresses.checked(configuration.resolve)
+        connectionIdleTimeout = Self.seconds(configuration.connectionIdleTimeout)
+        connectionLifetime = Self.seconds(configuration.connectionLifetime)
+        route = LibcurlRoute(configuration.proxy)
+        self.lookUps = lookUps
         maximumConnectionsPerHost = max(1, configuration.maximumConnectionsPerHost)
         tls = configuration.tls
         proxyTLS = configuration.proxyTLS
@@ -49,6 +64,18 @@ final class LibcurlOptions: Sendable {
     func setTLS(on easy: libcurl_easy) throws(URLClientError) {
         try LibcurlTLS.servers.set(tls, systemAuthorities: systemAuthorities, on: easy)
         try LibcurlTLS.proxies.set(proxyTLS, systemAuthorities: systemAuthorities, on: easy)
+    }
+
+    /// Returns the names that libcurl looks up for a request, in order.
+    func hops(to url: URL) -> [LibcurlHop] { unixSocketPath == nil ? route.hops(to: url) : [] }
+
+    /// Returns whether libcurl needs addresses for a name that come from elsewhere.
+    func mustLookUp(_ hop: LibcurlHop) -> Bool { hop.isLookedUp || resolve[hop.key] != nil }
+
+    /// Rounds down, so that no connection is used for longer; 0 would be none, or no limit.
+    private static func seconds(_ limit: Duration?) -> Int {
+        guard let limit, limit < .seconds(Int(Int32.max)) else { return Int(Int32.max) }
+        return max(1, Int(limit.components.seconds))
     }
 
     /// The file of authorities in the environment, which stands for the system's: OpenSSL's own variable, and that of
@@ -73,6 +100,16 @@ final class LibcurlOptions: Sendable {
             isSecure && !wantsOwnConnection && !(request.hasBody && Self.losesEarlyResponses)
                 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
         }
+    }
+
+    /// Refuses a lifetime of the caller's choice if libcurl is too old for one.
+    private static func check(lifetime: Duration?) throws(URLClientError) {
+        guard LibcurlEngine.versionNumber < 0x07_50_00, let lifetime,
+            lifetime != URLClient.Configuration().connectionLifetime
+        else { return }
+        throw .engineUnavailable(
+            reason: "connectionLifetime needs libcurl 7.80, but this is \(String(cString: libcurl_version())); use nil"
+        )
     }
 
     private static let proxySchemes = ["http", "https", "socks", "socks4", "socks4a", "socks5", "socks5h"]

@@ -12,6 +12,27 @@ final class LibcurlPool: @unchecked Sendable {
     /// The maximum number of idle handles.
     private static let mostIdle = 256
 
+    /// The number of renewed origins above which those without requests are forgotten.
+    private static let mostRenewed = 16
+
+    /// The silence after which an idle connection isn't trusted when another one to the same address has died. One that
+    /// has had something to say just before is not to blame.
+    private static let longestTrusted = Duration.seconds(1)
+
+    /// A connection on which a request has waited in vain.
+    struct DeadConnection: Sendable {
+        let origin: String
+        let localPort: Int
+        let host: String
+        let port: Int
+
+        /// The time for which it was silent.
+        let silence: Duration
+
+        /// True if it serves several requests at once, and thus outlives one.
+        var isShared = false
+    }
+
     let thread: LibcurlThread
     let options: LibcurlOptions
 
@@ -29,7 +50,15 @@ final class LibcurlPool: @unchecked Sendable {
     private var shared: LibcurlMulti?
     private var own: LibcurlMulti?
 
-    private var makeMulti: (() -> LibcurlMulti?)?
+    /// Those that requests may share, for the origins whose shared connection has died. Other requests may still wait for
+    /// an answer on that one, and libcurl would give it to new ones for as long.
+    @exclusivity(unchecked) private var renewed: [String: LibcurlMulti] = [:]
+
+    /// All of them, also those that were renewed once more and still have requests.
+    @exclusivity(unchecked) private var multis: [LibcurlMulti] = []
+
+    private var worker: LibcurlWorker?
+    private(set) var connector: LibcurlConnector?
 
     /// The tasks that have waited for a connection, and can start now.
     @exclusivity(unchecked) private var starting: [LibcurlTask] = []
@@ -45,7 +74,7 @@ final class LibcurlPool: @unchecked Sendable {
 
     // MARK: The thread's side
 
-    var isOpen: Bool { makeMulti != nil }
+    var isOpen: Bool { worker != nil }
 
     /// True once the engine is gone.
     var isClosed: Bool { closed.isFilled }
@@ -54,40 +83,49 @@ final class LibcurlPool: @unchecked Sendable {
     var isIdle: Bool { exchanges.isEmpty && starting.isEmpty }
 
     var nextTimer: ContinuousClock.Instant? {
-        guard let first = own?.timer else { return shared?.timer }
-        return min(first, shared?.timer ?? first)
+        var next = connector?.nextTimer
+        for multi in multis {
+            if let timer = multi.timer { next = min(next ?? timer, timer) }
+        }
+        return next
     }
 
-    func open(makeMulti: @escaping () -> LibcurlMulti?) {
-        self.makeMulti = makeMulti
+    func open(on worker: LibcurlWorker, poll: poll_set) {
+        self.worker = worker
+        connector = LibcurlConnector(of: self, poll: poll)
         sessions = LibcurlSessions()
     }
 
     /// Ends all requests, and closes all connections.
-    ///
-    /// - Returns: the multi handles that are gone.
-    func close() -> [LibcurlMulti] {
+    func close() {
         for exchange in exchanges.values { cancel(exchange) }
         while let task = starting.popLast() { abandon(task) }
         pending = []
         handles = []
         sessions = nil
-        makeMulti = nil
-        let multis = [own.take(), shared.take()].compactMap(\.self)
-        for multi in multis { multi.destroy() }
-        return multis
+        for multi in multis { worker?.destroy(multi) }
+        (own, shared) = (nil, nil)
+        multis = []
+        renewed = [:]
+        connector = nil
+        worker = nil
     }
 
     func runTimers() {
-        own?.runTimer()
-        shared?.runTimer()
+        for multi in multis { multi.runTimer() }
+        connector?.runTimers()
     }
 
     /// Ends the exchanges that are complete, delivers the events of others, and starts new ones in the places.
     func settle() {
         repeat {
             // The complete ones first: most responses are told of in one step, with their end.
-            while let (exchange, code) = own?.nextDone() ?? shared?.nextDone() {
+            while let (exchange, code) = nextDone() {
+                if let hop = exchange.takeHop() {
+                    exchange.multi.remove(exchange)
+                    connector?.begin(exchange, at: hop)
+                    continue
+                }
                 remove(exchange)
                 exchange.end(code)
             }
@@ -101,6 +139,13 @@ final class LibcurlPool: @unchecked Sendable {
             starting = []
             tasks.forEach(begin)
         }
+    }
+
+    private func nextDone() -> (exchange: LibcurlExchange, code: Int32)? {
+        for multi in multis {
+            if let done = multi.nextDone() { return done }
+        }
+        return nil
     }
 
     /// Returns the running exchange that has the connection.
@@ -141,28 +186,91 @@ final class LibcurlPool: @unchecked Sendable {
     /// Begins a task that the queue has let through.
     func begin(_ task: LibcurlTask) {
         guard !task.isCancelled, !isClosed else { return abandon(task) }
-        guard let multi = multi(for: task.kind), let handle = handles.popLast() ?? LibcurlHandle(options, sessions)
-        else {
-            return refuse(task, "Cannot create a libcurl handle")
-        }
-        let exchange = LibcurlExchange(task, on: handle, in: self)
+        guard let multi = multi(for: task),
+            let handle = handles.popLast() ?? LibcurlHandle(options, sessions, poll: multi.poll)
+        else { return refuse(task, "Cannot create a libcurl handle") }
+        let exchange = LibcurlExchange(task, on: handle, of: multi, in: self)
         exchanges[task.identifier] = exchange
-        guard multi.add(handle) else {
-            exchanges[task.identifier] = nil
-            return refuse(task, "libcurl refused to start the transfer")
-        }
+        start(exchange)
     }
 
-    func multi(for kind: ConnectionQueue.Kind) -> LibcurlMulti? {
-        if let multi = kind == .own ? own : shared { return multi }
-        guard let multi = makeMulti?() else { return nil }
-        multi.limitConnections(perHost: options.maximumConnectionsPerHost, isShared: kind == .shared)
-        switch kind {
+    private func start(_ exchange: LibcurlExchange) {
+        if exchange.multi.add(exchange) { return }
+        exchanges[exchange.task.identifier] = nil
+        refuse(exchange.task, "libcurl refused to start the transfer")
+    }
+
+    private func multi(for task: LibcurlTask) -> LibcurlMulti? {
+        if task.kind == .shared, !renewed.isEmpty, let multi = renewed[task.origin] { return multi }
+        if let multi = task.kind == .own ? own : shared { return multi }
+        let multi = makeMulti(isShared: task.kind == .shared)
+        switch task.kind {
         case .own: own = multi
         case .shared: shared = multi
         }
         return multi
     }
+
+    private func makeMulti(isShared: Bool) -> LibcurlMulti? {
+        guard let multi = worker?.makeMulti() else { return nil }
+        multi.limitConnections(perHost: options.maximumConnectionsPerHost, isShared: isShared)
+        multis.append(multi)
+        return multi
+    }
+
+    /// Begins a request again, which libcurl has stopped to let a name be looked up.
+    ///
+    /// - Parameters:
+    ///   - address: The address of the name; nil lets libcurl look it up.
+    ///   - socket: A connection to it, if there is one.
+    func restart(_ exchange: LibcurlExchange, at hop: LibcurlHop, _ address: String?, socket: Int32? = nil) {
+        exchange.handle.restart(exchange, at: hop, address, socket: socket)
+        if exchange.rewind() { start(exchange) } else { fail(exchange) }
+    }
+
+    /// Ends a request without a connection.
+    func fail(_ exchange: LibcurlExchange, _ error: URLError? = nil) {
+        remove(exchange)
+        exchange.end(Int32(CURLE_COULDNT_CONNECT), error)
+    }
+
+    // MARK: Dead connections
+
+    /// Takes the connections out of use that have been silent for as long as a request has waited in vain.
+    ///
+    /// Those of HTTP/1.1 are closed: the request's own is already, by libcurl.
+    func distrust(_ connection: DeadConnection) {
+        let silence = min(connection.silence, Self.longestTrusted)
+        for multi in multis {
+            multi.severIdle(to: connection, silentFor: silence) { socket in
+                exchange(using: socket, port: Int(connection_port(socket))) != nil
+            }
+        }
+        if connection.isShared, shared != nil { renew(connection.origin) }
+    }
+
+    /// Gives an origin new shared connections. The requests on those that it has stay there.
+    private func renew(_ origin: String) {
+        if let old = renewed.removeValue(forKey: origin) { retire(old) }
+        if renewed.count >= Self.mostRenewed, let unused = renewed.first(where: { $0.value.count == 0 }) {
+            renewed[unused.key] = nil
+            retire(unused.value)
+        }
+        renewed[origin] = makeMulti(isShared: true)
+    }
+
+    private func retire(_ multi: LibcurlMulti) {
+        multi.isRetired = true
+        removeRetired(multi)
+    }
+
+    private func removeRetired(_ multi: LibcurlMulti) {
+        guard multi.isRetired, multi.count == 0 else { return }
+        multis.removeAll { $0 === multi }
+        worker?.destroy(multi)
+    }
+
+    // MARK: Ends
 
     private func refuse(_ task: LibcurlTask, _ description: String) {
         leave(task, hadConnected: false)
@@ -185,15 +293,25 @@ final class LibcurlPool: @unchecked Sendable {
     }
 
     private func cancel(_ exchange: LibcurlExchange) {
+        let dead = exchange.deadConnection
+        let task = exchange.task
         remove(exchange)
         exchange.cancel()
+        guard var dead else { return }
+        // libcurl closes a connection of HTTP/1.1 with its request.
+        dead.isShared = task.kind == .shared && exchange.multi.socket(of: dead) >= 0
+        if dead.isShared { change(of: task) { $0.renewed(task.origin) } }
+        distrust(dead)
+        task.engine.distrust(dead, but: self)
     }
 
     /// Removes an exchange from its handle, which becomes free for another one.
     private func remove(_ exchange: LibcurlExchange) {
         let task = exchange.task
         exchanges[task.identifier] = nil
-        multi(for: task.kind)?.remove(exchange)
+        connector?.forget(task)
+        exchange.multi.remove(exchange)
+        removeRetired(exchange.multi)
         if LibcurlHandle.isReusable, handles.count < Self.mostIdle { handles.append(exchange.handle) }
         leave(task, hadConnected: exchange.hasConnected)
     }

@@ -16,6 +16,11 @@ final class LibcurlTask: EngineTask {
     /// libcurl's number for the version of HTTP that the request may use.
     let version: Int
 
+    private let wasLate = Atomic(false)
+
+    /// True if a deadline has ended the task.
+    var isLate: Bool { wasLate.load(ordering: .relaxed) }
+
     /// The engine, which stays until the task has ended.
     let engine: LibcurlEngine
 
@@ -109,6 +114,15 @@ final class LibcurlTask: EngineTask {
     func cancel() {
         wasCancelled.store(true, ordering: .relaxed)
         engine.cancel(self)
+    }
+
+    func expire() {
+        wasLate.store(true, ordering: .relaxed)
+        cancel()
+    }
+
+    func afterReading(_ body: @escaping @Sendable () -> Void) {
+        if pool.thread.submit(.report(body)) != nil { body() }
     }
 
     func hold(while isHeld: @escaping @Sendable () -> Bool) {

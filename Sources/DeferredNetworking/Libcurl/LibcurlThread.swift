@@ -16,6 +16,13 @@ final class LibcurlThread: Sendable {
         case hold(LibcurlTask)
         case caughtUp(LibcurlTask)
         case proceed(LibcurlTask)
+        case found(NameLookUps.Outcome, LibcurlTask)
+
+        /// Takes connections out of use that may have died with another one.
+        case distrust(LibcurlPool, LibcurlPool.DeadConnection)
+
+        /// Calls a closure once everything that has come by now is read.
+        case report(@Sendable () -> Void)
 
         /// Ends all requests of a pool, and closes its connections.
         case close(LibcurlPool)
@@ -82,7 +89,8 @@ final class LibcurlThread: Sendable {
         switch letter {
         case .cancel(let task): task.end(nil, URLError(.cancelled, failing: task.request.url))
         case .close(let pool): pool.closed.fill()
-        case .begin, .hold, .caughtUp, .proceed: break
+        case .report(let body): body()
+        case .begin, .hold, .caughtUp, .proceed, .found, .distrust: break
         }
     }
 
@@ -90,7 +98,7 @@ final class LibcurlThread: Sendable {
     private func start() throws(POSIXError) -> Int32 {
         let resources = try LibcurlWorker.Resources()
         do {
-            try QuietThread.start {
+            try QuietThread.start("Deferred.curl") {
                 do {
                     let worker = LibcurlWorker(resources, self)
                     worker.run()
@@ -131,7 +139,7 @@ final class LibcurlThread: Sendable {
 }
 
 /// Starts a thread that blocks all signals.
-private enum QuietThread {
+enum QuietThread {
     private final class Body {
         let run: @Sendable () -> Void
 
@@ -140,9 +148,11 @@ private enum QuietThread {
         }
     }
 
-    static func start(_ run: @escaping @Sendable () -> Void) throws(POSIXError) {
+    /// - Parameter name: At most 15 bytes.
+    static func start(_ name: StaticString, _ run: @escaping @Sendable () -> Void) throws(POSIXError) {
         let body = Unmanaged.passRetained(Body(run))
         let result = quiet_thread_start(
+            UnsafeRawPointer(name.utf8Start).assumingMemoryBound(to: CChar.self),
             { context in
                 guard let context else { return }
                 Unmanaged<Body>.fromOpaque(context).takeRetainedValue().run()

@@ -38,7 +38,7 @@ final class LibcurlWorker {
     ///
     /// Before 7.80, libcurl doesn't let each request look at its connection before it is sent, so that the thread has to
     /// look at all of them in each turn: what has come on an idle one would be taken for the response to its next request.
-    private static let mostTurns = LibcurlEngine.versionNumber < 0x07_50_00 ? 1 : 8
+    private static let mostTurns = LibcurlEngine.looksBeforeSending ? 8 : 1
 
     private let resources: Resources
     private let thread: LibcurlThread
@@ -48,6 +48,9 @@ final class LibcurlWorker {
 
     /// The multi handles of these pools, at the numbers that they give to their descriptors.
     private var multis: [LibcurlMulti?] = []
+
+    /// Called once what has come before them is read.
+    private var reports: [@Sendable () -> Void] = []
 
     /// The time since which no pool has had a request.
     private var idleSince: ContinuousClock.Instant?
@@ -68,9 +71,10 @@ final class LibcurlWorker {
                 letters.forEach(perform)
                 letters.removeAll(keepingCapacity: true)
                 turns = isAsleep ? 0 : turns + 1
-                if turns % Self.mostTurns == 0 { handleEvents(ready, isAsleep: isAsleep) }
+                if turns % Self.mostTurns == 0 || !reports.isEmpty { handleEvents(ready, isAsleep: isAsleep) }
                 for pool in pools { pool.runTimers() }
                 for pool in pools { pool.settle() }
+                sendReports()
                 if thread.lingering != nil { closeIfIdle() }
             }
         }
@@ -86,10 +90,20 @@ final class LibcurlWorker {
         case .hold(let task): task.pool.exchange(of: task)?.reconsiderHold()
         case .caughtUp(let task): task.pool.exchange(of: task)?.caughtUp()
         case .proceed(let task): task.pool.exchange(of: task)?.proceed()
+        case .found(let outcome, let task): task.pool.connector?.found(outcome, for: task)
+        case .distrust(let pool, let connection): pool.distrust(connection)
+        case .report(let body): reports.append(body)
         case .close(let pool):
             close(pool)
             pool.closed.fill()
         }
+    }
+
+    private func sendReports() {
+        guard !reports.isEmpty else { return }
+        let due = reports
+        reports = []
+        for report in due { report() }
     }
 
     // MARK: Pools
@@ -97,20 +111,28 @@ final class LibcurlWorker {
     private func open(_ pool: LibcurlPool) {
         guard !pool.isOpen, !pool.isClosed else { return }
         pools.append(pool)
-        pool.open { [unowned self] in
-            let number = multis.firstIndex { $0 == nil } ?? multis.endIndex
-            // The wake-up descriptor has the number 0.
-            guard let multi = LibcurlMulti(number: UInt32(number + 1), poll: resources.poll) else { return nil }
-            if number == multis.endIndex { multis.append(multi) } else { multis[number] = multi }
-            return multi
-        }
+        pool.open(on: self, poll: resources.poll)
+    }
+
+    /// Returns a new multi handle, or nil if no memory is available.
+    func makeMulti() -> LibcurlMulti? {
+        let number = multis.firstIndex { $0 == nil } ?? multis.endIndex
+        // The wake-up descriptor has the number 0.
+        guard let multi = LibcurlMulti(number: UInt32(number + 1), poll: resources.poll) else { return nil }
+        if number == multis.endIndex { multis.append(multi) } else { multis[number] = multi }
+        return multi
+    }
+
+    /// Closes all connections of a multi handle.
+    func destroy(_ multi: LibcurlMulti) {
+        multi.destroy()
+        multis[Int(multi.number) - 1] = nil
     }
 
     private func close(_ pool: LibcurlPool) {
         guard pool.isOpen else { return }
         pools.removeAll { $0 === pool }
-        let closed = pool.close()
-        for multi in closed { multis[Int(multi.number) - 1] = nil }
+        pool.close()
     }
 
     /// Closes all pools if none has had a request for a while. With the next request, they are opened again.
@@ -176,6 +198,8 @@ final class LibcurlWorker {
     private func act(_ event: poll_ready) {
         if event.owner == 0 {
             wakeup_clear(resources.wakeup)
+        } else if event.owner == AddressRace.owner {
+            _ = pools.contains { $0.connector?.ended(event.descriptor) == true }
         } else {
             multis[Int(event.owner) - 1]?.act(event.descriptor, event.mask)
         }

@@ -54,6 +54,10 @@ enum ClientEngines {
         if configuration.proxy != .environment { return "proxy" }
         if configuration.unixSocketPath != nil { return "unixSocketPath" }
         if configuration.httpVersion != nil { return "httpVersion" }
+        let usual = URLClient.Configuration()
+        if configuration.connectionIdleTimeout != usual.connectionIdleTimeout { return "connectionIdleTimeout" }
+        if configuration.connectionLifetime != usual.connectionLifetime { return "connectionLifetime" }
+        if !configuration.resolve.isEmpty { return "resolve" }
         return configuration.streamBufferLimit == nil ? nil : "streamBufferLimit"
     }
 

@@ -25,7 +25,9 @@ final class TimedSink: TransferSink {
 
     func begin(_ transfer: Transfer) {
         inner.begin(transfer)
-        deadlines.begin(silence: { transfer.silence }, { transfer.abort(with: $0) })
+        deadlines.begin(silence: { transfer.silence }, afterReading: { transfer.afterReading($0) }) {
+            transfer.abort(with: $0)
+        }
     }
 
     func receive(head: ResponseHead) throws {

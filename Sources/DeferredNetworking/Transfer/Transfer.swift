@@ -132,7 +132,10 @@ package final class Transfer: Sendable {
 
     /// Ends the transfer with `error`, unless it has ended.
     package func abort(with error: any Error) {
-        handle { $0.machine.abort(with: error) }
+        let (task, batch) = state.withLock { state in (state.parts.task, state.feed { $0.machine.abort(with: error) }) }
+        // Before anybody knows, and begins another attempt: that must not get the same connection.
+        if error.isLate { task?.expire() }
+        if let batch { perform(batch) }
     }
 
     /// Pauses or resumes reading the response, if the engine supports it: see ``EngineTask/hold(while:)``.
@@ -142,6 +145,12 @@ package final class Transfer: Sendable {
 
     /// The time since the last byte on the connection: see ``EngineTask/silence``.
     var silence: Duration? { state.withLock { $0.parts.task }?.silence }
+
+    /// Calls a closure once what has come by now was read: see ``EngineTask/afterReading(_:)``.
+    func afterReading(_ body: @escaping @Sendable () -> Void) {
+        guard let task = state.withLock({ $0.parts.task }) else { return body() }
+        task.afterReading(body)
+    }
 
     // MARK: Events
 
@@ -377,6 +386,14 @@ package final class Transfer: Sendable {
 
     /// True if the response may be kept in a cache.
     var isCacheable: Bool { state.withLock { $0.machine.request.isCacheable } }
+}
+
+extension Error {
+    /// True for the errors of deadlines.
+    fileprivate var isLate: Bool {
+        if case .deadlineExceeded = (self as? URLClientError)?.code { return true }
+        return (self as? URLError)?.code == .timedOut
+    }
 }
 
 extension TransferStateMachine.Answer {

@@ -16,6 +16,7 @@ final class AttemptDeadlines: Sendable {
     /// A structure, because a lock wraps closures that it gives out by themselves once more in thunks.
     private struct Closures {
         var silence: (@Sendable () -> Duration?)?
+        var afterReading: (@Sendable (@escaping @Sendable () -> Void) -> Void)?
         var expire: (@Sendable (any Error) -> Void)?
     }
 
@@ -33,6 +34,9 @@ final class AttemptDeadlines: Sendable {
 
     /// Foundation's default: the caller has not chosen a time-out for the request.
     private static let defaultTimeout: TimeInterval = 60
+
+    /// The longest time that the engine has to read what has come, before a deadline is judged.
+    private static let readingTime = Duration.seconds(1)
 
     private let url: URL
     private let idle: Duration?
@@ -77,9 +81,12 @@ final class AttemptDeadlines: Sendable {
     /// - Parameters:
     ///   - silence: returns the time since the connection's last byte, as the system tells it. Looked at only when the
     ///     idle deadline would expire: many bytes, such as those of a handshake, are no events.
+    ///   - afterReading: calls its argument once the engine has read what has come. If the process was stopped for a while,
+    ///     the answer may have been there in time.
     ///   - expire: takes the error that ends the attempt.
     func begin(
         silence: @escaping @Sendable () -> Duration? = { nil },
+        afterReading: (@Sendable (@escaping @Sendable () -> Void) -> Void)? = nil,
         _ expire: @escaping @Sendable (any Error) -> Void
     ) {
         // The replaced closures are released outside of the lock.
@@ -88,7 +95,7 @@ final class AttemptDeadlines: Sendable {
         arm { state in
             guard !state.hasEnded else { return }
             replaced = state.closures
-            state.closures = Closures(silence: silence, expire: expire)
+            state.closures = Closures(silence: silence, afterReading: afterReading, expire: expire)
         }
         withExtendedLifetime(replaced) {}
     }
@@ -140,7 +147,8 @@ final class AttemptDeadlines: Sendable {
         old?.cancel()
     }
 
-    private func check() {
+    /// - Parameter hasRead: True if the engine has read what has come, or has had the time for it.
+    private func check(hasRead: Bool = false) {
         let (isForgiven, closures) = state.withLock { ($0.isForgiven, $0.closures) }
         if isForgiven?() == true { noteActivity() }
         // The system's time is no other clock's.
@@ -154,6 +162,17 @@ final class AttemptDeadlines: Sendable {
             return (state.closures.expire, reason)
         }
         guard let verdict else { return arm() }
+        if !hasRead, let afterReading = closures.afterReading {
+            // The engine's thread may be busy for long.
+            let timer = stopwatch.timer(at: now + Self.readingTime) { self.check(hasRead: true) }
+            let old = state.withLock { state -> ClockTimer? in
+                guard !state.hasEnded else { return timer }
+                defer { state.timer = timer }
+                return state.timer
+            }
+            old?.cancel()
+            return afterReading { self.check(hasRead: true) }
+        }
         verdict.expire?(error(verdict.reason))
     }
 

@@ -77,6 +77,26 @@ extension URLClientTests {
             #expect(reason.contains("unixSocketPath") && reason.contains("protocolClasses has 1 class"))
         }
 
+        @Test func `settings of connections are refused by the other engine, but not their defaults`() async throws {
+            let changes: [(String?, (inout URLClient.Configuration) -> Void)] = [
+                (nil, { $0.connectionIdleTimeout = .seconds(50) }), ("resolve", { $0.resolve["a:80"] = ["127.0.0.1"] }),
+                ("connectionIdleTimeout", { $0.connectionIdleTimeout = nil }),
+                ("connectionLifetime", { $0.connectionLifetime = .seconds(1) }),
+            ]
+            for (setting, change) in changes {
+                let client = Self.client {
+                    $0.engine = .urlSession
+                    change(&$0)
+                }
+                let ending = await client.begin(URL(filePath: "/")).failure() as? URLClientError
+                guard case .engineUnavailable(let reason) = ending?.code else {
+                    #expect(setting == nil)
+                    continue
+                }
+                #expect(setting.map { reason.hasPrefix("\($0) is not supported by .urlSession") } == true)
+            }
+        }
+
         @Test func `a stream over the chosen engine has back pressure`() async throws {
             #expect(ClientEngines.streamBufferLimit(of: URLClient().transport.configuration) == 1 << 20)
         }

@@ -55,6 +55,19 @@ struct ConnectionQueueTests {
         #expect(subject.arrived(10...12, .own, at: origin) == [true, true, false])
     }
 
+    @Test func `after a shared connection has died, one makes another, while those on it stay`() {
+        let subject = Subject(limit: 3)
+        #expect(subject.arrived(1, .shared, at: origin))
+        subject.queue.answered(at: origin, isMultiplexed: true)
+        #expect(subject.arrived(2...3, .shared, at: origin) == [true, true])
+        subject.queue.renewed(origin)
+        #expect(subject.arrived(4...6, .shared, at: origin) == [true, false, false])
+        subject.queue.left(.shared, of: origin, on: 0, hadConnected: true)
+        #expect(subject.started(at: origin) == [])
+        subject.queue.connected(to: origin)
+        #expect(subject.started(at: origin) == [5, 6])
+    }
+
     @Test func `if the first one fails to connect, the second one tries`() {
         let subject = Subject(limit: 3)
         #expect(subject.arrived(1...3, .shared, at: origin) == [true, false, false])

@@ -1,4 +1,5 @@
 #if os(Linux)
+import CLibcurl
 import DeferredCore
 import DeferredTesting
 import Foundation
@@ -124,8 +125,12 @@ struct LibcurlActivityTests {
         let pool = LibcurlPool(engine.options, on: LibcurlThread())
         let transfer = Transfer(request, on: EngineLease(engine), sink: Sink())
         let task = LibcurlTask(request, of: transfer, in: engine)
-        let handle = try #require(LibcurlHandle(pool.options))
-        let exchange = LibcurlExchange(task, on: handle, in: pool)
+        let poll = try #require(poll_set_create())
+        defer { poll_set_destroy(poll) }
+        let multi = try #require(LibcurlMulti(number: 1, poll: poll))
+        defer { multi.destroy() }
+        let handle = try #require(LibcurlHandle(pool.options, poll: poll))
+        let exchange = LibcurlExchange(task, on: handle, of: multi, in: pool)
         let port = try PromptedPort()
         let socket = port.connectedSocket()
         exchange.socket = socket

@@ -259,6 +259,34 @@ struct PollSetTests {
         #expect(subject.watch() == 0 && subject.ready == ["near of 1, 1"])
     }
 
+    @Test func `a connection is found by its ends for as long as it is open`() throws {
+        let (subject, port, remotePort) = try Subject.connected()
+        func find(_ port: Int32, _ remotePort: Int32) -> Int32 {
+            poll_set_find(subject.set, port, "127.0.0.1", remotePort)
+        }
+        #expect(find(port, remotePort) == -1)
+        poll_set_open(subject.set, subject.near)
+        #expect(find(port, remotePort) == subject.near && find(port, port) == -1 && find(remotePort, remotePort) == -1)
+        #expect(subject.watch() == 0)
+        poll_set_remove(subject.set, subject.near)
+        #expect(find(port, remotePort) == subject.near)
+        #expect(poll_set_close(UnsafeMutableRawPointer(subject.set), subject.near) == 0)
+        #expect(find(port, remotePort) == -1)
+        subject.near = -1
+    }
+
+    @Test func `idle connections to an address are found, if they are silent for long enough`() throws {
+        let (subject, _, remotePort) = try Subject.connected()
+        func next(_ port: Int32, owner: UInt32 = 1, silence: Int64 = 0) -> Int32 {
+            poll_set_next_idle(subject.set, -1, owner, "127.0.0.1", port, silence)
+        }
+        #expect(subject.watch() == 0 && next(remotePort) == -1)
+        poll_set_watch_idle(subject.set, subject.near)
+        #expect(next(remotePort) == subject.near && next(remotePort, owner: 2) == -1 && next(remotePort - 1) == -1)
+        #expect(next(remotePort, silence: 1_000_000) == -1)
+        #expect(poll_set_next_idle(subject.set, subject.near, 1, "127.0.0.1", remotePort, 0) == -1)
+    }
+
     @Test func `a severed one is open, and at its end`() throws {
         let subject = try Subject()
         #expect(subject.watch() == 0)

@@ -57,6 +57,31 @@ struct RealServerLibcurlTests {
         await client.shutdown().value
     }
 
+    @Test func `a connection of HTTP/2 that died in silence is given to no other request`() async throws {
+        let metrics = Log<URLClient.Metrics>()
+        let secure = try #require(try url("/1k").port.flatMap { UInt16(exactly: $0) })
+        let port = try DyingPort(to: secure)
+        let target = try #require(URL(string: "https://127.0.0.1:\(port.number)/1k"))
+        let client = client {
+            $0.maximumThreads = 1
+            $0.deadlines.idle = .milliseconds(1_500)
+            $0.retries.attempts = 2
+            $0.retries.base = .zero
+            $0.monitor = { event in event.metrics.map { metrics.add($0) } }
+        }
+        for _ in 0..<2 { _ = try await client.begin(target).get() }
+        port.die()
+        // Its deadline is its own: another one has taken the connection out of use long before.
+        var options = URLClient.RequestOptions()
+        options.idle = .seconds(4)
+        let patient = client.begin(URLRequest(url: target), options: options)
+        for _ in 0..<20 { #expect(try await client.begin(target).get().0.count == 1_024) }
+        #expect(port.count == 2)
+        #expect(await patient.ending() == .status(200))
+        #expect(metrics.entries.allSatisfy { $0.protocolVersion == "HTTP/2" } && port.count == 2)
+        await client.shutdown().value
+    }
+
     @Test func `redirects at once on one connection of HTTP/2 are all followed`() async throws {
         let client = client()
         let target = try url("/moved")

@@ -50,7 +50,9 @@ final class Attempt: Sendable {
             configure: configure,
             sink: sink
         )
-        deadlines.begin(silence: { transfer.silence }, { transfer.abort(with: $0) })
+        deadlines.begin(silence: { transfer.silence }, afterReading: { transfer.afterReading($0) }) {
+            transfer.abort(with: $0)
+        }
         return transfer
     }
 

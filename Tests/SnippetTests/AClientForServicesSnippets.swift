@@ -91,14 +91,14 @@ struct AClientForServicesSnippets {
     }
 
     @Test func `Credentials`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 138)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 157)
         let server = try LoopbackServer { request in
             request.headers["Authorization"] == "Bearer fresh" ? .json("[]") : .status(401, headers: ["WWW-Authenticate": "Bearer"])
         }
         defer { server.stop() }
         let url = server.url("/orders")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 145)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 164)
         @Sendable func freshToken() -> Task<String> { .success("fresh") }
 
         var configuration = URLClient.Configuration()
@@ -109,19 +109,19 @@ struct AClientForServicesSnippets {
         let client = URLClient(configuration: configuration)
         let (orders, _) = try await client.begin(url).get()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 156)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 175)
         #expect(orders == Data("[]".utf8))
         await client.shutdown().value
 #sourceLocation()
     }
 
     @Test func `Watch it`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 163)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 182)
         let server = try LoopbackServer { _ in .status(204) }
         defer { server.stop() }
         let url = server.url("/health")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 168)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 187)
         var configuration = URLClient.Configuration()
         configuration.monitor = { event in
             switch event.kind {
@@ -137,10 +137,10 @@ struct AClientForServicesSnippets {
     }
 
     @Test func `Shut down`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 236)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 255)
         let client = URLClient()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 239)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 258)
         let drained = client.shutdown()
         let tooLate = Deferred<Void>(filledWith: ()).delay(for: .seconds(10))
         await [drained, tooLate].firstFilled().value
@@ -149,14 +149,14 @@ struct AClientForServicesSnippets {
     }
 
     @Test func `Choose the engine`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 317)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 336)
         #if os(Linux)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 320)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 339)
         let client = URLClient()
         print(client.engine)  // libcurl 8.14.1
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 324)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 343)
         #expect(client.engine.hasPrefix("libcurl "))
         #endif
 #sourceLocation()

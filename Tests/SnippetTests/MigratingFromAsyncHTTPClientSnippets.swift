@@ -14,13 +14,13 @@ import FoundationNetworking
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct MigratingFromAsyncHTTPClientSnippets {
     @Test func `Before and after`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromAsyncHTTPClient.md", line: 82)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromAsyncHTTPClient.md", line: 84)
         struct User: Decodable, Sendable { let name: String }
         let server = try LoopbackServer { _ in .json(#"{"name": "Ada"}"#) }
         defer { server.stop() }
         let url = server.url("/user")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromAsyncHTTPClient.md", line: 88)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromAsyncHTTPClient.md", line: 90)
 
 
 
@@ -37,7 +37,7 @@ struct MigratingFromAsyncHTTPClientSnippets {
         let user = try await client.decode(User.self, from: request).get()
         await client.shutdown().value
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromAsyncHTTPClient.md", line: 105)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromAsyncHTTPClient.md", line: 107)
         #expect(user.name == "Ada")
 #sourceLocation()
     }

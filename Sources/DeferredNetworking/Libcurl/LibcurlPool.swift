@@ -298,8 +298,9 @@ final class LibcurlPool: @unchecked Sendable {
         remove(exchange)
         exchange.cancel()
         guard var dead else { return }
-        // libcurl closes a connection of HTTP/1.1 with its request.
-        dead.isShared = task.kind == .shared && exchange.multi.socket(of: dead) >= 0
+        // libcurl closes a connection of HTTP/1.1 with its request. If the origin has newer ones, they are not to blame.
+        let isCurrent = task.kind == .shared && multi(for: task) === exchange.multi
+        dead.isShared = isCurrent && exchange.multi.socket(of: dead) >= 0
         if dead.isShared { change(of: task) { $0.renewed(task.origin) } }
         distrust(dead)
         task.engine.distrust(dead, but: self)

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -408,8 +409,20 @@ int libcurl_multi_act(libcurl_multi multi, int socket, int mask) {
     return curl.multi_socket_action(multi, socket, mask, &running);
 }
 
+/// Descriptors that connections leave to others.
+#define SPARE_DESCRIPTORS 16
+
 int connection_socket(int family, int kind, int protocol) {
     int result = socket(family, kind | SOCK_CLOEXEC, protocol);
+    // Leaves some descriptors to the rest of the process: a look-up needs three, and libdispatch ends the process if it can't
+    // open a file below /proc. The system gives out the lowest number.
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur > 2 * SPARE_DESCRIPTORS &&
+        result >= (int)limit.rlim_cur - SPARE_DESCRIPTORS) {
+        close(result);
+        errno = EMFILE;
+        return -1;
+    }
     if (result < 0 || (family != AF_INET && family != AF_INET6)) return result;
     // Keeps a load balancer or a NAT from forgetting an idle connection, and tells of one that has died: two minutes later,
     // with the system's nine probes.

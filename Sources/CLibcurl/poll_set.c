@@ -213,7 +213,7 @@ int poll_set_next_idle(
     while ((size_t)++descriptor < set->count) {
         const struct entry *known = &set->entries[descriptor];
         if (!known->is_idle || known->owner != owner || connection_silence(descriptor) < silence) continue;
-        if (is_connected(descriptor, host, remote_port)) return descriptor;
+        if (!host || is_connected(descriptor, host, remote_port)) return descriptor;
     }
     return NONE;
 }

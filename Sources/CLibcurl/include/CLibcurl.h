@@ -370,8 +370,8 @@ void poll_set_open(poll_set set, int descriptor);
 /// Returns the socket of the connection with these ends, or -1.
 int poll_set_find(poll_set set, int port, const char *host, int remote_port);
 
-/// Returns the next descriptor above the given one, or -1, that has this owner, is connected to this address, and was idle
-/// and silent for so many milliseconds.
+/// Returns the next descriptor above the given one, or -1, that has this owner, is connected to this address, or to any
+/// where `host` is null, and was idle and silent for so many milliseconds.
 int poll_set_next_idle(
     poll_set set, int descriptor, uint32_t owner, const char *host, int remote_port, int64_t silence);
 

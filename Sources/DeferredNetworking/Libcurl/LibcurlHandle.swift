@@ -92,6 +92,9 @@ final class LibcurlHandle {
         sockets.deallocate()
     }
 
+    /// True if there was no descriptor left for the last connection.
+    var lacksDescriptors: Bool { sockets.pointee.error == EMFILE }
+
     /// The facts about the last failure.
     var failureContext: LibcurlFailure.Context {
         let connectStatus = long(CURLINFO_HTTP_CONNECTCODE)

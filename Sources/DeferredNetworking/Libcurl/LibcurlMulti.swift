@@ -98,16 +98,16 @@ final class LibcurlMulti {
         poll_set_find(poll, Int32(connection.localPort), connection.host, Int32(connection.port))
     }
 
-    /// Severs idle connections to the address of one that has died.
+    /// Severs idle connections to the address of one that has died, or with nil, to any.
     func severIdle(
-        to dead: LibcurlPool.DeadConnection,
+        to dead: LibcurlPool.DeadConnection?,
         silentFor silence: Duration,
         unless isUsed: (Int32) -> Bool
     ) {
         var socket: Int32 = -1
         while true {
             let milliseconds = Int64(silence / .milliseconds(1))
-            socket = poll_set_next_idle(poll, socket, number, dead.host, Int32(dead.port), milliseconds)
+            socket = poll_set_next_idle(poll, socket, number, dead?.host, Int32(dead?.port ?? 0), milliseconds)
             guard socket >= 0 else { return }
             if !isUsed(socket) { poll_set_sever(poll, socket) }
         }

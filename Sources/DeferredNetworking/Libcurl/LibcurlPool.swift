@@ -126,6 +126,7 @@ final class LibcurlPool: @unchecked Sendable {
                     connector?.begin(exchange, at: hop)
                     continue
                 }
+                if code != 0, exchange.handle.lacksDescriptors { severIdle() }
                 remove(exchange)
                 exchange.end(code)
             }
@@ -230,6 +231,7 @@ final class LibcurlPool: @unchecked Sendable {
 
     /// Ends a request without a connection.
     func fail(_ exchange: LibcurlExchange, _ error: URLError? = nil) {
+        if (error?.userInfo[NSUnderlyingErrorKey] as? POSIXError)?.code == .EMFILE { severIdle() }
         remove(exchange)
         exchange.end(Int32(CURLE_COULDNT_CONNECT), error)
     }
@@ -240,13 +242,17 @@ final class LibcurlPool: @unchecked Sendable {
     ///
     /// Those of HTTP/1.1 are closed: the request's own is already, by libcurl.
     func distrust(_ connection: DeadConnection) {
-        let silence = min(connection.silence, Self.longestTrusted)
+        severIdle(to: connection, silentFor: min(connection.silence, Self.longestTrusted))
+        if connection.isShared, shared != nil { renew(connection.origin) }
+    }
+
+    /// Severs connections that no request uses; by default all of them, to leave their descriptors to the next attempt.
+    private func severIdle(to connection: DeadConnection? = nil, silentFor silence: Duration = .zero) {
         for multi in multis {
             multi.severIdle(to: connection, silentFor: silence) { socket in
                 exchange(using: socket, port: Int(connection_port(socket))) != nil
             }
         }
-        if connection.isShared, shared != nil { renew(connection.origin) }
     }
 
     /// Gives an origin new shared connections. The requests on those that it has stay there.

@@ -497,6 +497,8 @@ struct MigrationTablesTests {
         rows.add("`connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit`") {
             sets { $0.maximumConnectionsPerHost = 8 }
         }
+        rows.add("`connectionPool.idleTimeout`") { sets { $0.connectionIdleTimeout = .seconds(30) } }
+        rows.add("`dnsOverride`") { sets { $0.resolve = ["api.example.com:443": ["127.0.0.1"]] } }
         rows.add("`tlsConfiguration`") { sets { $0.tls = .init() } }
         rows.add("`proxy`") { sets { $0.proxy = .none } }
         rows.add("`socketPath:`") { sets { $0.unixSocketPath = "/run/server" } }

@@ -93,3 +93,5 @@ for target in package.targets where !["CDeferred", "CLibcurl"].contains(target.n
         .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
     ]
 }
+// Inline memory for values that come and go; see `RawStorage`.
+package.targets.first { $0.name == "DeferredCore" }?.swiftSettings?.append(.enableExperimentalFeature("RawLayout"))

@@ -40,9 +40,9 @@ static inline DeferredNesting *_Nonnull deferred_nesting(void) {
     return &deferred_nesting_of_thread;
 }
 
-/// Returns a reference that the caller must release, or NULL if the object is being destroyed or has been. Its memory
-/// must still exist, as an unowned reference ensures.
-void *_Nullable deferred_try_retain(void *_Nonnull object);
+/// Of the Swift runtime: returns a reference that the caller must release, or NULL if the object is being destroyed or
+/// has been. Its memory must still exist, as an unowned reference ensures.
+void *_Nullable swift_tryRetain(void *_Nonnull object);
 
 #if defined(__linux__)
 /// Accepts a connection whose descriptor doesn't block, and which no child process inherits.

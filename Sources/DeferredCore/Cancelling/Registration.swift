@@ -21,10 +21,10 @@ public protocol Cancellable: Sendable {
 /// was cancelled or has run, the handler's captures.
 public struct Registration: Cancellable {
     /// `nil` for a handler that ran while it was registered.
-    @usableFromInline let node: FutureNode?
+    @usableFromInline let node: HandlerNode?
 
     @inlinable
-    package init(_ node: FutureNode?) {
+    package init(_ node: HandlerNode?) {
         self.node = node
     }
 
@@ -69,7 +69,7 @@ public struct Registration: Cancellable {
 /// The node of a registration outside of this library: calls its closure when it is cancelled.
 ///
 /// SAFETY: `body` belongs to the winner of `membership`.
-private final class Undoing: FutureNode, @unchecked Sendable {
+private final class Undoing: HandlerNode, @unchecked Sendable {
     private var body: (@Sendable () -> Void)?
 
     init(_ body: @escaping @Sendable () -> Void) {

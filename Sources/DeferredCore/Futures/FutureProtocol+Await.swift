@@ -2,16 +2,20 @@ extension FutureProtocol {
     /// The value, awaited if the future is not filled yet.
     ///
     /// The wait continues even if the awaiting task is cancelled; use ``get()`` to stop waiting then. The future is
-    /// kept alive during the wait.
+    /// kept alive during the wait. If it is the result of a task, a `Task { }` that this was derived from has at least the
+    /// priority of the awaiting task meanwhile.
     @inlinable
     public var value: Value {
         get async {
             if let value = peek() { return value }
             let storage = future.storage
-            let value = await withUnsafeContinuation { storage.resume($0) }
+            if storage.mayRunInSwift {
+                await storage.waitRaisingPriority { storage.resume($0) }
+            } else {
+                await withUnsafeContinuation { storage.resume($0) }
+            }
             // Keeps the future during the wait: if it were freed, the handler that ends the wait would never run.
-            withExtendedLifetime((self, storage)) {}
-            return value
+            return withExtendedLifetime((self, storage)) { storage.value }
         }
     }
 
@@ -19,25 +23,23 @@ extension FutureProtocol {
     ///
     /// - Throws: `CancellationError` if the awaiting task is cancelled before the future is filled. The future is not
     ///   affected, and no handler stays registered with it.
+    @inlinable
     public func get() async throws(CancellationError) -> Value {
         if let value = peek() { return value }
-        guard let value = await valueUnlessCancelled(on: #isolation) else { throw CancellationError() }
-        return value
+        let (storage, registration) = observed
+        await storage.waitUnlessCancelled()
+        // Keeps the future during the wait, as `value` does.
+        if let value = withExtendedLifetime(self, { storage.peek() }) { return value }
+        registration?.cancel()
+        throw CancellationError()
     }
 
-    private func valueUnlessCancelled(on actor: isolated (any Actor)?) async -> Value? {
-        let waiter = Waiter<Value>()
-        let value = await withTaskCancellationHandler {
-            // Capturing `actor` keeps the closure on the caller's actor, which saves two hops.
-            _ = actor
-            return await withUnsafeContinuation { continuation in
-                waiter.suspend(continuation)
-                waiter.register(upon(.immediate) { waiter.resume(with: $0) })
-            }
-        } onCancel: {
-            waiter.resume(with: nil)
-        }
-        withExtendedLifetime(self) {}
-        return value
+    /// The storage of the library's own futures; for another type, a new one, with the registration of the handler that
+    /// fills it.
+    @inlinable
+    var observed: (FutureStorage<Value>, Registration?) {
+        if Self.self == Future<Value>.self || Self.self == Deferred<Value>.self { return (future.storage, nil) }
+        let storage = FutureStorage<Value>()
+        return (storage, upon(.immediate) { _ = storage.fill(with: $0) })
     }
 }

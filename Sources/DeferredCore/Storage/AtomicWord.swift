@@ -3,10 +3,11 @@ public import Synchronization
 #if DEBUG
 /// An `Atomic<UInt>` whose operations are steps that a test can hold up; see ``Interleaving``.
 ///
-/// In release builds it is a type alias for `Atomic<UInt>`, at no cost.
+/// In release builds it is a type alias for `Atomic<UInt>`, at no cost. An atomic operation takes only literals as
+/// orderings, so that its wrapper has to be transparent, too.
 @usableFromInline
 struct AtomicWord: ~Copyable, Sendable {
-    private let atomic: Atomic<UInt>
+    @usableFromInline let atomic: Atomic<UInt>
 
     @usableFromInline
     init(_ value: UInt) {
@@ -14,7 +15,7 @@ struct AtomicWord: ~Copyable, Sendable {
     }
 
     deinit {
-        Interleaving.step(.end, address)
+        step(.end)
     }
 
     /// The address of the word, which is constant during its lifetime.
@@ -22,94 +23,64 @@ struct AtomicWord: ~Copyable, Sendable {
         withUnsafePointer(to: atomic) { UInt(bitPattern: $0) }
     }
 
-    // An atomic operation takes only literals as orderings.
+    @usableFromInline
+    func step(_ operation: Interleaving.Operation) {
+        Interleaving.step(operation, address)
+    }
 
+    @_semantics("atomics.requires_constant_orderings")
+    @_transparent
     @usableFromInline
     func load(ordering: AtomicLoadOrdering) -> UInt {
-        Interleaving.step(.load, address)
-        return ordering == .relaxed ? atomic.load(ordering: .relaxed) : atomic.load(ordering: .acquiring)
+        step(.load)
+        return atomic.load(ordering: ordering)
     }
 
+    @_semantics("atomics.requires_constant_orderings")
+    @_transparent
     @usableFromInline
     func store(_ value: UInt, ordering: AtomicStoreOrdering) {
-        Interleaving.step(.update, address)
-        assert(ordering == .releasing)
-        atomic.store(value, ordering: .releasing)
+        step(.update)
+        atomic.store(value, ordering: ordering)
     }
 
+    @_semantics("atomics.requires_constant_orderings")
+    @_transparent
     @usableFromInline
     func exchange(_ value: UInt, ordering: AtomicUpdateOrdering) -> UInt {
-        Interleaving.step(.update, address)
-        assert(ordering == .acquiringAndReleasing)
-        return atomic.exchange(value, ordering: .acquiringAndReleasing)
+        step(.update)
+        return atomic.exchange(value, ordering: ordering)
     }
 
+    @_semantics("atomics.requires_constant_orderings")
+    @_transparent
     @usableFromInline
     func subtract(_ value: UInt, ordering: AtomicUpdateOrdering) -> (oldValue: UInt, newValue: UInt) {
-        Interleaving.step(.update, address)
-        assert(ordering == .acquiringAndReleasing)
-        return atomic.subtract(value, ordering: .acquiringAndReleasing)
+        step(.update)
+        return atomic.subtract(value, ordering: ordering)
     }
 
+    @_semantics("atomics.requires_constant_orderings")
+    @_transparent
     @usableFromInline
+    @discardableResult
     func bitwiseOr(_ value: UInt, ordering: AtomicUpdateOrdering) -> (oldValue: UInt, newValue: UInt) {
-        Interleaving.step(.update, address)
-        return ordering == .relaxed
-            ? atomic.bitwiseOr(value, ordering: .relaxed)
-            : atomic.bitwiseOr(value, ordering: .acquiringAndReleasing)
+        step(.update)
+        return atomic.bitwiseOr(value, ordering: ordering)
     }
 
+    @_semantics("atomics.requires_constant_orderings")
+    @_transparent
     @usableFromInline
     @discardableResult
     func bitwiseAnd(_ value: UInt, ordering: AtomicUpdateOrdering) -> (oldValue: UInt, newValue: UInt) {
-        Interleaving.step(.update, address)
-        assert(ordering == .releasing)
-        return atomic.bitwiseAnd(value, ordering: .releasing)
-    }
-
-    @usableFromInline
-    func compareExchange(
-        expected: UInt,
-        desired: UInt,
-        successOrdering: AtomicUpdateOrdering,
-        failureOrdering: AtomicLoadOrdering
-    ) -> (exchanged: Bool, original: UInt) {
-        Interleaving.step(.update, address)
-        return switch (successOrdering, failureOrdering) {
-        case (.acquiring, .relaxed):
-            atomic.compareExchange(
-                expected: expected,
-                desired: desired,
-                successOrdering: .acquiring,
-                failureOrdering: .relaxed
-            )
-        case (.releasing, .acquiring):
-            atomic.compareExchange(
-                expected: expected,
-                desired: desired,
-                successOrdering: .releasing,
-                failureOrdering: .acquiring
-            )
-        case (.acquiringAndReleasing, .relaxed):
-            atomic.compareExchange(
-                expected: expected,
-                desired: desired,
-                successOrdering: .acquiringAndReleasing,
-                failureOrdering: .relaxed
-            )
-        case (.acquiringAndReleasing, .acquiring):
-            atomic.compareExchange(
-                expected: expected,
-                desired: desired,
-                successOrdering: .acquiringAndReleasing,
-                failureOrdering: .acquiring
-            )
-        default:
-            preconditionFailure("AtomicWord does not know the orderings \(successOrdering) and \(failureOrdering)")
-        }
+        step(.update)
+        return atomic.bitwiseAnd(value, ordering: ordering)
     }
 
     /// Performs the strong exchange, so that a schedule is repeatable on every processor.
+    @_semantics("atomics.requires_constant_orderings")
+    @_transparent
     @usableFromInline
     func weakCompareExchange(
         expected: UInt,
@@ -117,7 +88,25 @@ struct AtomicWord: ~Copyable, Sendable {
         successOrdering: AtomicUpdateOrdering,
         failureOrdering: AtomicLoadOrdering
     ) -> (exchanged: Bool, original: UInt) {
-        compareExchange(
+        step(.update)
+        return atomic.compareExchange(
+            expected: expected,
+            desired: desired,
+            successOrdering: successOrdering,
+            failureOrdering: failureOrdering
+        )
+    }
+
+    @_semantics("atomics.requires_constant_orderings")
+    @_transparent
+    @usableFromInline
+    func compareExchange(
+        expected: UInt,
+        desired: UInt,
+        successOrdering: AtomicUpdateOrdering,
+        failureOrdering: AtomicLoadOrdering
+    ) -> (exchanged: Bool, original: UInt) {
+        weakCompareExchange(
             expected: expected,
             desired: desired,
             successOrdering: successOrdering,
@@ -128,7 +117,7 @@ struct AtomicWord: ~Copyable, Sendable {
     /// Adds a step for plain accesses that this word guards.
     @usableFromInline
     func touch() {
-        Interleaving.step(.update, address)
+        step(.update)
     }
 
     /// Holds this thread up until another thread has changed the word; false if no test steps this thread.

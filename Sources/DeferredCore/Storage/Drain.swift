@@ -6,15 +6,15 @@
 struct Drain {
     /// The first of the filled futures, linked by `next`; each keeps its handlers in `previous`. Both links are free,
     /// since a future in a drain has left the list it was in.
-    @usableFromInline var first: Unmanaged<FutureNode>?
-    @usableFromInline var last: Unmanaged<FutureNode>?
+    @usableFromInline var first: Unmanaged<HandlerNode>?
+    @usableFromInline var last: Unmanaged<HandlerNode>?
 
     @inlinable
     init() {}
 
     /// Takes over a reference to `future` and its handlers, oldest first.
     @inlinable
-    mutating func append(_ future: Unmanaged<FutureNode>, _ handlers: FutureNode.List) {
+    mutating func append(_ future: Unmanaged<HandlerNode>, _ handlers: HandlerNode.List) {
         future._withUnsafeGuaranteedRef {
             $0.previous = handlers.head
             $0.next = nil
@@ -25,13 +25,13 @@ struct Drain {
 
     /// Runs one handler with the value of `future`, and takes over the caller's reference to it.
     @inlinable
-    mutating func run(_ handler: Unmanaged<FutureNode>, with future: FutureNode) {
+    mutating func run(_ handler: Unmanaged<HandlerNode>, with future: FutureNode) {
         complete(handler, handler._withUnsafeGuaranteedRef { $0.run(future, &self) })
     }
 
     /// Acts on the outcome of a handler that was run, and takes over the caller's reference to the handler.
     @inlinable
-    mutating func complete(_ handler: Unmanaged<FutureNode>, _ delivered: FutureNode.Delivered) {
+    mutating func complete(_ handler: Unmanaged<HandlerNode>, _ delivered: HandlerNode.Delivered) {
         switch delivered {
         case .done: handler.release()
         case .queued: break
@@ -44,12 +44,12 @@ struct Drain {
     /// If nothing else references the stage, its handlers wait for `inner` in its place, and it is freed. So of a recursive
     /// `flatMap`, whose futures wait for one another, only the two ends remain.
     @usableFromInline
-    mutating func wait(_ stage: Unmanaged<FutureNode>, for inner: FutureNode) {
+    mutating func wait(_ stage: Unmanaged<HandlerNode>, for inner: FutureNode) {
         // Oldest first: those to look at.
-        var handlers = FutureNode.List()
+        var handlers = HandlerNode.List()
         handlers.prepend(stage)
         // Newest first, the order in the list of `inner`; `oldest` is set with the first of them.
-        var (waiting, oldest) = (FutureNode.List(), stage)
+        var (waiting, oldest) = (HandlerNode.List(), stage)
         while let handler = handlers.pop() {
             if var others = takeHandlers(ofForwarding: handler) {
                 others.append(handlers)
@@ -60,22 +60,23 @@ struct Drain {
             }
         }
         // All at once: if `inner` is filled meanwhile, they run on one thread, in order of registration.
-        if let newest = waiting.head, !inner.enlist(newest, from: oldest) { run(waiting.reversed(), of: inner) }
+        if let newest = waiting.head, !inner.word.push(newest, from: oldest) { run(waiting.reversed(), of: inner) }
     }
 
     /// If `stage` only forwards, and only the caller references it: takes its handlers, oldest first, and frees it.
-    private func takeHandlers(ofForwarding stage: Unmanaged<FutureNode>) -> FutureNode.List? {
+    private func takeHandlers(ofForwarding stage: Unmanaged<HandlerNode>) -> HandlerNode.List? {
         // Checked here, since a call of a method may retain the stage. The cheap check comes first.
         guard stage.isSole, stage._withUnsafeGuaranteedRef({ $0.isForwarding }),
-            let handlers = stage._withUnsafeGuaranteedRef({ $0.takeHandlers() })
+            let handlers = stage._withUnsafeGuaranteedRef({ unsafeDowncast($0, to: FutureNode.self).word.takeMovable() }
+            )
         else { return nil }
         stage.release()
-        return handlers
+        return handlers.reversed()
     }
 
     /// Runs `handlers`, oldest first, with the value of `future`.
     @inlinable
-    mutating func run(_ handlers: FutureNode.List, of future: FutureNode) {
+    mutating func run(_ handlers: HandlerNode.List, of future: FutureNode) {
         var handlers = handlers
         while let handler = handlers.pop() {
             run(handler, with: future)
@@ -88,14 +89,16 @@ struct Drain {
         while let future = first {
             first = future._withUnsafeGuaranteedRef { $0.next }
             if first == nil { last = nil }
-            future._withUnsafeGuaranteedRef { run(FutureNode.List(head: $0.previous), of: $0) }
+            future._withUnsafeGuaranteedRef {
+                run(HandlerNode.List(head: $0.previous), of: unsafeDowncast($0, to: FutureNode.self))
+            }
             future.release()
         }
     }
 
     /// Runs `handlers`, oldest first, with the value of `future`, and then the handlers of all futures they fill.
     @inline(__always)
-    static func run(_ handlers: FutureNode.List, of future: FutureNode) {
+    static func run(_ handlers: HandlerNode.List, of future: FutureNode) {
         var drain = Drain()
         drain.run(handlers, of: future)
         drain.run()

@@ -21,28 +21,18 @@ final class FirstFilledStorage<Value: Sendable>: FutureStorage<Value>, @unchecke
     @inlinable
     func add<Input: FutureProtocol<Value>>(_ future: Input) -> Bool {
         if word.isFilled { return false }
-        if Input.self == Future<Value>.self || Input.self == Deferred<Value>.self {
-            return add(to: future.future.storage)
-        }
-        if let value = future.peek() {
-            win(with: value)
-            return false
-        }
-        // Only its `upon` returns a registration that can cancel the handler.
-        registrations.append(future.upon(.immediate) { self.win(with: $0) })
-        return true
-    }
-
-    @inlinable
-    func add(to input: FutureStorage<Value>) -> Bool {
+        let (input, registration) = future.observed
+        if let registration { registrations.append(registration) }
         if !input.word.isFilled {
-            let candidate = Candidate(for: self, in: input)
+            let candidate = CombinedInput(.waiting(for: input), of: self)
             if input.add(candidate) {
                 registrations.append(Registration(candidate))
                 return true
             }
         }
-        win(with: input.value)
+        var drain = Drain()
+        win(with: input.value, &drain)
+        drain.runNested()
         return false
     }
 
@@ -52,11 +42,10 @@ final class FirstFilledStorage<Value: Sendable>: FutureStorage<Value>, @unchecke
         removeLosersIfSecond()
     }
 
-    @inlinable
-    func win(with value: Value) {
-        var drain = Drain()
-        win(with: value, &drain)
-        drain.runNested()
+    @usableFromInline
+    override func run(_ upstream: FutureNode, _ drain: inout Drain) -> Delivered {
+        win(with: unsafeDowncast(upstream, to: FutureStorage<Value>.self).value, &drain)
+        return .done
     }
 
     /// Fills with `value`, unless another input came first. The losers' handlers are cancelled before the value is
@@ -75,32 +64,5 @@ final class FirstFilledStorage<Value: Sendable>: FutureStorage<Value>, @unchecke
         let registrations = registrations
         self.registrations = []
         for registration in registrations { registration.cancel() }
-    }
-}
-
-/// The handler that waits for one input of a ``FirstFilledStorage``.
-///
-/// SAFETY: `contest` belongs to the winner of `membership`.
-@usableFromInline
-final class Candidate<Value: Sendable>: Receiver, @unchecked Sendable {
-    @exclusivity(unchecked)
-    @usableFromInline var contest: FirstFilledStorage<Value>?
-
-    @inlinable
-    init(for contest: FirstFilledStorage<Value>, in input: FutureStorage<Value>) {
-        self.contest = contest
-        super.init(.waiting(for: input)) { node, upstream, drain in
-            let candidate = unsafeDowncast(node, to: Candidate.self)
-            guard candidate.membership.take() else { return .done }
-            let contest = candidate.contest!
-            candidate.contest = nil
-            contest.win(with: unsafeDowncast(upstream, to: FutureStorage<Value>.self).value, &drain)
-            return .done
-        }
-    }
-
-    @usableFromInline
-    override func dismiss() {
-        contest = nil
     }
 }

@@ -1,122 +1,68 @@
-/// A waiting handler: a node in the list of a future.
+/// The state of a future, whatever its value: the base class of ``FutureStorage``.
 ///
-/// Futures created by operators are nodes themselves, so that a `map` costs a single allocation. The list holds one
-/// reference to each of its nodes.
+/// It isn't generic, so that handlers leave, join and move between futures without dynamic dispatch.
 ///
-/// SAFETY: `next` and `previous` belong to the current owner of the list (the pusher before its compare-and-swap, the
-/// holder of the `removing` bit, the taker afterwards); all other shared state is atomic. The captures of subclasses
-/// belong to the winner of `membership`.
+/// SAFETY: the property it adds to `HandlerNode` is atomic; `origin` is set before the future is shared.
 @usableFromInline
-package class FutureNode: @unchecked Sendable {
-    /// The next older node.
-    @exclusivity(unchecked)
-    @usableFromInline final var next: Unmanaged<FutureNode>?
-    /// The next newer node, set once a node has been removed from the list; see `List.unlinkInner`.
-    @exclusivity(unchecked)
-    @usableFromInline final var previous: Unmanaged<FutureNode>?
-    @usableFromInline final let membership: Membership
+package class FutureNode: HandlerNode, @unchecked Sendable {
+    @usableFromInline final let word: StateWord
+    #if DEBUG
+    /// The source location that created the future; `nil` for an operator's result, which is never reported.
+    @usableFromInline final var origin: DeferredDiagnostics.Origin?
+    #endif
 
     @inlinable
-    init(_ membership: consuming Membership) {
-        self.membership = membership
+    init(_ membership: consuming Membership, _ word: consuming StateWord) {
+        self.word = word
+        super.init(membership)
     }
 
-    /// The outcome of `run`.
-    @usableFromInline
-    enum Delivered {
-        /// The node is done.
-        case done
-        /// The node was filled, and is in the drain, which now owns the caller's reference to it.
-        case queued
-        /// The node now has to wait for another future.
-        case waits(FutureNode)
-    }
+    /// True if the future is filled.
+    @inlinable
+    package final var isFinished: Bool { word.isFilled }
 
-    /// Delivers the value of `upstream`, which is filled.
-    @usableFromInline
-    func run(_ upstream: FutureNode, _ drain: inout Drain) -> Delivered {
-        preconditionFailure("\(type(of: self)) takes no value")
-    }
+    /// True while a handler waits. Exact only while no other thread registers or cancels.
+    @inlinable
+    package final var hasHandlers: Bool { word.hasHandlers }
 
-    /// Releases the captures of a handler that is not going to run. Called at most once, by the winner of `membership`.
-    @usableFromInline
-    func dismiss() {}
-
-    /// Handles the end of the future it waited for, which was dropped unfilled.
-    ///
-    /// - Parameter isDismissing: True if the caller has taken the handler.
-    @usableFromInline
-    func goUnfilled(isDismissing: Bool) {
-        if isDismissing { dismiss() }
-    }
-
-    /// As a future: ends at once, if it is an operator's result whose closure has not begun.
-    @usableFromInline
-    func abandon() {}
-
-    /// As a future: the words that can be read after it is gone, if it is an operator's result.
+    /// The words that can be read after the future is gone, if it is an operator's result.
     @usableFromInline
     package var stageWords: UnownedFuture.Words? { nil }
 
-    /// As a future: true while a handler waits for it.
+    /// The Swift task that fills the future, or whatever else knows the priority of the work for it.
     @usableFromInline
-    package var hasWaiting: Bool { false }
+    package var producer: (any PriorityEscalating)? { nil }
 
-    /// As a future: true if it is filled.
+    /// Ends the future at once, if it is an operator's result whose closure has not begun.
     @usableFromInline
-    package var isFinished: Bool { false }
+    func abandon() {}
 
-    /// Cancels the handler, and releases its captures at once, unless it was taken before.
-    @usableFromInline
-    final func cancel() {
-        guard let wasListed = takeBack() else { return }
-        // Nothing is held from here on, since releasing the captures may run any code.
-        dismiss()
-        if wasListed { Unmanaged.passUnretained(self).release() }
-    }
-
-    /// Wins the handler for dismissing it; `nil` if it is too late. The result is true if the caller now owns the
-    /// list's reference.
-    @usableFromInline
-    final func takeBack() -> Bool? {
-        guard let owner = membership.beginRemoval() else { return nil }
-        let wasListed = owner.map { $0._withUnsafeGuaranteedRef { $0.unlist(Unmanaged.passUnretained(self)) } } ?? false
-        membership.endRemoval()
-        return wasListed
-    }
-
-    /// True if `cancel` came in time.
-    final var isCancelled: Bool { membership.isCancelled }
-
-    /// As a future: adds handlers that are linked from `newest` to `oldest`, with the caller's references; false if it
-    /// is filled.
-    @usableFromInline
-    func enlist(_ newest: Unmanaged<FutureNode>, from oldest: Unmanaged<FutureNode>) -> Bool {
-        preconditionFailure("\(type(of: self)) has no handlers")
-    }
-
-    /// As a future: removes `node` from the list; false if the list was taken.
-    @usableFromInline
-    func unlist(_ node: Unmanaged<FutureNode>) -> Bool { false }
-
-    /// As a future that only the caller references: gives up its handlers, oldest first, unless one of them can be
-    /// cancelled.
-    @usableFromInline
-    func takeHandlers() -> List? { nil }
-
-    /// True while the node only waits to forward the value of another future.
-    @usableFromInline
-    var isForwarding: Bool { false }
-}
-
-extension Unmanaged {
-    /// True if the caller's reference to the object is the only one.
+    /// Adds a node that waits for this future; false if it is filled.
     @inlinable
-    package var isSole: Bool {
-        var reference = self
-        return withUnsafeMutablePointer(to: &reference) {
-            // The same bits as a strong reference, without the retain that would falsify the result.
-            $0.withMemoryRebound(to: Instance.self, capacity: 1) { isKnownUniquelyReferenced(&$0.pointee) }
-        }
+    package final func add(_ node: HandlerNode) -> Bool { give(.passRetained(node)) }
+
+    /// Adds a node with a reference to it, which is released if this future is filled; false in that case.
+    @inlinable
+    @inline(__always)
+    final func give(_ node: Unmanaged<HandlerNode>) -> Bool {
+        if word.push(node) { return true }
+        node.release()
+        return false
+    }
+
+    /// Runs the handlers that `publish` returned, and those of all futures they fill.
+    @inlinable
+    final func runHandlers(_ handlers: consuming List) {
+        if !handlers.isEmpty { Trampoline.run(handlers, of: self) }
+    }
+
+    /// Frees the handlers, present and future, since there will be no value.
+    @usableFromInline
+    final func dropHandlers() {
+        #if DEBUG
+        if let origin { DeferredDiagnostics.report(origin) }
+        #endif
+        // Orphaned, not filled: an `UnownedFuture` may still read the word.
+        word.orphan().drop()
     }
 }

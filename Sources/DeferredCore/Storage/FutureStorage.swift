@@ -4,13 +4,7 @@
 /// releases it; it is read only after `word.isFilled` acquired it.
 @usableFromInline
 package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
-    @usableFromInline final let word: StateWord
-    @exclusivity(unchecked)
-    @usableFromInline final var slot = Slot()
-    #if DEBUG
-    /// The source location that created the future; `nil` for an operator's result, which is never reported.
-    @usableFromInline final var origin: DeferredDiagnostics.Origin?
-    #endif
+    @usableFromInline final let slot = RawStorage()
 
     @inlinable
     package convenience init() {
@@ -19,15 +13,13 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
 
     /// - Parameter membership: The membership of storage that waits for another future.
     @inlinable
-    override init(_ membership: consuming Membership) {
-        word = StateWord(filled: false)
-        super.init(membership)
+    init(_ membership: consuming Membership) {
+        super.init(membership, StateWord(filled: false))
     }
 
     @inlinable
     package init(filledWith value: consuming Value) {
-        word = StateWord(filled: true, isTrivial: Slot.isTrivial(Value.self))
-        super.init(.permanent())
+        super.init(.permanent(), StateWord(filled: true, isTrivial: RawStorage.isTrivial(Value.self)))
         slot.put(value)
     }
 
@@ -45,7 +37,7 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
     @inline(__always)
     final func freeValue() {
         // Not only where the future was filled, which may not know: even unspecialised code can check this at no cost.
-        if Slot.isTrivial(Value.self) { return }
+        if RawStorage.isTrivial(Value.self) { return }
         if Trampoline.beginFreeing() {
             slot.drop(Value.self)
             Trampoline.endFreeing()
@@ -60,10 +52,6 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
     final func freeNestedValue() {
         Trampoline.free(slot.take(Value.self))
     }
-
-    /// True while a handler waits. Exact only while no other thread registers or cancels.
-    @inlinable
-    package final var hasHandlers: Bool { word.hasHandlers }
 
     /// Returns the value; `nil` if unfilled.
     @inlinable
@@ -93,7 +81,7 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
 
     /// The value of a future known to be filled.
     @inlinable
-    final var value: Value {
+    package final var value: Value {
         slot.pointer(to: Value.self).pointee
     }
 
@@ -101,7 +89,7 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
     ///
     /// - Parameter isTrivial: True if nothing has to be done to free the value.
     @inlinable
-    package final func fill(with value: consuming Value, isTrivial: Bool = Slot.isTrivial(Value.self)) -> Bool {
+    package final func fill(with value: consuming Value, isTrivial: Bool = RawStorage.isTrivial(Value.self)) -> Bool {
         guard word.claim() else {
             word.waitUntilFilled()
             return false
@@ -119,18 +107,12 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
     @inlinable
     package final func fulfil(with value: consuming Value) {
         slot.put(value)
-        runHandlers(word.publish(isTrivial: Slot.isTrivial(Value.self)).reversed())
+        runHandlers(word.publish(isTrivial: RawStorage.isTrivial(Value.self)).reversed())
     }
 
     /// Ends a cancellable operator's result with a failure, instead of running the closure. For the winner of `claim`.
     package func abandon(with failure: consuming Value) {
         preconditionFailure("\(type(of: self)) is no operator's result")
-    }
-
-    /// Runs the handlers that `publish` returned, and those of all futures they fill.
-    @inlinable
-    final func runHandlers(_ handlers: consuming FutureNode.List) {
-        if !handlers.isEmpty { Trampoline.run(handlers, of: self) }
     }
 
     /// Fills the future, unless it is filled, and runs the handlers in reverse order of registration.
@@ -150,7 +132,7 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
     @inlinable
     final func fulfil(
         with value: consuming Value,
-        isTrivial: Bool = Slot.isTrivial(Value.self),
+        isTrivial: Bool = RawStorage.isTrivial(Value.self),
         _ drain: inout Drain
     ) -> Bool {
         slot.put(value)
@@ -160,61 +142,17 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
         return true
     }
 
+    /// Fills the future, unless it is filled, and frees the handlers without running them.
+    package final func fillDroppingHandlers(with value: consuming Value) {
+        guard word.claim() else { return }
+        slot.put(value)
+        word.publish().drop()
+    }
+
     /// Fills the future within a drain, which retains the future if there are handlers to run.
     @inlinable
     final func pass(_ value: consuming Value, to drain: inout Drain) {
         let reference = Unmanaged.passRetained(self)
         if !fulfil(with: value, &drain) { reference.release() }
-    }
-
-    /// Adds a node that waits for this future; false if it is filled.
-    @inlinable
-    package final func add(_ node: FutureNode) -> Bool {
-        let reference = Unmanaged.passRetained(node)
-        if word.push(reference) { return true }
-        reference.release()
-        return false
-    }
-
-    /// Adds a node with the caller's only reference to it; false if this future is filled, and then the node is freed.
-    @inlinable
-    final func give(_ node: Unmanaged<FutureNode>) -> Bool {
-        if word.push(node) { return true }
-        node.release()
-        return false
-    }
-
-    @usableFromInline
-    final override func enlist(_ newest: Unmanaged<FutureNode>, from oldest: Unmanaged<FutureNode>) -> Bool {
-        word.push(newest, from: oldest)
-    }
-
-    @usableFromInline
-    final override func unlist(_ node: Unmanaged<FutureNode>) -> Bool {
-        word.remove(node)
-    }
-
-    @usableFromInline
-    final override func takeHandlers() -> List? { word.takeMovable()?.reversed() }
-
-    @usableFromInline
-    package final override var isFinished: Bool { word.isFilled }
-
-    @usableFromInline
-    package final override var hasWaiting: Bool { word.hasHandlers }
-
-    @usableFromInline
-    final func dropHandlers() {
-        #if DEBUG
-        if let origin { DeferredDiagnostics.report(origin) }
-        #endif
-        // Orphaned, not filled: an `UnownedFuture` may still read the word.
-        word.orphan().drop()
-    }
-
-    /// Frees the handlers, present and future, since there will be no value.
-    @usableFromInline
-    final func dropHandlersForEver() {
-        word.orphan().drop()
     }
 }

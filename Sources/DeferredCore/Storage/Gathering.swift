@@ -2,7 +2,7 @@ public import Synchronization
 
 /// The result of `zip` and `allFilled`: filled when the last of its inputs is.
 ///
-/// Each input has a ``GatheredInput`` in its list, a node that isn't generic; only the last input to be filled collects
+/// Each input has a ``CombinedInput`` in its list, a node that isn't generic; only the last input to be filled collects
 /// the values.
 ///
 /// SAFETY: each place in `inputs` is written by one input before it counts itself out, and read by the last input to do
@@ -35,7 +35,9 @@ final class Gathering<Values: Sendable>: FutureStorage<Values>, @unchecked Senda
     @inlinable
     func add<Value: Sendable>(_ input: FutureStorage<Value>, at index: Int) -> Bool {
         let place = inputs.baseAddress! + index
-        if !input.word.isFilled, input.give(.passRetained(GatheredInput(place, of: self))) { return false }
+        if !input.word.isFilled, input.give(.passRetained(CombinedInput(.permanent(), in: place, of: self))) {
+            return false
+        }
         place.pointee = Unmanaged.passRetained(input)
         return true
     }
@@ -74,7 +76,7 @@ final class Gathering<Values: Sendable>: FutureStorage<Values>, @unchecked Senda
     /// Drops the handlers: without the value of one input, this is never filled, even if it is still referenced.
     @usableFromInline
     override func goUnfilled(isDismissing: Bool) {
-        dropHandlersForEver()
+        dropHandlers()
     }
 }
 
@@ -99,30 +101,36 @@ struct Inputs {
     }
 }
 
-/// The handler that waits for one input of a ``Gathering``.
+/// The handler that waits for one input of a ``Gathering`` or a ``FirstFilledStorage``.
 ///
-/// SAFETY: `gathering` belongs to the caller of `run` or `dismiss`; a permanent node gets only one such call.
+/// SAFETY: `result` belongs to the winner of `membership`; a permanent node gets only one call of `run` or `dismiss`.
 @usableFromInline
-final class GatheredInput: FutureNode, @unchecked Sendable {
-    private let place: UnsafeMutablePointer<Unmanaged<FutureNode>?>
+final class CombinedInput: HandlerNode, @unchecked Sendable {
+    /// The place for the input once it is filled, if the result needs all of them.
+    private let place: UnsafeMutablePointer<Unmanaged<FutureNode>?>?
     @exclusivity(unchecked)
-    private var gathering: FutureNode?
+    private var result: FutureNode?
 
     @usableFromInline
-    init(_ place: UnsafeMutablePointer<Unmanaged<FutureNode>?>, of gathering: FutureNode) {
+    init(
+        _ membership: consuming Membership,
+        in place: UnsafeMutablePointer<Unmanaged<FutureNode>?>? = nil,
+        of result: FutureNode
+    ) {
         self.place = place
-        self.gathering = gathering
-        super.init(.permanent())
+        self.result = result
+        super.init(membership)
     }
 
     @usableFromInline
     override func run(_ upstream: FutureNode, _ drain: inout Drain) -> Delivered {
-        place.pointee = Unmanaged.passRetained(upstream)
-        return gathering!.run(upstream, &drain)
+        guard membership.take(), let result = result.take() else { return .done }
+        place?.pointee = Unmanaged.passRetained(upstream)
+        return result.run(upstream, &drain)
     }
 
     @usableFromInline
     override func dismiss() {
-        gathering.take()?.goUnfilled(isDismissing: false)
+        result.take()?.goUnfilled(isDismissing: false)
     }
 }

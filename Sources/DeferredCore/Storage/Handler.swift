@@ -1,8 +1,20 @@
+/// A function that delivers the value of a future to a node that waited for it; see `HandlerNode.run`.
+///
+/// Methods of a generic class that are dispatched dynamically are never specialised: they look up metadata and copy
+/// values through witnesses. A closure without captures, created where the type parameters are known, is specialised, and
+/// costs no allocation.
+@usableFromInline
+typealias Delivery =
+    @Sendable (
+        _ node: HandlerNode, _ upstream: FutureNode, _ drain: inout Drain
+    ) -> HandlerNode.Delivered
+
 /// A closure that waits for a future.
 ///
 /// SAFETY: `body` belongs to the winner of `membership`.
 @usableFromInline
-final class Handler<Value: Sendable, E: Executor>: Receiver, @unchecked Sendable {
+final class Handler<Value: Sendable, E: Executor>: HandlerNode, @unchecked Sendable {
+    @usableFromInline let deliver: Delivery
     @exclusivity(unchecked)
     @usableFromInline var body: Body?
     @usableFromInline let executor: E
@@ -11,11 +23,17 @@ final class Handler<Value: Sendable, E: Executor>: Receiver, @unchecked Sendable
     init(_ membership: consuming Membership, _ executor: E, _ body: @escaping @Sendable (Value) -> Void) {
         self.executor = executor
         self.body = Body(call: body)
-        super.init(membership) { node, upstream, _ in
+        deliver = { node, upstream, _ in
             let storage = unsafeDowncast(upstream, to: FutureStorage<Value>.self)
             unsafeDowncast(node, to: Handler.self).receive(storage.value)
             return .done
         }
+        super.init(membership)
+    }
+
+    @usableFromInline
+    override func run(_ upstream: FutureNode, _ drain: inout Drain) -> Delivered {
+        deliver(self, upstream, &drain)
     }
 
     @inlinable

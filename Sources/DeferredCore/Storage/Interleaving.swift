@@ -2,8 +2,10 @@
 internal import Synchronization
 
 /// Lets a test decide which of its threads takes the next atomic step. Debug builds only.
+@usableFromInline
 package enum Interleaving {
     /// The operation that a thread is about to perform on a word.
+    @usableFromInline
     package enum Operation: Sendable {
         case load
         /// Any operation that may change the word, or the memory it guards.

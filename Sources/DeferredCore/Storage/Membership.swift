@@ -58,8 +58,13 @@ struct Membership: ~Copyable {
 
     /// True while the handler can still run or be cancelled.
     var isPending: Bool {
+        isWaiting || state.load(ordering: .relaxed) == Self.submittedState
+    }
+
+    /// True while the handler waits for its owner.
+    var isWaiting: Bool {
         let state = state.load(ordering: .relaxed)
-        return state > Self.lastState || state == Self.submittedState || state == Self.examiningState
+        return state > Self.lastState || state == Self.examiningState
     }
 
     @inlinable
@@ -113,27 +118,37 @@ struct Membership: ~Copyable {
         }
     }
 
-    /// Wins the handler for cancelling it; `nil` if it is too late. The result is the owner to remove it from, if any.
+    /// The outcome of `beginRemoval`.
+    enum Removal {
+        /// The handler was taken, cancelled or dropped before, or is permanent.
+        case tooLate
+        /// The handler waits for its executor; it is in no list.
+        case unowned
+        /// The handler has to be removed from the list of its owner.
+        case owned(Unmanaged<FutureNode>)
+    }
+
+    /// Wins the handler for cancelling it, unless it is too late.
     @inline(__always)
-    func beginRemoval() -> Unmanaged<FutureNode>?? {
+    func beginRemoval() -> Removal {
         let old = state.load(ordering: .relaxed)
         // Permanent, cancelled or taken.
-        if old < Self.submittedState { return nil }
-        guard old > Self.lastState || old == Self.submittedState, exchange(old, for: Self.removingState) else {
-            return beginRemovalSlowly()
+        if old < Self.submittedState { return .tooLate }
+        if old > Self.lastState || old == Self.submittedState, exchange(old, for: Self.removingState) {
+            return Self.removal(from: old)
         }
-        return .some(Self.owner(old))
+        return beginRemovalSlowly()
     }
 
     /// Waits for a thread that examines the node.
     @inline(never)
-    private func beginRemovalSlowly() -> Unmanaged<FutureNode>?? {
-        win(for: Self.removingState, isListed: false).map(Self.owner)
+    private func beginRemovalSlowly() -> Removal {
+        win(for: Self.removingState, isListed: false).map(Self.removal) ?? .tooLate
     }
 
     @inline(__always)
-    private static func owner(_ state: UInt) -> Unmanaged<FutureNode>? {
-        state == submittedState ? nil : UnsafeRawPointer(bitPattern: state).map(Unmanaged.fromOpaque)
+    private static func removal(from state: UInt) -> Removal {
+        UnsafeRawPointer(bitPattern: state == submittedState ? 0 : state).map { .owned(.fromOpaque($0)) } ?? .unowned
     }
 
     /// Ends the removal, after which the owner may be freed.
@@ -147,7 +162,7 @@ struct Membership: ~Copyable {
             return isDropped ? .lost : .ended
         }
         // The memory exists, since the owner waits for this; but it may be deinitialising.
-        let owner = UnownedReferences.reference(to: old)
+        let owner = UnsafeRawPointer(bitPattern: old).flatMap { Unmanaged<FutureNode>.fromOpaque($0).strongIfAlive }
         // Pairs with the acquiring loads of those who wait: the owner may go on to run, remove or drop the node.
         state.store(old, ordering: .releasing)
         return owner.map { .waiting($0) } ?? .lost

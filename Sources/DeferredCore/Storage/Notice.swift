@@ -4,7 +4,7 @@
 ///
 /// SAFETY: `body` belongs to the winner of `membership`.
 @usableFromInline
-package class Notice: FutureNode, @unchecked Sendable {
+package class Notice: HandlerNode, @unchecked Sendable {
     @exclusivity(unchecked)
     @usableFromInline final var body: Body?
 
@@ -48,7 +48,7 @@ package class Notice: FutureNode, @unchecked Sendable {
 ///
 /// SAFETY: what it adds to a node is constant; the attachment orders its own accesses.
 @usableFromInline
-package final class EndNotice: FutureNode, @unchecked Sendable {
+package final class EndNotice: HandlerNode, @unchecked Sendable {
     /// A closure that is called with the notice and the future at its end. Without captures, it costs nothing.
     @usableFromInline
     package typealias Tell = @Sendable (_ notice: EndNotice, _ future: FutureNode) -> Void
@@ -93,12 +93,5 @@ extension FutureStorage {
     @inlinable
     package final func makeNotice(_ body: @escaping @Sendable () -> Void) -> Notice {
         Notice(.waiting(for: self), body)
-    }
-
-    /// Fills the future, unless it is filled, and frees the handlers without running them.
-    package final func fillDroppingHandlers(with value: consuming Value) {
-        guard word.claim() else { return }
-        slot.put(value)
-        word.publish().drop()
     }
 }

@@ -1,13 +1,21 @@
 /// The storage of a future that is filled by a producer, with an attachment that the producer notifies of the end.
 ///
-/// SAFETY: the property it adds to `FutureStorage` is atomic.
+/// SAFETY: `attachment` is atomic; `running` is set before the future is shared.
 @usableFromInline
 package final class ProducerStorage<Value: Sendable>: FutureStorage<Value>, @unchecked Sendable {
     @usableFromInline package let attachment = Attachment()
+    /// The Swift task that fills this.
+    @exclusivity(unchecked)
+    @usableFromInline package var running: Task<Void, Never>?
 
     @inlinable
     package init() {
         super.init(.permanent())
+    }
+
+    @usableFromInline
+    package override var producer: (any PriorityEscalating)? {
+        running ?? attachment.object as? any PriorityEscalating
     }
 
     /// Fills the future, unless it is filled, and runs the handlers.

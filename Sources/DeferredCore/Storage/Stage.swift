@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// The future that an operator returns: both the storage of its result and the handler that waits for its input.
 ///
 /// ```
@@ -15,8 +17,7 @@
 package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @unchecked Sendable {
     /// Delivers the input; see `Receiver`.
     @usableFromInline let deliver: Delivery
-    @exclusivity(unchecked)
-    @usableFromInline var transform = Slot()
+    @usableFromInline let transform = RawStorage()
     @exclusivity(unchecked)
     @usableFromInline var hasTransform = true
     /// The attachment for the object that is notified of the end.
@@ -107,7 +108,7 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
         assertionFailure(
             "the closure of flatMap returned the future that flatMap itself created, which would wait for itself"
         )
-        word.orphan().drop()
+        dropHandlers()
         return .done
     }
 
@@ -131,11 +132,16 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
         let isAdopting = isAdopting
         if isDismissing, !isAdopting { dismiss() }
         // A cancellable stage that has not begun can still be cancelled.
-        if isAdopting || !T.isCancellable { word.orphan().drop() }
+        if isAdopting || !T.isCancellable { dropHandlers() }
     }
 
     @usableFromInline
     package override var stageWords: UnownedFuture.Words? { words }
+
+    @usableFromInline
+    package override var producer: (any PriorityEscalating)? {
+        T.isCancellable ? attachment.object as? any PriorityEscalating : nil
+    }
 
     /// Fills the future, and notifies the attached object.
     @inlinable
@@ -190,5 +196,35 @@ extension FutureStorage {
         let stage = Stage(executor, transform, upstream: self)
         start(stage)
         return stage
+    }
+}
+
+/// A submission of a stage to an executor.
+///
+/// It begins once, even if the executor runs the closure that holds this several times. If the executor drops the
+/// closure instead, the stage is never filled.
+@usableFromInline
+final class Turn: Sendable {
+    /// The address of the stage, with a reference to it; 0 after `begin`.
+    private let stage: Atomic<UInt>
+
+    @usableFromInline
+    init(of stage: HandlerNode) {
+        self.stage = Atomic(UInt(bitPattern: Unmanaged.passRetained(stage).toOpaque()))
+    }
+
+    /// Returns the stage, with the reference, to the first caller, and `nil` to all others.
+    @usableFromInline
+    func begin() -> Unmanaged<HandlerNode>? {
+        // Relaxed: the executor already orders the submission, and so the stage's memory, before this.
+        UnsafeRawPointer(bitPattern: stage.exchange(0, ordering: .relaxed)).map(Unmanaged.fromOpaque)
+    }
+
+    deinit {
+        guard let stage = begin() else { return }
+        stage._withUnsafeGuaranteedRef {
+            if $0.membership.drop() { $0.goUnfilled(isDismissing: true) }
+        }
+        stage.release()
     }
 }

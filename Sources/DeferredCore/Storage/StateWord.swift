@@ -12,9 +12,7 @@ public import Synchronization
 ///
 /// An orphaned future can never be filled, since the future it waited for is gone: it drops all handlers.
 ///
-/// In a filled future, the bit of an orphaned one means that nothing has to be done to free the value.
-///
-/// The bits above the flags are the address of the newest waiting handler, the head of a list from the newest to the
+/// The bits above the flags of an unfilled future are the address of the newest waiting handler, the head of a list from the newest to the
 /// oldest. Handlers are pushed by compare-and-swap; `publish` takes all of them. Only removing a single handler needs
 /// exclusion: the `removing` bit, held for a few instructions, during which no other code is called.
 @usableFromInline
@@ -27,6 +25,8 @@ struct StateWord: ~Copyable {
     @usableFromInline static var orphaned: UInt { 0b1000 }
     /// Objects are aligned to 16 bytes, so these bits of their addresses are free.
     @usableFromInline static var flags: UInt { 0b1111 }
+    /// Nothing has to be done to free the value. A filled future has no handlers, whose address would be here.
+    @usableFromInline static var trivial: UInt { 0b1_0000 }
 
     @inlinable
     init(filled: Bool, isTrivial: Bool = false) {
@@ -35,7 +35,7 @@ struct StateWord: ~Copyable {
 
     /// The word of a filled future.
     @inlinable
-    static func filled(_ isTrivial: Bool) -> UInt { filled | claimed | (isTrivial ? orphaned : 0) }
+    static func filled(_ isTrivial: Bool) -> UInt { filled | claimed | (isTrivial ? trivial : 0) }
 
     /// The contents that have to be freed with the future.
     @usableFromInline
@@ -48,7 +48,7 @@ struct StateWord: ~Copyable {
     var remains: Remains {
         // Acquires the value; pairs with the release in `publish`.
         let bits = bits.load(ordering: .acquiring)
-        if bits & Self.filled != 0 { return bits & Self.orphaned == 0 ? .value : .nothing }
+        if bits & Self.filled != 0 { return bits & Self.trivial == 0 ? .value : .nothing }
         return bits & ~Self.flags == 0 ? .nothing : .handlers
     }
 
@@ -61,7 +61,8 @@ struct StateWord: ~Copyable {
     /// True while a handler waits. Exact only for the owner of the last reference.
     @inlinable
     var hasHandlers: Bool {
-        bits.load(ordering: .relaxed) & ~Self.flags != 0
+        let bits = bits.load(ordering: .relaxed)
+        return bits & Self.filled == 0 && bits & ~Self.flags != 0
     }
 
     /// Wins the right to publish. True for one caller, ever.
@@ -79,19 +80,19 @@ struct StateWord: ~Copyable {
     /// - Parameter isTrivial: True if nothing has to be done to free the value.
     @inlinable
     @inline(__always)
-    func publish(isTrivial: Bool = false) -> FutureNode.List {
-        FutureNode.List(bits: replace(with: Self.filled(isTrivial)) & ~Self.flags)
+    func publish(isTrivial: Bool = false) -> HandlerNode.List {
+        HandlerNode.List(bits: replace(with: Self.filled(isTrivial)) & ~Self.flags)
     }
 
     /// Takes the handlers, newest first, if none of them can be cancelled; `nil` if one can, or if there are none ever.
     ///
     /// For the holder of the only reference, so that nothing is pushed meanwhile. To all others, the future stays what it
     /// is, unfilled: a cancellation of what waits for it can come at any time.
-    func takeMovable() -> FutureNode.List? {
+    func takeMovable() -> HandlerNode.List? {
         // Excludes removals, which would change the list, and free its nodes.
         guard let locked = lock() else { return nil }
         bits.touch()
-        let handlers = FutureNode.List(bits: locked & ~Self.flags)
+        let handlers = HandlerNode.List(bits: locked & ~Self.flags)
         // A handler that can be cancelled refers to this future as its owner, and can't move.
         let canMove = handlers.canMove
         bits.bitwiseAnd(canMove ? Self.claimed : ~Self.removing, ordering: .releasing)
@@ -99,8 +100,8 @@ struct StateWord: ~Copyable {
     }
 
     /// Records that there will be no value, and takes the handlers. For the only writer.
-    func orphan() -> FutureNode.List {
-        FutureNode.List(bits: replace(with: Self.orphaned, keeping: Self.claimed) & ~Self.flags)
+    func orphan() -> HandlerNode.List {
+        HandlerNode.List(bits: replace(with: Self.orphaned, keeping: Self.claimed) & ~Self.flags)
     }
 
     /// Replaces the handlers by flags, once no handler is being removed. Returns the previous word.
@@ -129,7 +130,7 @@ struct StateWord: ~Copyable {
     /// Releases the node to `publish` and `remove`; when it returns false, the value may be read.
     @inlinable
     @inline(__always)
-    func push(_ node: Unmanaged<FutureNode>) -> Bool {
+    func push(_ node: Unmanaged<HandlerNode>) -> Bool {
         // It may still be set from the list that the node was in before.
         node._withUnsafeGuaranteedRef { $0.previous = nil }
         return push(node, from: node)
@@ -139,13 +140,13 @@ struct StateWord: ~Copyable {
     /// one.
     @inlinable
     @inline(__always)
-    func push(_ newest: Unmanaged<FutureNode>, from oldest: Unmanaged<FutureNode>) -> Bool {
+    func push(_ newest: Unmanaged<HandlerNode>, from oldest: Unmanaged<HandlerNode>) -> Bool {
         let address = UInt(bitPattern: newest.toOpaque())
         var old = bits.load(ordering: .acquiring)
         while old & (Self.filled | Self.orphaned) == 0 {
             // The head is only stored here, never dereferenced: it may be freed before the exchange. If another node
             // gets its address meanwhile and becomes the head, the exchange is still correct.
-            oldest._withUnsafeGuaranteedRef { $0.next = FutureNode.List(bits: old & ~Self.flags).head }
+            oldest._withUnsafeGuaranteedRef { $0.next = HandlerNode.List(bits: old & ~Self.flags).head }
             let (exchanged, current) = bits.weakCompareExchange(
                 expected: old,
                 desired: address | (old & Self.flags),
@@ -163,15 +164,15 @@ struct StateWord: ~Copyable {
 
     /// Frees handlers that come too late for an orphaned future.
     @usableFromInline
-    static func drop(_ newest: Unmanaged<FutureNode>) {
-        FutureNode.List(head: newest).drop()
+    static func drop(_ newest: Unmanaged<HandlerNode>) {
+        HandlerNode.List(head: newest).drop()
     }
 
     /// Removes a handler. False if the whole list was taken before; then `node` belongs to the taker.
     ///
     /// - Precondition: `node` was pushed here, and its membership is in the removing state, so that this word outlives
     ///   the call.
-    func remove(_ node: Unmanaged<FutureNode>) -> Bool {
+    func remove(_ node: Unmanaged<HandlerNode>) -> Bool {
         let address = UInt(bitPattern: node.toOpaque())
         guard var old = lock() else { return false }
         while old & ~Self.flags == address {
@@ -180,7 +181,7 @@ struct StateWord: ~Copyable {
             let next = node._withUnsafeGuaranteedRef { $0.next }
             let (exchanged, current) = bits.weakCompareExchange(
                 expected: old,
-                desired: FutureNode.List(head: next).bits | (old & Self.flags & ~Self.removing),
+                desired: HandlerNode.List(head: next).bits | (old & Self.flags & ~Self.removing),
                 successOrdering: .acquiringAndReleasing,
                 failureOrdering: .acquiring
             )
@@ -188,7 +189,7 @@ struct StateWord: ~Copyable {
             old = current
         }
         bits.touch()
-        FutureNode.List(bits: old & ~Self.flags).unlinkInner(node)
+        HandlerNode.List(bits: old & ~Self.flags).unlinkInner(node)
         bits.bitwiseAnd(~Self.removing, ordering: .releasing)
         return true
     }

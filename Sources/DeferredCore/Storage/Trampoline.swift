@@ -56,7 +56,7 @@ package enum Trampoline {
     /// Runs handlers, oldest first, with the value of `future`, and those of all futures they fill: now, unless that is
     /// too deep.
     @usableFromInline
-    static func run(_ handlers: FutureNode.List, of future: FutureNode) {
+    static func run(_ handlers: HandlerNode.List, of future: FutureNode) {
         guard enter() else { return putOff { Drain.run(handlers, of: future) } }
         Drain.run(handlers, of: future)
         leave()
@@ -64,9 +64,9 @@ package enum Trampoline {
 
     /// Runs `node` with the value of `upstream`: now, unless that is too deep.
     @usableFromInline
-    static func run(_ node: FutureNode, with upstream: FutureNode) {
+    static func run(_ node: HandlerNode, with upstream: FutureNode) {
         node.next = nil
-        run(FutureNode.List(head: Unmanaged.passRetained(node)), of: upstream)
+        run(HandlerNode.List(head: Unmanaged.passRetained(node)), of: upstream)
     }
 
     /// True if this thread may have put work off.
@@ -141,7 +141,7 @@ package enum Trampoline {
     /// Frees nodes whose future was dropped unfilled.
     ///
     /// - Parameter isDismissing: True if the nodes have been taken, so that their captures have to be released first.
-    static func free(_ nodes: FutureNode.List, isDismissing: Bool) {
+    static func free(_ nodes: HandlerNode.List, isDismissing: Bool) {
         if nodes.isEmpty { return }
         let backlog = Backlog.current.value
         backlog.dropped.append(.nodes(nodes, isDismissing: isDismissing))
@@ -181,7 +181,7 @@ private final class Backlog {
 
     enum Dropped {
         /// Nodes of a future; `isDismissing` if they have been taken, so that their captures have to be released.
-        case nodes(FutureNode.List, isDismissing: Bool)
+        case nodes(HandlerNode.List, isDismissing: Bool)
         case closure((@Sendable () -> Void)?)
         case object(AnyObject)
     }

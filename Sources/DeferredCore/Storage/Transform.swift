@@ -49,7 +49,7 @@ extension Transform {
     package static func isFailure(_ output: Output) -> Bool { false }
 
     @inlinable
-    package static func isTrivial(_ output: Output) -> Bool { Slot.isTrivial(Output.self) }
+    package static func isTrivial(_ output: Output) -> Bool { RawStorage.isTrivial(Output.self) }
 
     @inlinable
     package static func circular() -> Output? { nil }

@@ -7,15 +7,13 @@ internal import Synchronization
 /// retained, not even for a moment.
 @usableFromInline
 package struct UnownedFuture: @unchecked Sendable {
-    /// The words of a future that can be read after it is gone.
+    /// The words of a future, beside its state, that can be read after it is gone.
     @usableFromInline
     package struct Words {
-        @usableFromInline let state: UnsafePointer<StateWord>
         @usableFromInline package let attachment: UnsafePointer<Attachment>
 
         @inlinable
-        init(_ state: borrowing StateWord, _ attachment: borrowing Attachment) {
-            self.state = withUnsafePointer(to: state) { $0 }
+        init(_ attachment: borrowing Attachment) {
             self.attachment = withUnsafePointer(to: attachment) { $0 }
         }
     }
@@ -50,7 +48,7 @@ package struct UnownedFuture: @unchecked Sendable {
     }
 
     /// True if the future is filled, or was filled when it was freed.
-    package var isFinished: Bool { words.state.pointee.isFilled }
+    package var isFinished: Bool { reference.object._withUnsafeGuaranteedRef { $0.word.isFilled } }
 
     /// True if the future is filled, and not with a failure, as recorded in its attachment.
     package var hasSucceeded: Bool { words.attachment.pointee.hasSucceeded }
@@ -59,7 +57,7 @@ package struct UnownedFuture: @unchecked Sendable {
     package var isCancelled: Bool { words.attachment.pointee.isCancelled }
 
     /// True while a handler waits for the future.
-    package var hasWaiting: Bool { reference.strong?.hasWaiting ?? false }
+    package var hasWaiting: Bool { reference.strong?.hasHandlers ?? false }
 
     /// Attaches `object`, which is notified of the end; false if the future has ended, is gone, or has an attached
     /// object.
@@ -90,6 +88,13 @@ package struct UnownedFuture: @unchecked Sendable {
         return future.membership.examine()
     }
 
+    /// See `FutureNode.mayRunInSwift`.
+    package var mayRunInSwift: Bool { reference.strong?.mayRunInSwift ?? false }
+
+    /// See `FutureNode.escalatePriority`.
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    package func escalatePriority(to priority: TaskPriority) { reference.strong?.escalatePriority(to: priority) }
+
     /// Ends the future at once, if it is an operator's result whose closure has not begun.
     package func abandon() { reference.strong?.abandon() }
 }
@@ -97,19 +102,17 @@ package struct UnownedFuture: @unchecked Sendable {
 extension Stage {
     /// The words that can be read after this is gone.
     @inlinable
-    package var words: UnownedFuture.Words { UnownedFuture.Words(word, attachment) }
+    package var words: UnownedFuture.Words { UnownedFuture.Words(attachment) }
 }
 
 extension ProducerStorage {
     /// The words that can be read after this is gone.
     @inlinable
-    package var words: UnownedFuture.Words { UnownedFuture.Words(word, attachment) }
+    package var words: UnownedFuture.Words { UnownedFuture.Words(attachment) }
 }
 
 extension FutureStorage {
     /// Returns the words that can be read after this is gone, as long as `notice` is alive.
     @inlinable
-    package final func words(_ notice: EndNotice) -> UnownedFuture.Words {
-        UnownedFuture.Words(word, notice.attachment)
-    }
+    package final func words(_ notice: EndNotice) -> UnownedFuture.Words { UnownedFuture.Words(notice.attachment) }
 }

@@ -18,20 +18,17 @@ package struct UnownedReference<Object: AnyObject>: @unchecked Sendable {
 
     /// A strong reference to the object, unless it is being destroyed or is gone.
     @inlinable
-    package var strong: Object? {
-        UnownedReferences.retain(object.toOpaque()) ? object.takeRetainedValue() : nil
-    }
+    package var strong: Object? { object.strongIfAlive }
 }
 
+extension Unmanaged {
+    /// A strong reference to the object, unless it is being destroyed or is gone; its memory must still exist.
+    @inlinable
+    var strongIfAlive: Instance? { tryRetain(toOpaque()) ? takeRetainedValue() : nil }
+}
+
+/// Retains the object, unless it is being destroyed or is gone.
+///
+/// Swift offers this only for weak references. The function is part of the runtime's stable ABI.
 @usableFromInline
-enum UnownedReferences {
-    /// Retains the object, unless it is being destroyed or is gone.
-    @usableFromInline
-    static func retain(_ object: UnsafeMutableRawPointer) -> Bool { deferred_try_retain(object) != nil }
-
-    /// Returns a reference to the node at an address whose memory exists, unless the node is being destroyed.
-    static func reference(to address: UInt) -> FutureNode? {
-        guard let object = UnsafeMutableRawPointer(bitPattern: address), retain(object) else { return nil }
-        return Unmanaged<FutureNode>.fromOpaque(object).takeRetainedValue()
-    }
-}
+func tryRetain(_ object: UnsafeMutableRawPointer) -> Bool { swift_tryRetain(object) != nil }

@@ -46,7 +46,7 @@ package struct ClockTimer: Cancellable {
         at deadline: C.Instant,
         on clock: C,
         _ body: @escaping @Sendable () -> Void
-    ) -> FutureNode {
+    ) -> HandlerNode {
         // Other clocks may have instants of this type, too.
         if clock is ContinuousClock, let deadline = deadline as? ContinuousClock.Instant {
             let notice = QueuedNotice(membership, in: .shared, at: deadline, body)
@@ -59,9 +59,9 @@ package struct ClockTimer: Cancellable {
     }
 }
 
-extension FutureNode {
+extension HandlerNode {
     /// A node without effect, for timers that never fire.
-    fileprivate static var pointless: FutureNode { Notice(.submitted(), {}) }
+    fileprivate static var pointless: HandlerNode { Notice(.submitted(), {}) }
 }
 
 extension Duration {

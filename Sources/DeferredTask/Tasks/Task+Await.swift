@@ -48,7 +48,8 @@ extension Task {
     nonisolated(nonsending) func resultCancellably() async -> Result {
         await withTaskCancellationHandler {
             if let control, control.isRunningInSwift { return await resultRaisingPriority(of: control) }
-            return await withUnsafeContinuation { storage.resume($0) }
+            await withUnsafeContinuation { storage.resume($0) }
+            return storage.value
         } onCancel: {
             cancel()
         }
@@ -61,9 +62,8 @@ extension Task {
         return await withTaskPriorityEscalationHandler {
             // With the handler in place, so that no raise is missed.
             control.escalatePriority(to: _Concurrency.Task<Never, Never>.currentPriority)
-            let result = await withUnsafeContinuation { storage.resume($0) }
-            withExtendedLifetime(storage) {}
-            return result
+            await withUnsafeContinuation { storage.resume($0) }
+            return storage.value
         } onPriorityEscalated: { _, priority in
             control.escalatePriority(to: priority)
         }

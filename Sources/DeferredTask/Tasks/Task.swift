@@ -191,7 +191,7 @@ extension Result {
 
     /// True if nothing has to be done to free the result where a future stores it.
     @inlinable
-    var isTrivial: Bool { _isPOD(Success.self) && Slot.fits(Self.self) && !isFailure }
+    var isTrivial: Bool { _isPOD(Success.self) && RawStorage.fits(Self.self) && !isFailure }
 }
 
 /// Tasks are equal if they are copies of one task, like Swift's own, so that they can be kept in a `Set`.

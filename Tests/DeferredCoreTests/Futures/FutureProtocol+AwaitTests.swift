@@ -85,6 +85,54 @@ struct FutureProtocolAwaitTests {
     }
     #endif
 
+    @Test func `get of a type of one's own leaves no handler when it is cancelled`() async {
+        let future = CustomFuture<Int>()
+        let task = Task { try await future.get() }
+        await Task.yield()
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(!future.base.storage.hasHandlers)
+    }
+
+    @Test func `get of a future that is lost ends when the awaiting task is cancelled`() async {
+        let input = Lock<Deferred<Int>?>(Deferred())
+        input.withLock { $0?.storage.origin = nil }
+        let lost = input.withLock { $0 }.map { $0.map { $0 } } ?? .never
+        let task = Task { try await lost.get() }
+        while !lost.storage.hasHandlers { await Task.yield() }
+        input.withLock { $0 = nil }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    #if DEBUG
+    /// SAFETY: its property is immutable.
+    private final class CountingAwaiter: Awaiter, @unchecked Sendable {
+        let resumed = Log<Int>()
+
+        override func resume() { resumed.add(1) }
+    }
+
+    @Test(.enabled(if: !isThreadSanitized))
+    func `every interleaving of suspending, filling and cancelling resumes once`() async {
+        let explorer = Explorer(actors: 3)
+        explorer.explore {
+            let future = FutureStorage<Int>()
+            let awaiter = CountingAwaiter(.waiting(for: future))
+            return Explorer.Run(
+                actors: [
+                    { awaiter.suspend(unsafeBitCast(1, to: UnsafeContinuation<Void, Never>.self), waitingFor: future) },
+                    { _ = future.fill(with: 1) },
+                    { awaiter.stopWaiting() },
+                ],
+                end: { awaiter.resumed.entries.count == 1 ? nil : "resumed \(awaiter.resumed.entries.count) times" }
+            )
+        }
+        #expect(explorer.violation == nil)
+        #expect(explorer.interleavings > 20)
+    }
+    #endif
+
     @Test func `gets race with fills and cancels`() async {
         for _ in 0..<5_000 {
             let deferred = Deferred<Int>()

@@ -147,7 +147,7 @@ final class World: @unchecked Sendable {
         let bits = target.word.bits.load(ordering: .relaxed)
         if bits & (StateWord.removing | StateWord.filled) != 0 { return nil }
         var listed: [UInt] = []
-        var next = FutureNode.List(bits: bits & ~StateWord.flags).head
+        var next = HandlerNode.List(bits: bits & ~StateWord.flags).head
         while let node = next {
             listed.append(UInt(bitPattern: node.toOpaque()))
             guard listed.count <= joined.count else { return "the list of handlers is a circle" }

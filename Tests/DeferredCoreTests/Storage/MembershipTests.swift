@@ -51,16 +51,16 @@ struct MembershipTests {
     func `every state takes every event`(state: State, event: Event) {
         guard let (expected, next) = Self.table[state]?[event] else { return }
         let owner = FutureStorage<Int>()
-        let node = FutureNode(membership(in: state, of: owner))
+        let node = HandlerNode(membership(in: state, of: owner))
         let result: String =
             switch event {
             case .take: node.membership.take() ? "+" : "-"
             case .submit: node.membership.submit() ? "+" : "-"
             case .beginRemoval:
                 switch node.membership.beginRemoval() {
-                case .none: "-"
-                case .some(.none): "n"
-                case .some(.some(let reference)): reference.takeUnretainedValue() === owner ? "o" : "wrong owner"
+                case .tooLate: "-"
+                case .unowned: "n"
+                case .owned(let reference): reference.takeUnretainedValue() === owner ? "o" : "wrong owner"
                 }
             case .endRemoval: end(of: node)
             case .drop: node.membership.drop() ? "+" : "-"
@@ -83,7 +83,7 @@ struct MembershipTests {
     func `who loses a handler to a cancellation goes on when that has let go of the future`() {
         let explorer = Explorer(actors: 2)
         explorer.explore {
-            let node = FutureNode(.submitted())
+            let node = HandlerNode(.submitted())
             let losses = Log<UInt>()
             return Explorer.Run(
                 actors: [
@@ -98,7 +98,7 @@ struct MembershipTests {
     }
     #endif
 
-    private func end(of node: FutureNode) -> String {
+    private func end(of node: HandlerNode) -> String {
         node.membership.endRemoval()
         return "."
     }
@@ -116,7 +116,7 @@ struct MembershipTests {
         }
     }
 
-    private func state(of node: FutureNode, _ owner: FutureNode) -> State? {
+    private func state(of node: HandlerNode, _ owner: FutureNode) -> State? {
         switch node.membership.state.load(ordering: .relaxed) {
         case Membership.permanentState: .permanent
         case Membership.submittedState: .submitted

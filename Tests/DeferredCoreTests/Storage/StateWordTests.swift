@@ -24,7 +24,7 @@ struct StateWordTests {
 
     @Test func `nodes are pushed while pending and claimed, not when filled, and are published newest first`() {
         let word = StateWord(filled: false)
-        let nodes = (0..<4).map { _ in FutureNode(.permanent()) }
+        let nodes = (0..<4).map { _ in HandlerNode(.permanent()) }
         #expect(word.push(.passUnretained(nodes[0])) == true)
         #expect(word.push(.passUnretained(nodes[1])) == true)
         #expect(word.claim() == true)
@@ -37,13 +37,13 @@ struct StateWordTests {
         #expect(word.push(.passUnretained(nodes[3])) == false)
         #expect(indices(of: published, in: nodes) == [2, 1, 0])
         #expect(indices(of: published.reversed(), in: nodes) == [0, 1, 2])
-        #expect(FutureNode.List().reversed().isEmpty)
+        #expect(HandlerNode.List().reversed().isEmpty)
     }
 
     @Test(arguments: [false, true])
     func `handlers that can move are taken, and the word stays as it was otherwise`(isClaimed: Bool) {
         let word = StateWord(filled: false)
-        let nodes = (0..<3).map { _ in FutureNode(.permanent()) }
+        let nodes = (0..<3).map { _ in HandlerNode(.permanent()) }
         for node in nodes[..<2] { #expect(word.push(.passUnretained(node)) == true) }
         if isClaimed { #expect(word.claim() == true) }
         #expect(word.takeMovable().map { indices(of: $0, in: nodes) } == [1, 0])
@@ -59,8 +59,8 @@ struct StateWordTests {
     @Test(arguments: 0..<3, [false, true])
     func `no handlers are taken while one can be cancelled`(cancellable: Int, isClaimed: Bool) {
         let word = StateWord(filled: false)
-        let owner = FutureNode(.permanent())
-        let nodes = (0..<3).map { FutureNode($0 == cancellable ? .waiting(for: owner) : .permanent()) }
+        let owner = FutureStorage<Int>()
+        let nodes = (0..<3).map { HandlerNode($0 == cancellable ? .waiting(for: owner) : .permanent()) }
         for node in nodes { #expect(word.push(.passUnretained(node)) == true) }
         if isClaimed { #expect(word.claim() == true) }
         #expect(word.takeMovable().map { indices(of: $0, in: nodes) } == nil)
@@ -74,7 +74,7 @@ struct StateWordTests {
     @Test(arguments: [false, true])
     func `an orphaned word gives its nodes away, and keeps none`(isClaimed: Bool) {
         let word = StateWord(filled: false)
-        let nodes = (0..<3).map { _ in FutureNode(.permanent()) }
+        let nodes = (0..<3).map { _ in HandlerNode(.permanent()) }
         for node in nodes[..<2] { #expect(word.push(.passUnretained(node)) == true) }
         if isClaimed { #expect(word.claim() == true) }
         #expect(indices(of: word.orphan(), in: nodes) == [1, 0])
@@ -90,7 +90,7 @@ struct StateWordTests {
     @Test func `a node that joins a second list forgets the first`() {
         let one = StateWord(filled: false)
         let other = StateWord(filled: false)
-        let nodes = (0..<4).map { _ in FutureNode(.permanent()) }
+        let nodes = (0..<4).map { _ in HandlerNode(.permanent()) }
         for node in nodes[..<3] { #expect(one.push(.passUnretained(node)) == true) }
         #expect(one.remove(.passUnretained(nodes[0])) == true)
         // By now the nodes link to their neighbours in the first list.
@@ -104,7 +104,7 @@ struct StateWordTests {
     @Test(arguments: 0..<4, [false, true])
     func `any node is removed, and the word stays as it was otherwise`(removed: Int, isClaimed: Bool) {
         let word = StateWord(filled: false)
-        let nodes = (0..<5).map { _ in FutureNode(.permanent()) }
+        let nodes = (0..<5).map { _ in HandlerNode(.permanent()) }
         for node in nodes[..<4] { #expect(word.push(.passUnretained(node)) == true) }
         if isClaimed { #expect(word.claim() == true) }
         #expect(word.remove(.passUnretained(nodes[removed])) == true)
@@ -118,7 +118,7 @@ struct StateWordTests {
     @Test func `removing a node that is not in the list traps`() async {
         await #expect(processExitsWith: .failure) {
             let word = StateWord(filled: false)
-            let nodes = (0..<2).map { _ in FutureNode(.permanent()) }
+            let nodes = (0..<2).map { _ in HandlerNode(.permanent()) }
             _ = word.push(.passUnretained(nodes[0]))
             _ = word.remove(.passUnretained(nodes[1]))
         }
@@ -127,16 +127,16 @@ struct StateWordTests {
     @Test func `a node that takes no value traps when it is given one`() async {
         await #expect(processExitsWith: .failure) {
             var drain = Drain()
-            _ = FutureNode(.permanent()).run(FutureStorage(filledWith: 1), &drain)
+            _ = HandlerNode(.permanent()).run(FutureStorage(filledWith: 1), &drain)
         }
     }
     #endif
 
-    private func indices(of list: FutureNode.List, in nodes: [FutureNode]) -> [Int] {
+    private func indices(of list: HandlerNode.List, in nodes: [HandlerNode]) -> [Int] {
         var (list, result) = (list, [Int]())
         while let node = list.head, result.count <= nodes.count {
             result.append(nodes.firstIndex { Unmanaged.passUnretained($0).toOpaque() == node.toOpaque() } ?? -1)
-            list = FutureNode.List(head: node._withUnsafeGuaranteedRef { $0.next })
+            list = HandlerNode.List(head: node._withUnsafeGuaranteedRef { $0.next })
         }
         return result
     }

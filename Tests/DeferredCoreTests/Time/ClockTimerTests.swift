@@ -116,7 +116,7 @@ struct ClockTimerTests {
 
     @Test func `of a timer on another clock nothing stays when it has called`() async throws {
         let clock = ManualClock()
-        weak var node: FutureNode?
+        weak var node: HandlerNode?
         do {
             let called = Deferred<Void>()
             let timer = ClockTimer(after: .seconds(1), clock: clock) { called.fill() }

@@ -1,28 +1,23 @@
-public import Synchronization
-
-/// Inline storage for a value that is not always present.
+/// Raw, inline memory for a value that is not always present.
 ///
 /// It replaces an optional, which is expensive in a generic class: deinitialisers of generic classes are never
 /// specialised, and one that destroys an optional of a type parameter looks up the optional's metadata in a hash table
-/// of the runtime, each time. That took longer than everything else a future does. A slot is plain memory; its owner
-/// tracks whether it is full, and empties it.
+/// of the runtime, each time. That took longer than everything else a future does. Its owner tracks whether it is full,
+/// and empties it.
+///
+/// Three words hold most results without an allocation.
 @usableFromInline
-package struct Slot: ~Copyable {
-    // Three words hold most results without an allocation. They are atomics, though never accessed atomically, because
-    // atomics don't move, so that the memory has a stable address.
-    @usableFromInline let first = Atomic<UInt>(0)
-    @usableFromInline let second = Atomic<UInt>(0)
-    @usableFromInline let third = Atomic<UInt>(0)
-
+@_rawLayout(size: 24, alignment: 8)
+package struct RawStorage: ~Copyable {
     @inlinable
     init() {}
 
-    /// Returns true if values of this type are stored in the slot itself, and false if they are allocated separately.
+    /// Returns true if values of this type are stored inline, and false if they are allocated separately.
     @inlinable
     @inline(__always)
     package static func fits<Value>(_: Value.Type) -> Bool {
-        MemoryLayout<Value>.size <= MemoryLayout<Slot>.size
-            && MemoryLayout<Value>.alignment <= MemoryLayout<Slot>.alignment
+        MemoryLayout<Value>.size <= MemoryLayout<RawStorage>.size
+            && MemoryLayout<Value>.alignment <= MemoryLayout<RawStorage>.alignment
     }
 
     /// Returns true if nothing has to be done to free a value of this type.
@@ -30,19 +25,20 @@ package struct Slot: ~Copyable {
     @inline(__always)
     package static func isTrivial<Value>(_: Value.Type) -> Bool { _isPOD(Value.self) && fits(Value.self) }
 
+    /// Constant, since memory with a raw layout never moves.
     @inlinable
     var address: UnsafeMutableRawPointer {
         withUnsafePointer(to: self) { UnsafeMutableRawPointer(mutating: $0) }
     }
 
-    /// Returns a pointer to the value in a full slot.
+    /// Returns a pointer to the value, which is present.
     @inlinable
     func pointer<Value>(to: Value.Type) -> UnsafeMutablePointer<Value> {
         if Self.fits(Value.self) { return address.assumingMemoryBound(to: Value.self) }
         return address.load(as: UnsafeMutableRawPointer.self).assumingMemoryBound(to: Value.self)
     }
 
-    /// Fills the empty slot.
+    /// Stores a value; there must be none.
     @inlinable
     func put<Value>(_ value: consuming Value) {
         if Self.fits(Value.self) {
@@ -54,7 +50,7 @@ package struct Slot: ~Copyable {
         }
     }
 
-    /// Empties the full slot, and returns the value.
+    /// Takes the value out, which is present.
     @inlinable
     func take<Value>(_: Value.Type) -> Value {
         let pointer = pointer(to: Value.self)
@@ -62,7 +58,7 @@ package struct Slot: ~Copyable {
         return pointer.move()
     }
 
-    /// Empties the full slot, and destroys the value.
+    /// Destroys the value, which is present.
     @inlinable
     @inline(__always)
     func drop<Value>(_: Value.Type) {

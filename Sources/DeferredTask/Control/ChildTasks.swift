@@ -229,10 +229,12 @@ package final class ChildTasks: Sendable {
 
     /// Gives children to come at least this priority.
     ///
-    /// - Returns: The running children, to be given it, too.
+    /// - Returns: The running children, to be given it, too; none if they have it.
     func raisePriority(to priority: TaskPriority) -> [TaskControl] {
         state.withLock { state in
-            state.priority = max(state.priority ?? priority, priority)
+            // Those who have it have passed it on. So it goes no further where tasks wait for each other in a circle.
+            if let old = state.priority, old >= priority { return [] }
+            state.priority = priority
             return state.running.values.map(\.control)
         }
     }

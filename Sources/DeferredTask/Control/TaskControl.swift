@@ -25,7 +25,7 @@ package final class TaskControl: @unchecked Sendable {
     @exclusivity(unchecked)
     private(set) var unmanagedUpstream: Unmanaged<TaskControl>?
     @usableFromInline let work: TaskWork
-    private let future: UnownedFuture
+    let future: UnownedFuture
     /// The number of plain stages between `upstream` and this.
     let plainCount: UInt32
     /// True if the future is an operator's result, which ends at once on a cancellation if its closure has not begun.

@@ -135,6 +135,9 @@ package final class TaskState: Sendable {
         withExtendedLifetime(crowd) {}
     }
 
+    /// The tasks that the task has started, or was combined from; `nil` after its end.
+    var children: ChildTasks? { state.withLock { $0.contents.children } }
+
     private var plainStages: [PlainStage] { state.withLock { $0.plainStages?.all ?? [] } }
 
     /// The state of a plain stage derived from the task, which may be gone.

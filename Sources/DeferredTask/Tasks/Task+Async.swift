@@ -177,6 +177,7 @@ extension Task {
     /// Creates the task of a Swift task that fills `storage`.
     @inlinable
     init(_ running: _Concurrency.Task<Void, Never>, filling storage: ProducerStorage<Result>) {
+        storage.running = running
         self.init(storage, TaskControl(storage, storage.words, .running(running)))
     }
 }

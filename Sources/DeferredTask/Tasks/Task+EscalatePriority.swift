@@ -1,4 +1,4 @@
-internal import DeferredCore
+public import DeferredCore
 
 extension Task {
     /// Raises the priority of this task, as Swift's own `Task.escalatePriority(to:)` does.
@@ -22,7 +22,10 @@ extension TaskControl {
         // Each stage keeps the previous one, so that none has to be retained while it is read.
         while let control = current {
             if control._withUnsafeGuaranteedRef({ $0.mayRunInSwift }) { return true }
-            current = control._withUnsafeGuaranteedRef { $0.unmanagedUpstream }
+            guard let upstream = control._withUnsafeGuaranteedRef({ $0.unmanagedUpstream }) else {
+                return control._withUnsafeGuaranteedRef { $0.future.mayRunInSwift }
+            }
+            current = upstream
         }
         return false
     }
@@ -58,12 +61,22 @@ extension TaskControl {
     /// Raises the priority of the Swift task of this stage alone; returns the tasks it has started.
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     private func escalateOwn(to priority: TaskPriority) -> ChildTasks? {
-        guard mayRunInSwift else { return nil }
         switch work {
         case .running(let task): task.escalatePriority(to: priority)
         case .children(let children): return children
-        case .opaque, .reporting, .shared, .passing: break
+        case .opaque, .reporting, .shared, .passing:
+            // The future of a task that was derived from none may be that of another one.
+            if unmanagedUpstream == nil { future.escalatePriority(to: priority) }
         }
         return nil
+    }
+}
+
+extension TaskState: PriorityEscalating {
+    /// Raises the priority of the Swift tasks that the task has started, and of those that it starts later.
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    @usableFromInline
+    package func escalatePriority(to priority: TaskPriority) {
+        for child in children?.raisePriority(to: priority) ?? [] { child.escalatePriority(to: priority) }
     }
 }

@@ -9,6 +9,7 @@ struct TaskEscalatePriorityTests {
     /// The ways in which a task may depend on a `Task { }`.
     enum Way: CaseIterable, Sendable {
         case itself, detached, map, flatMap, fallback, zip, mapTasks, shared, timeout
+        case taskOfFuture, taskOfMapped, children
 
         /// - Parameter task: A task of low priority.
         func derive(from task: Task<Int>, _ start: @escaping @Sendable () -> Task<Int>) -> Task<Int> {
@@ -22,6 +23,9 @@ struct TaskEscalatePriorityTests {
             case .mapTasks: [task].mapTasks(maxConcurrent: 1) { $0 }.map { $0[0] }
             case .shared: task.shared()
             case .timeout: task.timeout(after: .seconds(3_600))
+            case .taskOfFuture: Task(task.future).map { $0 }
+            case .taskOfMapped: Task(task.map { $0 }.future)
+            case .children: [Task(task.future)].allSucceeded().map { $0[0] }
             }
         }
     }
@@ -52,6 +56,16 @@ struct TaskEscalatePriorityTests {
     func `awaiting raises the priority`(way: Way, wait: Wait) async throws {
         let task = way.derive(from: Self.start(), Self.start)
         let waiting = _Concurrency.Task(priority: .high) { try await wait.wait(for: task) }
+        #expect(try await waiting.value == 1)
+    }
+
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    @Test(arguments: [Way.itself, .detached, .map, .flatMap, .fallback, .shared, .taskOfFuture], [false, true])
+    func `awaiting a task's future raises the priority`(way: Way, isCancellable: Bool) async throws {
+        let task = way.derive(from: Self.start(), Self.start)
+        let waiting = _Concurrency.Task(priority: .high) {
+            try await isCancellable ? task.future.get().get() : task.future.value.get()
+        }
         #expect(try await waiting.value == 1)
     }
 

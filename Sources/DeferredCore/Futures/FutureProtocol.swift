@@ -1,8 +1,8 @@
 /// A value that is available now or later: written once, read by many.
 ///
 /// ``Deferred`` and ``Future`` conform. Your own type gets every operator by implementing ``upon(_:execute:)`` and
-/// ``peek()``. It must call each handler exactly once, in order of registration, after the value can be read with
-/// `peek`, and never after the handler's registration was cancelled.
+/// ``peek()``. It must call each handler exactly once, in order of registration if it waited, after the value can be
+/// read with `peek`, and never after the handler's registration was cancelled.
 ///
 /// All members are safe to use from any thread.
 public protocol FutureProtocol<Value>: Sendable {
@@ -11,8 +11,10 @@ public protocol FutureProtocol<Value>: Sendable {
 
     /// Calls `body` once with the value, on `executor`: when the future is filled, or at once if it is already filled.
     ///
-    /// Handlers are submitted in order of registration. `body` may itself fill futures, register or cancel handlers, or
-    /// drop the future.
+    /// Handlers that wait when the future is filled are submitted in order of registration. One that is registered later is
+    /// submitted at once, even if some of these are still to come: an `.immediate` handler that registers another one with
+    /// the same future sees that run before older ones. `body` may itself fill futures, register or cancel handlers, or drop
+    /// the future.
     ///
     /// - Parameters:
     ///   - executor: The executor that runs `body`. With `.immediate`, it runs on the thread that fills the future.

@@ -19,6 +19,11 @@ extension Task {
     /// For resources that belong to the work and have to stop with it: a timer, a child process, a lock file. If the
     /// task is cancelled already, `body` is called now, before this returns; after the end, never.
     ///
+    /// A handler that captures the task, or one that it was derived from, keeps both, and itself, until the task ends: for ever,
+    /// if its producer never ends it. `[weak]` avoids that where an object holds the task:
+    /// `task.uponCancel { [weak upload] in upload?.stop() }`. Of the task itself, a handler needs nothing: what it was derived
+    /// from is cancelled anyway.
+    ///
     /// - Parameter body: Kept until the task ends, until the handler is taken back, or until nobody is left who could
     ///   cancel: for the result of `map`, `mapError`, `recover` or `always`, who holds the task it was derived from, or
     ///   another one derived from that.

@@ -7,6 +7,18 @@ import Testing
 
 @Suite(.ownThread, .timeLimit(.minutes(5)))
 struct FutureProtocolUponTests {
+    @Test func `a handler that is registered while those of the future run doesn't queue behind them`() {
+        let deferred = Deferred<Int>()
+        let log = Log<String>()
+        deferred.upon(.immediate) { _ in
+            log.add("first")
+            deferred.upon(.immediate) { _ in log.add("registered meanwhile") }
+        }
+        deferred.upon(.immediate) { _ in log.add("second") }
+        deferred.fill(with: 1)
+        #expect(log.entries == ["first", "registered meanwhile", "second"])
+    }
+
     @Test func `handlers run once, in order of registration`() {
         let deferred = Deferred<Int>()
         let log = Log<String>()

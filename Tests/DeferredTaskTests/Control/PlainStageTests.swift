@@ -1,6 +1,7 @@
 import DeferredCore
 import DeferredTesting
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -225,6 +226,28 @@ struct PlainStageTests {
     // MARK: - Asking late
 
     /// What is asked of a stage while its chain ends.
+    /// Holds a task, as a request or a view does.
+    private final class Upload: Sendable {
+        let task: Task<Int>
+        let stopped = Atomic(false)
+
+        init(_ task: Task<Int>) { self.task = task }
+    }
+
+    @Test
+    func `a handler that refers weakly to the object that holds its task leaves nothing, also if the task never ends`()
+    {
+        let promise = Task<Int>.Promise()
+        weak var gone: Upload?
+        do {
+            let upload = Upload(Task(promise).map { $0 })
+            upload.task.uponCancel { [weak upload] in upload?.stopped.store(true, ordering: .relaxed) }
+            gone = upload
+            #expect(gone != nil)
+        }
+        #expect(gone == nil && !promise.isFilled)
+    }
+
     private enum Question: CaseIterable { case cancel, cancelByToken, uponCancel, progress, uponProgress, shared, zip }
 
     @Test(arguments: Question.allCases, [false, true])

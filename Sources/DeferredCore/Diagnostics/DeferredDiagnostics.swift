@@ -25,16 +25,8 @@ public enum DeferredDiagnostics {
     /// By default, it prints to standard error. It may be set at any time, from any thread. It must not trap, since the
     /// thread that calls it has done nothing wrong.
     public static var unfilledHandler: @Sendable (Unfilled) -> Void {
-        get { handler.withLock { $0.call } }
-        set {
-            let old = handler.withLock { handler in
-                let old = handler
-                handler = Handler(call: newValue)
-                return old
-            }
-            // Released outside of the lock: a deinitialiser of its captures may read this property.
-            withExtendedLifetime(old) {}
-        }
+        get { unfilled.call }
+        set { unfilled.call = newValue }
     }
 
     /// A report of a wait that blocks the thread of a client's engine.
@@ -57,24 +49,12 @@ public enum DeferredDiagnostics {
     ///
     /// By default, it prints to standard error. It may be set at any time, from any thread.
     public static var blockedHandler: @Sendable (Blocked) -> Void {
-        get { blocked.withLock { $0.call } }
-        set {
-            let old = blocked.withLock { handler in
-                let old = handler
-                handler = Handler(call: newValue)
-                return old
-            }
-            withExtendedLifetime(old) {}
-        }
+        get { blocked.call }
+        set { blocked.call = newValue }
     }
 
-    private static let blocked = Lock(
-        Handler<Blocked> { report in
-            var standardError = StandardError()
-            print("\(report)", to: &standardError)
-        }
-    )
-
+    private static let unfilled = Handler<Unfilled>()
+    private static let blocked = Handler<Blocked>()
     private static let hasReportedBlocked = Atomic(false)
 
     /// Marks the current thread, until it ends, as one that must not block.
@@ -92,20 +72,34 @@ public enum DeferredDiagnostics {
         #endif
     }
 
-    /// A box for the closure.
-    ///
-    /// A bare closure is wrapped in another one each time it passes through a generic function, so that each access
-    /// through the lock would add a layer.
-    private struct Handler<Report: Sendable>: Sendable {
-        let call: @Sendable (Report) -> Void
-    }
-
-    private static let handler = Lock(
-        Handler<Unfilled> { unfilled in
-            var standardError = StandardError()
-            print("\(unfilled)", to: &standardError)
+    /// A closure that is called with reports; by default, it prints them.
+    private final class Handler<Report: Sendable>: Sendable {
+        /// A box, since a bare closure is wrapped in another one each time it passes through a generic function, so that each
+        /// access through the lock would add a layer.
+        private struct Box {
+            let call: @Sendable (Report) -> Void
         }
-    )
+
+        private let box = Lock(
+            Box { report in
+                var standardError = StandardError()
+                print("\(report)", to: &standardError)
+            }
+        )
+
+        var call: @Sendable (Report) -> Void {
+            get { box.withLock { $0.call } }
+            set {
+                let old = box.withLock { box in
+                    let old = box
+                    box = Box(call: newValue)
+                    return old
+                }
+                // Released outside of the lock: a deinitialiser of its captures may read this property.
+                withExtendedLifetime(old) {}
+            }
+        }
+    }
 
     /// The source location at which a `Deferred` was created.
     @usableFromInline

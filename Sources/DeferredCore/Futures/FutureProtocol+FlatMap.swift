@@ -44,11 +44,5 @@ struct FlatMapTransform<Input: Sendable, NewFuture: FutureProtocol>: Transform {
     }
 
     @inlinable
-    static var isCancellable: Bool { false }
-
-    @inlinable
-    static func shortcut(_ input: Input) -> NewFuture.Value? { nil }
-
-    @inlinable
     func apply(_ input: Input) -> Outcome<NewFuture.Value> { .future(body(input).future) }
 }

@@ -41,12 +41,6 @@ struct MapTransform<Input: Sendable, Output: Sendable>: Transform {
     }
 
     @inlinable
-    static var isCancellable: Bool { false }
-
-    @inlinable
-    static func shortcut(_ input: Input) -> Output? { nil }
-
-    @inlinable
     func apply(_ input: Input) -> Outcome<Output> { .value(body(input)) }
 }
 

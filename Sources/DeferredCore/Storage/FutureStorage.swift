@@ -90,10 +90,7 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
     /// - Parameter isTrivial: True if nothing has to be done to free the value.
     @inlinable
     package final func fill(with value: consuming Value, isTrivial: Bool = RawStorage.isTrivial(Value.self)) -> Bool {
-        guard word.claim() else {
-            word.waitUntilFilled()
-            return false
-        }
+        guard word.claimOrWait() else { return false }
         slot.put(value)
         runHandlers(word.publish(isTrivial: isTrivial).reversed())
         return true
@@ -117,10 +114,7 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
 
     /// Fills the future, unless it is filled, and runs the handlers in reverse order of registration.
     package final func fillNewestFirst(with value: consuming Value) -> Bool {
-        guard word.claim() else {
-            word.waitUntilFilled()
-            return false
-        }
+        guard word.claimOrWait() else { return false }
         slot.put(value)
         runHandlers(word.publish())
         return true

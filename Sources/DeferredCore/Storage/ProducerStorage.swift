@@ -31,10 +31,7 @@ package final class ProducerStorage<Value: Sendable>: FutureStorage<Value>, @unc
         isTrivial: Bool = false,
         tell: @escaping (_ attached: AnyObject) -> Void
     ) -> Bool {
-        guard word.claim() else {
-            word.waitUntilFilled()
-            return false
-        }
+        guard word.claimOrWait() else { return false }
         end(with: value, hasFailed: hasFailed, isTrivial: isTrivial, tell: tell)
         return true
     }

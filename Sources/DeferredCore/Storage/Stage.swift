@@ -15,7 +15,7 @@ internal import Synchronization
 /// of the adopted future.
 @usableFromInline
 package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @unchecked Sendable {
-    /// Delivers the input; see `Receiver`.
+    /// Delivers the input; see `Delivery`.
     @usableFromInline let deliver: Delivery
     @usableFromInline let transform = RawStorage()
     @exclusivity(unchecked)

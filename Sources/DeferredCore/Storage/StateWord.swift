@@ -73,6 +73,14 @@ struct StateWord: ~Copyable {
         bits.bitwiseOr(Self.claimed, ordering: .relaxed).oldValue & Self.claimed == 0
     }
 
+    /// Wins the right to publish; otherwise waits until the winner has published, so that the loser can read the value, too.
+    @inlinable
+    func claimOrWait() -> Bool {
+        if claim() { return true }
+        waitUntilFilled()
+        return false
+    }
+
     /// Makes the value visible and takes the handlers, newest first. For the winner of `claim`, or the only writer.
     ///
     /// Releases the value to `isFilled` and to `push`; acquires the nodes from `push`.

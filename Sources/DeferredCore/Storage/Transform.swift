@@ -37,6 +37,12 @@ package protocol Transform<Input, Output>: Sendable {
 
 extension Transform {
     @inlinable
+    package static var isCancellable: Bool { false }
+
+    @inlinable
+    package static func shortcut(_ input: Input) -> Output? { nil }
+
+    @inlinable
     package static var endsWhenCancelled: Bool { isCancellable }
 
     // The defaults for transforms that are not cancellable.

@@ -50,6 +50,8 @@ final class ModelFuture: @unchecked Sendable {
     var handlers: [ModelHandler] = []
     /// The cancellation state to end before handlers run.
     var state: ModelState?
+    /// What lets tokens keep the task, until this is lost.
+    var holds: [ModelHold] = []
     /// The number of references that users have.
     var handles = 0
     /// True if nobody can fill this future any more, so that it keeps no handlers.
@@ -62,9 +64,11 @@ final class ModelFuture: @unchecked Sendable {
 
     deinit {
         for handler in handlers { handler.goUnfilled() }
+        for hold in holds { hold.control = nil }
     }
 
     func orphan() {
+        if state == nil { for hold in holds { hold.control = nil } }
         isOrphaned = true
         let lost = handlers
         handlers = []

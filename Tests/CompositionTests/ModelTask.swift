@@ -24,6 +24,8 @@ final class ModelState: @unchecked Sendable {
     func cancel() -> [@Sendable () -> Void]? {
         guard !isCancelled, !hasEnded else { return nil }
         isCancelled = true
+        for link in links { link.cancel() }
+        links = []
         var handlers: [@Sendable () -> Void] = []
         if let bell = bell.take() { handlers.append { bell.ring() } }
         if let handler = handler.take() { handlers.append(handler) }

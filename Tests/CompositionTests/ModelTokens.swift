@@ -48,13 +48,17 @@ final class ModelBell: @unchecked Sendable {
             body()
         }
 
-        func dismiss() { body = nil }
+        func dismiss() {
+            // Freed afterwards, since that may cancel this handler.
+            let old = body.take()
+            withExtendedLifetime(old) {}
+        }
 
         func cancel() {
             guard body != nil else { return }
             isCancelled = true
             bell?.handlers.removeAll { $0 === self }
-            body = nil
+            dismiss()
         }
     }
 }
@@ -64,6 +68,19 @@ extension Array {
         defer { self = [] }
         return self
     }
+}
+
+/// Lets a token keep a task, as long as the task can end.
+final class ModelHold: @unchecked Sendable {
+    var control: ModelControl?
+    private weak var stage: ModelControlStage?
+
+    init(_ control: ModelControl) {
+        self.control = control
+        stage = control.stage
+    }
+
+    func cancel() { stage?.cancel() }
 }
 
 final class ModelSource: @unchecked Sendable {

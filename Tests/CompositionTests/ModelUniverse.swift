@@ -322,8 +322,15 @@ final class ModelUniverse: Universe {
     func cancelledBy(_ item: Item, _ source: Item) -> Item? {
         guard case .task(let task) = item, case .source(let source) = source else { return nil }
         guard let control = task.control else { return item }
-        let link = source.bell.register { [weak stage = control.stage] in stage?.cancel() }
-        if control.state.isOver { link.cancel() } else { control.state.links.append(link) }
+        // The source's holder can cancel, also when nobody holds the task.
+        let hold = ModelHold(control)
+        task.future.holds.append(hold)
+        let link = source.bell.register { hold.cancel() }
+        if control.state.hasEnded || control.state.isCancelled {
+            link.cancel()
+        } else {
+            control.state.links.append(link)
+        }
         return item
     }
 

@@ -25,6 +25,8 @@ typedef struct {
     int32_t depth;
     /// The number of deferred closures that have not run yet.
     int32_t putOffCount;
+    /// The number of closures that run after all others.
+    int32_t lastCount;
     /// The number of nested reads that are running deferred closures.
     int32_t readCount;
     /// The number of values that are being freed, one within the other.

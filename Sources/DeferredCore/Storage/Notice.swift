@@ -49,9 +49,10 @@ package class Notice: HandlerNode, @unchecked Sendable {
 /// SAFETY: what it adds to a node is constant; the attachment orders its own accesses.
 @usableFromInline
 package final class EndNotice: HandlerNode, @unchecked Sendable {
-    /// A closure that is called with the notice and the future at its end. Without captures, it costs nothing.
+    /// A closure that is called with the notice and the future at its end, or without the future when it is lost. Without
+    /// captures, it costs nothing.
     @usableFromInline
-    package typealias Tell = @Sendable (_ notice: EndNotice, _ future: FutureNode) -> Void
+    package typealias Tell = @Sendable (_ notice: EndNotice, _ future: FutureNode?) -> Void
 
     @usableFromInline package let attachment = Attachment()
     @usableFromInline let tell: Tell
@@ -67,6 +68,9 @@ package final class EndNotice: HandlerNode, @unchecked Sendable {
         if membership.take() { tell(self, upstream) }
         return .done
     }
+
+    @usableFromInline
+    override func dismiss() { tell(self, nil) }
 
     /// Records the end. Returns the object to notify.
     @inlinable

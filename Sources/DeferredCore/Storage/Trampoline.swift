@@ -32,7 +32,7 @@ package enum Trampoline {
     package static func leave() {
         let nesting = deferred_nesting()
         // The depth stays one, so that the work that was put off does not get here again.
-        if nesting.pointee.putOffCount > 0, nesting.pointee.depth == 1 { catchUp() }
+        if nesting.pointee.putOffCount | nesting.pointee.lastCount > 0, nesting.pointee.depth == 1 { finish() }
         nesting.pointee.depth &-= 1
     }
 
@@ -43,6 +43,29 @@ package enum Trampoline {
         if nesting.pointee.putOffCount == 0 { threadsBehind.add(1, ordering: .relaxed) }
         nesting.pointee.putOffCount += 1
         Backlog.current.value.putOff.append(body)
+    }
+
+    /// Runs `body` when the outermost level is left, after all handlers; now, if this thread is in none.
+    ///
+    /// Unlike work that is put off, no handler has to wait for it, and no read runs it.
+    package static func runAtEnd(_ body: @escaping () -> Void) {
+        let nesting = deferred_nesting()
+        if nesting.pointee.depth == 0 { return body() }
+        nesting.pointee.lastCount += 1
+        Backlog.current.value.last.append(body)
+    }
+
+    /// Runs what waits for the outermost level to be left.
+    @usableFromInline
+    @inline(never)
+    static func finish() {
+        let nesting = deferred_nesting()
+        catchUp()
+        while nesting.pointee.lastCount > 0, let body = Backlog.current.value.last.popFirst() {
+            nesting.pointee.lastCount -= 1
+            body()
+            catchUp()
+        }
     }
 
     /// Runs `body` one level deeper, and returns its result; `nil` if that would be too deep.
@@ -172,6 +195,10 @@ private final class Backlog {
 
     @exclusivity(unchecked)
     var putOff = Queue<() -> Void>()
+
+    /// The work that runs after all handlers.
+    @exclusivity(unchecked)
+    var last = Queue<() -> Void>()
 
     /// The nodes, closures and objects that wait to be freed.
     @exclusivity(unchecked)

@@ -27,6 +27,9 @@ package protocol Transform<Input, Output>: Sendable {
     /// handlers run.
     static func ended(_ attached: AnyObject)
 
+    /// Notifies the object that is attached to a cancellable stage which is freed without an output.
+    static func lost(_ attached: AnyObject)
+
     /// Returns an output that doesn't need the closure, such as a forwarded failure. It is delivered without the
     /// executor.
     static func shortcut(_ input: Input) -> Output?
@@ -62,6 +65,9 @@ extension Transform {
 
     @inlinable
     package static func ended(_ attached: AnyObject) {}
+
+    @inlinable
+    package static func lost(_ attached: AnyObject) {}
 }
 
 /// The outcome of a transform: a value, or a future to wait for.

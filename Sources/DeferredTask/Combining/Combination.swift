@@ -6,7 +6,7 @@ internal import DeferredCore
 /// only then runs the task's own handlers.
 final class Combination<Output: Sendable>: Sendable {
     private let storage = FutureStorage<Task<Output>.Result>()
-    private let children: ChildTasks
+    private let children: TaskNode
     /// A timer that runs alongside the children, until the end.
     private let timer = Lock<(running: ClockTimer?, isEnded: Bool)>((nil, false))
 
@@ -14,7 +14,7 @@ final class Combination<Output: Sendable>: Sendable {
     ///   - expected: The number of children to come.
     ///   - isOpenEnded: Whether there may be more of them.
     init(expected: Int, isOpenEnded: Bool = false) {
-        children = ChildTasks(expected: expected, isOpenEnded: isOpenEnded)
+        children = TaskNode(expected: expected, isOpenEnded: isOpenEnded)
     }
 
     /// Creates the task.
@@ -27,7 +27,7 @@ final class Combination<Output: Sendable>: Sendable {
             if let self {
                 if endsAtOnce { end(with: .failure(CancellationError())) }
             } else {
-                for child in children.cancel() { child.cancel() }
+                for child in children.cancelChildren() { child.cancel() }
                 _ = storage?.fill(with: .failure(CancellationError()))
             }
         }
@@ -37,7 +37,7 @@ final class Combination<Output: Sendable>: Sendable {
 
     /// Adds a child, and calls `body` with its result unless the task ends first. After the end, cancels the child.
     func add<Input>(_ task: Task<Input>, _ body: @escaping @Sendable (Task<Input>.Result) -> Void) {
-        let key = children.started(task.ownControl)
+        let key = children.started(task.handle)
         let registration = task.storage.upon(.immediate) { [children] result in
             children.ended(key, hasSucceeded: (try? result.get()) != nil)
             body(result)
@@ -64,7 +64,7 @@ final class Combination<Output: Sendable>: Sendable {
             return timer.running.take()
         }
         running?.cancel()
-        children.end(cancelling: true)
+        children.endChildren(cancelling: true)
         storage.fulfil(with: result)
     }
 }

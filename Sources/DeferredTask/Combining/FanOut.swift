@@ -40,11 +40,18 @@ final class FanOut<Elements: Sequence & Sendable, Success: Sendable>: Sendable w
     private let state: Lock<State>
 
     init(_ elements: Elements, limit: Int, _ start: @escaping Start) {
-        count = (elements as? any Collection)?.count
-        let expected = count ?? Swift.max(elements.underestimatedCount, 1)
-        combination = Combination(expected: expected, isOpenEnded: count == nil)
+        let (count, isExact) = Self.count(elements)
+        self.count = isExact ? count : nil
+        combination = Combination(expected: isExact ? count : Swift.max(count, 1), isOpenEnded: !isExact)
         state = Lock(State(source: Source(elements, start)))
         self.limit = limit
+    }
+
+    /// The number of elements, or a part of it where counting could take long, or overflow, as for `0...Int.max`. The
+    /// underestimated count of a stride visits all of its elements.
+    private static func count(_ elements: Elements) -> (count: Int, isExact: Bool) {
+        if let array = elements as? [Elements.Element] { return (array.count, true) }
+        return (elements as? any Collection)?.count(upTo: 1 << 16) ?? (1, false)
     }
 
     /// Starts tasks up to the limit.
@@ -118,5 +125,16 @@ final class FanOut<Elements: Sequence & Sendable, Success: Sendable>: Sendable w
             }
             if let all { combination.end(with: .success(all)) } else { run() }
         }
+    }
+}
+
+extension Collection {
+    fileprivate func count(upTo limit: Int) -> (count: Int, isExact: Bool) {
+        var (index, count) = (startIndex, 0)
+        while count < limit, index != endIndex {
+            formIndex(after: &index)
+            count += 1
+        }
+        return (count, index == endIndex)
     }
 }

@@ -18,8 +18,8 @@ extension Sequence where Self: Sendable {
     ///   - start: Called once for each element, in order, on the thread that makes room. Kept until the last call
     ///     has returned, or the end.
     /// - Returns: A task whose cancellation cancels the running tasks, starts no more, and ends it at once with
-    ///   `CancellationError`. Its progress is the weighted mean over all elements; as long as there may be more of them
-    ///   than a collection's `count` tells, one of those to come counts.
+    ///   `CancellationError`. Its progress is the weighted mean over all elements; those to come weigh as much as the
+    ///   others on average. Of a sequence whose length is not known, one of those to come counts.
     public func mapTasks<Success: Sendable>(
         maxConcurrent: Int,
         _ start: @escaping @Sendable (Element) throws -> Task<Success>

@@ -1,96 +1,156 @@
-/// The completed part of one chain of tasks, or of several.
+/// The completed part of tasks, as a sum to which shares are added, and from which they are subtracted.
+///
+/// - The share of a chain adds its stages: one that reports progress weighs 10, one that does not weighs 1.
+/// - The share of children adds chains (``asChild(isDone:)``). Each weighs as much as its stages, where a stage that is
+///   itself a combination weighs 10 for each producer that reports in it, so that a group of nine files weighs as much as
+///   nine files. Children that have not started weigh as much as the others on average. Once all children have told how
+///   many bytes they have, each weighs as much as its bytes.
+/// - The share of a stage with children is made of theirs (``asStage(expected:isDone:)``).
 struct Share: Sendable {
-    /// Units of one kind, as producers report them.
-    struct Amount: Sendable {
-        var completed: Int64 = 0
-        /// `nil` if some producer doesn't know its total.
-        var total: Int64? = 0
-        /// The units that were completed before the tasks began.
-        var resumed: Int64 = 0
-        var isReported = false
+    /// The units of one kind that producers report.
+    struct Units: Sendable {
+        // Wider than what is reported, so that what was added can be subtracted.
+        var completed: Int128 = 0
+        var total: Int128 = 0
+        var resumed: Int128 = 0
+        /// The number of producers that report them.
+        var producers = 0
+        /// The number of producers that don't know their total, or have not started.
+        var unknown = 0
+
+        fileprivate mutating func add(_ part: Units, _ sign: Int) {
+            completed += Int128(sign) * part.completed
+            total += Int128(sign) * part.total
+            resumed += Int128(sign) * part.resumed
+            producers += sign * part.producers
+            unknown += sign * part.unknown
+        }
     }
 
     static let reportingWeight = 10.0
 
+    /// The weight of all parts.
     private(set) var weight = 0.0
+    /// The weight that is completed.
     private(set) var done = 0.0
-    /// The weight of the children by their bytes; `nil` once a child doesn't count bytes, or doesn't know how many.
-    private var byteWeight: Double? = 0
-    private var bytesDone = 0.0
-    var isReporting = false
-    /// True if any of the reporting stages has ended, or knows its total.
-    private(set) var isDetermined = false
-    var bytes = Amount()
-    var items = Amount()
+    /// The weight of the stages that report nothing.
+    private var plain = 0.0
+    /// The number of producers that report, including an estimate of those to come.
+    private var producers = 0.0
+    /// The number of reporting producers that have ended, or know their total.
+    private var determined = 0
+    private(set) var bytes = Units()
+    private(set) var items = Units()
 
-    /// From 0 to 1.
-    var fraction: Double {
-        if let byteWeight, byteWeight > 0 { return min(bytesDone / byteWeight, 1) }
-        return weight == 0 ? 0 : min(done / weight, 1)
+    /// The number of children, and of those that don't count bytes, or don't know how many.
+    private var (children, unsized) = (0, 0)
+    /// The bytes of the other children, and the completed part of these.
+    private var (size, sizeDone) = (0.0, 0.0)
+
+    /// The share of stages that report nothing.
+    static func stages(_ count: Int, isDone: Bool) -> Share {
+        var share = Share()
+        share.plain = Double(count)
+        share.setWeight(share.plain, fraction: isDone ? 1 : 0)
+        return share
     }
+
+    /// The share of a stage that reports its own progress.
+    static func reporting(_ source: some FractionSource, isDone: Bool) -> Share {
+        let (report, fraction) = (source.report, source.fraction)
+        var share = Share()
+        share.producers = 1
+        share.determined = isDone || report.total != nil ? 1 : 0
+        share.setWeight(reportingWeight, fraction: isDone ? 1 : fraction)
+        let units = Units(report)
+        switch report.unit {
+        case .bytes: share.bytes = units
+        case .count: share.items = units
+        }
+        return share
+    }
+
+    /// The share of a chain as part of a combination.
+    ///
+    /// - Parameter isDone: Whether the chain counts as completed whatever it has reported.
+    func asChild(isDone: Bool = false) -> Share {
+        var child = self
+        let fraction = isDone ? 1 : fraction
+        child.setWeight(plain + Self.reportingWeight * producers, fraction: fraction)
+        if isDone, producers > 0 { child.determined = max(determined, 1) }
+        child.children = 1
+        if bytes.producers > 0, bytes.unknown == 0, bytes.total > 0, items.producers == 0 {
+            child.size = Double(bytes.total)
+            child.sizeDone = child.size * fraction
+        } else {
+            child.unsized = 1
+        }
+        return child
+    }
+
+    /// The share of a stage that is as complete as its children, whose shares this adds up.
+    ///
+    /// - Parameter expected: The number of children that have not started.
+    func asStage(expected: Int, isDone: Bool) -> Share {
+        var stage = self
+        let isReporting = producers > 0
+        // The children to come are taken for as heavy as the others.
+        let scale = children == 0 ? 1 : Double(children + expected) / Double(children)
+        stage.plain = isReporting ? 0 : 1
+        stage.producers = producers * scale
+        if isDone, isReporting { stage.determined = max(determined, 1) }
+        let isSized = expected == 0 && unsized == 0 && size > 0
+        let fraction = isSized ? sizeDone / size : weight > 0 ? done / (weight * scale) : 0
+        stage.setWeight(isReporting ? Self.reportingWeight : 1, fraction: isDone ? 1 : fraction)
+        if expected > 0 {
+            stage.bytes.unknown += 1
+            stage.items.unknown += 1
+        }
+        (stage.children, stage.unsized, stage.size, stage.sizeDone) = (0, 0, 0, 0)
+        return stage
+    }
+
+    private mutating func setWeight(_ weight: Double, fraction: Double) {
+        self.weight = weight
+        done = weight * Fraction.clamped(fraction)
+    }
+
+    static func += (sum: inout Share, part: Share) { sum.add(part, 1) }
+    static func -= (sum: inout Share, part: Share) { sum.add(part, -1) }
+
+    private mutating func add(_ part: Share, _ sign: Int) {
+        let factor = Double(sign)
+        weight += factor * part.weight
+        done += factor * part.done
+        plain += factor * part.plain
+        producers += factor * part.producers
+        determined += sign * part.determined
+        bytes.add(part.bytes, sign)
+        items.add(part.items, sign)
+        children += sign * part.children
+        unsized += sign * part.unsized
+        size += factor * part.size
+        sizeDone += factor * part.sizeDone
+    }
+
+    /// From 0 to 1, of a chain.
+    var fraction: Double { weight > 0 ? Fraction.clamped(done / weight) : 0 }
 
     /// True if every stage that reports does so without knowing its total.
-    var isIndeterminate: Bool { isReporting && !isDetermined }
+    var isIndeterminate: Bool { producers > 0 && determined == 0 }
 
-    /// Adds stages, or children, that report no progress.
-    mutating func addStages(_ count: Double, fraction: Double) {
-        add(weight: count, fraction: fraction)
-        byteWeight = nil
-    }
-
-    /// Adds a child; if `isDone`, it counts as completed whatever it reports.
-    mutating func add(_ child: Share, isDone: Bool = false) {
-        let fraction = isDone ? 1 : child.fraction
-        add(weight: child.weight, fraction: fraction)
-        if let total = child.bytes.total, total > 0, child.bytes.isReported, !child.items.isReported {
-            byteWeight = byteWeight.map { $0 + Double(total) }
-            bytesDone += Double(total) * fraction
-        } else {
-            byteWeight = nil
-        }
-        addAmounts(of: child, isDone: isDone)
-    }
-
-    /// Adds a stage that reports its own progress.
-    mutating func add(_ source: some FractionSource, isDone: Bool) {
-        let (report, fraction) = (source.report, source.fraction)
-        isReporting = true
-        isDetermined = isDetermined || isDone || report.total != nil
-        add(weight: Self.reportingWeight, fraction: isDone ? 1 : fraction)
-        switch report.unit {
-        case .bytes: bytes.add(Amount(report))
-        case .count: items.add(Amount(report))
-        }
-    }
-
-    /// Adds a stage that is as complete as its children.
-    mutating func add(childrenOfStage children: Share, isDone: Bool) {
-        add(weight: children.isReporting ? Self.reportingWeight : 1, fraction: isDone ? 1 : children.fraction)
-        addAmounts(of: children, isDone: isDone)
-    }
-
-    private mutating func add(weight: Double, fraction: Double) {
-        self.weight += weight
-        done += weight * Fraction.clamped(fraction)
-    }
-
-    private mutating func addAmounts(of part: Share, isDone: Bool) {
-        isReporting = isReporting || part.isReporting
-        isDetermined = isDetermined || part.isReporting && (isDone || part.isDetermined)
-        bytes.add(part.bytes)
-        items.add(part.items)
-    }
+    /// The units of the snapshot: bytes if any producer reports bytes, otherwise items.
+    var reported: Units { bytes.producers > 0 ? bytes : items }
 }
 
-extension Share.Amount {
-    init(_ report: ProgressReport) {
-        self.init(completed: report.completed, total: report.total, resumed: report.resumed, isReported: true)
-    }
-
-    mutating func add(_ other: Self) {
-        completed = completed.addingSaturated(other.completed)
-        total = if let total, let more = other.total { total.addingSaturated(more) } else { nil }
-        resumed = resumed.addingSaturated(other.resumed)
-        isReported = isReported || other.isReported
+extension Share.Units {
+    fileprivate init(_ report: ProgressReport) {
+        self.init(
+            completed: Int128(report.completed),
+            total: Int128(report.total ?? 0),
+            resumed: Int128(report.resumed),
+            producers: 1,
+            unknown: report.total == nil ? 1 : 0
+        )
     }
 }

@@ -26,8 +26,9 @@ struct TaskConsumers: Sendable {
     /// True if so many consumers were released that half of them may be gone.
     var needPruning: Bool { released.count >= pruningCount }
 
-    mutating func add(_ control: TaskControl, _ future: UnownedFuture) {
-        held[ObjectIdentifier(control)] = future
+    /// - Parameter consumer: The consumer's control.
+    mutating func add(_ consumer: ObjectIdentifier, _ future: UnownedFuture) {
+        held[consumer] = future
     }
 
     mutating func remove(_ gone: Set<Int>) {
@@ -36,14 +37,14 @@ struct TaskConsumers: Sendable {
     }
 
     /// Removes a consumer that has cancelled.
-    mutating func cancel(_ control: TaskControl) {
+    mutating func cancel(_ consumer: ObjectIdentifier) {
         hasCancelled = true
-        held.removeValue(forKey: ObjectIdentifier(control))
+        held.removeValue(forKey: consumer)
     }
 
     /// Notes that nobody holds a consumer any more.
-    mutating func drop(_ control: TaskControl) {
-        guard let future = held.removeValue(forKey: ObjectIdentifier(control)) else { return }
+    mutating func drop(_ consumer: ObjectIdentifier) {
+        guard let future = held.removeValue(forKey: consumer) else { return }
         released.append(Released(number: nextNumber, future: future))
         nextNumber += 1
     }

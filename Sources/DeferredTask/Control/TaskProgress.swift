@@ -10,16 +10,16 @@ internal import Synchronization
 /// It keeps the task's control, so that it can cancel the task as long as somebody holds it; the control refers to it
 /// weakly.
 ///
-/// SAFETY: `Progress` is Sendable; `control`, `tracker` and `registration` are set before the object is shared,
+/// SAFETY: `Progress` is Sendable; `task`, `followed` and `registration` are set before the object is shared,
 /// `hasShownCancellation` belongs to the thread that is in the loop of `update`, and the rest is atomic.
 final class TaskProgress: Progress, @unchecked Sendable {
     private static let units: Int64 = 1_000_000_000
 
     /// `nil` for a task that was created with its result. Changes only in `deinit`.
     @exclusivity(unchecked)
-    private var control: TaskControl?
+    private var task: TaskHandle?
     @exclusivity(unchecked)
-    private var tracker: ProgressTracker?
+    private var followed: FollowedProgress?
     /// Waits for the end of the task.
     private var registration: Registration?
     /// The number of requested updates since the last one began.
@@ -31,37 +31,37 @@ final class TaskProgress: Progress, @unchecked Sendable {
     private var hasShownCancellation = false
 
     /// - Parameters:
-    ///   - control: The task's control.
     ///   - storage: Tells of the end.
-    init<Success: Sendable>(_ control: TaskControl?, _ storage: FutureStorage<Result<Success, any Error>>) {
-        self.control = control
+    init<Success: Sendable>(_ task: TaskHandle?, _ storage: FutureStorage<Result<Success, any Error>>) {
+        self.task = task
         super.init(parent: nil, userInfo: nil)
         totalUnitCount = Self.units
         // The documented default of Foundation; on Linux, the default differs.
         isCancellable = true
-        tracker = ProgressTracker { [weak self] in self?.update() }
-        guard control != nil else { return }
+        guard let task else { return }
+        followed = FollowedProgress(task) { [weak self] in self?.update() }
         registration = storage.upon(.immediate) { [weak self] result in self?.end(with: result) }
     }
 
     // So that no watches pile up on a long-lived task whose progress is read often.
     deinit {
         registration?.cancel()
-        tracker?.stop()
+        followed?.stop()
+        followed = nil
         // The control may hold the progress of another task, which holds its control, and so on.
-        var controls = control.take().map { [$0] } ?? []
+        var controls = task.take().map { [$0.control] } ?? []
         Trampoline.free(&controls)
     }
 
     /// Cancels the task before this returns, which in turn cancels this progress. Does not use `cancellationHandler`,
     /// which runs later on some queue, and which others may set.
     override func cancel() {
-        control?.cancel()
+        task?.cancel()
     }
 
     /// True if the task was cancelled before its end. `super` is told in `update`.
     override var isCancelled: Bool {
-        get { control?.isCancelled ?? false }
+        get { task?.isCancelled ?? false }
         set { if newValue { cancel() } }
     }
 
@@ -73,7 +73,7 @@ final class TaskProgress: Progress, @unchecked Sendable {
         // Pairs with the load in `update`.
         if case .success = result { hasSucceeded.store(true, ordering: .releasing) }
         update()
-        tracker?.stop()
+        followed?.stop()
     }
 
     /// Brings everything up to date.
@@ -83,7 +83,8 @@ final class TaskProgress: Progress, @unchecked Sendable {
         var served = 0
         repeat {
             served = requests.load(ordering: .acquiring)
-            if let tracker { write(tracker.read(control, hasSucceeded: hasSucceeded.load(ordering: .acquiring))) }
+            let hasSucceeded = hasSucceeded.load(ordering: .acquiring)
+            write(followed?.read(hasSucceeded: hasSucceeded) ?? (hasSucceeded ? 1 : 0, Share()))
             if isCancelled, !hasShownCancellation {
                 hasShownCancellation = true
                 super.cancel()

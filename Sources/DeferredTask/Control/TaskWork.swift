@@ -1,3 +1,5 @@
+public import DeferredCore
+
 /// The source of a single stage's progress, and its weight.
 @usableFromInline
 package enum TaskWork: Sendable {
@@ -7,48 +9,17 @@ package enum TaskWork: Sendable {
     case running(_Concurrency.Task<Void, Never>)
     /// A stage that reports its own progress; counts 10.
     case reporting(any FractionSource)
-    /// The tasks that the stage starts, or was combined from; counts 10 if any of them reports, otherwise 1.
-    case children(ChildTasks)
-    /// One consumer of a shared task; counts nothing.
-    case shared
+    /// The stage starts tasks, or was combined from them, which its node knows; counts 10 if any of them reports,
+    /// otherwise 1.
+    case children(TaskNode)
+    /// One consumer of a shared task, of which this is the future; counts nothing.
+    indirect case shared(UnownedFuture)
     /// Passes the result on; counts nothing.
     case passing
-
-    /// Cancels the work. Returns the tasks that must be cancelled, too.
-    func cancel() -> [TaskControl] {
-        switch self {
-        case .opaque, .shared, .passing:
-            return []
-        case .running(let task):
-            task.cancel()
-            return []
-        case .reporting(let source):
-            source.cancel()
-            return []
-        case .children(let children):
-            return children.cancel()
-        }
-    }
 
     @inlinable
     var isOpaque: Bool {
         if case .opaque = self { true } else { false }
-    }
-
-    @usableFromInline
-    var isShared: Bool {
-        if case .shared = self { true } else { false }
-    }
-
-    var mayRunInSwift: Bool {
-        switch self {
-        case .running, .children: true
-        case .opaque, .reporting, .shared, .passing: false
-        }
-    }
-
-    var hasChildren: Bool {
-        if case .children = self { true } else { false }
     }
 }
 

@@ -38,10 +38,10 @@ final class ForeignProgress: FractionSource, @unchecked Sendable {
         if !progress.isCancelled { progress.cancel() }
     }
 
-    /// Cancels `control` when the progress is cancelled, until the task ends or is dropped.
-    func tie(to control: TaskControl) {
-        if !progress.isCancelled { control.cancel(when: ProgressCancellation.of(progress).token) }
-        if progress.isCancelled { control.cancel() }
+    /// Cancels `task` when the progress is cancelled, until the task ends or is dropped.
+    func tie(to task: TaskHandle) {
+        if !progress.isCancelled { task.cancel(when: ProgressCancellation.of(progress).token, isKeeping: false) }
+        if progress.isCancelled { task.cancel() }
     }
 }
 

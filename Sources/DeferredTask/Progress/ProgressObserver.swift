@@ -5,7 +5,7 @@ internal import DeferredCore
 /// Only the task's future keeps it, by a ``Lease``: taking the handler back frees it, and it is told of the end as any
 /// handler is. The progress is read when a delivery runs, so that reports in between cost little.
 ///
-/// SAFETY: `tracker` is set before the object is shared; the rest is locked.
+/// SAFETY: `followed` is set before the object is shared; the rest is locked.
 final class ProgressObserver<E: Executor>: @unchecked Sendable {
     /// The reference that the future keeps.
     final class Lease: Sendable {
@@ -26,25 +26,23 @@ final class ProgressObserver<E: Executor>: @unchecked Sendable {
         var hasSucceeded = false
     }
 
-    private let control: TaskControl?
-    private var tracker: ProgressTracker?
+    private var followed: FollowedProgress?
     private let executor: E
     private let elapsed: @Sendable () -> Duration
     private let body: @Sendable (ProgressSnapshot, _ isLast: Bool) -> Void
     private let state = Lock(State())
 
     init(
-        _ control: TaskControl?,
+        _ task: TaskHandle?,
         _ executor: E,
         _ clock: some Clock<Duration>,
         _ body: @escaping @Sendable (ProgressSnapshot, _ isLast: Bool) -> Void
     ) {
-        self.control = control
         self.executor = executor
         self.body = body
         let start = clock.now
         elapsed = { start.duration(to: clock.now) }
-        tracker = ProgressTracker { [weak self] in self?.changed() }
+        followed = task.map { FollowedProgress($0) { [weak self] in self?.changed() } }
     }
 
     /// Schedules a delivery.
@@ -64,7 +62,7 @@ final class ProgressObserver<E: Executor>: @unchecked Sendable {
 
     private func stop() {
         state.withLock { $0.machine.stop() }
-        tracker?.stop()
+        followed?.stop()
     }
 
     private func perform(_ first: ProgressDeliveryStateMachine.Action) {
@@ -87,7 +85,7 @@ final class ProgressObserver<E: Executor>: @unchecked Sendable {
                 action = state.withLock { $0.machine.returned() }
             case .deliverLast:
                 deliver(isLast: true)
-                tracker?.stop()
+                followed?.stop()
                 return
             }
         }
@@ -95,14 +93,14 @@ final class ProgressObserver<E: Executor>: @unchecked Sendable {
 
     /// Calls the handler, unless it has seen the current state, or the last delivery is about to come.
     private func deliver(isLast: Bool = false) {
-        guard let tracker, isLast || control?.isEnded == false else { return }
+        guard isLast || followed?.task.isEnded == false else { return }
         let hasSucceeded = isLast && state.withLock { $0.hasSucceeded }
-        let (fraction, share) = tracker.read(control, hasSucceeded: hasSucceeded)
+        let (fraction, share) = followed?.read(hasSucceeded: hasSucceeded) ?? (hasSucceeded ? 1 : 0, Share())
         let now = elapsed()
         let (old, new) = state.withLock { state in
             let old = state.newest
-            let amount = share.reported
-            state.meter.record(amount.completed.subtractingSaturated(amount.resumed), at: now)
+            let units = share.reported
+            state.meter.record(Int64(clamping: units.completed - units.resumed), at: now)
             let new = ProgressSnapshot(fraction: fraction, share: share, throughput: state.meter.rate)
             state.newest = new
             return (old, new)

@@ -79,22 +79,14 @@ extension ProgressSnapshot: CustomStringConvertible {
 
 extension ProgressSnapshot {
     init(fraction: Double, share: Share, throughput: Double?) {
-        let amount = share.reported
+        let units = share.reported
         self.init(
             fraction: fraction,
-            completed: amount.completed,
-            total: amount.total,
-            unit: share.bytes.isReported ? .bytes : .count,
-            resumed: amount.resumed,
+            completed: Int64(clamping: units.completed),
+            total: units.producers > 0 && units.unknown == 0 ? Int64(clamping: units.total) : nil,
+            unit: share.bytes.producers > 0 ? .bytes : .count,
+            resumed: Int64(clamping: units.resumed),
             throughput: throughput
         )
-    }
-}
-
-extension Share {
-    /// The completed and total bytes if any producer reports bytes, otherwise items.
-    var reported: Amount {
-        if bytes.isReported { return bytes }
-        return items.isReported ? items : Amount(completed: 0, total: nil)
     }
 }

@@ -22,7 +22,7 @@ extension Task {
     public init(_ future: some FutureProtocol<Result>, progress: Progress) {
         let foreign = ForeignProgress(progress)
         self.init(future.future.storage, .reporting(foreign), nil)
-        if let control { foreign.tie(to: control) }
+        if let handle { foreign.tie(to: handle) }
     }
 
     /// The progress of the task and all tasks it was derived from.
@@ -32,7 +32,8 @@ extension Task {
     /// asked for the progress count as completed if the task that they came from has succeeded. It is 1 when the task has
     /// succeeded; after a failure, it stays where it was. It never decreases, and no observer that comes later, here, in
     /// ``uponProgress(on:execute:)-(Executor,_)`` or in ``progressUpdates``, starts lower than any was given before.
-    /// Combined tasks are weighted by their bytes once all of them have reported how many there are.
+    /// Combined tasks are weighted by their bytes once all of them have reported how many there are; until then, by
+    /// their stages, where those that have not started weigh as much as the others on average.
     ///
     /// It can be read from any thread and is up to date, except that a report that arrives while another thread updates
     /// the object is written by that thread, an instant later. For that instant it may be behind what an observer was
@@ -47,10 +48,9 @@ extension Task {
     /// Created on first use, and shared while somebody holds it; afterwards it is freed entirely. A chain whose
     /// progress is never read creates none.
     public var progress: Progress {
-        let control = ownControl
-        let state = control?.state
-        let new = state?.progress ?? TaskProgress(control, storage)
-        let progress = state?.share(new) ?? new
+        let node = handle?.node
+        let new = node?.object ?? TaskProgress(handle, storage)
+        let progress = node?.share(new) ?? new
         // The thread that ends the task may not have run its handlers yet.
         if let result = storage.peek() { progress.end(with: result) } else { progress.update() }
         return progress

@@ -90,9 +90,9 @@ struct IsolatedOperation<Success: Sendable>: @unchecked Sendable {
         do {
             let value = try await body()
             let result = Task<Success>.Result.success(value)
-            storage.end(with: result, hasFailed: false, isTrivial: result.isTrivial) { TaskState.end($0) }
+            storage.end(with: result, hasFailed: false, isTrivial: result.isTrivial) { TaskNode.end($0) }
         } catch {
-            storage.end(with: .failure(error), hasFailed: true) { TaskState.end($0) }
+            storage.end(with: .failure(error), hasFailed: true) { TaskNode.end($0) }
         }
     }
 }

@@ -10,7 +10,7 @@ extension Task {
     /// No lock is held while handlers run. Where handlers cancel tasks whose handlers cancel tasks, the handlers more
     /// than 32 levels deep are called before the outermost call returns.
     public func cancel() {
-        ownControl?.cancel()
+        handle?.cancel()
     }
 
     /// Calls `body` when the task is cancelled before its end: once, on the thread that cancels, the newest handler
@@ -31,13 +31,13 @@ extension Task {
     /// - Complexity: O(1); taking back is amortised O(1).
     @discardableResult
     public func uponCancel(execute body: @escaping @Sendable () -> Void) -> Registration {
-        (ownControl?.token() ?? .none).register(body)
+        (handle?.token() ?? .none).register(body)
     }
 
     /// A Boolean value that indicates whether the task was cancelled before it ended. It may still have succeeded.
     ///
     /// Runs no other code, and so may be read where a lock is held.
     public var isCancelled: Bool {
-        plainCount == 0 ? control?.isCancelled ?? false : TaskControl.isCancelled(storage)
+        plainCount == 0 ? control?.isCancelled ?? false : TaskHandle.isCancelled(storage)
     }
 }

@@ -18,13 +18,10 @@ extension TaskControl {
     /// True if this task, or one that it was derived from, is a Swift task, or may have started some.
     @usableFromInline
     var isRunningInSwift: Bool {
-        var current: Unmanaged<TaskControl>? = .passUnretained(self)
-        // Each stage keeps the previous one, so that none has to be retained while it is read.
+        var current: TaskControl? = self
         while let control = current {
-            if control._withUnsafeGuaranteedRef({ $0.mayRunInSwift }) { return true }
-            guard let upstream = control._withUnsafeGuaranteedRef({ $0.unmanagedUpstream }) else {
-                return control._withUnsafeGuaranteedRef { $0.future.mayRunInSwift }
-            }
+            if control.mayRunInSwift { return true }
+            guard let upstream = control.upstream else { return control.future.mayRunInSwift }
             current = upstream
         }
         return false
@@ -37,46 +34,26 @@ extension TaskControl {
         // Such a task may itself be awaiting another one, and so on.
         guard Trampoline.enter() else { return Trampoline.putOff { self.escalatePriority(to: priority) } }
         defer { Trampoline.leave() }
-        // Most chains have no children, so that no control can occur twice.
-        var current: Unmanaged<TaskControl>? = .passUnretained(self)
-        while let control = current {
-            guard control._withUnsafeGuaranteedRef({ $0.escalateOwn(to: priority) == nil }) else {
-                return Self.escalatePriority(ofAll: control.takeUnretainedValue(), to: priority)
-            }
-            current = control._withUnsafeGuaranteedRef { $0.unmanagedUpstream }
-        }
-    }
-
-    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    private static func escalatePriority(ofAll first: TaskControl, to priority: TaskPriority) {
-        var (seen, pending) = (Set<ObjectIdentifier>(), [first])
+        var (seen, pending) = (Set<ObjectIdentifier>(), [self])
         while let control = pending.popLast() {
             guard seen.insert(ObjectIdentifier(control)).inserted else { continue }
-            let children = control.escalateOwn(to: priority)
             if let upstream = control.upstream { pending.append(upstream) }
-            if let children { pending += children.raisePriority(to: priority) }
+            switch control.work {
+            case .running(let task): task.escalatePriority(to: priority)
+            case .children(let node): pending += node.raisePriority(to: priority).map(\.control)
+            case .opaque, .reporting, .shared, .passing:
+                // The future of a task that was derived from none may be that of another one.
+                if control.upstream == nil { control.future.escalatePriority(to: priority) }
+            }
         }
-    }
-
-    /// Raises the priority of the Swift task of this stage alone; returns the tasks it has started.
-    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    private func escalateOwn(to priority: TaskPriority) -> ChildTasks? {
-        switch work {
-        case .running(let task): task.escalatePriority(to: priority)
-        case .children(let children): return children
-        case .opaque, .reporting, .shared, .passing:
-            // The future of a task that was derived from none may be that of another one.
-            if unmanagedUpstream == nil { future.escalatePriority(to: priority) }
-        }
-        return nil
     }
 }
 
-extension TaskState: PriorityEscalating {
+extension TaskNode: PriorityEscalating {
     /// Raises the priority of the Swift tasks that the task has started, and of those that it starts later.
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @usableFromInline
     package func escalatePriority(to priority: TaskPriority) {
-        for child in children?.raisePriority(to: priority) ?? [] { child.escalatePriority(to: priority) }
+        for child in raisePriority(to: priority) { child.control.escalatePriority(to: priority) }
     }
 }

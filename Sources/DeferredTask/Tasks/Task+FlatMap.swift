@@ -28,7 +28,7 @@ extension Task {
             case .success(let value): if let task = Task<NewSuccess>.starting({ try transform(value) }) { return task }
             }
         }
-        let children = ChildTasks(expected: 1, isCollapsible: true)
+        let children = TaskNode(expected: 1, isCollapsible: true)
         return derive(executor, TaskFlatMap(body: transform, children: children), .children(children))
     }
 
@@ -66,10 +66,10 @@ extension Task {
 @usableFromInline
 struct TaskFlatMap<Success: Sendable, NewSuccess: Sendable>: TaskTransform {
     @usableFromInline let body: @Sendable (Success) throws -> Task<NewSuccess>
-    @usableFromInline let children: ChildTasks
+    @usableFromInline let children: TaskNode
 
     @inlinable
-    init(body: @escaping @Sendable (Success) throws -> Task<NewSuccess>, children: ChildTasks) {
+    init(body: @escaping @Sendable (Success) throws -> Task<NewSuccess>, children: TaskNode) {
         self.body = body
         self.children = children
     }
@@ -88,12 +88,12 @@ struct TaskFlatMap<Success: Sendable, NewSuccess: Sendable>: TaskTransform {
     }
 }
 
-extension ChildTasks {
+extension TaskNode {
     /// Registers `task` as the child of a stage, and returns the stage's outcome: waiting for that task.
     @inlinable
     func start<Success>(_ task: Task<Success>) -> Outcome<Task<Success>.Result> {
         if isCircle(task) { return .value(.failure(CircularTask())) }
-        started(task.ownControl)
+        started(task.handle)
         // Kept until then, so that no other thread puts the task's own child in its place meanwhile.
         withExtendedLifetime(task) { collapse() }
         return .future(task.future)

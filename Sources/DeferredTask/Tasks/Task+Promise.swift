@@ -43,7 +43,7 @@ extension Task {
         @inlinable
         @discardableResult
         public func fill(with result: Result) -> Bool {
-            storage.fill(with: result, hasFailed: result.isFailure, isTrivial: result.isTrivial) { TaskState.end($0) }
+            storage.fill(with: result, hasFailed: result.isFailure, isTrivial: result.isTrivial) { TaskNode.end($0) }
         }
 
         /// Ends the task with a value, unless it has ended. See ``fill(with:)``.

@@ -78,7 +78,7 @@ extension Task {
             case .failure(let error): if let task = Task.starting({ try substitute(error) }) { return task }
             }
         }
-        let children = ChildTasks(expected: 1, isCollapsible: true)
+        let children = TaskNode(expected: 1, isCollapsible: true)
         return derive(executor, TaskFallback(body: substitute, children: children), .children(children))
     }
 }
@@ -111,10 +111,10 @@ struct TaskFallback<Success: Sendable>: TaskTransform {
     @usableFromInline typealias NewSuccess = Success
 
     @usableFromInline let body: @Sendable (any Error) throws -> Task<Success>
-    @usableFromInline let children: ChildTasks
+    @usableFromInline let children: TaskNode
 
     @inlinable
-    init(body: @escaping @Sendable (any Error) throws -> Task<Success>, children: ChildTasks) {
+    init(body: @escaping @Sendable (any Error) throws -> Task<Success>, children: TaskNode) {
         self.body = body
         self.children = children
     }

@@ -20,7 +20,8 @@ extension Task {
     ///   counts: if another has cancelled and none is left that counts, this task is cancelled. As any derived task, it
     ///   is freed at the end of this task, or when it is cancelled.
     public func shared() -> Task {
-        storage.isFinished ? self : derive(.immediate, TaskPassing(), .shared)
+        guard !storage.isFinished, let handle else { return self }
+        return derive(.immediate, TaskPassing(), .shared(handle.future))
     }
 }
 

@@ -34,7 +34,7 @@ public struct Task<Success: Sendable>: FutureProtocol, Cancellable {
     /// The nearest control of this task and those that it was derived from; `nil` for a task that was created with its
     /// result.
     @usableFromInline package let control: TaskControl?
-    /// The number of stages without a control since; see ``TaskControl``.
+    /// The number of plain stages since; see ``TaskHandle``.
     @usableFromInline let plainCount: UInt32
 
     @inlinable
@@ -44,11 +44,12 @@ public struct Task<Success: Sendable>: FutureProtocol, Cancellable {
         self.plainCount = plainCount
     }
 
-    /// A control for this task: for a plain stage, one that is made now.
+    /// The task without its type; `nil` if it was created with its result.
     @usableFromInline
-    package var ownControl: TaskControl? {
-        guard plainCount > 0, let control else { return control }
-        return TaskControl(late: UnownedFuture(stage: storage), upstream: control, plainCount: plainCount - 1)
+    package var handle: TaskHandle? {
+        guard let control else { return nil }
+        return plainCount == 0
+            ? TaskHandle(control) : TaskHandle(UnownedFuture(stage: storage), control, plainCount: plainCount)
     }
 
     /// Creates a task that ends when `future` is filled.
@@ -110,16 +111,11 @@ public struct Task<Success: Sendable>: FutureProtocol, Cancellable {
         // Registered now, so that it is told before handlers that are added before the end. A handler that is added during
         // the end, by another thread, may come first, and finds the future finished; nothing relies on more.
         let notice = storage.notice { notice, future in
+            guard let future else { return notice.attachment.object.map(TaskNode.lost) ?? () }
             let result = unsafeDowncast(future, to: FutureStorage<Result>.self).peek()
-            if let attached = notice.end(hasFailed: result?.isFailure ?? false) { TaskState.end(attached) }
+            if let attached = notice.end(hasFailed: result?.isFailure ?? false) { TaskNode.end(attached) }
         }
-        let isSimple = onCancel == nil && work.isOpaque
-        self.init(
-            storage,
-            isSimple
-                ? TaskControl(producing: storage, storage.words(notice), notice: notice)
-                : TaskControl(storage, storage.words(notice), work, notice: notice, onCancel: onCancel)
-        )
+        self.init(storage, TaskControl(storage, storage.words(notice), work, notice: notice, onCancel: onCancel))
     }
 
     /// Creates a task of a future whose producer tells it of the end.
@@ -128,13 +124,7 @@ public struct Task<Success: Sendable>: FutureProtocol, Cancellable {
     @inlinable
     init(producedBy storage: ProducerStorage<Result>, _ work: TaskWork, _ onCancel: (@Sendable () -> Void)?) {
         if !storage.isFinished, storage.attachment.reserve() {
-            let isSimple = onCancel == nil && work.isOpaque
-            self.init(
-                storage,
-                isSimple
-                    ? TaskControl(producing: storage, storage.words)
-                    : TaskControl(storage, storage.words, work, onCancel: onCancel)
-            )
+            self.init(storage, TaskControl(storage, storage.words, work, onCancel: onCancel))
         } else {
             self.init(storage, work, onCancel)
         }

@@ -20,7 +20,10 @@ extension TaskTransform {
     static func isTrivial(_ output: Output) -> Bool { output.isTrivial }
 
     @inlinable
-    static func ended(_ attached: AnyObject) { TaskState.end(attached) }
+    static func ended(_ attached: AnyObject) { TaskNode.end(attached) }
+
+    @inlinable
+    static func lost(_ attached: AnyObject) { TaskNode.lost(attached) }
 
     @inlinable
     static func circular() -> Output? { .failure(CircularTask()) }
@@ -45,15 +48,13 @@ extension Task {
         _ work: TaskWork
     ) -> Task<T.NewSuccess> where T.Input == Result {
         let stage = Stage(executor, transform, upstream: storage)
-        // Consumers are counted by the very task that they share.
-        let (upstream, plainCount) = work.isShared ? (ownControl, 0) : (control, plainCount)
         // Before the stage starts, since it may end immediately.
         let control = TaskControl(
             stage,
             stage.words,
             work,
             isStage: true,
-            upstream: upstream,
+            upstream: control,
             plainCount: plainCount
         )
         let task = Task<T.NewSuccess>(stage, control)

@@ -20,7 +20,7 @@ extension Task {
         // Released at the end of the task.
         _ = ClockTimer(after: duration, clock: clock, unless: task.storage) {
             guard task.storage.claim() else { return }
-            task.control?.cancelUpstream()
+            task.handle?.cancelUpstream()
             task.storage.abandon(with: .failure(TimeoutError(duration: duration)))
         }
         return task

@@ -58,10 +58,12 @@ public struct CancellationToken: Sendable {
 extension Task {
     /// Lets `token` cancel this task, too, until the task ends, and returns it.
     ///
-    /// Nothing stays registered with the token after the end, or when nobody is left who could cancel the task, as in
-    /// ``uponCancel(execute:)``.
+    /// Whoever holds the source can cancel, also when nobody holds the task: until the task ends or is cancelled, or the
+    /// source is released, the token keeps what it has to cancel, such as the cancellation handlers. It keeps neither the
+    /// task's value nor a ``Promise``: a lost one still fails its task. A task whose future is lost otherwise never ends, and
+    /// is no longer kept.
     public func cancelled(by token: CancellationToken) -> Task {
-        ownControl?.cancel(when: token)
+        handle?.cancel(when: token)
         return self
     }
 }

@@ -28,6 +28,24 @@ struct MapTasksTests {
         #expect(task.valueNow == [0, 10, 20, 30, 40])
     }
 
+    @Test func `a collection may have more elements than an Int can count, or take long to count`() {
+        func check(_ elements: some Sequence<Int> & Sendable) {
+            let (producers, started) = ((0..<5).map { _ in Producer() }, Log<Int>())
+            let task = elements.mapTasks(maxConcurrent: 2) { index in
+                started.add(index)
+                return Task(producers[index]) { producers[index].fail(with: CancellationError()) }
+            }
+            #expect(started.entries == [0, 1])
+            producers[0].succeed(with: 0)
+            #expect(started.entries == [0, 1, 2])
+            task.cancel()
+            #expect(task.failureNow is CancellationError)
+        }
+        check(0...Int.max)
+        check(0..<Int.max)
+        check(stride(from: 0, through: Int.max, by: 1))
+    }
+
     @Test func `the first failure, also one that is thrown, cancels running tasks and starts no more`() {
         for throwsIt in [false, true] {
             let (producers, log) = ((0..<5).map { _ in Producer() }, Log<String>())

@@ -162,19 +162,24 @@ struct PlainStageTests {
         withExtendedLifetime((task, later)) {}
     }
 
-    @Test func `handlers are freed when nobody holds a task of the chain`() {
+    @Test func `handlers are freed when nobody holds a task of the chain, or a source that can cancel it`() {
         let (promise, lifetimes) = (Promise(), Lifetimes())
-        let source = CancellationTokenSource()
+        var source: CancellationTokenSource?
         var root: Task<Int>? = Self.root(promise)
-        do {
-            let derived = root?.map { $0 }.cancelled(by: source.token)
-            derived?.uponCancel { [token = lifetimes.make()] in token.touch() }
-        }
+        func derive() { root?.map { $0 }.uponCancel { [token = lifetimes.make()] in token.touch() } }
+        derive()
         #expect(lifetimes.count == 1)
-        #expect(source.state.hasHandlers)
         root = nil
         #expect(lifetimes.count == 0)
-        #expect(!source.state.hasHandlers)
+
+        source = CancellationTokenSource()
+        root = Self.root(promise)
+        if let source { _ = root?.map { $0 }.cancelled(by: source.token) }
+        derive()
+        root = nil
+        #expect(lifetimes.count == 1)
+        source = nil
+        #expect(lifetimes.count == 0)
         withExtendedLifetime(promise) {}
     }
 

@@ -96,6 +96,12 @@ struct TaskFlatMapFutureTests {
             second.fail(with: Failure.custom)
             #expect(task?.failureNow is CircularTask)
         }
+        for count in [63, 64, 1_000] {
+            let first = Producer()
+            task = (0..<count).reduce(Task(first).flatMap { _ in task! }) { task, _ in task.map { $0 } }
+            first.succeed(with: 1)
+            #expect(task?.failureNow is CircularTask, "\(count)")
+        }
         // Two tasks derived from the same one are no cycle.
         let (first, other) = (Producer(), Producer())
         let shared = Task(other).map { $0 }

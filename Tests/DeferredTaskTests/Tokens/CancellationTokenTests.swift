@@ -149,9 +149,10 @@ struct CancellationTokenTests {
 
     @Test func `a token that is never cancelled leaves a task plain, so that it can still be skipped in a loop`() {
         let task = Task(Deferred<Task<Int>.Result>()).cancelled(by: .none)
-        #expect(task.control?.isUnobserved == true)
+        func isUnobserved(_ task: Task<Int>) -> Bool? { task.handle?.node.withLock { $0.isUnobserved } }
+        #expect(isUnobserved(task) == true)
         withExtendedLifetime(CancellationTokenSource()) {
-            #expect(task.cancelled(by: $0.token).control?.isUnobserved == false)
+            #expect(isUnobserved(task.cancelled(by: $0.token)) == false)
         }
     }
 

@@ -12,7 +12,7 @@ private typealias Task = DeferredTask.Task
 ///
 /// Threads take turns at each operation on a future's word, and before each lock.
 @Suite(.ownThread, .timeLimit(.minutes(5)), .enabled(if: !isThreadSanitized))
-struct TaskControlInterleavingTests {
+struct TaskNodeInterleavingTests {
     struct Scenario: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var work: TaskWorld.Work
@@ -35,23 +35,23 @@ struct TaskControlInterleavingTests {
 
     @Test(
         arguments: [
-            Scenario("step of a flatMap × cancel", 1_200, .flatMap, [.step], [.cancel]),
-            Scenario("step of a flatMap × cancel of itself", 800, .flatMap, [.step], [.cancelWork]),
+            Scenario("step of a flatMap × cancel", 1_000, .flatMap, [.step], [.cancel]),
+            Scenario("step of a flatMap × cancel of itself", 750, .flatMap, [.step], [.cancelWork]),
             Scenario("step of a flatMap × look at its end", 130, .flatMap, [.step], [.look]),
             Scenario("step of a flatMap × handler", 230, .flatMap, [.step], [.register]),
             Scenario("step of a flatMap × token", 1_400, .flatMap, [.step], [.useToken]),
-            Scenario("two steps of a flatMap × cancel", 2_000, .flatMap, [.step, .step], [.cancel]),
-            Scenario("step of a fallback × cancel", 1_300, .fallback, [.step], [.cancel]),
+            Scenario("two steps of a flatMap × cancel", 1_600, .flatMap, [.step, .step], [.cancel]),
+            Scenario("step of a fallback × cancel", 1_100, .fallback, [.step], [.cancel]),
             Scenario(
                 "two steps of nested flatMaps × cancel",
-                4_300,
+                3_500,
                 .nested,
                 ends: [.always],
                 [.step, .step],
                 [.cancel]
             ),
             Scenario("step within a shared task × cancel", 2_800, .shared, ends: [.always], [.step], [.cancel]),
-            Scenario("step within a zip × cancel", 7_000, .zip, ends: [.always], [.step], [.cancel]),
+            Scenario("step within a zip × cancel", 6_000, .zip, ends: [.always], [.step], [.cancel]),
             Scenario("step of plain stages × cancel", 100, .plain, [.step], [.cancel]),
             Scenario("step of plain stages × cancel of one of them", 100, .plain, [.step], [.cancelWork]),
             Scenario("step of plain stages × handler", 50, .plain, [.step], [.register]),
@@ -96,7 +96,7 @@ final class TaskWorld: @unchecked Sendable {
         case register
         /// Lets a token cancel the work, and cancels the token.
         case useToken
-        /// Reads the progress of the derived task, which makes controls for all stages that have not ended.
+        /// Reads the progress of the derived task, which makes nodes for all stages that have not ended.
         case readProgress
         /// Drops the producer, which then can't end the work any more.
         case lose
@@ -135,8 +135,8 @@ final class TaskWorld: @unchecked Sendable {
     private let scripts: [[Action]]
     private let result: Task<Int>.Result
     private let lifetimes = Lifetimes()
-    /// The work's control; nobody keeps the work itself, so that its handlers move to what it waits for.
-    private var control: TaskControl?
+    /// The work's handle; nobody keeps the work itself, so that its handlers move to what it waits for.
+    private var control: TaskHandle?
     /// Unowned, which keeps the memory from being reused for another word.
     private unowned let storage: FutureStorage<Task<Int>.Result>
     private var task: Task<Int>?
@@ -167,7 +167,7 @@ final class TaskWorld: @unchecked Sendable {
             case .flatMapToPlain: first.flatMap { _ in producers[1].start().map { $0 }.always { _ in } }
             case .zip: DeferredTask.zip(first.flatMap { _ in producers[1].start() }, producers[2].start()).map { $0.0 }
             }
-        (control, storage) = (upstream.ownControl, upstream.storage)
+        (control, storage) = (upstream.handle, upstream.storage)
         task = end == .map ? upstream.map { $0 } : upstream.always { _ in }
     }
 
@@ -206,8 +206,10 @@ final class TaskWorld: @unchecked Sendable {
             source.cancel()
             isCancelled = true
         case .readProgress:
-            _ = task?.ownControl?.parts
-            _ = task?.ownControl?.share
+            guard let handle = task?.handle else { return }
+            let followed = FollowedProgress(handle) {}
+            _ = followed.read(hasSucceeded: false)
+            followed.stop()
         case .lose:
             source = nil
         }

@@ -1,0 +1,199 @@
+internal import DeferredCore
+
+/// The tasks that another one has started, or was combined from: cancelled with it, and counted in its progress.
+///
+/// Part of the machine of a task.
+final class Children {
+    struct Child: Sendable {
+        var task: TaskHandle
+        /// The parent's handler on the child's end.
+        var registration: Registration?
+        /// The child's node, while somebody follows the progress of the parent.
+        var edge: ProgressEdge?
+    }
+
+    /// The place of the task that these belong to, if it is itself a child.
+    enum Place {
+        case none
+        case one(UnownedReference<TaskNode>, ObjectIdentifier, key: Int)
+        /// The task has several parents.
+        case several
+    }
+
+    private(set) var running: [Int: Child] = [:]
+    private var lastKey = 0
+    /// The number of children that have not started yet, and of those that remain, because there may always be more.
+    private var expected: Int
+    private let openEnded: Int
+    /// The sum of the shares of the children that were released, and of the running ones while they are followed.
+    private var ended = Share()
+    private var followed = Share()
+    private var isCancelled = false
+    private(set) var isEnded = false
+    /// True for the child of a stage that nobody can cancel any more.
+    private var isForgotten = false
+    /// The priority that children get when they start, if theirs is lower.
+    private var priority: TaskPriority?
+    private(set) var place = Place.none
+    /// True if these are the only child of a stage, whose result ends the stage.
+    let isCollapsible: Bool
+
+    init(expected: Int, isOpenEnded: Bool, isCollapsible: Bool) {
+        self.expected = expected
+        openEnded = isOpenEnded ? 1 : 0
+        self.isCollapsible = isCollapsible
+    }
+
+    /// The children in the order in which they were started, so that they are always cancelled in the same order.
+    private var inOrder: [Child] {
+        running.count < 2 ? Array(running.values) : running.sorted { $0.key < $1.key }.map(\.value)
+    }
+
+    enum Start: Sendable {
+        /// The parent has ended, or was cancelled.
+        case cancel
+        case run(TaskPriority?)
+    }
+
+    /// Notes a child that has started; `nil` for one that ended before it could be cancelled.
+    func start(_ task: TaskHandle?) -> (key: Int, Start) {
+        expected = max(expected - 1, openEnded)
+        lastKey += 1
+        if isEnded { return (lastKey, .cancel) }
+        if let task {
+            if !isForgotten { running[lastKey] = Child(task: task) }
+        } else {
+            ended += Share.stages(1, isDone: true).asChild()
+        }
+        return (lastKey, isCancelled ? .cancel : .run(priority))
+    }
+
+    /// Keeps the handler on a child's end; false if the parent has ended.
+    func wait(for key: Int, with registration: Registration) -> Bool {
+        running[key]?.registration = registration
+        return !isEnded
+    }
+
+    /// Releases a child that has ended, and adds its share to those that were released.
+    func end(_ key: Int, _ share: Share) -> Child? {
+        guard let child = running.removeValue(forKey: key) else { return nil }
+        unfollow(child)
+        ended += share
+        return child
+    }
+
+    /// Marks children to come to be cancelled when they start. Returns the running ones, to be cancelled.
+    func cancel() -> [TaskHandle] {
+        isCancelled = true
+        return inOrder.map(\.task)
+    }
+
+    /// Gives children to come at least this priority. Returns the running ones, to be given it, too.
+    func raisePriority(to new: TaskPriority) -> [TaskHandle] {
+        // Those who have it have passed it on. So it goes no further where tasks wait for each other in a circle.
+        if let priority, priority >= new { return [] }
+        priority = new
+        return running.values.map(\.task)
+    }
+
+    /// Releases the children: their parent has ended. What was known of their progress stays.
+    func end() -> [Child] {
+        let children = inOrder
+        isEnded = true
+        running = [:]
+        ended += followed
+        followed = Share()
+        return children
+    }
+
+    /// Releases the only child of a stage: nobody is left who could cancel the stage. A combination still waits for its
+    /// children.
+    func forget() -> (edges: [ProgressEdge], controls: [TaskControl]) {
+        guard isCollapsible else { return ([], []) }
+        isForgotten = true
+        defer { running = [:] }
+        return (running.values.compactMap(\.edge), running.values.map(\.task.control))
+    }
+
+    // MARK: - Collapsing
+
+    /// Notes the place of the task among the children of `parent`. Combinations have none, and so keep theirs.
+    func place(in parent: TaskNode, _ key: Int, insteadOf old: TaskNode? = nil) {
+        guard isCollapsible else { return }
+        switch place {
+        case .none: break
+        case .one(_, let current, _) where current == old.map(ObjectIdentifier.init): break
+        case .one, .several: return place = .several
+        }
+        place = .one(UnownedReference(parent), ObjectIdentifier(parent), key: key)
+    }
+
+    /// The only child, with the share of those that were released.
+    var onlyChild: (key: Int, task: TaskHandle, ended: Share)? {
+        running.count == 1 ? running.first.map { ($0.key, $0.value.task, ended) } : nil
+    }
+
+    /// Returns a child, if nobody else keeps its control.
+    func unsharedChild(_ key: Int) -> TaskHandle? {
+        guard let index = running.index(forKey: key),
+            isKnownUniquelyReferenced(&running.values[index].task.control)
+        else { return nil }
+        return running.values[index].task
+    }
+
+    /// Puts `new` in the place of `old`, whose own part is completed; nil if that is no longer here.
+    func replace(_ key: Int, _ old: TaskHandle, by new: TaskHandle, completed: Share) -> (edge: ProgressEdge?, Start)? {
+        guard let child = running[key], child.task.control === old.control, child.task.plainCount == 0 else {
+            return nil
+        }
+        unfollow(child)
+        running[key]?.task = new
+        running[key]?.edge = nil
+        ended += completed
+        return (child.edge, isCancelled ? .cancel : .run(priority))
+    }
+
+    func remove(_ key: Int) -> Child? {
+        let child = running.removeValue(forKey: key)
+        if let child { unfollow(child) }
+        return child
+    }
+
+    // MARK: - Progress
+
+    /// Begins to follow a running child; false if it has ended.
+    func follow(_ key: Int, _ edge: ProgressEdge) -> Bool {
+        guard let child = running[key], child.edge == nil else { return false }
+        running[key]?.edge = edge
+        return true
+    }
+
+    /// Ends following; returns the edges.
+    func unfollow() -> [ProgressEdge] {
+        followed = Share()
+        return running.keys.compactMap { running[$0]?.edge.take() }
+    }
+
+    private func unfollow(_ child: Child) {
+        guard let edge = child.edge else { return }
+        followed -= edge.share
+        if running.isEmpty { followed = Share() }
+    }
+
+    /// Notes what a child's node says now, unless that is older than what is known.
+    func update(_ key: Int, _ share: Share, _ number: Int) {
+        guard var edge = running[key]?.edge, number > edge.number else { return }
+        followed -= edge.share
+        edge.share = share.asChild()
+        edge.number = number
+        followed += edge.share
+        running[key]?.edge = edge
+    }
+
+    /// The share of the stage that the children belong to.
+    func share(isDone: Bool) -> Share {
+        var sum = ended
+        sum += followed
+        return sum.asStage(expected: isEnded ? 0 : expected, isDone: isDone)
+    }
+}

@@ -1,0 +1,205 @@
+internal import DeferredCore
+
+/// The cancellation, the children and the progress of one task, as a pure state machine.
+///
+/// ```
+///            cancel                     end
+///   active ──────────▶ cancelled ──────────────▶ ended(wasCancelled: true)
+///     └───────────────────end──────────────────▶ ended(wasCancelled: false)
+/// ```
+///
+/// Each event returns what its caller has to do, outside of the lock.
+struct TaskMachine: ~Copyable {
+    typealias Handler = @Sendable () -> Void
+
+    enum Phase: Sendable, Equatable {
+        /// The work may still be stopped.
+        case active
+        /// The work was asked to stop, and has not ended yet.
+        case cancelled
+        /// The work has ended, or nobody is left who could cancel it.
+        case ended(wasCancelled: Bool)
+    }
+
+    private(set) var phase = Phase.active
+    /// The handler that the task was created with: the oldest one.
+    private var handler: Handler?
+    /// Holds the handlers that were added later; created for the first of them.
+    private var newer: FutureStorage<CancellationToken.Ending>?
+    /// The task's first registration with a token, taken back at the end. `rare` holds any others.
+    private var link: TokenLink?
+    /// State that few tasks need; made on first use.
+    private var rare: Rare?
+    /// The tasks that this one has started, or was combined from.
+    var children: Children?
+    /// The progress, while somebody follows it.
+    var progress: KeptProgress?
+
+    /// State that few tasks need.
+    private final class Rare {
+        var links: [TokenLink] = []
+        /// The number of links at which finished ones are removed.
+        var pruningCount = 8
+        var consumers = TaskConsumers()
+        /// The plain stages derived from the task that were given a node.
+        var plainStages: [PlainStage] = []
+        /// The number of stages at which those that have ended are removed.
+        var plainPruningCount = 8
+        /// The object that somebody holds.
+        weak var object: TaskProgress?
+    }
+
+    init(_ handler: Handler? = nil, children: Children? = nil) {
+        self.handler = handler
+        self.children = children
+    }
+
+    mutating func setHandler(_ new: @escaping Handler) { handler = new }
+
+    /// True if nothing is registered that a cancellation would call, or that could cancel.
+    var isUnobserved: Bool { handler == nil && newer == nil && links.isEmpty }
+
+    var isEnded: Bool { if case .ended = phase { true } else { false } }
+
+    private mutating func makeRare() -> Rare {
+        let rare = rare ?? Rare()
+        self.rare = rare
+        return rare
+    }
+
+    // MARK: - Cancelling
+
+    enum Cancel: Sendable {
+        /// The task was asked before, or has ended.
+        case nothing
+        /// Take back what could have cancelled the task, and call the handlers, newest first.
+        case call(newer: FutureStorage<CancellationToken.Ending>?, oldest: Handler?, [TokenLink])
+    }
+
+    /// Notes a request to stop.
+    mutating func cancel() -> Cancel {
+        guard case .active = phase else { return .nothing }
+        phase = .cancelled
+        return .call(newer: newer.take(), oldest: handler.take(), takeLinks())
+    }
+
+    /// The task's registrations with tokens.
+    var links: [TokenLink] {
+        let more = rare?.links ?? []
+        return if let link { [link] + more } else { more }
+    }
+
+    private mutating func takeLinks() -> [TokenLink] {
+        let all = links
+        link = nil
+        rare?.links = []
+        return all
+    }
+
+    enum End: Sendable {
+        case nothing
+        /// Free the handlers without calling them, and take back the registrations.
+        case free(newer: FutureStorage<CancellationToken.Ending>?, oldest: Handler?, [TokenLink])
+    }
+
+    /// Notes the end of the work, or that nobody is left who could cancel it.
+    mutating func end() -> End {
+        switch phase {
+        case .active: phase = .ended(wasCancelled: false)
+        case .cancelled: phase = .ended(wasCancelled: true)
+        case .ended: return .nothing
+        }
+        rare?.consumers = TaskConsumers()
+        return .free(newer: newer.take(), oldest: handler.take(), takeLinks())
+    }
+
+    enum Register: Sendable {
+        /// The handler will never be called.
+        case never
+        /// The task is cancelled: call the handler now.
+        case now
+        /// Add the handler here.
+        case with(FutureStorage<CancellationToken.Ending>)
+    }
+
+    /// Notes that a handler is about to be added.
+    mutating func register() -> Register {
+        switch phase {
+        case .ended: return .never
+        case .cancelled: return .now
+        case .active:
+            let storage = newer ?? FutureStorage()
+            newer = storage
+            return .with(storage)
+        }
+    }
+
+    enum Keep: Sendable {
+        case kept
+        /// There is nothing left to cancel.
+        case takeBack
+        /// Free these, of which some have finished.
+        case free([TokenLink])
+    }
+
+    /// Keeps a registration with a token until the end or a cancellation. Amortised O(1): removes finished ones when they may be half of
+    /// all.
+    mutating func keep(_ new: TokenLink) -> Keep {
+        guard case .active = phase else { return .takeBack }
+        if link == nil {
+            link = new
+            return .kept
+        }
+        let rare = makeRare()
+        rare.links.append(new)
+        guard rare.links.count > rare.pruningCount else { return .kept }
+        let old = rare.links
+        rare.links.removeAll { !$0.registration.isPending }
+        rare.pruningCount = max(8, 2 * rare.links.count)
+        return .free(old)
+    }
+
+    // MARK: - Consumers
+
+    /// Changes the consumers of a shared task. Returns a copy of what they are afterwards.
+    mutating func withConsumers(_ body: (inout TaskConsumers) -> Void) -> TaskConsumers {
+        guard !isEnded else { return TaskConsumers() }
+        let rare = makeRare()
+        body(&rare.consumers)
+        return rare.consumers
+    }
+
+    // MARK: - Plain stages
+
+    var plainStages: [PlainStage] { rare?.plainStages ?? [] }
+
+    /// Keeps the node of a plain stage derived from the task. Returns all of them if many may have ended.
+    mutating func keep(_ stage: PlainStage) -> [PlainStage]? {
+        let rare = makeRare()
+        rare.plainStages.append(stage)
+        return rare.plainStages.count > rare.plainPruningCount ? rare.plainStages : nil
+    }
+
+    mutating func removePlainStages(_ ended: Set<ObjectIdentifier>) {
+        guard let rare else { return }
+        rare.plainStages.removeAll { ended.contains(ObjectIdentifier($0.node)) }
+        rare.plainPruningCount = max(8, 2 * rare.plainStages.count)
+    }
+
+    mutating func takePlainStages() -> [PlainStage] {
+        defer { rare?.plainStages = [] }
+        return plainStages
+    }
+
+    // MARK: - The object
+
+    var object: TaskProgress? { rare?.object }
+
+    /// Shares `new`, unless another thread came first; returns what is shared.
+    mutating func share(_ new: TaskProgress) -> TaskProgress {
+        let rare = makeRare()
+        if let object = rare.object { return object }
+        rare.object = new
+        return new
+    }
+}

@@ -1,0 +1,167 @@
+internal import DeferredCore
+
+// The tasks that a task has started, or was combined from.
+
+extension TaskNode {
+    /// The running children.
+    var running: [(key: Int, task: TaskHandle)] {
+        withLock { machine in machine.children?.running.map { ($0.key, $0.value.task) } ?? [] }
+    }
+
+    /// Returns true if `task` is the one that these children belong to, or derives from it, and so would wait for
+    /// itself as a child.
+    ///
+    /// Looks no further than 64 controls up, so that a child at the end of a long chain costs no more. Plain stages don't
+    /// count: they cost nothing here.
+    @usableFromInline
+    func isCircle<Success>(_ task: Task<Success>) -> Bool {
+        var (next, count) = (task.control, 0)
+        while let control = next, count < 64 {
+            if control.existingNode === self { return true }
+            (next, count) = (control.upstream, count + 1)
+        }
+        return false
+    }
+
+    /// Notes a child that has started; `nil` for a child that ended before it could be cancelled.
+    ///
+    /// A child that starts after its parent was cancelled is cancelled immediately.
+    ///
+    /// - Returns: The key of the child.
+    @discardableResult
+    @usableFromInline
+    func started(_ task: TaskHandle?) -> Int {
+        let ((key, start), isFollowed) = withLock { ($0.children?.start(task) ?? (0, .cancel), $0.progress != nil) }
+        act(start, on: task)
+        if case .children(let node)? = task?.work { node.withLock { $0.children?.place(in: self, key) } }
+        if isFollowed { if let task { follow(key, task) } else { changed(KeptProgress.own) } }
+        return key
+    }
+
+    private func act(_ start: Children.Start, on task: TaskHandle?) {
+        switch start {
+        case .cancel: task?.cancel()
+        case .run(let priority?):
+            if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+                task?.control.escalatePriority(to: priority)
+            }
+        case .run(nil): break
+        }
+    }
+
+    /// Keeps the handler on a child's end, unless the child has ended.
+    func wait(for key: Int, with registration: Registration) {
+        if withLock({ $0.children?.wait(for: key, with: registration) }) == false { registration.cancel() }
+    }
+
+    /// Releases a child that has ended.
+    func ended(_ key: Int, hasSucceeded: Bool) {
+        guard let child = withLock({ $0.children?.running[key] }) else { return }
+        var share = Share.stages(1, isDone: false)
+        if let node = child.edge?.node {
+            // Whoever is about to look at the end may have put it off.
+            node.tellChanges()
+            share = node.sum.share
+        } else if hasSucceeded {
+            share = child.task.endedShare
+        }
+        // A cancelled child ends before its own children, and may be nested deeply: it is not looked at.
+        let (released, mustTell) = withLock { [share] machine in
+            let child = machine.children?.end(key, share.asChild(isDone: hasSucceeded))
+            return (child, machine.progress?.mark(KeptProgress.own) ?? false)
+        }
+        if let edge = released?.edge { Self.release([edge]) }
+        if mustTell { tellChanges() }
+    }
+
+    /// Marks children to come to be cancelled when they start.
+    ///
+    /// - Returns: The running children, to be cancelled.
+    func cancelChildren() -> [TaskHandle] { withLock { $0.children?.cancel() ?? [] } }
+
+    /// Gives children to come at least this priority.
+    ///
+    /// - Returns: The running children, to be given it, too; none if they have it.
+    func raisePriority(to priority: TaskPriority) -> [TaskHandle] {
+        withLock { $0.children?.raisePriority(to: priority) ?? [] }
+    }
+
+    /// Releases the children: their parent has ended.
+    ///
+    /// - Parameter cancelling: Whether to take back the handlers on the children, and to cancel the children.
+    func endChildren(cancelling: Bool = false) {
+        let children = withLock { $0.children?.end() ?? [] }
+        Self.release(children.compactMap(\.edge))
+        guard cancelling else { return }
+        for child in children {
+            child.registration?.cancel()
+            child.task.cancel()
+        }
+    }
+
+    /// Puts the only child of a stage in the stage's place among the children of its parent, if nobody but the parent
+    /// keeps the stage.
+    ///
+    /// Of a recursive `flatMap`, whose turns are children of one another, this leaves only the running turn. Continues
+    /// with the parent, which its caller may still have kept at the previous turn.
+    @usableFromInline
+    func collapse() {
+        var current: TaskNode? = self
+        while let node = current { current = node.collapseOnce() }
+    }
+
+    /// - Returns: The node that the child now belongs to.
+    private func collapseOnce() -> TaskNode? {
+        let found = withLock {
+            machine -> (UnownedReference<TaskNode>, Int, (key: Int, task: TaskHandle, ended: Share))? in
+            guard machine.isUnobserved, let children = machine.children,
+                case .one(let parent, _, let key) = children.place,
+                let child = children.onlyChild
+            else { return nil }
+            return (parent, key, child)
+        }
+        guard let (reference, key, child) = found, let parent = reference.strong,
+            let stage = parent.withLock({ $0.children?.unsharedChild(key) })
+        else { return nil }
+        var completed = stage.shareBefore.asChild()
+        completed += child.ended
+        let replaced = parent.withLock { [completed] in
+            $0.children?.replace(key, stage, by: child.task, completed: completed)
+        }
+        guard let (edge, start) = replaced else { return nil }
+        let removed = withLock { $0.children?.remove(child.key) }
+        Self.release([edge, removed?.edge].compactMap { $0 })
+        if case .children(let node) = child.task.work {
+            node.withLock { $0.children?.place(in: parent, key, insteadOf: self) }
+        }
+        act(start, on: child.task)
+        if parent.withLock({ $0.progress != nil }) { parent.follow(key, child.task) }
+        return parent
+    }
+}
+
+extension TaskHandle {
+    /// The share of a chain that has ended, and that nobody has followed.
+    var endedShare: Share {
+        var share = Share()
+        var current: TaskHandle? = self
+        while let task = current {
+            let input = task.input
+            share += OwnShare(task, input).now
+            if case .children(let node) = task.work {
+                share += node.withLock { $0.children?.share(isDone: task.isDone) ?? Share() }
+            }
+            current = input.task
+        }
+        return share
+    }
+
+    /// The share of the tasks that this one was derived from, and of plain stages that have ended.
+    var shareBefore: Share {
+        let input = input
+        var share = input.task?.endedShare ?? Share()
+        let own = OwnShare(self, input)
+        if own.endedCount > 0 { share += .stages(own.endedCount, isDone: own.upstream?.hasSucceeded == true) }
+        return share
+    }
+}

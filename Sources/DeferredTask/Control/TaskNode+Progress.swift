@@ -1,0 +1,217 @@
+internal import DeferredCore
+
+// The progress of a task is a sum that is kept while somebody follows it.
+//
+// A change goes up from the node where it was made to those above, as the difference to what was known of it. Thread A
+// reports, and thread B does so at the same moment. Each notes the change at its node; the first of them looks at all
+// that has changed there, outside of the lock, and takes it over. A look has a number, so that an older one that comes
+// late is ignored: a look that began after a change has seen it. So the last report is never lost, and nobody waits.
+
+extension TaskNode {
+    /// The share of the chain that ends with the task, while it is followed, and the number of its last change.
+    var sum: (share: Share, number: Int) {
+        withLock { machine in machine.progress.map { ($0.sum, $0.number) } ?? (Share(), 0) }
+    }
+
+    /// Notes that a part of the progress has changed, and tells all that follow it.
+    func changed(_ key: Int) {
+        if mark(key) { tellChanges() }
+    }
+
+    /// Takes over what was marked as changed, and tells all that follow it.
+    func tellChanges() {
+        var (queue, readers) = (Queue<TaskNode>(), [@Sendable () -> Void]())
+        queue.append(self)
+        // A queue, since nodes may be nested deeply; and each is in it once, however many ways lead there.
+        while let node = queue.popFirst() {
+            for follower in node.lookAtChanges() {
+                switch follower {
+                case .node(let above, let key): if above.mark(key) { queue.append(above) }
+                case .reader(let body): readers.append(body)
+                case .none: break
+                }
+            }
+        }
+        for tell in readers { tell() }
+    }
+
+    /// Notes that a part has changed; true if the caller has to look at it.
+    private func mark(_ key: Int) -> Bool { withLock { $0.progress?.mark(key) ?? false } }
+
+    /// Takes over what has changed. Returns who has to be told.
+    private func lookAtChanges() -> [KeptProgress.Follower] {
+        let begun = withLock { machine -> (task: OwnShare, look: Int, parts: [(key: Int, node: TaskNode)])? in
+            guard let progress = machine.progress else { return nil }
+            let (look, changed) = progress.look()
+            let parts = changed.compactMap { key in
+                (key == KeptProgress.input ? progress.inputEdge : machine.children?.running[key]?.edge).map {
+                    (key, $0.node)
+                }
+            }
+            return (progress.task, look, parts)
+        }
+        guard let (task, look, parts) = begun else { return [] }
+        let (own, isDone) = (task.now, task.task.hasSucceeded)
+        let sums = parts.map { ($0.key, $0.node.sum) }
+        return withLock { machine in
+            guard let progress = machine.progress else { return [] }
+            progress.update(own: own, look)
+            for (key, sum) in sums {
+                if key == KeptProgress.input {
+                    progress.updateInput(sum.share, sum.number)
+                } else {
+                    machine.children?.update(key, sum.share, sum.number)
+                }
+            }
+            return progress.add(up: machine.children?.share(isDone: isDone) ?? Share())
+        }
+    }
+
+    // MARK: - Following
+
+    /// Adds a follower, so that the sum is kept. Returns the number to take it back with, and true for the first.
+    private func add(_ follower: KeptProgress.Follower, _ own: OwnShare) -> (id: Int, isFirst: Bool) {
+        withLock { machine in
+            let old = machine.progress
+            let progress = old ?? KeptProgress(own)
+            machine.progress = progress
+            return (progress.add(follower), old == nil)
+        }
+    }
+
+    /// Keeps the sum of a task's progress, and of all that it is made of, until the edge is released.
+    static func follow(_ task: TaskHandle, _ follower: KeptProgress.Follower) -> ProgressEdge {
+        var (holds, new) = ([ProgressEdge](), [(node: TaskNode, input: TaskHandle?)]())
+        var pending = [task]
+        // Downwards in a loop, since tasks may be nested deeply.
+        while let next = pending.popLast() {
+            let (node, input) = (next.node, next.input)
+            let (id, isFirst) = node.add(.none, OwnShare(next, input))
+            holds.append(ProgressEdge(node: node, id: id))
+            guard isFirst else { continue }
+            new.append((node, input.task))
+            if let upstream = input.task { pending.append(upstream) }
+            pending += node.running.map(\.task)
+        }
+        // And upwards, so that each sum is complete when it is added to the next.
+        for (node, input) in new.reversed() { node.begin(input) }
+        let node = task.node
+        let id = node.withLock { $0.progress?.add(follower) } ?? 0
+        release(holds)
+        return ProgressEdge(node: node, id: id)
+    }
+
+    private func begin(_ input: TaskHandle?) {
+        if let source = withLock({ $0.progress?.task.source }), !isEnded {
+            let watch = source.watch { [weak self] in self?.changed(KeptProgress.own) }
+            withLock { $0.progress?.sourceWatch = watch }
+        }
+        if let input { connect(KeptProgress.input, input.node) }
+        for (key, child) in running { connect(key, child.node) }
+        _ = mark(KeptProgress.own)
+        tellChanges()
+    }
+
+    /// Adds the sum of another node as a part of this one, which the caller has to look at.
+    private func connect(_ key: Int, _ below: TaskNode) {
+        // A task that waits for itself is its own child: it counts as nothing there.
+        guard !below.isReached(from: self), let id = below.withLock({ $0.progress?.add(.node(self, key: key)) }) else {
+            return
+        }
+        let edge = ProgressEdge(node: below, id: id)
+        let isKept = withLock { machine in
+            guard let progress = machine.progress else { return false }
+            if key != KeptProgress.input { return machine.children?.follow(key, edge) ?? false }
+            progress.inputEdge = edge
+            return true
+        }
+        if isKept { _ = mark(key) } else { Self.release([edge]) }
+    }
+
+    /// The nodes that this is a part of.
+    private var above: [TaskNode] { withLock { $0.progress?.nodes ?? [] } }
+
+    /// Returns true if `node` is this one, or below it.
+    private func isReached(from node: TaskNode) -> Bool {
+        if node === self { return true }
+        var (seen, pending) = (Set<ObjectIdentifier>(), node.above)
+        while let next = pending.popLast() {
+            if next === self { return true }
+            if seen.insert(ObjectIdentifier(next)).inserted { pending += next.above }
+        }
+        return false
+    }
+
+    /// Adds a child that has started.
+    func follow(_ key: Int, _ child: TaskHandle) {
+        let edge = Self.follow(child, .none)
+        connect(key, edge.node)
+        Self.release([edge])
+        tellChanges()
+    }
+
+    /// Ends the keeping of sums that nobody follows any more.
+    static func release(_ edges: [ProgressEdge]) {
+        var pending = edges
+        while let edge = pending.popLast() {
+            let (watch, below) = edge.node.withLock { machine -> (Watchers.Watch?, [ProgressEdge]) in
+                guard let progress = machine.progress, progress.remove(edge.id) else { return (nil, []) }
+                machine.progress = nil
+                let children = machine.children?.unfollow() ?? []
+                return (progress.sourceWatch, children + [progress.inputEdge].compactMap { $0 })
+            }
+            watch?.cancel()
+            pending += below
+        }
+    }
+}
+
+/// The progress of a task, for one reader who is told of its changes.
+///
+/// It is followed from the first read on, so that the reader is complete before it is told of anything.
+final class FollowedProgress: Sendable {
+    private enum State: Sendable { case idle, following(ProgressEdge), stopped }
+
+    let task: TaskHandle
+    private let node: TaskNode
+    private let onChange: @Sendable () -> Void
+    private let state = Lock(State.idle)
+
+    /// - Parameter onChange: Called after each change, from any thread.
+    init(_ task: TaskHandle, onChange: @escaping @Sendable () -> Void) {
+        self.task = task
+        node = task.node
+        self.onChange = onChange
+    }
+
+    /// Returns the fraction, which is 1 only after a success, and the share that it is computed from.
+    ///
+    /// The fraction is never less than one that any reader of the task was given before. Only one thread may read at a
+    /// time.
+    func read(hasSucceeded: Bool) -> (fraction: Double, share: Share) {
+        if case .idle = state.withLock({ $0 }) { follow() }
+        let share = node.sum.share
+        // Read after the share, in which ended tasks count as done: a failed task keeps its last fraction.
+        let hasFailed = !hasSucceeded && task.isEnded
+        let fraction = hasSucceeded ? 1 : hasFailed ? 0 : min(share.fraction, (1.0).nextDown)
+        return (node.raise(to: fraction), share)
+    }
+
+    private func follow() {
+        let edge = TaskNode.follow(task, .reader(onChange))
+        let isStopped = state.withLock { state in
+            guard case .idle = state else { return true }
+            state = .following(edge)
+            return false
+        }
+        if isStopped { TaskNode.release([edge]) }
+    }
+
+    func stop() {
+        let old = state.withLock { state in
+            defer { state = .stopped }
+            return state
+        }
+        if case .following(let edge) = old { TaskNode.release([edge]) }
+    }
+}

@@ -1,0 +1,261 @@
+internal import DeferredCore
+internal import Synchronization
+
+/// State shared by the two sides of a task: its control, which cancels, and its future, which ends.
+///
+/// Both keep it, and the first that is done empties it: the future at its end, or the control when nobody is left who
+/// could cancel. So the handlers never outlive their use, although they may refer to the future that keeps the node.
+///
+/// All decisions are those of ``TaskMachine``, under the lock; what follows from them is done here, outside of it.
+@usableFromInline
+package final class TaskNode: Sendable {
+    private let machine: Lock<TaskMachine>
+    /// True once the machine is cancelled, and for ever; so that it is read without the lock.
+    private let hasCancelled = Atomic(false)
+    /// The bits of the highest fraction that any reader was given; they order like the fractions.
+    private let highestFraction = Atomic(UInt64(0))
+
+    init(_ handler: TaskMachine.Handler? = nil) {
+        machine = Lock(TaskMachine(handler))
+    }
+
+    /// Creates the node of a task with children.
+    ///
+    /// - Parameters:
+    ///   - expected: The number of children to come.
+    ///   - isOpenEnded: Whether there may be more of them.
+    ///   - isCollapsible: Whether these are the only child of a stage, whose result ends the stage.
+    @usableFromInline
+    init(expected: Int, isOpenEnded: Bool = false, isCollapsible: Bool = false) {
+        let children = Children(expected: expected, isOpenEnded: isOpenEnded, isCollapsible: isCollapsible)
+        machine = Lock(TaskMachine(children: children))
+    }
+
+    deinit {
+        var controls = machine.withLock { $0.children?.end().map(\.task.control) ?? [] }
+        // Releasing a task can release its children.
+        Trampoline.free(&controls)
+    }
+
+    func withLock<Result>(_ body: (inout sending TaskMachine) -> sending Result) -> sending Result {
+        machine.withLock(body)
+    }
+
+    // MARK: - The end
+
+    /// Called by a future at its end, with its attachment.
+    @usableFromInline
+    static func end(_ attached: AnyObject) { unsafeDowncast(attached, to: TaskNode.self).end() }
+
+    /// Called by a future that is lost, with its attachment: nobody can end the task, so that tokens no longer keep it.
+    @usableFromInline
+    static func lost(_ attached: AnyObject) {
+        for link in unsafeDowncast(attached, to: TaskNode.self).withLock({ $0.links }) { link.hold.strong?.release() }
+    }
+
+    /// Notes the end of the future.
+    func end() {
+        let (end, children, watch, mustTell, isPlain) = withLock { machine in
+            let progress = machine.progress
+            // What is reported after the end doesn't count.
+            return (
+                machine.end(), machine.children?.end() ?? [], progress?.sourceWatch.take(),
+                progress?.mark(KeptProgress.own) ?? false, progress?.task.isPlain ?? false
+            )
+        }
+        free(end)
+        watch?.cancel()
+        Self.release(children.compactMap(\.edge))
+        guard mustTell else { return }
+        // Plain stages often end one after another: each of their nodes is looked at once, when all have ended.
+        if isPlain { Trampoline.runAtEnd { self.tellChanges() } } else { tellChanges() }
+    }
+
+    /// Releases everything that could cancel, or be told of a cancellation. Only the first call has an effect.
+    func letGo() {
+        var edges: [ProgressEdge] = []
+        var controls: [TaskControl] = []
+        let end: TaskMachine.End
+        (end, (edges, controls)) = withLock { ($0.end(), $0.children?.forget() ?? ([], [])) }
+        free(end)
+        Self.release(edges)
+        // Releasing a child can release its children.
+        Trampoline.free(&controls)
+    }
+
+    private func free(_ end: TaskMachine.End) {
+        guard case .free(let newer, var oldest, let links) = end else { return }
+        newer?.fillDroppingHandlers(with: .abandoned)
+        for link in links { link.registration.cancel() }
+        // It may hold a task whose handler holds another, and so on.
+        Trampoline.free(&oldest)
+    }
+
+    var isEnded: Bool { withLock { $0.isEnded } }
+
+    // MARK: - Cancelling
+
+    /// True if the task was cancelled before its end.
+    var isCancelled: Bool { hasCancelled.load(ordering: .acquiring) }
+
+    func setHandler(_ handler: @escaping TaskMachine.Handler) { withLock { $0.setHandler(handler) } }
+
+    /// The handlers to be called, newest first.
+    struct Cancellation: Sendable {
+        fileprivate var newer: FutureStorage<CancellationToken.Ending>?
+        fileprivate var oldest: TaskMachine.Handler?
+
+        init() {}
+
+        consuming func callHandlers() {
+            if let newer = newer.take() { _ = newer.fillNewestFirst(with: .cancelled) }
+            oldest.take()?()
+        }
+    }
+
+    /// Notes a request to stop. Returns the handlers to call, the first time before the end.
+    func cancel() -> Cancellation? {
+        let action = withLock { machine in
+            let action = machine.cancel()
+            // Pairs with the load in `isCancelled`.
+            if case .call = action { hasCancelled.store(true, ordering: .releasing) }
+            return action
+        }
+        guard case .call(let newer, let oldest, let links) = action else { return nil }
+        for link in links { link.registration.cancel() }
+        var cancellation = Cancellation()
+        (cancellation.newer, cancellation.oldest) = (newer, oldest)
+        return cancellation
+    }
+
+    /// Returns a token that is cancelled with the task, until its end.
+    func token() -> CancellationToken {
+        switch withLock({ $0.register() }) {
+        case .never: .none
+        case .now: CancellationToken(FutureStorage(filledWith: .cancelled))
+        case .with(let storage): CancellationToken(storage)
+        }
+    }
+
+    /// Keeps a registration until the end or a cancellation; cancels it if that has come.
+    func keep(_ link: TokenLink) {
+        guard link.registration.isPending else { return }
+        switch withLock({ $0.keep(link) }) {
+        case .kept, .free: break
+        case .takeBack: link.registration.cancel()
+        }
+    }
+
+    // MARK: - Consumers
+
+    /// Notes one more consumer of a shared task. Amortised O(1).
+    func addConsumer(_ control: TaskControl) {
+        let (key, future) = (ObjectIdentifier(control), control.future)
+        let consumers = withLock { $0.withConsumers { $0.add(key, future) } }
+        if consumers.needPruning {
+            let gone = consumers.gone
+            _ = withLock { $0.withConsumers { $0.remove(gone) } }
+        }
+    }
+
+    /// Notes that a consumer has cancelled; returns true if nobody wants the task any more.
+    func cancelConsumer(_ control: TaskControl) -> Bool {
+        let key = ObjectIdentifier(control)
+        return withLock { $0.withConsumers { $0.cancel(key) } }.areDone
+    }
+
+    /// Notes that nobody holds a consumer any more; returns true if nobody wants the task, and somebody has cancelled.
+    func dropConsumer(_ control: TaskControl) -> Bool {
+        let key = ObjectIdentifier(control)
+        return withLock { $0.withConsumers { $0.drop(key) } }.areDone
+    }
+
+    // MARK: - Plain stages
+
+    /// Keeps the node of a plain stage derived from the task, until it ends or `letGoOfPlainStages` is called.
+    ///
+    /// Amortised O(1): looks for stages that have ended when they may be half of all.
+    func keep(_ stage: PlainStage) {
+        guard let all = withLock({ $0.keep(stage) }) else { return }
+        // Outside of the lock, since each has its own.
+        let ended = Set(all.lazy.filter(\.node.isEnded).map { ObjectIdentifier($0.node) })
+        withLock { $0.removePlainStages(ended) }
+        // Released outside of the lock.
+        withExtendedLifetime(all) {}
+    }
+
+    /// The node of a plain stage derived from the task, which may be gone.
+    func plainNode(of future: UnownedFuture) -> TaskNode? {
+        withLock { $0.plainStages }.last { $0.future.isSame(as: future) }?.node
+    }
+
+    /// The node of a plain stage that is gone; if there is none, keeps that of `stage`.
+    func plainNode(of stage: PlainStage) -> TaskNode {
+        withLock { machine in
+            if let known = machine.plainStages.last(where: { $0.future.isSame(as: stage.future) }) { return known.node }
+            _ = machine.keep(stage)
+            return stage.node
+        }
+    }
+
+    /// The plain stages among the first `count` behind the task that are gone without having ended, in order.
+    func lostStages(within count: UInt32) -> [PlainStage] {
+        withLock { $0.plainStages }.filter { $0.plainCount <= count && $0.future.isLost }
+            .sorted { $0.plainCount < $1.plainCount }
+    }
+
+    /// Releases everything that is registered with the plain stages: nobody is left who could cancel them.
+    func letGoOfPlainStages() {
+        for stage in withLock({ $0.takePlainStages() }) { stage.node.letGo() }
+    }
+
+    // MARK: - The object
+
+    /// The progress object that somebody holds.
+    var object: TaskProgress? { withLock { $0.object } }
+
+    /// Shares `new`, unless another thread came first; returns what is shared.
+    func share(_ new: TaskProgress) -> TaskProgress { withLock { $0.share(new) } }
+
+    /// Notes a fraction, from 0 to 1, that a reader is about to be given.
+    ///
+    /// - Returns: The highest fraction so far, to be given instead, so that no reader sees the progress decrease.
+    func raise(to fraction: Double) -> Double {
+        Double(bitPattern: highestFraction.max(fraction.bitPattern, ordering: .relaxed).newValue)
+    }
+}
+
+/// A reference from a token to a task.
+///
+/// It keeps the task until the task ends, or until its future is lost, and then only finds it.
+final class TokenHold: Sendable {
+    private let future: UnownedFuture
+    private let plainCount: UInt32
+    private let reference: UnownedReference<TaskControl>
+    private let kept: Lock<TaskControl?>
+
+    init(_ task: TaskHandle) {
+        future = task.future
+        plainCount = task.plainCount
+        reference = UnownedReference(task.control)
+        kept = Lock(task.control)
+    }
+
+    func cancel() {
+        guard let control = reference.strong else { return }
+        TaskHandle(future, control, plainCount: plainCount).cancel()
+    }
+
+    func release() {
+        // Freed outside of the lock, and in a loop: it may keep others.
+        var controls = kept.withLock { $0.take() }.map { [$0] } ?? []
+        Trampoline.free(&controls)
+    }
+}
+
+/// A task's registration with a token.
+struct TokenLink: Sendable {
+    let registration: Registration
+    /// Kept by the token's handler only: it keeps the control, and that the node.
+    let hold: UnownedReference<TokenHold>
+}

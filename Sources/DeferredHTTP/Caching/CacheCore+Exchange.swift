@@ -202,7 +202,7 @@ extension CacheCore {
                 // This exchange has ended.
                 var next = copy.withoutConditions
                 next.flight = nil
-                next.begin()
+                query.task.execution.later { next.begin() }
             }
             core.end(self, .arrived)
         }
@@ -210,7 +210,7 @@ extension CacheCore {
         /// Sends the request without conditions, since the stored response is of no use.
         private func repeatPlainly() {
             if let stored { core.store.remove(query.key, stored) }
-            withoutConditions.send()
+            query.task.execution.later { withoutConditions.send() }
         }
 
         private var withoutConditions: Exchange {

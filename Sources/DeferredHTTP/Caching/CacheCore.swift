@@ -67,7 +67,11 @@ final class CacheCore: Sendable {
         let isHeld = store.isBlocking
         if isHeld { query.beginWaiting() }
         store.find(query.key) { stored in
-            if isHeld { query.endWaiting() }
+            guard isHeld else { return found(stored) }
+            query.endWaiting()
+            query.task.execution.later { found(stored) }
+        }
+        @Sendable func found(_ stored: FoundResponses) {
             // The request may have been cancelled, or completed by an earlier loader.
             if query.task.failIfCancelled() { return }
             let found = self.select(stored, query.asked)
@@ -145,16 +149,18 @@ final class CacheCore: Sendable {
         let alone = exchange
         let joined = flights.join(key, now(), of: query.task.execution.reporter, seen: seen) { flight, end in
             query.endWaiting()
-            switch end {
-            case .arrived: self.lookUp(query, joins: false, after: flight)
-            case .cancelled: self.lookUp(query)
-            case .failed(let error, let request):
-                if query.task.request.hasOptions(of: request) {
-                    alone.fail(error)
-                } else {
-                    self.lookUp(query, joins: false)
+            query.task.execution.later {
+                switch end {
+                case .arrived: self.lookUp(query, joins: false, after: flight)
+                case .cancelled: self.lookUp(query)
+                case .failed(let error, let request):
+                    if query.task.request.hasOptions(of: request) {
+                        alone.fail(error)
+                    } else {
+                        self.lookUp(query, joins: false)
+                    }
+                case .sharing(let body): self.share(body, flight, query)
                 }
-            case .sharing(let body): self.share(body, flight, query)
             }
         }
         switch joined {
@@ -191,7 +197,7 @@ final class CacheCore: Sendable {
             let reading = Task { for try await _ in stream {} }
             reading.upon(.immediate) { _ in
                 query.endWaiting()
-                self.lookUp(query, joins: false, after: flight)
+                query.task.execution.later { self.lookUp(query, joins: false, after: flight) }
             }
         }
     }

@@ -61,7 +61,7 @@ public struct FollowRedirects: HTTPLink {
                 task.fail(.invalidRequest, response: response, underlying: HTTPBody.AlreadySent())
                 return
             }
-            load(following, for: task, count: count + 1)
+            task.execution.later { load(following, for: task, count: count + 1) }
         }
     }
 

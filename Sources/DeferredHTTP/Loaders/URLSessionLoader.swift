@@ -61,7 +61,7 @@ public struct URLSessionLoader: HTTPLoader {
             switch result {
             case .success(let file):
                 task.execution.whenEnded { _ in SpooledBody.remove(file) }
-                self.send(task, .file(file, contentType: task.request.body.contentType))
+                task.execution.later { self.send(task, .file(file, contentType: task.request.body.contentType)) }
             case .failure(let error):
                 task.fail(error.isCancellation ? .cancelled : .invalidRequest, underlying: error)
             }

@@ -90,6 +90,8 @@ final class HTTPExecution: HTTPPart, @unchecked Sendable {
     let identity: Identity
     /// `nil` in chains in which no value occurs twice.
     let encounters: Encounters?
+    /// Those of the code that created a whole execution.
+    private let locals: TaskLocals?
     /// All flags except `claimedFlag` are written under the lock.
     private let flags = Atomic<UInt>(0)
     private let state: Lock<State>
@@ -108,6 +110,7 @@ final class HTTPExecution: HTTPPart, @unchecked Sendable {
         self.request = request
         identity = Identity()
         encounters = nil
+        locals = TaskLocals()
         whole = nil
         state = Lock(State())
     }
@@ -119,6 +122,7 @@ final class HTTPExecution: HTTPPart, @unchecked Sendable {
         request = first.request
         identity = first.execution.identityOfWhole
         encounters = first.execution.encounters
+        locals = first.execution.withWhole { $0.locals }
         whole = nil
         state = Lock(State(shared: shared))
     }
@@ -140,6 +144,7 @@ final class HTTPExecution: HTTPPart, @unchecked Sendable {
         let encounters = parent.execution.encounters
         self.encounters = if let state { Encounters(state, after: encounters) } else { encounters }
         self.continuing = continuing
+        locals = nil
         whole = (parent.execution.whole ?? .passUnretained(parent.execution)).retain()
         self.state = Lock(State())
     }
@@ -239,6 +244,9 @@ final class HTTPExecution: HTTPPart, @unchecked Sendable {
     }
 
     // MARK: - Passing on
+
+    /// Calls a closure that sends something later than in `load`, with the task-locals of the whole.
+    func later(_ body: () -> Void) { withWhole { $0.locals }.restore(body) }
 
     func setContinuation(_ next: (any HTTPLoader)?) {
         let old = withExtras { extras, _ in

@@ -37,6 +37,7 @@ final class FanOut<Elements: Sequence & Sendable, Success: Sendable>: Sendable w
     private let limit: Int
     /// The number of elements, if it is known.
     private let count: Int?
+    private let locals = TaskLocals()
     private let state: Lock<State>
 
     init(_ elements: Elements, limit: Int, _ start: @escaping Start) {
@@ -55,10 +56,12 @@ final class FanOut<Elements: Sequence & Sendable, Success: Sendable>: Sendable w
     }
 
     /// Starts tasks up to the limit.
-    func run() {
+    func run() { run(startWaiting) }
+
+    private func run(_ start: @escaping @Sendable () -> Void) {
         guard beginStarting() else { return }
         // A task that is started may itself fan out, and so on.
-        if Trampoline.nest(startWaiting) == nil { Trampoline.putOff(startWaiting) }
+        if Trampoline.nest(start) == nil { Trampoline.putOff(start) }
     }
 
     private func startWaiting() {
@@ -123,7 +126,7 @@ final class FanOut<Elements: Sequence & Sendable, Success: Sendable>: Sendable w
                 state.running -= 1
                 return state.all
             }
-            if let all { combination.end(with: .success(all)) } else { run() }
+            if let all { combination.end(with: .success(all)) } else { run { self.locals.restore(self.startWaiting) } }
         }
     }
 }

@@ -21,7 +21,8 @@ extension Task {
     ) -> Task {
         let combination = Combination<Success>(expected: 1)
         let task = combination.task(endsAtOnce: true)
-        Retrying(policy: policy, executor: executor, combination: combination, start: start).attempt(1)
+        let locals = TaskLocals()
+        Retrying(policy: policy, executor: executor, locals: locals, combination: combination, start: start).attempt(1)
         return task
     }
 }
@@ -30,6 +31,7 @@ extension Task {
 private struct Retrying<Success: Sendable, E: Executor>: Sendable {
     let policy: RetryPolicy
     let executor: E
+    let locals: TaskLocals?
     let combination: Combination<Success>
     let start: @Sendable (Int) throws -> Task<Success>
 
@@ -37,8 +39,13 @@ private struct Retrying<Success: Sendable, E: Executor>: Sendable {
         // As a handler, which an executor can't run twice.
         FutureStorage(filledWith: ()).upon(executor) {
             // An attempt may itself retry something, and so on.
-            if Trampoline.nest({ begin(number) }) == nil { Trampoline.putOff { begin(number) } }
+            if Trampoline.nest({ run(number) }) == nil { Trampoline.putOff { run(number) } }
         }
+    }
+
+    private func run(_ number: Int) {
+        // The first one runs in the caller's task, if it can.
+        if number == 1, executor is ImmediateExecutor { begin(number) } else { locals.restore { begin(number) } }
     }
 
     private func begin(_ number: Int) {

@@ -29,7 +29,8 @@ extension LatestTask {
         _ begin: @escaping @Sendable () throws -> Task<Success>,
         deliver: @escaping @Sendable (Task<Success>.Result) -> Void
     ) {
-        let task = Task.success(()).delay(for: pause, clock: clock).flatMap(on: executor) { try begin() }
+        let locals = TaskLocals()
+        let task = Task.success(()).delay(for: pause, clock: clock).flatMap(on: executor) { try locals.restore(begin) }
         start(task, on: executor, deliver: deliver)
     }
 
@@ -43,7 +44,10 @@ extension LatestTask {
         _ begin: @escaping @MainActor @Sendable () throws -> Task<Success>,
         deliver: @escaping @MainActor @Sendable (Task<Success>.Result) -> Void
     ) {
-        let task = Task.success(()).delay(for: pause, clock: clock).flatMap(on: executor) { try begin() }
+        let locals = TaskLocals()
+        let task = Task.success(()).delay(for: pause, clock: clock).flatMap(on: executor) {
+            try locals.restore { try MainActor.assumeIsolated { try begin() } }
+        }
         start(task, on: executor, deliver: deliver)
     }
 }

@@ -104,7 +104,7 @@ public struct BearerAuthentication: HTTPLink {
             response.stream?.cancel()
             tokens.get(for: task, refused: token) { fresh in
                 // The next response is final: retrying a fresh token that is refused would not help.
-                task.send(Self.request(of: task, fresh), to: following)
+                task.execution.later { task.send(Self.request(of: task, fresh), to: following) }
             }
         }
     }

@@ -47,7 +47,7 @@ final class TokenStore: Sendable {
         let registration = task.addCancellationHandler { [weak task] in task?.fail(.cancelled) }
         stored().upon(.immediate) { result in
             registration.cancel()
-            goOn((try? result.get()).flatMap { $0 }.map(BearerToken.init))
+            task.execution.later { goOn((try? result.get()).flatMap { $0 }.map(BearerToken.init)) }
         }
     }
 
@@ -65,7 +65,7 @@ final class TokenStore: Sendable {
         switch action {
         case .use(let token): goOn(token)
         case .wait: break
-        case .refresh(let new): begin(new, refused: refused?.value)
+        case .refresh(let new): task.execution.later { begin(new, refused: refused?.value) }
         }
     }
 
@@ -109,7 +109,7 @@ final class TokenStore: Sendable {
         ended.finish()
         for waiter in waiters {
             if let token {
-                waiter.context(token)
+                waiter.task.execution.later { waiter.context(token) }
             } else if case .failure(let error) = result {
                 waiter.task.fail(.authenticationFailed, underlying: error)
             }

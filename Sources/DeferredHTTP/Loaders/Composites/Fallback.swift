@@ -53,7 +53,7 @@ public struct Fallback: HTTPLink {
                 return
             }
             result.arrived?.stream?.cancel()
-            task.send(task.request, to: NextLoader(other))
+            task.execution.later { _ = task.send(task.request, to: NextLoader(other)) }
         }
     }
 

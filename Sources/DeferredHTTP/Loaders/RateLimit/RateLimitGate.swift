@@ -60,7 +60,7 @@ final class RateLimitGate: Sendable {
 
     private func letGo() {
         _ = running.withLock { $0.begin() }
-        while let waiter = nextWaiter() { waiter.task.pass(to: waiter.context) }
+        while let waiter = nextWaiter() { waiter.task.execution.later { waiter.task.pass(to: waiter.context) } }
         room.withMachine { $0.timerEnded() }
         startTimer()
     }

@@ -62,7 +62,9 @@ private final class Attempts: Sendable {
                 response.stream?.cancel()
                 task.execution.tell(.response(response.status))
             }
-            task.wait(for: pause, self.clock) { self.begin(number + 1, task) }
+            task.wait(for: pause, self.clock) {
+                task.execution.later { self.begin(number + 1, task) }
+            }
         }
     }
 }

@@ -53,7 +53,7 @@ final class ThrottleGate: Sendable {
 
     private func startNext() -> Bool {
         let waiter = room.next { $0.next() }
-        if let waiter { start(waiter.task, waiter.context) }
+        if let waiter { waiter.task.execution.later { start(waiter.task, waiter.context) } }
         return waiter != nil
     }
 }

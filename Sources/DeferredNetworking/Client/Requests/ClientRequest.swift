@@ -40,6 +40,8 @@ final class ClientRequest: Sendable {
     let policies: RequestPolicies
     let options: URLClient.RequestOptions
     let events: EventReporter?
+    /// For the closure that answers challenges, if there is one.
+    private let locals: TaskLocals?
     private let request: CheckedRequest
     private let state: Lock<State>
     private let start: Start
@@ -70,6 +72,7 @@ final class ClientRequest: Sendable {
         self.policies = policies
         self.events = events
         self.start = start
+        locals = policies.authentication.answer == nil ? nil : TaskLocals()
         state = Lock(
             State(
                 machine: Machine(request, policies),
@@ -170,7 +173,7 @@ final class ClientRequest: Sendable {
         guard let answer = policies.authentication.answer else {
             return handle { $0.answered(.success(nil), round: round) }
         }
-        let task = answer(challenge)
+        let task = locals.restore { answer(challenge) }
         let registration = task.upon(.immediate) { result in self.handle { $0.answered(result, round: round) } }
         // The caller's task may go on for ever, and must not keep the request.
         remember(

@@ -12,6 +12,7 @@ final class EventReporter: Sendable {
     private let original: URLRequest
     private let monitor: @Sendable (URLClient.Event) -> Void
     private let beginning = ContinuousClock.now
+    private let locals = TaskLocals()
 
     private struct State {
         var sent: Int64 = 0
@@ -67,18 +68,17 @@ final class EventReporter: Sendable {
         }
         // A transfer that was cancelled may still report events.
         guard isTold else { return }
-        monitor(
-            URLClient.Event(
-                kind: kind,
-                request: identifier,
-                task: task,
-                original: original,
-                elapsed: ContinuousClock.now - beginning,
-                sent: before.sent,
-                received: before.received,
-                failure: failure,
-                metrics: Self.isEnd(kind) ? before.metrics : nil
-            )
+        let event = URLClient.Event(
+            kind: kind,
+            request: identifier,
+            task: task,
+            original: original,
+            elapsed: ContinuousClock.now - beginning,
+            sent: before.sent,
+            received: before.received,
+            failure: failure,
+            metrics: Self.isEnd(kind) ? before.metrics : nil
         )
+        locals.restore { monitor(event) }
     }
 }

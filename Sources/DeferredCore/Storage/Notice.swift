@@ -70,7 +70,9 @@ package final class EndNotice: HandlerNode, @unchecked Sendable {
     }
 
     @usableFromInline
-    override func dismiss() { tell(self, nil) }
+    override func goUnfilled(isDismissing: Bool) {
+        if isDismissing { tell(self, nil) }
+    }
 
     /// Records the end. Returns the object to notify.
     @inlinable

@@ -118,7 +118,9 @@ final class DownloadSink: TransferSink, @unchecked Sendable {
         case .failure(let error as URLError)
         where isRangeRequested && error.userInfo[NSUnderlyingErrorKey] is ResponseFraming.UnusableRange:
             return .mustStartOver
-        case .failure: return .ended(result)
+        case .failure:
+            guard case .refused(let refused) = body else { return .ended(result) }
+            return .ended(.failure(refused.error(at: result)))
         }
         switch body {
         case .file(let total):

@@ -189,6 +189,8 @@ final class LibcurlExchange {
         // A Unix domain socket is connected at once. If the response was there, too, libcurl has never wanted to wait for
         // the socket, and nobody would see what comes on it later.
         if options.unixSocketPath != nil, lastSocket < 0, !handle.hasOldConnection { handle.forbidReuse() }
+        // The server may wait for a body that libcurl isn't going to send, and would take the next request for it.
+        if head.status == 417, parser.isInVersion1, source != nil { handle.forbidReuse() }
         if task.kind == .shared, self.head == nil { pool.answered(task, isMultiplexed: head.version == "HTTP/2") }
         self.head = head
         isRedirect = RedirectRules.target(head.status, head.value(of: "Location"), from: task.request.url) != nil
@@ -335,7 +337,12 @@ final class LibcurlExchange {
             return false
         }
         if let head {
-            if head.status == 417 { handle.dropExpectation(of: task.request) }
+            if head.status == 417 {
+                handle.dropExpectation(of: task.request)
+                guard rewind() else { return false }
+                // What the server has refused is not processed, so nothing has been sent until it is sent again.
+                (hasBegun, hasSent) = (false, false)
+            }
             forgetResponse()
         }
         // Repeated, it may have another connection, which libcurl doesn't watch yet.

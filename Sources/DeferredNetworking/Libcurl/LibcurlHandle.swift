@@ -27,6 +27,7 @@ final class LibcurlHandle {
 
     /// libcurl's buffer for the description of a failure. Its address must not change.
     private let errorText: UnsafeMutablePointer<CChar>
+    private var isReuseForbidden = false
 
     /// True if all requests go through a proxy with TLS. The environment's may be one as well.
     private let hasSecureProxy: Bool
@@ -143,6 +144,7 @@ final class LibcurlHandle {
 
     /// Lets no other request use the connection of this one.
     func forbidReuse() {
+        isReuseForbidden = true
         set(CURLOPT_FORBID_REUSE, 1)
     }
 
@@ -192,7 +194,8 @@ final class LibcurlHandle {
         let isPlain = task.version == CURL_HTTP_VERSION_1_1 && task.request.url.scheme == "http"
         set(CURLOPT_VERBOSE, isPlain ? 0 : 1)
         let mayReuse = task.version != CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE || LibcurlOptions.canReuseByPriorKnowledge
-        if options.unixSocketPath != nil || options.httpVersion == .http2 {
+        if isReuseForbidden || !mayReuse {
+            isReuseForbidden = !mayReuse
             set(CURLOPT_FRESH_CONNECT, mayReuse ? 0 : 1)
             set(CURLOPT_FORBID_REUSE, mayReuse ? 0 : 1)
         }

@@ -66,7 +66,7 @@ final class StreamSink: TransferSink, @unchecked Sendable {
             attempt.endStream(failure)
         } else {
             // A response that is complete and was not delivered is one to be tried again.
-            attempt.end(with: .failure(failure ?? refused?.error ?? URLError(.badServerResponse)))
+            attempt.end(with: .failure(refused?.error(at: result) ?? failure ?? URLError(.badServerResponse)))
         }
     }
 }

@@ -18,6 +18,14 @@ struct RefusedBody {
         return URLClientError(code, of: head)
     }
 
+    /// Returns the error that the request fails with when its transfer ends: the status, however much of the body has
+    /// come, unless the end has another reason than the connection.
+    func error(at result: Result<ResponseHead, any Error>) -> any Error {
+        guard case .failure(let failure) = result else { return error }
+        if let failure = failure as? URLClientError, case .truncatedBody = failure.code { return error }
+        return (failure as? URLError)?.code == .networkConnectionLost ? error : failure
+    }
+
     /// - Throws: ``error`` when the limit is reached.
     mutating func append(_ new: Data) throws(URLClientError) {
         bytes += new.prefix(Self.limit - bytes.count)

@@ -50,6 +50,51 @@ extension URLClientTests {
             #expect(try await task.text() == "\(method) \(size)")
         }
 
+        @Test(arguments: [20, 3_000_000], ["PUT", "POST"])
+        func `after such a refusal, the connection that still waits for a body gets no request`(
+            size: Int,
+            method: String
+        ) async throws {
+            let server = try LoopbackServer(
+                beforeBody: {
+                    $0.headers["Expect"] == nil
+                        ? nil : [.send("HTTP/1.1 417 No\r\nContent-Length: 2\r\n\r\nno"), .stall]
+                },
+                respond: { .response(body: "\($0.method) \($0.body.count)") }
+            )
+            defer { server.stop() }
+            let request = URLRequest(server.url("/")) {
+                $0.httpMethod = method
+                $0.setValue("100-continue", forHTTPHeaderField: "Expect")
+                $0.timeoutInterval = 20
+            }
+            let client = URLClient.fresh()
+            let task = client.upload(request, from: .data(Data(count: size)))
+            #expect(try await task.text() == "\(method) \(size)")
+            #expect(try await client.upload(post(server.url("/")), from: .data(Data(count: 5))).text() == "POST 5")
+            if isLibcurlTested {
+                #expect(server.requests.count == 3 && server.requests.count { $0.connectionNumber == 1 } == 1)
+            }
+        }
+
+        @Test(arguments: [true, false])
+        func `a refusal is told, though its body is cut`(isReset: Bool) async throws {
+            let server = try LoopbackServer { _ in
+                [.send("HTTP/1.1 413 No\r\nContent-Length: 9\r\n\r\nlarge"), isReset ? .reset : .close]
+            }
+            defer { server.stop() }
+            let folder = try TemporaryDirectory()
+            let client = URLClient.fresh()
+            let refusal = URLClientError.unacceptableStatus(code: 413, body: Data("large".utf8))
+            let url = server.url("/")
+            #expect(await client.upload(post(url), from: .data(Data(count: 5))).failure() as? URLClientError == refusal)
+            #expect(
+                await client.download(URLRequest(url: url), to: folder.file).failure() as? URLClientError == refusal
+            )
+            #expect(!FileManager.default.fileExists(atPath: folder.file.path))
+            #expect(server.requests.count == 2)
+        }
+
         @Test(arguments: Kind.allCases)
         func `the body arrives`(kind: Kind) async throws {
             let bytes = LoopbackServer.Payload.patternBytes(0..<200_000)

@@ -186,10 +186,6 @@ final class AttemptSink: TransferSink, @unchecked Sendable {
     }
 
     func finish(_ result: Result<ResponseHead, any Error>) {
-        if let refused, case .success = result {
-            inner.finish(.failure(refused.error))
-        } else {
-            inner.finish(result)
-        }
+        inner.finish(refused.map { .failure($0.error(at: result)) } ?? result)
     }
 }

@@ -29,7 +29,8 @@ public struct URLClientError: Error, Sendable {
         /// The body exceeded the limit, in bytes; the transfer was cancelled.
         case bodyTooLarge(limit: Int64)
 
-        /// The operation doesn't accept the response's status. `body` holds at most its first 64 KiB.
+        /// The operation doesn't accept the response's status. `body` holds at most its first 64 KiB, and less if the connection
+        /// ended within it.
         case unacceptableStatus(code: Int, body: Data)
 
         /// The whole operation, retries and redirects included, took longer than its deadline.

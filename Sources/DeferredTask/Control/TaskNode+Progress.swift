@@ -102,9 +102,15 @@ extension TaskNode {
     }
 
     private func begin(_ input: TaskHandle?) {
-        if let source = withLock({ $0.progress?.task.source }), !isEnded {
+        if let source = withLock({ $0.progress?.task.source }) {
             let watch = source.watch { [weak self] in self?.changed(KeptProgress.own) }
-            withLock { $0.progress?.sourceWatch = watch }
+            // What is reported after the end doesn't count, and the end may come at any time.
+            let isKept = withLock { machine in
+                guard !machine.isEnded, let progress = machine.progress else { return false }
+                progress.sourceWatch = watch
+                return true
+            }
+            if !isKept { watch.cancel() }
         }
         if let input { connect(KeptProgress.input, input.node) }
         for (key, child) in running { connect(key, child.node) }

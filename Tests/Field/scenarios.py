@@ -439,6 +439,38 @@ def stopped(lab):
         lab.tell(f"{summary(ends)} {errors(ends)}")
 
 
+def stopped_while_waiting(lab):
+    """the process is stopped for 10 s, while 16 requests run and 24 wait for a connection"""
+    lab.http()
+    with lab.client(idle=IDLE, connections=16, version=1) as client:
+        ids = client.begin("http://good.test/after/0.5", count=40)
+        time.sleep(0.3)
+        os.kill(client.pid, signal.SIGSTOP)
+        time.sleep(10)
+        os.kill(client.pid, signal.SIGCONT)
+        ends = client.wait(ids, QUICK + 1)
+        all_succeed(lab, ends)
+        lab.tell(f"{summary(ends)} {errors(ends)}")
+
+
+def waiting(lab):
+    """requests wait longer than the idle deadline: for one connection, for 4 streams, and for those of a dead connection"""
+    lab.http()
+    lab.nginx("http2_max_concurrent_streams 4; location /after { proxy_pass http://127.0.0.1:80; }")
+    with lab.client(idle=IDLE, connections=1, attempts=2, authorities=lab.tls + "/ca.pem") as client, client.neighbour():
+        line = client.wait(client.begin("http://good.test/after/0.5", count=8), 8 * 0.5 + QUICK)
+        all_succeed(lab, line, "one connection")
+        url = "https://good.test/after/1"
+        streams = client.wait(client.begin(url, count=16), 4 + QUICK)
+        all_succeed(lab, streams, "four streams")
+        lab.check(all(end["attempts"] == 1 for end in line + streams), "some were sent again")
+        lab.kill_connections(443)
+        dead = client.wait(client.begin(url, count=16), RECOVERY + 4 + QUICK)
+        all_succeed(lab, dead, "a dead connection")
+        second_is_new(lab, dead)
+        lab.tell(f"one connection {summary(line)}, four streams {summary(streams)}, dead {summary(dead)}")
+
+
 def clock_jumps(lab):
     """the wall clock jumps by a day, forwards and back, under requests with deadlines"""
     library = next(iter(glob.glob("/usr/lib/*/faketime/libfaketimeMT.so.1")), None)
@@ -495,6 +527,6 @@ def no_proc(lab):
 SCENARIOS = [
     # Those that take longest first, as they run side by side.
     dns_silent, resets, loss, dead_http2, dead_http2_once, dead_http2_crowd, dead_http1, download_over_outage,
-    upload_over_outage, silent_first, silent_first_of_families, refused_first, refused_three, all_refused, unreachable_family, no_family, all_silent,
+    upload_over_outage, stopped_while_waiting, waiting, silent_first, silent_first_of_families, refused_first, refused_three, all_refused, unreachable_family, no_family, all_silent,
     dns_slow, dns_fails, dns_truncates, mute_server, descriptors, disk_full, stopped, clock_jumps, many_clients, no_proc,
 ]

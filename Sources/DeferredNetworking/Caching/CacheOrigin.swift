@@ -36,7 +36,6 @@ package struct CacheOrigin: Sendable {
         for (name, value) in fields where request.value(of: name) != value {
             request = request.setting(value, for: name)
         }
-        task?.noteSent()
         let promise = Task<(ResponseHead, StreamingResponse.Body)>.Promise()
         let deadlines = AttemptDeadlines(configuration.deadlines, self.request)
         let sink = OriginSink(self, deadlines, promise, task)
@@ -47,7 +46,8 @@ package struct CacheOrigin: Sendable {
             configure: configure,
             sink: sink
         )
-        deadlines.begin { [weak transfer] error in transfer?.abort(with: error) }
+        deadlines.begin(transfer)
+        task?.sent(by: transfer)
         return Task(promise, uponCancel: { [weak transfer] in transfer?.cancel() })
     }
 }

@@ -17,6 +17,7 @@ package final class CachedTask: EngineTask {
         var isCancelled = false
         var isResumed = false
         var isSent = false
+        weak var transfer: Transfer?
         /// True once there is a response, or a failure.
         var isAnswered = false
         /// The condition under which the body is not read.
@@ -81,6 +82,14 @@ package final class CachedTask: EngineTask {
         waiter?.resume()
     }
 
+    package var isWaiting: Bool { state.withLock { $0.transfer }?.isWaiting ?? false }
+    package var silence: Duration? { state.withLock { $0.transfer }?.silence }
+
+    package func afterReading(_ body: @escaping @Sendable () -> Void) {
+        guard let transfer = state.withLock({ $0.transfer }) else { return body() }
+        transfer.afterReading(body)
+    }
+
     /// Bytes are read one piece at a time, so that none pile up.
     package func took(_ count: Int) {}
 
@@ -89,7 +98,9 @@ package final class CachedTask: EngineTask {
     /// True once the request was sent, and not answered without asking the server.
     package var isSent: Bool { state.withLock { $0.isSent } }
 
-    func noteSent() { state.withLock { $0.isSent = true } }
+    func sent(by transfer: Transfer) {
+        state.withLock { ($0.isSent, $0.transfer) = (true, transfer) }
+    }
 
     /// Keeps a closure that is called if the task is cancelled before it is answered; at once if it is already.
     package func onCancel(_ stop: @escaping @Sendable () -> Void) {

@@ -31,7 +31,9 @@ final class LibcurlExchange {
 
     let task: LibcurlTask
     let handle: LibcurlHandle
-    let multi: LibcurlMulti
+
+    /// Another one if the request waited for a stream on a connection that has died.
+    var multi: LibcurlMulti
     private unowned let pool: LibcurlPool
     private let source: (any UploadSource)?
 
@@ -75,7 +77,10 @@ final class LibcurlExchange {
     /// The socket of the request's connection, or -1.
     var socket: Int32 = -1 {
         didSet {
-            if socket >= 0 { lastSocket = socket }
+            if socket >= 0 {
+                lastSocket = socket
+                task.noteStart()
+            }
             shareSocket()
         }
     }
@@ -127,7 +132,10 @@ final class LibcurlExchange {
         self.multi = multi
         self.pool = pool
         source = task.uploadSource()
-        if !LibcurlEngine.looksBeforeSending { lastReceived = .now }
+        if !LibcurlEngine.looksBeforeSending {
+            lastReceived = .now
+            task.noteStart()
+        }
         parser = ResponseHeadParser(of: task.request.url)
         handle.prepare(
             task,
@@ -331,6 +339,7 @@ final class LibcurlExchange {
     func mayBeSent(from port: Int32, to host: UnsafePointer<CChar>?, _ remotePort: Int32) -> Bool {
         if task.kind == .shared, !hasConnected { pool.connected(task) }
         hasConnected = true
+        task.noteStart()
         shareSocket()
         if hasBegun, head == nil, !isRepeatable {
             refuseToRepeat()
@@ -361,6 +370,7 @@ final class LibcurlExchange {
     /// than those that it is expected to.
     func mustLookUp() -> Bool {
         guard stop == nil, !task.isCancelled else { return false }
+        task.noteStart()
         hop = nextHop().flatMap { options.mustLookUp($0) ? $0 : nil }
         return hop != nil
     }

@@ -190,9 +190,6 @@ final class LibcurlHandle {
         errorText[0] = 0
         sockets.pointee.error = 0
         set(CURLOPT_HTTP_VERSION, task.version)
-        // TLS and HTTP/2 have facts that libcurl tells in no other way than by texts.
-        let isPlain = task.version == CURL_HTTP_VERSION_1_1 && task.request.url.scheme == "http"
-        set(CURLOPT_VERBOSE, isPlain ? 0 : 1)
         let mayReuse = task.version != CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE || LibcurlOptions.canReuseByPriorKnowledge
         if isReuseForbidden || !mayReuse {
             isReuseForbidden = !mayReuse
@@ -205,11 +202,24 @@ final class LibcurlHandle {
         setMethod(request.httpMethod ?? "GET", body)
         setHeaders(of: request, hasBody: body != nil)
         for option in Self.contextOptions { set(option, to: context) }
+        listen(to: task)
     }
 
-    /// Prepares the handle to begin its request again, with the address of a name and a connection to it, if they are there.
-    func restart(_ exchange: LibcurlExchange, at hop: LibcurlHop, _ address: String?, socket: Int32?) {
+    /// Lets libcurl tell of the facts of TLS and HTTP/2 that it tells in no other way than by texts.
+    private func listen(to task: LibcurlTask) {
+        let isPlain = task.version == CURL_HTTP_VERSION_1_1 && task.request.url.scheme == "http"
+        set(CURLOPT_VERBOSE, isPlain ? 0 : 1)
+    }
+
+    /// Prepares the handle, which was released, to begin its request again.
+    func restart(_ exchange: LibcurlExchange) {
         set(CURLOPT_PRIVATE, to: Unmanaged.passUnretained(exchange).toOpaque())
+        listen(to: exchange.task)
+    }
+
+    /// Prepares it with the address of a name and a connection to it, if they are there.
+    func restart(_ exchange: LibcurlExchange, at hop: LibcurlHop, _ address: String?, socket: Int32?) {
+        restart(exchange)
         sockets.pointee.connected = socket ?? -1
         guard let address else { return }
         let literal = address.prefix { $0 != "%" }

@@ -255,14 +255,24 @@ final class LibcurlPool: @unchecked Sendable {
         }
     }
 
-    /// Gives an origin new shared connections. The requests on those that it has stay there.
+    /// Gives an origin new shared connections. The requests on those that it has stay there, if they are sent.
     private func renew(_ origin: String) {
         if let old = renewed.removeValue(forKey: origin) { retire(old) }
         if renewed.count >= Self.mostRenewed, let unused = renewed.first(where: { $0.value.count == 0 }) {
             renewed[unused.key] = nil
             retire(unused.value)
         }
-        renewed[origin] = makeMulti(isShared: true)
+        let multi = makeMulti(isShared: true)
+        renewed[origin] = multi
+        guard let multi else { return }
+        // Those that wait for a stream on the dead connection would wait until its last request has given up.
+        for exchange in exchanges.values
+        where exchange.task.kind == .shared && exchange.task.origin == origin && exchange.task.isWaiting {
+            exchange.multi.remove(exchange)
+            exchange.multi = multi
+            exchange.handle.restart(exchange)
+            start(exchange)
+        }
     }
 
     private func retire(_ multi: LibcurlMulti) {

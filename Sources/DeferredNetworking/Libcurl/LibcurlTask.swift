@@ -35,11 +35,19 @@ final class LibcurlTask: EngineTask {
     /// The socket of the request's connection, or -1 while there is none, or others' bytes may arrive there as well.
     private let socket = Atomic<Int32>(-1)
 
+    /// The time when the request got a connection, or began to make one.
+    private let start = Lock<ContinuousClock.Instant?>(nil)
+
+    /// True while the request waits for a connection, or for a stream on one.
+    var isWaiting: Bool { start.withLock { $0 == nil } }
+
     /// Asks the system. If libcurl closes the socket at that moment, another one may answer, once.
     var silence: Duration? {
+        guard let start = start.withLock({ $0 }) else { return nil }
+        let sinceStart = ContinuousClock.now - start
         let socket = socket.load(ordering: .relaxed)
         let milliseconds = socket < 0 ? -1 : connection_silence(socket)
-        return milliseconds < 0 ? nil : .milliseconds(milliseconds)
+        return milliseconds < 0 ? sinceStart : min(sinceStart, .milliseconds(milliseconds))
     }
 
     /// A structure, because each access to a lock whose whole value is a closure wraps that once more in thunks.
@@ -144,6 +152,11 @@ final class LibcurlTask: EngineTask {
     /// Reports that the body's source has bytes again.
     func proceed() {
         pool.thread.submit(.proceed(self))
+    }
+
+    /// Notes that the request no longer waits for a connection.
+    func noteStart() {
+        start.withLock { if $0 == nil { $0 = .now } }
     }
 
     func use(socket: Int32) {

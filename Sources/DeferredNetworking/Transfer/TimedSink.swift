@@ -25,9 +25,7 @@ final class TimedSink: TransferSink {
 
     func begin(_ transfer: Transfer) {
         inner.begin(transfer)
-        deadlines.begin(silence: { transfer.silence }, afterReading: { transfer.afterReading($0) }) {
-            transfer.abort(with: $0)
-        }
+        deadlines.begin(transfer)
     }
 
     func receive(head: ResponseHead) throws {

@@ -134,11 +134,15 @@ struct LibcurlActivityTests {
         let port = try PromptedPort()
         let socket = port.connectedSocket()
         exchange.socket = socket
-        #expect(task.silence != nil)
         #expect(exchange.mayBeSent(from: 0, to: nil, 0))
-        #expect(task.silence == nil)
+        // Something comes on the connection, for another one perhaps.
+        port.acceptConnection()
+        try await eventually { (task.silence ?? .zero) > .milliseconds(200) }
+        port.send("A")
+        try await eventually { connection_silence(socket) < 100 }
+        #expect((task.silence ?? .zero) > .milliseconds(200))
         _ = Array("HTTP/2 200\r\n".utf8).withUnsafeBytes { exchange.receive(line: $0) }
-        #expect(task.silence == nil)
+        #expect((task.silence ?? .zero) > .milliseconds(200))
         close(socket)
         await end(transfer, engine)
     }
@@ -159,6 +163,34 @@ struct LibcurlActivityTests {
         }
         port.send("\r\nContent-Length: 5\r\n\r\nhello")
         #expect(await response.ending() == .status(200))
+    }
+
+    @Test func `waiting for a connection that others use is no silence`() async throws {
+        let server = try LoopbackServer { _ in .response(body: "hello").delayed(by: .seconds(1)) }
+        let client = URLClient.fresh {
+            $0.engine = .libcurl
+            $0.maximumConnectionsPerHost = 1
+            $0.deadlines.idle = .seconds(3)
+        }
+        let responses = (1...5).map { client.begin(server.url("/\($0)")) }
+        for response in responses { #expect(await response.ending() == .status(200)) }
+    }
+
+    @Test func `the silence begins with the connection`() async throws {
+        let port = try PromptedPort()
+        let client = URLClient.fresh {
+            $0.engine = .libcurl
+            $0.maximumConnectionsPerHost = 1
+            $0.deadlines.idle = .seconds(2)
+        }
+        let (first, second) = (client.begin(port.url), client.begin(port.url))
+        port.receiveRequest()
+        try await _Concurrency.Task.sleep(for: .milliseconds(1_500))
+        let start = ContinuousClock.now
+        port.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        #expect(await first.ending() == .status(200))
+        #expect(await second.ending() == .url(.timedOut))
+        #expect(.now - start >= .seconds(2))
     }
 
     @Test func `a session's time-out counts from the last byte`() async throws {

@@ -50,9 +50,7 @@ final class Attempt: Sendable {
             configure: configure,
             sink: sink
         )
-        deadlines.begin(silence: { transfer.silence }, afterReading: { transfer.afterReading($0) }) {
-            transfer.abort(with: $0)
-        }
+        deadlines.begin(transfer)
         return transfer
     }
 

@@ -110,7 +110,13 @@ package final class PromptedPort {
 
     deinit {
         close(listener)
+        closeConnection()
+    }
+
+    /// Closes the connection. The system resets it, if something that was received has not been read.
+    package func closeConnection() {
         if connection >= 0 { close(connection) }
+        connection = -1
     }
 
     /// Returns a socket that is connected to the port, for the caller to close.

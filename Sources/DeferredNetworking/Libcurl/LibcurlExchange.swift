@@ -20,6 +20,9 @@ final class LibcurlExchange {
     /// The shortest time without a byte that is none of the usual pauses.
     private static let shortestStall = Duration.seconds(1)
 
+    /// The most bytes to keep of what libcurl has not read.
+    private static let mostUnread = 64 << 10
+
     /// The reason why libcurl was told to stop.
     private enum Stop {
         case failed(any Error)
@@ -60,6 +63,9 @@ final class LibcurlExchange {
     /// The request's stream on its connection of HTTP/2, and true if the server has said that it won't process it.
     private var stream: Int?
     private var isRefused = false
+
+    /// What had come when libcurl gave up the connection, because it could send no more.
+    private var unread: [UInt8] = []
 
     /// The last TLS alert of the server.
     private var alert: Int?
@@ -355,7 +361,7 @@ final class LibcurlExchange {
             forgetResponse()
         }
         // Repeated, it may have another connection, which libcurl doesn't watch yet.
-        if hasBegun { lastSocket = -1 }
+        if hasBegun { (lastSocket, unread) = (-1, []) }
         // On a connection that was severed, nothing is sent, and libcurl begins again with another one.
         let isSevered = multi.look(at: handle, from: port, to: host, remotePort)
         if !isSevered { hasBegun = true }
@@ -365,6 +371,31 @@ final class LibcurlExchange {
     }
 
     // MARK: The connection
+
+    /// Looks at what has come on a socket that libcurl is about to leave, perhaps because of an error. It reads before it
+    /// sends, but not again when it could not send. A server that refuses a body closes the connection under it.
+    func keepUnread(of socket: Int32) {
+        guard hasSent, head == nil, pauses == 0, stop == nil else { return }
+        unread = [UInt8](unsafeUninitializedCapacity: Self.mostUnread) { buffer, count in
+            count = max(0, recv(socket, buffer.baseAddress, buffer.count, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)))
+        }
+    }
+
+    /// Receives what libcurl has left unread, if it is a response. What is encrypted can't be read without libcurl.
+    private func receiveUnread() {
+        guard unread.starts(with: "HTTP/1.".utf8) else { return }
+        unread.withUnsafeBytes { bytes in
+            var rest = bytes[...]
+            while head == nil, let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+                guard receive(line: UnsafeRawBufferPointer(rebasing: rest[...end])) > 0 else { return }
+                rest = rest[(end + 1)...]
+            }
+            // In chunks, or of unknown length, it may not be whole.
+            guard let length = head?.value(of: "Content-Length").flatMap(BodyLength.parse) else { return }
+            rest = rest.prefix(Int(clamping: length))
+            if !rest.isEmpty { _ = receive(body: UnsafeRawBufferPointer(rebasing: rest)) }
+        }
+    }
 
     /// Returns true if libcurl has to be stopped, before it looks up a name. It does so itself where it needs another name
     /// than those that it is expected to.
@@ -532,6 +563,7 @@ final class LibcurlExchange {
         // Without the pause that a flush of a running request may cause.
         flushSent()
         mustFlush = false
+        if code == CURLE_SEND_ERROR, head == nil { receiveUnread() }
         if wasLost(code) { recoverStatus() }
         let error = error(isWhole(code) ? Int32(CURLE_OK) : code)
         if task.transfer.isMeasured { task.tell(.measured(metrics)) }
@@ -563,9 +595,10 @@ final class LibcurlExchange {
         return LibcurlEngine.versionNumber >= 0x08_03_00 && LibcurlTexts.isReset(text)
     }
 
-    /// Returns true if all of the response has come, though libcurl reports an error of its stream: RFC 9113, section 8.1.
+    /// Returns true if all of the response has come, though libcurl reports an error of its stream, or that the request
+    /// could not be sent to its end: RFC 9113, section 8.1, and RFC 9112, section 9.3.
     private func isWhole(_ code: Int32) -> Bool {
-        guard code != CURLE_OK, let head, head.version == "HTTP/2" else { return false }
+        guard code != CURLE_OK, let head, head.version == "HTTP/2" || code == CURLE_SEND_ERROR else { return false }
         if task.request.method == "HEAD" || [204, 304].contains(head.status) { return true }
         if let length = head.value(of: "Content-Length").flatMap(BodyLength.parse) { return length == bodyCount }
         return wasStreamClosed(code)

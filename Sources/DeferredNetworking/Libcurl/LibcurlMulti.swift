@@ -33,6 +33,7 @@ final class LibcurlMulti {
             multi,
             { easy, socket, what, context, _ in
                 let exchange = easy.flatMap(LibcurlMulti.exchange)
+                if what == CURL_POLL_REMOVE { exchange?.keepUnread(of: socket) }
                 context.map { Unmanaged<LibcurlMulti>.fromOpaque($0).takeUnretainedValue() }?
                     .watch(socket, what, for: exchange)
                 exchange?.socket = what == CURL_POLL_REMOVE ? -1 : socket

@@ -98,7 +98,12 @@ final class AttemptDeadlines: Sendable {
         arm { state in
             guard !state.hasEnded else { return }
             replaced = state.closures
-            state.closures = Closures(isWaiting: isWaiting, silence: silence, afterReading: afterReading, expire: expire)
+            state.closures = Closures(
+                isWaiting: isWaiting,
+                silence: silence,
+                afterReading: afterReading,
+                expire: expire
+            )
         }
         withExtendedLifetime(replaced) {}
     }

@@ -95,6 +95,23 @@ extension URLClientTests {
             #expect(server.requests.count == 2)
         }
 
+        @Test(.enabled(if: isLibcurlTested))
+        func `a refusal is told, though the connection is reset under the upload`() async throws {
+            let client = URLClient.fresh()
+            var failures: [any Error] = []
+            for _ in 0..<300 {
+                let port = try PromptedPort()
+                let task = client.upload(post(port.url), from: .data(Data(count: 4 << 20)))
+                port.receiveRequest()
+                port.send("HTTP/1.1 413 No\r\nContent-Length: 5\r\n\r\nlarge")
+                port.closeConnection()
+                failures.append(try #require(await task.failure()))
+            }
+            let refusal = URLClientError.unacceptableStatus(code: 413, body: Data("large".utf8))
+            let lostCount = failures.count { $0 as? URLClientError != refusal }
+            #expect(lostCount == 0)
+        }
+
         @Test(arguments: Kind.allCases)
         func `the body arrives`(kind: Kind) async throws {
             let bytes = LoopbackServer.Payload.patternBytes(0..<200_000)

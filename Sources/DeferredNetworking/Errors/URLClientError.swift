@@ -7,7 +7,8 @@ public import Foundation
 
 /// A failure that the library itself reports, for which `URLError` has no suitable code.
 ///
-/// Failures of the network, and cancellation, are `URLError`s and carry the failing URL.
+/// Failures of the network, and cancellation, are `URLError`s and carry the failing URL, without its user and its password.
+/// It has its query, which is shown where such an error is printed: if queries contain secrets, log `localizedDescription`.
 ///
 /// ```swift
 /// do {

@@ -35,7 +35,7 @@ extension URLClient {
             cap: .seconds(10),
             random: { Double.random(in: 0...1) },
             isRetryable: Self.isTransient
-        )
+        ).withLibraryClosures()
 
         /// The longest pause that a server may ask for with `Retry-After`; if it asks for more, its response is the
         /// result.

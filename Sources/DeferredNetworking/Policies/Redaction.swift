@@ -74,8 +74,15 @@ public enum Redaction {
     }
 
     /// Returns a URL's text without its user, its password, and likely credentials in its query and fragment.
-    package static func url(_ url: URL) -> String {
-        var text = url.absoluteString
+    package static func url(_ url: URL) -> String { self.url(text: url.absoluteString) }
+
+    /// Returns the text of a reference in a response, which may not be readable, without credentials.
+    static func reference(_ text: String) -> String {
+        URL(string: text) == nil ? proxy(url(text: text)) : url(text: text)
+    }
+
+    private static func url(text: String) -> String {
+        var text = text
         var tail = ""
         for delimiter in ["#", "?"] as [Character] {
             guard let start = text.firstIndex(of: delimiter) else { continue }

@@ -17,7 +17,8 @@ extension URLClient {
     /// proxy that refuses to connect is asked again only after a 502, 503 or 504.
     ///
     /// An engine may send an idempotent request a second time within one attempt, if the server closes a kept connection
-    /// without an answer: RFC 9112, section 9.3.1. ``attempts`` and ``Metrics`` don't count this, even with ``none``.
+    /// without an answer: RFC 9112, section 9.3.1. ``attempts`` and ``URLClient/Metrics`` don't count it, and ``none``
+    /// doesn't prevent it.
     ///
     /// The properties of ``policy`` are also properties of this value:
     ///

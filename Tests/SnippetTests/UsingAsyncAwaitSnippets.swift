@@ -19,7 +19,7 @@ actor Account {
 }
 #sourceLocation()
 
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/UsingAsyncAwait.md", line: 178)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/UsingAsyncAwait.md", line: 180)
 #if canImport(Combine)
 import Combine
 

@@ -32,6 +32,9 @@ package final class TaskLocals: Sendable {
         guard withUnsafeCurrentTask(body: { $0 != nil }) else { return nil }
     }
 
+    /// Captures the task-locals of the running code, which may have been bound outside of a Swift task.
+    package init(ofRunningCode: Void) {}
+
     deinit { copy.withLock { $0 }.run {} }
 
     /// Calls a closure once, with the task-locals, on this thread.

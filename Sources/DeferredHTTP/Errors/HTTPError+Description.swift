@@ -6,10 +6,13 @@ import FoundationNetworking
 #endif
 
 extension HTTPError: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable, LocalizedError {
-    /// One line: the request, what went wrong, the status and the cause.
+    /// One line: the request, what went wrong, the status, the `Location` of a redirect, and the cause.
     public var description: String {
         var text = "\(DisplayText.shortened(request.description)): \(code)"
-        if let response { text += ", status \(response.status)" }
+        if let response {
+            let location = RedirectRules.shownLocation(response.status.code, response.headers["Location"])
+            text += ", status \(response.status)" + (location.map { " to " + $0 } ?? "")
+        }
         if let underlying { text += " (\(Self.text(of: underlying, in: response)))" }
         return text
     }

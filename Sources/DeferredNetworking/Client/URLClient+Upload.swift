@@ -1,3 +1,4 @@
+internal import DeferredCore
 public import DeferredTask
 public import Foundation
 
@@ -51,7 +52,8 @@ extension URLClient {
         case .file(let file):
             source = .file(file)
         case .stream(let makeStream):
-            source = .stream(makeStream)
+            let locals: TaskLocals? = TaskLocals(ofRunningCode: ())
+            source = .stream { locals.restore(makeStream) }
         }
         return begin(request, source, counting: .sent, options)
     }

@@ -7,7 +7,8 @@ public import Foundation
 
 /// A failure that the library itself reports, for which `URLError` has no suitable code.
 ///
-/// Failures of the network, and cancellation, are `URLError`s and carry the failing URL.
+/// Failures of the network, and cancellation, are `URLError`s and carry the failing URL, without its user and its password.
+/// It has its query, which is shown where such an error is printed: if queries contain secrets, log `localizedDescription`.
 ///
 /// ```swift
 /// do {
@@ -113,7 +114,11 @@ extension URLClientError {
 
 extension URLClientError: CustomStringConvertible {
     /// One line: the problem, the offending value, the remedy, and the URL without credentials.
-    public var description: String { code.description + (url.map { ": " + DisplayText.quoted($0) } ?? "") }
+    public var description: String {
+        let location = head.flatMap { RedirectRules.shownLocation($0.status, $0.value(of: "Location")) }
+        return code.description + (location.map { "; its Location \($0) was not followed" } ?? "")
+            + (url.map { ": " + DisplayText.quoted($0) } ?? "")
+    }
 }
 
 extension URLClientError.Code: CustomStringConvertible {

@@ -7,6 +7,8 @@ import FoundationNetworking
 extension URLError {
     /// Creates an error with this code about `url`, keeping the known facts about the cause.
     ///
+    /// The error has the URL without its user and its password: whoever prints an error prints its user info.
+    ///
     /// - Parameter userInfo: The `userInfo` of the error that this one replaces, such as why there is no network, or
     ///   the server's certificates.
     init(
@@ -17,7 +19,7 @@ extension URLError {
         keeping userInfo: [String: Any] = [:]
     ) {
         var userInfo = userInfo
-        if let url {
+        if let url = url.map(Redaction.withoutUser) {
             userInfo[NSURLErrorFailingURLErrorKey] = url
             // The name of the key has no other spelling that is not deprecated.
             userInfo["NSErrorFailingURLStringKey"] = url.absoluteString

@@ -633,7 +633,7 @@ final class LibcurlExchange {
         case nil: break
         }
         if task.isCancelled { return URLError(.cancelled, failing: task.request.url) }
-        guard code == CURLE_OK else {
+        guard code == CURLE_OK || code == CURLE_PARTIAL_FILE && head == nil else {
             if isRefused, head == nil { return refusal }
             if head == nil, let alert, let refusal = LibcurlTexts.refusalCode(alert: alert) {
                 let description = "The server requires a client's certificate, or refuses this one: TLS alert \(alert)"
@@ -642,7 +642,7 @@ final class LibcurlExchange {
             let context = handle.failureContext
             return LibcurlFailure.error(code, context, socket: options.unixSocketPath, url: task.request.url)
         }
-        // libcurl accepts an incomplete head as complete.
+        // libcurl accepts an incomplete head as complete, or misses the body.
         guard parser.isComplete || head != nil else {
             let description = "The connection ended inside the head of the response"
             return URLError(.networkConnectionLost, failing: task.request.url, description: description)

@@ -10,16 +10,27 @@ enum StaticAddresses {
         var result: [String: [String]] = [:]
         for (key, addresses) in entries {
             let parts = key.split(separator: ":", omittingEmptySubsequences: false)
-            guard parts.count == 2, !parts[0].isEmpty, let port = UInt16(parts[1]), port > 0 else {
+            guard parts.count == 2, isHost(parts[0]), let port = UInt16(parts[1]), port > 0 else {
                 throw refusal("\(DisplayText.quoted(key)) is not a host and a port, as in \"example.com:443\"")
             }
-            guard !addresses.isEmpty else { throw refusal("\(DisplayText.quoted(key)) has no address") }
+            guard !addresses.isEmpty else {
+                throw refusal("\(DisplayText.quoted(key)) has no address; add one, or leave the entry out")
+            }
             for address in addresses where !isAddress(address) {
-                throw refusal("\(DisplayText.quoted(address)) is not an IPv4 or IPv6 address")
+                let remedy = address.hasPrefix("[") ? "; write it without brackets" : ""
+                throw refusal("\(DisplayText.quoted(address)) is not an IPv4 or IPv6 address\(remedy)")
             }
             result["\(parts[0].lowercased()):\(port)"] = addresses
         }
         return result
+    }
+
+    private static let hostBytes = ByteSet("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._")
+
+    /// Returns true for a name as it stands in a URL. To libcurl, an asterisk means all hosts, and a sign in front another
+    /// kind of entry.
+    private static func isHost(_ text: Substring) -> Bool {
+        !text.isEmpty && !text.hasPrefix("-") && text.utf8.allSatisfy(hostBytes.contains)
     }
 
     private static func isAddress(_ text: String) -> Bool {

@@ -63,9 +63,26 @@ public enum Redaction {
     /// Returns the text of a proxy's URL without credentials.
     package static func proxy(_ url: URL) -> String { proxy(self.url(url)) }
 
+    /// Returns a URL without its user and its password.
+    static func withoutUser(_ url: URL) -> URL {
+        guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: true),
+            parts.percentEncodedUser != nil || parts.percentEncodedPassword != nil
+        else { return url }
+        parts.percentEncodedUser = nil
+        parts.percentEncodedPassword = nil
+        return parts.url ?? url
+    }
+
     /// Returns a URL's text without its user, its password, and likely credentials in its query and fragment.
-    package static func url(_ url: URL) -> String {
-        var text = url.absoluteString
+    package static func url(_ url: URL) -> String { self.url(text: url.absoluteString) }
+
+    /// Returns the text of a reference in a response, which may not be readable, without credentials.
+    static func reference(_ text: String) -> String {
+        URL(string: text) == nil ? proxy(url(text: text)) : url(text: text)
+    }
+
+    private static func url(text: String) -> String {
+        var text = text
         var tail = ""
         for delimiter in ["#", "?"] as [Character] {
             guard let start = text.firstIndex(of: delimiter) else { continue }

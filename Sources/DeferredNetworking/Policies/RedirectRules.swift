@@ -59,6 +59,12 @@ package enum RedirectRules {
         return URL(string: target.absoluteString + "#" + fragment) ?? target
     }
 
+    /// Returns the `Location` of a redirect in quotation marks, without credentials; nil for other responses.
+    package static func shownLocation(_ status: Int, _ location: String?) -> String? {
+        guard (300..<400).contains(status), let location else { return nil }
+        return DisplayText.quoted(Redaction.reference(location))
+    }
+
     /// Returns an error that names the last URLs of the chain; if it is a loop, they show it.
     private static func tooMany(_ chain: [URL]) -> URLError {
         let shown = chain.suffix(6).map { DisplayText.quoted($0) }.joined(separator: " → ")

@@ -17,6 +17,9 @@ extension URLClient {
     /// `URLError.httpTooManyRedirects`, whose description contains the chain.
     public struct RedirectPolicy: Sendable {
         let limit: Int
+
+        /// True if the closure is the caller's.
+        var isCustom = false
         let decide: @Sendable (ResponseHead, URLRequest) -> URLRequest?
 
         /// Follows redirects up to a limit.
@@ -47,14 +50,14 @@ extension URLClient {
             atMost limit: Int = 20,
             _ decide: @escaping @Sendable (_ redirect: HTTPURLResponse, _ proposal: URLRequest) -> URLRequest?
         ) -> Self {
-            Self(limit: limit) { head, proposal in
+            Self(limit: limit, isCustom: true) { head, proposal in
                 (try? head.httpResponse()).flatMap { decide($0, proposal) }
             }
         }
 
         /// Returns this policy without some header fields in requests to another origin.
         func keepingAtHome(_ fields: [String]) -> Self {
-            Self(limit: limit) { [decide] head, proposal in
+            Self(limit: limit, isCustom: isCustom) { [decide] head, proposal in
                 guard let from = head.url, let to = proposal.url, Origin(of: from) != Origin(of: to) else {
                     return decide(head, proposal)
                 }

@@ -16,6 +16,10 @@ extension URLClient {
     /// one that the server closed at the same moment), bodies cut short, and the idle and connect-to-head deadlines. A
     /// proxy that refuses to connect is asked again only after a 502, 503 or 504.
     ///
+    /// An engine may send an idempotent request a second time within one attempt, if the server closes a kept connection
+    /// without an answer: RFC 9112, section 9.3.1. ``attempts`` and ``URLClient/Metrics`` don't count it, and ``none``
+    /// doesn't prevent it.
+    ///
     /// The properties of ``policy`` are also properties of this value:
     ///
     /// ```swift
@@ -35,7 +39,7 @@ extension URLClient {
             cap: .seconds(10),
             random: { Double.random(in: 0...1) },
             isRetryable: Self.isTransient
-        )
+        ).withLibraryClosures()
 
         /// The longest pause that a server may ask for with `Retry-After`; if it asks for more, its response is the
         /// result.

@@ -29,7 +29,7 @@ enum ErrorMapping {
             code(for: error.code, text: text, hasResponse: context.hasResponse),
             failing: error.failingURL ?? context.url,
             description: LibcurlTexts.explained(text),
-            underlying: isWhole ? error : nil,
+            underlying: isWhole ? URLError(error.code, failing: error.failingURL, keeping: error.userInfo) : nil,
             keeping: isWhole ? error.userInfo : error.userInfo.filter { $0.key != NSUnderlyingErrorKey }
         )
     }

@@ -38,6 +38,7 @@ enum LibcurlTexts {
         "Failed writing header":
             "Foundation can't read the response head, such as one without a reason phrase, or a field without a blank "
             + "after its colon; the engine over libcurl can",
+        "Empty reply from server": "The connection ended before the first line of the response",
     ]
 
     private static let longLine =

@@ -20,12 +20,18 @@ public struct RetryPolicy: Sendable {
     /// The upper limit of every pause. A pause of 2³² seconds (136 years) or more never ends.
     public var cap: Duration
     /// A closure that returns whether an error is worth another attempt. Cancellations are never retried.
-    public var isRetryable: @Sendable (any Error) -> Bool
+    public var isRetryable: @Sendable (any Error) -> Bool {
+        didSet { hasOwnClosures = true }
+    }
     /// The clock that measures the pauses.
     public var clock: any Clock<Duration>
     /// A closure that returns random numbers from 0 up to 1, for the jitter. Values outside are clamped; NaN counts as
     /// 1.
-    public var random: @Sendable () -> Double
+    public var random: @Sendable () -> Double {
+        didSet { hasOwnClosures = true }
+    }
+    /// False if both closures are the library's, which don't read task-locals: then nobody has to capture these.
+    package private(set) var hasOwnClosures = true
 
     /// Creates a policy.
     ///
@@ -51,6 +57,13 @@ public struct RetryPolicy: Sendable {
         self.clock = clock
         self.random = random
         self.isRetryable = isRetryable
+    }
+
+    /// Returns this policy, whose closures are the library's.
+    package func withLibraryClosures() -> Self {
+        var result = self
+        result.hasOwnClosures = false
+        return result
     }
 
     /// Returns the pause after an attempt, the first being 1. Never negative.

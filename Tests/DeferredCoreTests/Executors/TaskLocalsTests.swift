@@ -58,10 +58,12 @@ struct TaskLocalsTests {
         #expect(throws: CocoaError.self) { try locals.restore { throw CocoaError(.fileNoSuchFile) } }
     }
 
-    @Test func `outside of a Swift task, there is nothing to capture`() async {
+    @Test func `outside of a Swift task, only who asks for it captures`() async {
         await onThread {
             let locals = TaskLocals()
             #expect(locals == nil && locals.restore { 1 } == 1)
+            let asked: TaskLocals? = Local.$number.withValue(1) { TaskLocals(ofRunningCode: ()) }
+            #expect(asked.restore { Local.number } == 1 && Local.number == 0)
         }
     }
 

@@ -66,6 +66,14 @@ struct HTTPErrorDescriptionTests {
         #expect("\(error)" == "GET \(shown): authentication failed (\(expected))")
     }
 
+    @Test(arguments: [(302, " to \"ftp://…@host/?token=…\""), (404, "")])
+    func `a redirect that is not followed is shown with its Location`(status: Int, shown: String) {
+        let headers: HTTPHeaders = ["Location": "ftp://me:word@host/?token=abc"]
+        let response = HTTPResponse(request: .example, status: HTTPStatus(status), headers: headers, body: Data())
+        let error = HTTPError(.unacceptableStatus, request: .example, response: response)
+        #expect("\(error)" == "GET https://example.com/: unacceptable status, status \(HTTPStatus(status))\(shown)")
+    }
+
     @Test func `no description shows a secret`() throws {
         let request = try request()
         let headers: HTTPHeaders = ["Set-Cookie": "id=s3ss10n", "X-Api-Key": "tok123"]

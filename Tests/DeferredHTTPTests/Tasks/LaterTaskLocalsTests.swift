@@ -127,4 +127,49 @@ struct LaterTaskLocalsTests {
         #expect(log.entries.contains("answer a"))
         #expect(log.entries.count > 5 && log.entries.allSatisfy { $0.hasSuffix("a") }, "\(log.entries)")
     }
+
+    @Test(arguments: [false, true])
+    func `a client's closures about redirects, retries and bodies, also of a plain thread`(isThread: Bool) async throws
+    {
+        let server = try LoopbackServer { request in
+            switch request.number {
+            case 1: [.close]
+            case 2: .redirect(to: "/b", status: 307)
+            default: .response()
+            }
+        }
+        defer { server.stop() }
+        var configuration = URLClient.Configuration()
+        configuration.redirects = .custom { [log] _, proposal in
+            log.add("redirect " + Local.id)
+            return proposal
+        }
+        configuration.retries.base = .zero
+        configuration.retries.methods = ["POST"]
+        configuration.retries.isRetryable = { [log] _ in
+            log.add("retry " + Local.id)
+            return true
+        }
+        configuration.retries.random = { [log] in
+            log.add("random " + Local.id)
+            return 0
+        }
+        configuration.monitor = { [log] _ in log.add("event " + Local.id) }
+        let client = URLClient(configuration: configuration)
+        let begin = { @Sendable [log] in
+            Local.$id.withValue("a") {
+                client.upload(
+                    server.url("/"),
+                    from: .stream {
+                        log.add("stream " + Local.id)
+                        return InputStream(data: Data("body".utf8))
+                    }
+                )
+            }
+        }
+        let task = isThread ? await onThread(begin) : await _Concurrency.Task { begin() }.value
+        _ = try await task.get()
+        #expect(log.entries.allSatisfy { $0.hasSuffix(" a") }, "\(log.entries)")
+        #expect(Set(log.entries) == ["redirect a", "retry a", "random a", "event a", "stream a"])
+    }
 }

@@ -160,7 +160,7 @@ extension URLClientTests {
             }
             let line = try #require(events.entries.last?.description)
             #expect(line.contains(": failed: URLError -1004 \""))
-            #expect(line.contains("\": \"http://…@127.0.0.1:1/?token=…#a=b\", after "))
+            #expect(line.contains("\": \"http://127.0.0.1:1/?token=…#a=b\", after "))
             #expect(!line.contains("secret") && !line.contains("UserInfo") && !line.contains("\n"))
             let odd = URLError(.unknown, failing: URL(string: "http://h/?key=secret"), description: "a\r\nb")
             #expect(odd.summary == "URLError -1 \"a\\r\\nb\": \"http://h/?key=…\"")

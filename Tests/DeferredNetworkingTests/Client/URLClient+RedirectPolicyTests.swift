@@ -82,6 +82,23 @@ extension URLClientTests {
             )
         }
 
+        @Test(arguments: [
+            ("ftp://user:word@host/file?token=abc&x=1", "ftp://…@host/file?token=…&x=1"),
+            ("http://", "http://"), ("//user:wo/rd@ho st/?a", "…@ho st/?a"), ("/next?session=abc", nil),
+        ])
+        func `an error names a Location that is not followed`(location: String, shown: String?) async throws {
+            for engine in URLClient.Configuration.Engine.each {
+                let server = try LoopbackServer { request in
+                    request.number == 1 ? .redirect(to: location) : .redirect(to: "mailto:x", status: 307)
+                }
+                defer { server.stop() }
+                let client = URLClient.fresh { $0.engine = engine }
+                let error = try #require(await client.begin(server.url("/")).failure() as? URLClientError)
+                let expected = "its Location \"\(shown ?? "mailto:x")\" was not followed"
+                #expect("\(error)".contains(expected), "\(engine): \(error)")
+            }
+        }
+
         @Test func `the policy of one origin follows there only`() async throws {
             let server = try server()
             defer { server.stop() }

@@ -178,6 +178,20 @@ extension URLClientTests {
             #expect(client.transport.requestCount == 0)
         }
 
+        @Test(arguments: [URLClient.Configuration.Engine.automatic, .urlSession])
+        func `an error shows no password of its URL`(engine: URLClient.Configuration.Engine) async throws {
+            let server = try LoopbackServer { _ in .status(200) }
+            let port = server.port
+            server.stop()
+            let url = try #require(URL(string: "http://user:word@127.0.0.1:\(port)/path?query=1"))
+            let client = URLClient.fresh { $0.engine = engine }
+            let error = try #require(await client.begin(url).failure() as? URLError)
+            #expect(error.code == .cannotConnectToHost)
+            #expect(error.failingURL == URL(string: "http://127.0.0.1:\(port)/path?query=1"))
+            let texts = ["\(error)", String(reflecting: error), "\(error as NSError)", "\(error.userInfo)"]
+            #expect(!texts.contains { $0.contains("word") || $0.contains("user:") }, "\(texts)")
+        }
+
         @Test func `cookies are off unless there is a storage for them`() async throws {
             let server = try LoopbackServer { request in
                 .response(headers: ["Set-Cookie": "a=1"], body: .text(request.headers["Cookie"] ?? "none"))

@@ -1,4 +1,5 @@
 #if os(Linux)
+import CLibcurl
 import DeferredCore
 import DeferredTask
 import DeferredTesting
@@ -152,12 +153,41 @@ struct LibcurlConnectionTests {
         #expect(server.connectionCount == 1)
     }
 
-    @Test(arguments: ["a.test", "a.test:x", ":80", "a.test:0", "a:b:80"])
+    @Test(arguments: [
+        "a.test", "a.test:x", ":80", "a.test:0", "a:b:80", "*:7701", "-a.test:80", "+a.test:80", "a\nb:80", "a b:80",
+        "a,b:80", "[::1]:80", "bücher.test:80",
+    ])
     func `what is no host and port is refused`(key: String) async {
         let client = Self.client { $0.resolve = [key: ["127.0.0.1"]] }
         let error = await client.begin(URL(filePath: "/")).failure() as? URLClientError
         guard case .engineUnavailable(let reason) = error?.code else { return #expect(Bool(false), "\(key)") }
-        #expect(reason == "resolve: \"\(key)\" is not a host and a port, as in \"example.com:443\"")
+        #expect(reason == "resolve: \(DisplayText.quoted(key)) is not a host and a port, as in \"example.com:443\"")
+    }
+
+    @Test(arguments: [
+        ("[::1]", "\"[::1]\" is not an IPv4 or IPv6 address; write it without brackets"),
+        ("localhost", "\"localhost\" is not an IPv4 or IPv6 address"),
+        (nil, "\"my_host-1.test:80\" has no address; add one, or leave the entry out"),
+    ])
+    func `what is no address is refused`(address: String?, expected: String) {
+        #expect(throws: URLClientError.engineUnavailable(reason: "resolve: " + expected)) {
+            try StaticAddresses.checked(["my_host-1.test:80": address.map { [$0] } ?? []])
+        }
+    }
+
+    @Test func `some descriptors are left to the rest of the process`() async {
+        await #expect(processExitsWith: .success) {
+            let last = (0..<1024).last { fcntl(Int32($0), F_GETFD) != -1 } ?? 0
+            var limit = rlimit()
+            getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            limit.rlim_cur = rlim_t(last + 40)
+            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            while connection_socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0) >= 0 {}
+            #expect(errno == EMFILE)
+            var spare = 0
+            while open("/dev/null", O_RDONLY) >= 0 { spare += 1 }
+            #expect(spare == 16)
+        }
     }
 
     /// The number of sockets of this machine that are connecting to a port.

@@ -539,6 +539,20 @@ struct LibcurlEngineTests {
 
     // MARK: Words
 
+    @Test(arguments: ["Content-Length: 0", "Content-Length: 10", "Transfer-Encoding: chunked", "X: y"])
+    func `a head that is cut anywhere is told as one`(field: String) async throws {
+        let head = Array("HTTP/1.1 200 OK\r\n\(field)\r\n\r\n".utf8)
+        let client = Self.client()
+        for count in 0..<head.count {
+            let server = try LoopbackServer { _ in [.send(.bytes(Data(head.prefix(count)))), .close] }
+            defer { server.stop() }
+            let error = await client.begin(server.url("/")).failure() as? URLError
+            let place = count < 17 ? "before the first line" : "inside the head"
+            #expect(error?.code == .networkConnectionLost, "\(count)")
+            #expect(error?.localizedDescription == "The connection ended \(place) of the response", "\(count)")
+        }
+    }
+
     @Test func `a connection for which no descriptor is left says so`() async {
         await #expect(processExitsWith: .success) {
             let server = try LoopbackServer { _ in .response(body: "hello") }

@@ -124,6 +124,22 @@ struct ErrorMappingTests {
         #expect((error as? URLError)?.failingURL == other)
     }
 
+    @Test(arguments: [
+        ("http://me:secret@host/a?b#c", "http://host/a?b#c"), ("http://me@host/", "http://host/"),
+        ("http://:secret@[::1]:80", "http://[::1]:80"), ("http://host/@?a@b", "http://host/@?a@b"),
+        ("http://m%40e:se%2Fcret@host/%2F?%20", "http://host/%2F?%20"), ("mailto:me@host", "mailto:me@host"),
+    ])
+    func `a failing URL has no user and no password`(text: String, shown: String) throws {
+        let url = try #require(URL(string: text))
+        let platform = URLError(.timedOut, userInfo: [NSURLErrorFailingURLErrorKey: url])
+        let bare = URLError(.timedOut)
+        for error in [ErrorMapping.mapped(platform, in: .init(url: url)), bare.naming(url)] {
+            let error = try #require(error as? URLError)
+            #expect(error.failingURL?.absoluteString == shown)
+            #expect(!"\(error)".contains("cret") && !"\(error)".contains("me:"))
+        }
+    }
+
     @Test func `errors of other domains are passed on`() {
         let error = ErrorMapping.mapped(CocoaError(.fileNoSuchFile), in: .init(url: url))
         #expect((error as? CocoaError)?.code == .fileNoSuchFile)

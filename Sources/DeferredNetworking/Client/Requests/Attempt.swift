@@ -108,7 +108,7 @@ extension Attempt: TransferDecider {
         answer: @escaping @Sendable (URLRequest?) -> Void
     ) {
         deadlines.noteActivity()
-        let next = redirects.decide(head, proposal)
+        let next = owner.locals.restore { redirects.decide(head, proposal) }
         if let target = next?.url {
             events?.report(head) { .redirected($0, to: target) }
         }

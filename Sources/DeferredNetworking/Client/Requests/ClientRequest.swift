@@ -40,8 +40,8 @@ final class ClientRequest: Sendable {
     let policies: RequestPolicies
     let options: URLClient.RequestOptions
     let events: EventReporter?
-    /// For the closure that answers challenges, if there is one.
-    private let locals: TaskLocals?
+    /// For the caller's closures, if there are any: about challenges, redirects and retries.
+    let locals: TaskLocals?
     private let request: CheckedRequest
     private let state: Lock<State>
     private let start: Start
@@ -72,7 +72,8 @@ final class ClientRequest: Sendable {
         self.policies = policies
         self.events = events
         self.start = start
-        locals = policies.authentication.answer == nil ? nil : TaskLocals()
+        let redirects = options.redirects ?? transport.configuration.redirects
+        locals = redirects.isCustom || policies.hasClosures ? TaskLocals(ofRunningCode: ()) : nil
         state = Lock(
             State(
                 machine: Machine(request, policies),
@@ -112,7 +113,7 @@ final class ClientRequest: Sendable {
     }
 
     func attemptEnded(_ outcome: Machine.Outcome, round: Int) {
-        handle { $0.attemptEnded(outcome, round: round, now: Date()) }
+        handle { machine in locals.restore { machine.attemptEnded(outcome, round: round, now: Date()) } }
     }
 
     func streamEnded(_ error: (any Error)?, round: Int) {
@@ -120,7 +121,7 @@ final class ClientRequest: Sendable {
     }
 
     func isFinal(_ head: ResponseHead) -> Bool {
-        state.withLock { $0.machine.isFinal(head, now: Date()) }
+        state.withLock { state in locals.restore { state.machine.isFinal(head, now: Date()) } }
     }
 
     private func handle(_ lease: EngineLease? = nil, _ event: (inout Machine) -> [Machine.Action]) {
@@ -242,6 +243,9 @@ package final class RequestPolicies: Sendable {
     ) {
         (self.retries, self.authentication, self.validation) = (retries, authentication, validation)
     }
+
+    /// True if the caller's closures may be asked about challenges or retries.
+    var hasClosures: Bool { authentication.answer != nil || retries.attempts > 1 && retries.policy.hasOwnClosures }
 
     /// One attempt, without a credential, that succeeds with any status.
     package static let none = RequestPolicies()

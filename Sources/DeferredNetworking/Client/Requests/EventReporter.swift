@@ -12,7 +12,7 @@ final class EventReporter: Sendable {
     private let original: URLRequest
     private let monitor: @Sendable (URLClient.Event) -> Void
     private let beginning = ContinuousClock.now
-    private let locals = TaskLocals()
+    private let locals: TaskLocals? = TaskLocals(ofRunningCode: ())
 
     private struct State {
         var sent: Int64 = 0

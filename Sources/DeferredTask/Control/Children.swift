@@ -37,6 +37,8 @@ final class Children {
     private(set) var place = Place.none
     /// True if these are the only child of a stage, whose result ends the stage.
     let isCollapsible: Bool
+    /// The combination that these belong to.
+    weak var combination: (any CancelledCombination)?
 
     init(expected: Int, isOpenEnded: Bool, isCollapsible: Bool) {
         self.expected = expected

@@ -196,6 +196,8 @@ final class Children {
     func share(isDone: Bool) -> Share {
         var sum = ended
         sum += followed
-        return sum.asStage(expected: isEnded ? 0 : expected, isDone: isDone)
+        // A child that has started counts as one to come until its share is known.
+        let unknown = expected + running.count - followed.children
+        return sum.asStage(expected: isEnded ? 0 : unknown, isDone: isDone)
     }
 }

@@ -151,7 +151,7 @@ extension TaskNode {
         guard let (reference, key, child) = found, let parent = reference.strong,
             let stage = parent.withLock({ $0.children?.unsharedChild(key) })
         else { return nil }
-        var completed = stage.shareBefore.asChild()
+        var completed = stage.shareBefore.asPartOfChild()
         completed += child.ended
         let replaced = parent.withLock { [completed] in
             $0.children?.replace(key, stage, by: child.task, completed: completed)

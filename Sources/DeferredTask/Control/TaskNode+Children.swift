@@ -85,16 +85,15 @@ extension TaskNode {
     /// Releases a child that has ended.
     func ended(_ key: Int, hasSucceeded: Bool) {
         guard let child = withLock({ $0.children?.running[key] }) else { return }
-        var share = Share.stages(1, isDone: false)
+        let share: Share
         if let node = child.edge?.node {
             // Whoever is about to look at the end may have put it off.
             node.tellChanges()
             share = node.sum.share
-        } else if hasSucceeded {
+        } else {
             share = child.task.endedShare
         }
-        // A cancelled child ends before its own children, and may be nested deeply: it is not looked at.
-        let (released, mustTell) = withLock { [share] machine in
+        let (released, mustTell) = withLock { machine in
             let child = machine.children?.end(key, share.asChild(isDone: hasSucceeded))
             return (child, machine.progress?.mark(KeptProgress.own) ?? false)
         }

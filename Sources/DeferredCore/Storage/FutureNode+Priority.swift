@@ -29,7 +29,7 @@ extension FutureNode {
 
     /// Calls `body` with this future, with the one that it waits for, and so on, as long as it returns true. Returns true if
     /// it never returned false.
-    private func forEachInput(_ body: (FutureNode) -> Bool) -> Bool {
+    final func forEachInput(_ body: (FutureNode) -> Bool) -> Bool {
         var current = self
         while body(current) {
             guard case .waiting(let upstream) = current.membership.examine() else { return true }

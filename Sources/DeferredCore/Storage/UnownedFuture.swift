@@ -88,6 +88,19 @@ package struct UnownedFuture: @unchecked Sendable {
         return future.membership.examine()
     }
 
+    /// The objects that are attached to this future, and to those that it waits for as the result of operators of tasks.
+    ///
+    /// - Parameter count: The maximum number of futures to look at.
+    package func attached(within count: Int) -> [AnyObject] {
+        var (objects, seen) = ([AnyObject](), 0)
+        _ = reference.strong?.forEachInput { future in
+            if let object = future.stageWords?.attachment.pointee.object { objects.append(object) }
+            seen += 1
+            return seen < count
+        }
+        return objects
+    }
+
     /// See `FutureNode.mayRunInSwift`.
     package var mayRunInSwift: Bool { reference.strong?.mayRunInSwift ?? false }
 

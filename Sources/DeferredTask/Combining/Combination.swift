@@ -4,7 +4,7 @@ internal import DeferredCore
 ///
 /// The first call to `end` takes back the handlers on the children that have not ended, cancels those children, and
 /// only then runs the task's own handlers.
-final class Combination<Output: Sendable>: Sendable {
+final class Combination<Output: Sendable>: CancelledCombination {
     private let storage = FutureStorage<Task<Output>.Result>()
     private let children: TaskNode
     /// A timer that runs alongside the children, until the end.
@@ -15,6 +15,7 @@ final class Combination<Output: Sendable>: Sendable {
     ///   - isOpenEnded: Whether there may be more of them.
     init(expected: Int, isOpenEnded: Bool = false) {
         children = TaskNode(expected: expected, isOpenEnded: isOpenEnded)
+        children.belong(to: self)
     }
 
     /// Creates the task.
@@ -25,7 +26,7 @@ final class Combination<Output: Sendable>: Sendable {
         // lost, only a cancellation can end the task.
         Task(storage, .children(children)) { [weak self, weak storage, children] in
             if let self {
-                if endsAtOnce { end(with: .failure(CancellationError())) }
+                if endsAtOnce { endCancelled() }
             } else {
                 for child in children.cancelChildren() { child.cancel() }
                 _ = storage?.fill(with: .failure(CancellationError()))
@@ -55,6 +56,8 @@ final class Combination<Output: Sendable>: Sendable {
         // Released outside of the lock.
         withExtendedLifetime(old) {}
     }
+
+    func endCancelled() { end(with: .failure(CancellationError())) }
 
     /// Ends the task, unless it has ended.
     func end(with result: Task<Output>.Result) {

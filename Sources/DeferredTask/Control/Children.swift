@@ -37,6 +37,8 @@ final class Children {
     private(set) var place = Place.none
     /// True if these are the only child of a stage, whose result ends the stage.
     let isCollapsible: Bool
+    /// The combination that these belong to.
+    weak var combination: (any CancelledCombination)?
 
     init(expected: Int, isOpenEnded: Bool, isCollapsible: Bool) {
         self.expected = expected
@@ -194,6 +196,8 @@ final class Children {
     func share(isDone: Bool) -> Share {
         var sum = ended
         sum += followed
-        return sum.asStage(expected: isEnded ? 0 : expected, isDone: isDone)
+        // A child that has started counts as one to come until its share is known.
+        let unknown = expected + running.count - followed.children
+        return sum.asStage(expected: isEnded ? 0 : unknown, isDone: isDone)
     }
 }

@@ -3,8 +3,9 @@
 /// - The share of a chain adds its stages: one that reports progress weighs 10, one that does not weighs 1.
 /// - The share of children adds chains (``asChild(isDone:)``). Each weighs as much as its stages, where a stage that is
 ///   itself a combination weighs 10 for each producer that reports in it, so that a group of nine files weighs as much as
-///   nine files. Children that have not started weigh as much as the others on average. Once all children have told how
-///   many bytes they have, each weighs as much as its bytes.
+///   nine files. Children that have not started weigh as much as the others on average, and so do those in which a stage
+///   has not started its own, as long as that is more than what is known of them. Once all children have told how many bytes
+///   they have, each weighs as much as its bytes.
 /// - The share of a stage with children is made of theirs (``asStage(expected:isDone:)``).
 struct Share: Sendable {
     /// The units of one kind that producers report.
@@ -41,9 +42,13 @@ struct Share: Sendable {
     private var determined = 0
     private(set) var bytes = Units()
     private(set) var items = Units()
+    /// The number of stages that wait for children of which none is known yet.
+    private var undecided = 0
 
     /// The number of children, and of those that don't count bytes, or don't know how many.
-    private var (children, unsized) = (0, 0)
+    private(set) var (children, unsized) = (0, 0)
+    /// The children with undecided stages, and the part of `weight` and `producers` that is theirs.
+    private var (open, openWeight, openProducers) = (0, 0.0, 0.0)
     /// The bytes of the other children, and the completed part of these.
     private var (size, sizeDone) = (0.0, 0.0)
 
@@ -79,6 +84,8 @@ struct Share: Sendable {
         child.setWeight(plain + Self.reportingWeight * producers, fraction: fraction)
         if isDone, producers > 0 { child.determined = max(determined, 1) }
         child.children = 1
+        if isDone { child.undecided = 0 }
+        if child.undecided > 0 { (child.open, child.openWeight, child.openProducers) = (1, child.weight, producers) }
         if bytes.producers > 0, bytes.unknown == 0, bytes.total > 0, items.producers == 0 {
             child.size = Double(bytes.total)
             child.sizeDone = child.size * fraction
@@ -88,25 +95,42 @@ struct Share: Sendable {
         return child
     }
 
+    /// The share of the completed part of a chain, the rest of which counts as the child.
+    func asPartOfChild() -> Share {
+        var part = asChild()
+        (part.children, part.open, part.openWeight, part.openProducers) = (0, 0, 0, 0)
+        if producers == 0 { part.unsized = 0 }
+        return part
+    }
+
     /// The share of a stage that is as complete as its children, whose shares this adds up.
     ///
     /// - Parameter expected: The number of children that have not started.
     func asStage(expected: Int, isDone: Bool) -> Share {
         var stage = self
         let isReporting = producers > 0
-        // The children to come are taken for as heavy as the others.
-        let scale = children == 0 ? 1 : Double(children + expected) / Double(children)
+        // The children to come are taken for as heavy as the others on average, and so are the open ones, if others report.
+        let known = children - open
+        func estimate(_ sum: Double, _ open: Double) -> Double {
+            guard children > 0 else { return sum }
+            let mean = isReporting && known > 0 ? (sum - open) / Double(known) : 0
+            return (sum - open + max(open, mean * Double(self.open))) * Double(children + expected) / Double(children)
+        }
         stage.plain = isReporting ? 0 : 1
-        stage.producers = producers * scale
+        stage.producers = estimate(producers, openProducers)
         if isDone, isReporting { stage.determined = max(determined, 1) }
         let isSized = expected == 0 && unsized == 0 && size > 0
-        let fraction = isSized ? sizeDone / size : weight > 0 ? done / (weight * scale) : 0
+        // Behind the completed part of a chain, there is something to come.
+        let all = children > 0 ? estimate(weight, openWeight) : weight + Double(expected)
+        let fraction = isSized ? sizeDone / size : all > 0 ? done / all : 0
         stage.setWeight(isReporting ? Self.reportingWeight : 1, fraction: isDone ? 1 : fraction)
+        stage.undecided = !isDone && known == 0 && children + expected > 0 ? 1 : 0
         if expected > 0 {
             stage.bytes.unknown += 1
             stage.items.unknown += 1
         }
         (stage.children, stage.unsized, stage.size, stage.sizeDone) = (0, 0, 0, 0)
+        (stage.open, stage.openWeight, stage.openProducers) = (0, 0, 0)
         return stage
     }
 
@@ -127,7 +151,11 @@ struct Share: Sendable {
         determined += sign * part.determined
         bytes.add(part.bytes, sign)
         items.add(part.items, sign)
+        undecided += sign * part.undecided
         children += sign * part.children
+        open += sign * part.open
+        openWeight += factor * part.openWeight
+        openProducers += factor * part.openProducers
         unsized += sign * part.unsized
         size += factor * part.size
         sizeDone += factor * part.sizeDone

@@ -100,6 +100,14 @@ package final class TaskControl: @unchecked Sendable {
         }
     }
 
+    /// True if the task was made of a future, which may be that of another task.
+    var isOfFuture: Bool { notice != nil }
+
+    /// The task whose result ends this one, if this is a stage whose closure has returned it.
+    var adopted: TaskControl? {
+        if case .children(let node) = work { node.adopted } else { nil }
+    }
+
     /// The node, if it was needed already.
     var existingNode: TaskNode? { shared.object.map { unsafeDowncast($0, to: TaskNode.self) } }
 

@@ -155,6 +155,9 @@ package struct TaskHandle: Sendable {
     private func stop(_ first: TaskNode.Cancellation) {
         var (current, cancellation) = (self, first)
         var pending: [TaskHandle] = []
+        // Those that were asked before, and still wait: the request may have come round. A circle of which nothing is left
+        // to be ended at once has combinations in it, so that a plain chain isn't looked at.
+        var (asked, hasChildren) = ([ObjectIdentifier: TaskControl](), false)
         // In a loop, since chains may be long and children nested deeply.
         while true {
             // Before the stage is abandoned, and leaves the list of the future that it waits for.
@@ -169,9 +172,13 @@ package struct TaskHandle: Sendable {
             // Other consumers may still want the result of a shared task.
             if current.wantsNoMore { pending += upstream }
             pending += children.reversed()
+            if !children.isEmpty { hasChildren = true }
             repeat {
-                guard let next = pending.popLast() else { return }
-                guard let more = next.beginCancelling() else { continue }
+                guard let next = pending.popLast() else { return TaskControl.endCircles(from: asked.values) }
+                guard let more = next.beginCancelling() else {
+                    if hasChildren, !next.isEnded { asked[ObjectIdentifier(next.control)] = next.control }
+                    continue
+                }
                 (current, cancellation) = (next, more)
                 break
             } while true

@@ -8,19 +8,37 @@ extension TaskNode {
         withLock { machine in machine.children?.running.map { ($0.key, $0.value.task) } ?? [] }
     }
 
-    /// Returns true if `task` is the one that these children belong to, or derives from it, and so would wait for
-    /// itself as a child.
+    /// Returns true if the child `task` is the one that these children belong to, or waits for it, and so would wait for
+    /// itself.
     ///
-    /// Looks no further than 64 controls up, so that a child at the end of a long chain costs no more. Plain stages don't
+    /// Called with the child in its place. Where two threads close a circle at the same moment, the later one sees what the
+    /// other has put there. Combinations are not looked through: another of their children may end them.
+    ///
+    /// Looks no further than 64 controls, so that a child at the end of a long chain costs no more. Plain stages don't
     /// count: they cost nothing here.
     @usableFromInline
     func isCircle<Success>(_ task: Task<Success>) -> Bool {
         var (next, count) = (task.control, 0)
         while let control = next, count < 64 {
             if control.existingNode === self { return true }
-            (next, count) = (control.upstream, count + 1)
+            (next, count) = (control.adopted ?? control.upstream, count + 1)
+            guard next == nil, control.isOfFuture else { continue }
+            // The future may be that of another task.
+            for object in control.future.attached(within: 64 - count) {
+                let node = unsafeDowncast(object, to: TaskNode.self)
+                if node === self { return true }
+                next = next ?? node.adopted
+            }
         }
         return false
+    }
+
+    /// The only child of a stage, whose result ends the stage.
+    var adopted: TaskControl? {
+        withLock { machine in
+            guard let children = machine.children, children.isCollapsible else { return nil }
+            return children.onlyChild?.task.control
+        }
     }
 
     /// Notes a child that has started; `nil` for a child that ended before it could be cancelled.
@@ -40,7 +58,11 @@ extension TaskNode {
 
     private func act(_ start: Children.Start, on task: TaskHandle?) {
         switch start {
-        case .cancel: task?.cancel()
+        case .cancel:
+            guard let task else { return }
+            task.cancel()
+            // It may have been cancelled before.
+            if !task.isEnded { TaskControl.endCircles(from: CollectionOfOne(task.control)) }
         case .run(let priority?):
             if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
                 task?.control.escalatePriority(to: priority)
@@ -48,6 +70,12 @@ extension TaskNode {
         case .run(nil): break
         }
     }
+
+    /// Notes the combination that the children belong to.
+    func belong(to combination: any CancelledCombination) { withLock { $0.children?.combination = combination } }
+
+    /// The combination that the children belong to.
+    var combination: (any CancelledCombination)? { withLock { $0.children?.combination } }
 
     /// Keeps the handler on a child's end, unless the child has ended.
     func wait(for key: Int, with registration: Registration) {
@@ -57,16 +85,15 @@ extension TaskNode {
     /// Releases a child that has ended.
     func ended(_ key: Int, hasSucceeded: Bool) {
         guard let child = withLock({ $0.children?.running[key] }) else { return }
-        var share = Share.stages(1, isDone: false)
+        let share: Share
         if let node = child.edge?.node {
             // Whoever is about to look at the end may have put it off.
             node.tellChanges()
             share = node.sum.share
-        } else if hasSucceeded {
+        } else {
             share = child.task.endedShare
         }
-        // A cancelled child ends before its own children, and may be nested deeply: it is not looked at.
-        let (released, mustTell) = withLock { [share] machine in
+        let (released, mustTell) = withLock { machine in
             let child = machine.children?.end(key, share.asChild(isDone: hasSucceeded))
             return (child, machine.progress?.mark(KeptProgress.own) ?? false)
         }
@@ -123,7 +150,7 @@ extension TaskNode {
         guard let (reference, key, child) = found, let parent = reference.strong,
             let stage = parent.withLock({ $0.children?.unsharedChild(key) })
         else { return nil }
-        var completed = stage.shareBefore.asChild()
+        var completed = stage.shareBefore.asPartOfChild()
         completed += child.ended
         let replaced = parent.withLock { [completed] in
             $0.children?.replace(key, stage, by: child.task, completed: completed)

@@ -92,8 +92,9 @@ extension TaskNode {
     /// Registers `task` as the child of a stage, and returns the stage's outcome: waiting for that task.
     @inlinable
     func start<Success>(_ task: Task<Success>) -> Outcome<Task<Success>.Result> {
-        if isCircle(task) { return .value(.failure(CircularTask())) }
         started(task.handle)
+        // The stage's end releases the child again.
+        if isCircle(task) { return .value(.failure(CircularTask())) }
         // Kept until then, so that no other thread puts the task's own child in its place meanwhile.
         withExtendedLifetime(task) { collapse() }
         return .future(task.future)

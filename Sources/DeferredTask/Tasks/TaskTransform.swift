@@ -63,16 +63,21 @@ extension Task {
     }
 }
 
-/// The error of a task that would wait for itself: the closure of its `flatMap` or `fallback` returned the task itself,
-/// or one derived from it.
+/// The error of a task that would wait for itself: the closure of its `flatMap` or `fallback` returned the task itself, or
+/// one that waits for it.
 ///
 /// ```swift
 /// var task: Task<Int>?
 /// task = first.flatMap { _ in task! }  // fails with CircularTask
 /// ```
 ///
-/// The cycle is detected when the returned task is derived by operators that pass results on, such as `map`; a task
-/// that waits in another way, as in `allSucceeded()`, is not detected, and never ends.
+/// A circle is detected when its last closure returns, if it leads only through tasks derived by operators, through those
+/// that closures of `flatMap` and `fallback` have returned, and through their `future`. It is not detected
+/// - if it leads through a combination such as `allSucceeded()`, since another child may end that: when one of the tasks is
+///   cancelled, all of them end;
+/// - if it leads through a closure or a handler that fills a future, through an operator of a plain `Future`, through code
+///   that awaits a task, or if it has more than 64 tasks, not counting `map`, `mapError`, `recover` and `always`: then the
+///   tasks never end, unless what is in the circle is ended from outside.
 public struct CircularTask: Error, Hashable, CustomStringConvertible {
     /// Creates an error.
     public init() {}

@@ -2,6 +2,7 @@ import DeferredCore
 import DeferredTask
 import DeferredTesting
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -16,6 +17,8 @@ struct ProgressSumTests {
     private final class File: Sendable {
         let promise = Promise()
         let reporter = ProgressReporter(unit: .bytes)
+        /// Runs the closure that begins the download.
+        let executor = ManualExecutor()
 
         func start() -> Task<Int> { Task(promise, reporter: reporter) { $0.fail(with: CancellationError()) } }
     }
@@ -23,8 +26,9 @@ struct ProgressSumTests {
     /// The shapes that a tree of downloads may have.
     private enum Shape: CaseIterable {
         case mapTasks, mapTasksOfPlain, allSucceeded, groups, groupsOfGroups, retried, flatMapped
+        case begunLater, nestedLater
 
-        func task(of files: [File], _ started: Log<Int>) -> Task<Int> {
+        func task(of files: [File], _ started: Log<Int>, _ waiting: Log<Int>) -> Task<Int> {
             let start: @Sendable (Int) -> Task<Int> = { index in
                 started.add(index)
                 return files[index].start()
@@ -52,6 +56,16 @@ struct ProgressSumTests {
                 }.map(\.count)
             case .flatMapped:
                 return indices.mapTasks(maxConcurrent: 4) { index in Task.success(index).flatMap(start) }.map(\.count)
+            case .begunLater, .nestedLater:
+                let isNested = self == .nestedLater
+                return indices.mapTasks(maxConcurrent: 4) { index in
+                    waiting.add(index)
+                    let executor = files[index].executor
+                    guard isNested else { return Task.success(index).flatMap(on: executor, start) }
+                    return Task.success(index).flatMap(on: executor) { index in
+                        Task.retry(RetryPolicy(attempts: 2), on: executor) { _ in start(index) }
+                    }.map { $0 }
+                }.map(\.count)
             }
         }
     }
@@ -62,8 +76,8 @@ struct ProgressSumTests {
             var random = SeededGenerator(seed: UInt64(seed))
             let size: Int64 = 2_000_000
             let files = (0..<20).map { _ in File() }
-            let started = Log<Int>()
-            let task = shape.task(of: files, started)
+            let (started, waiting) = (Log<Int>(), Log<Int>())
+            let task = shape.task(of: files, started, waiting)
             let last = Lock(ProgressSnapshot(fraction: 0, completed: 0, total: nil, unit: .bytes))
             task.uponProgress(on: .immediate) { snapshot in
                 let before = last.withLock { last in
@@ -76,7 +90,14 @@ struct ProgressSumTests {
             var done = [Int64](repeating: 0, count: files.count)
             var known = [Bool](repeating: false, count: files.count)
             while done.reduce(0, +) < size * 20 {
-                let running = started.entries.filter { done[$0] < size }
+                let closed = waiting.entries.filter { !started.entries.contains($0) }
+                var running = started.entries.filter { done[$0] < size }
+                if let index = closed.randomElement(using: &random), running.isEmpty || random.next().isMultiple(of: 6)
+                {
+                    files[index].executor.runAll()
+                    running = started.entries.filter { done[$0] < size }
+                }
+                if running.isEmpty { continue }
                 let index = running[Int(random.next() % UInt64(running.count))]
                 // Lengths become known late, early, or only with the last byte.
                 if random.next().isMultiple(of: 4) { known[index] = true }
@@ -106,6 +127,39 @@ struct ProgressSumTests {
         #expect(abs(progress.fractionCompleted - 0.2) < 0.001)
         for file in files { file.promise.succeed(with: 1) }
         #expect(progress.fractionCompleted == 1)
+    }
+
+    @Test func `files that 4 threads download are never ahead of the bytes`() {
+        let (size, chunks) = (Int64(1_000), Int64(4))
+        for round in 0..<(isSanitized ? 20 : 200) {
+            let files = (0..<20).map { _ in File() }
+            let started = Lock<[File]>([])
+            let bytes = Atomic<Int64>(0)
+            let isAhead = Atomic(false)
+            let task = files.mapTasks(maxConcurrent: 4) { file in
+                started.withLock { $0.append(file) }
+                return file.start()
+            }
+            task.uponProgress(on: .immediate) { snapshot in
+                // Read later, so that it has at least what the fraction has.
+                let truth = Double(bytes.load(ordering: .sequentiallyConsistent)) / Double(size * 20)
+                if snapshot.fraction > truth + 0.02, snapshot.fraction < 1 {
+                    isAhead.store(true, ordering: .relaxed)
+                }
+            }
+            DispatchQueue.concurrentPerform(iterations: 4) { _ in
+                while !task.isFilled {
+                    guard let file = started.withLock({ $0.popLast() }) else { continue }
+                    for chunk in 1...chunks {
+                        bytes.add(size / chunks, ordering: .sequentiallyConsistent)
+                        file.reporter.report(completed: chunk * size / chunks, of: size)
+                    }
+                    file.promise.succeed(with: 1)
+                }
+            }
+            let wasAhead = isAhead.load(ordering: .relaxed)
+            #expect(!wasAhead, "round \(round)")
+        }
     }
 
     // MARK: - Cost

@@ -118,6 +118,20 @@ struct ProgressContinuityTests {
         #expect(isNear(held.fractionCompleted, 0.5))
     }
 
+    @Test(arguments: [false, true])
+    func `a child that failed weighs as much whether somebody looked before or not`(isFollowed: Bool) {
+        let producers = (0..<2).map { _ in Producer() }
+        let reporters = (0..<2).map { _ in ProgressReporter(total: 2) }
+        let files = zip(producers, reporters).map { Task($0, reporter: $1) }
+        let task = [files[0].map { $0 }, files[1]].firstSucceeded()
+        let held = isFollowed ? task.progress : nil
+        for reporter in reporters { reporter.report(completed: 1, of: 2) }
+        producers[0].fail(with: CancellationError())
+        // A file and a map, and another file; half of each file, and nothing of the map.
+        #expect(isNear(task.progress.fractionCompleted, 10.0 / 21))
+        withExtendedLifetime(held) {}
+    }
+
     @Test func `the state of a task may be made after its end, or let go before`() {
         let (producer, executor) = (Producer(), ManualExecutor())
         let mapped = Task(producer).map(on: executor) { $0 }

@@ -112,6 +112,101 @@ struct TaskFlatMapFutureTests {
         task = nil
     }
 
+    /// How one task of a circle waits for the next one.
+    private enum Wait: CaseIterable {
+        case plain, always, map, shared, flatMapped, ofFuture, ofMappedFuture, timeout, firstCompleted, firstSucceeded
+        case allSucceeded, zipped, among
+
+        /// True if the circle is detected when it closes.
+        var isDetected: Bool {
+            switch self {
+            case .plain, .always, .map, .shared, .flatMapped, .ofFuture, .ofMappedFuture, .timeout: true
+            case .firstCompleted, .firstSucceeded, .allSucceeded, .zipped, .among: false
+            }
+        }
+
+        func callAsFunction(_ next: Task<Int>) -> Task<Int> {
+            switch self {
+            case .plain: next
+            case .always: next.always { _ in }
+            case .map: next.map { $0 }
+            case .shared: next.shared()
+            case .flatMapped: Task.success(1).flatMap { _ in next }
+            case .ofFuture: Task(next.future)
+            case .ofMappedFuture: Task(next.map { $0 }.future)
+            case .firstCompleted: [next].firstCompleted()
+            case .firstSucceeded: [next].firstSucceeded()
+            case .allSucceeded: [next].allSucceeded().map { $0[0] }
+            case .zipped: zip(next, Task.success(1)).map(\.0)
+            case .timeout: next.timeout(after: .seconds(100_000))
+            case .among: [[next, .never].firstCompleted().always { _ in }].allSucceeded().map { $0[0] }
+            }
+        }
+    }
+
+    @Test(arguments: Wait.allCases, [1, 2, 3, 10])
+    private func `tasks that wait for one another in a circle end`(wait: Wait, count: Int) {
+        for cancelled in [nil, 0, count - 1] {
+            let start = Producer()
+            let tasks = Lock<[Task<Int>]>([])
+            // A firstSucceeded fails with the errors of its children, whatever these are.
+            let isEnded: (Task<Int>) -> Bool = {
+                $0.failureNow.map { $0.isCancellation || wait == .firstSucceeded && $0 is AllTasksFailed } ?? false
+            }
+            let all = (0..<count).map { index in
+                Task(start).flatMap { _ in wait(tasks.withLock { $0[(index + 1) % count] }) }
+            }
+            tasks.withLock { $0 = all }
+            start.succeed(with: 1)
+            if wait.isDetected {
+                #expect(all.allSatisfy { $0.failureNow is CircularTask }, "\(wait), \(count)")
+            } else if let cancelled {
+                #expect(all.allSatisfy { $0.peek() == nil })
+                all[cancelled].cancel()
+                #expect(all.allSatisfy(isEnded), "\(wait), \(count), \(cancelled)")
+            } else {
+                // By way of another task.
+                all[0].uponCancel { all[count - 1].cancel() }
+                all[0].always { _ in }.cancel()
+                #expect(all.allSatisfy(isEnded), "\(wait), \(count)")
+            }
+            tasks.withLock { $0 = [] }
+        }
+    }
+
+    @Test func `a circle whose tasks were cancelled before it closes ends`() {
+        for isReady in [false, true] {
+            let (start, later) = (Producer(), Producer())
+            let tasks = Lock<[Task<Int>]>([])
+            let one = Task(start).flatMap { _ in [tasks.withLock { $0[0] }].firstCompleted() }
+            let wait = [one].firstCompleted()
+            let other = Task(later).flatMap { _ in
+                tasks.withLock { $0[0] }.cancel()
+                if isReady { wait.cancel() }
+                return isReady ? wait : [one].allSucceeded().map { $0[0] }
+            }
+            tasks.withLock { $0 = [other] }
+            start.succeed(with: 1)
+            later.succeed(with: 1)
+            #expect(one.failureNow?.isCancellation == true && other.failureNow?.isCancellation == true, "\(isReady)")
+            tasks.withLock { $0 = [] }
+        }
+    }
+
+    @Test func `two threads that close a circle at the same moment do not miss it`() async {
+        for round in 0..<(isSanitized ? 50 : 500) {
+            let starts = [Producer(), Producer()]
+            let tasks = Lock<[Task<Int>]>([])
+            let all = (0..<2).map { index in Task(starts[index]).flatMap { _ in tasks.withLock { $0[1 - index] } } }
+            tasks.withLock { $0 = all }
+            await withTaskGroup { group in
+                for start in starts { group.addTask { _ = start.succeed(with: 1) } }
+            }
+            #expect(all.allSatisfy { $0.failureNow is CircularTask }, "round \(round)")
+            tasks.withLock { $0 = [] }
+        }
+    }
+
     @Test func `the progress of a task that waits for itself through others can be read`() {
         let waits: [@Sendable (Task<Int>, Task<Int>) -> Task<Int>] = [
             { [$0, $1].firstCompleted() },

@@ -80,6 +80,22 @@ extension URLClientTests {
             #expect(clock.pauses.entries.count == 2)
         }
 
+        @Test func `a closure that decides about another attempt may use the client`() async throws {
+            let server = try LoopbackServer { _ in [.reset] }
+            defer { server.stop() }
+            let user = Lock<URLClient?>(nil)
+            let client = URLClient.fresh {
+                $0.retries = .init()
+                $0.retries.isRetryable = { _ in
+                    user.withLock { $0 }?.cancelAll()
+                    return true
+                }
+            }
+            user.withLock { $0 = client }
+            #expect(await client.begin(server.url("/")).ending() == .url(.cancelled))
+            user.withLock { $0 = nil }
+        }
+
         @Test func `the last attempt's response is the result`() async throws {
             let server = try LoopbackServer { .response(status: 503, body: "\($0.number)") }
             defer { server.stop() }

@@ -113,7 +113,9 @@ final class ClientRequest: Sendable {
     }
 
     func attemptEnded(_ outcome: Machine.Outcome, round: Int) {
-        handle { machine in locals.restore { machine.attemptEnded(outcome, round: round, now: Date()) } }
+        let machine = state.withLock { $0.machine }
+        let pause = locals.restore { machine.pause(after: outcome, now: Date()) }
+        handle { $0.attemptEnded(outcome, round: round, pause: pause) }
     }
 
     func streamEnded(_ error: (any Error)?, round: Int) {
@@ -121,7 +123,8 @@ final class ClientRequest: Sendable {
     }
 
     func isFinal(_ head: ResponseHead) -> Bool {
-        state.withLock { state in locals.restore { state.machine.isFinal(head, now: Date()) } }
+        let machine = state.withLock { $0.machine }
+        return locals.restore { machine.isFinal(head, now: Date()) }
     }
 
     private func handle(_ lease: EngineLease? = nil, _ event: (inout Machine) -> [Machine.Action]) {

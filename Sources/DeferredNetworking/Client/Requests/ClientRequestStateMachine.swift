@@ -119,10 +119,19 @@ struct ClientRequestStateMachine<Value: Sendable> {
         return [.deliver(value)]
     }
 
-    mutating func attemptEnded(_ outcome: Outcome, round: Int, now: Date) -> [Action] {
+    /// Returns the pause before the next attempt; nil if there is none, or a credential is asked for first.
+    ///
+    /// Calls the caller's closures, which may use the client: not to be called under a lock.
+    func pause(after outcome: Outcome, now: Date) -> Duration? {
+        guard case .attempting = state, outcome.head.map(isChallenge) != true else { return nil }
+        return pause(after: outcome.head, or: outcome.error, now: now)
+    }
+
+    /// - Parameter pause: The pause before the next attempt, from ``pause(after:now:)``.
+    mutating func attemptEnded(_ outcome: Outcome, round: Int, pause: Duration?) -> [Action] {
         guard round == self.round, case .attempting = state else { return [] }
         guard let head = outcome.head, isChallenge(head), let response = try? head.httpResponse() else {
-            return retry(after: outcome, now: now) ?? finish(outcome.result)
+            return pause.map { retry(after: outcome, $0) } ?? finish(outcome.result)
         }
         if let credential { refused.append(credential) }
         credential = nil
@@ -177,7 +186,8 @@ struct ClientRequestStateMachine<Value: Sendable> {
         }
     }
 
-    /// Returns true if a response with this head ends the attempts, so that a stream may begin with it.
+    /// Returns true if a response with this head ends the attempts, so that a stream may begin with it. See
+    /// ``pause(after:now:)``.
     func isFinal(_ head: ResponseHead, now: Date) -> Bool {
         !isChallenge(head) && pause(after: head, or: nil, now: now) == nil
     }
@@ -199,8 +209,7 @@ struct ClientRequestStateMachine<Value: Sendable> {
         return [.finish(result), .leave]
     }
 
-    private mutating func retry(after outcome: Outcome, now: Date) -> [Action]? {
-        guard let pause = pause(after: outcome.head, or: outcome.error, now: now) else { return nil }
+    private mutating func retry(after outcome: Outcome, _ pause: Duration) -> [Action] {
         round += 1
         state = .pausing
         let action = Action.pause(pause, attempt: attempts - challenges, round: round, outcome.error)

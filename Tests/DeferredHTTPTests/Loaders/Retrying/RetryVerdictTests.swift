@@ -123,11 +123,9 @@ struct RetryVerdictTests {
         for number in 1...attempt {
             if number > 1 { _ = machine.pauseEnded(round: machine.round) }
             let result: Result<Int, any Error> = ended.error.map { .failure($0) } ?? .success(1)
-            let actions = machine.attemptEnded(
-                .init(result: result, head: try ended.head()),
-                round: machine.round,
-                now: Date(timeIntervalSince1970: 0)
-            )
+            let outcome = ClientRequestStateMachine<Int>.Outcome(result: result, head: try ended.head())
+            let next = machine.pause(after: outcome, now: Date(timeIntervalSince1970: 0))
+            let actions = machine.attemptEnded(outcome, round: machine.round, pause: next)
             guard case .pause(let duration, number, _, _)? = actions.first else { return nil }
             pause = duration
         }

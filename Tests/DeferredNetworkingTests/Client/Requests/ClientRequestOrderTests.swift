@@ -71,7 +71,8 @@ private struct Simulation {
                 // The first attempt of every other request fails.
                 let isLost = round == 1 && identifier % 2 == 0
                 let result = isLost ? Result<Int, any Error>.failure(URLError(.networkConnectionLost)) : .success(1)
-                return $0.attemptEnded(.init(result: result, head: nil), round: round, now: Date())
+                let outcome = ClientRequestStateMachine<Int>.Outcome(result: result, head: nil)
+                return $0.attemptEnded(outcome, round: round, pause: $0.pause(after: outcome, now: Date()))
             } + [.leaseReturned]
         case .pauseEnded(let identifier, let round): feed(identifier) { $0.pauseEnded(round: round) }
         case .shutdown: steps(after: admission.close())

@@ -67,11 +67,9 @@ private struct RequestFixture {
         round: Int
     ) -> [ClientRequestStateMachine<Int>.Action] {
         let head = status.map { ResponseHead.made($0, from: Self.url.absoluteString) }
-        return machine.attemptEnded(
-            .init(result: result, head: head),
-            round: round,
-            now: Date(timeIntervalSince1970: 0)
-        )
+        let outcome = ClientRequestStateMachine<Int>.Outcome(result: result, head: head)
+        let pause = machine.pause(after: outcome, now: Date(timeIntervalSince1970: 0))
+        return machine.attemptEnded(outcome, round: round, pause: pause)
     }
 }
 

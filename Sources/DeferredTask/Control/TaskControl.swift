@@ -38,7 +38,7 @@ package final class TaskControl: @unchecked Sendable {
     init(
         _ future: __shared FutureNode,
         _ words: UnownedFuture.Words,
-        _ work: consuming TaskWork,
+        _ work: TaskWork,
         isStage: Bool = false,
         notice: consuming EndNotice? = nil,
         upstream: __shared TaskControl? = nil,
@@ -75,6 +75,7 @@ package final class TaskControl: @unchecked Sendable {
 
     /// The task that this shares with other consumers: the one that it was derived from, by `shared()`, or by any operator
     /// from a consumer.
+    @inline(__always)
     var sharedTask: TaskHandle? {
         guard let upstream else { return nil }
         if case .shared(let future) = work { return TaskHandle(future, upstream, plainCount: plainCount) }
@@ -82,7 +83,7 @@ package final class TaskControl: @unchecked Sendable {
     }
 
     /// True if this is one consumer of a shared task.
-    @usableFromInline var isShared: Bool {
+    @inlinable var isShared: Bool {
         if case .shared = work { true } else { false }
     }
 

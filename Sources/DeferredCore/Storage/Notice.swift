@@ -49,17 +49,21 @@ package class Notice: HandlerNode, @unchecked Sendable {
 /// SAFETY: what it adds to a node is constant; the attachment orders its own accesses.
 @usableFromInline
 package final class EndNotice: HandlerNode, @unchecked Sendable {
-    /// A closure that is called with the notice and the future at its end, or without the future when it is lost. Without
-    /// captures, it costs nothing.
+    /// A closure that is called with the notice and the future at its end. Without captures, it costs nothing.
     @usableFromInline
-    package typealias Tell = @Sendable (_ notice: EndNotice, _ future: FutureNode?) -> Void
+    package typealias Tell = @Sendable (_ notice: EndNotice, _ future: FutureNode) -> Void
+    /// A closure that is called with the attached object when the future is lost.
+    @usableFromInline
+    package typealias Lost = @Sendable (_ attached: AnyObject) -> Void
 
     @usableFromInline package let attachment = Attachment()
     @usableFromInline let tell: Tell
+    @usableFromInline let lost: Lost
 
     @inlinable
-    init(_ membership: consuming Membership, _ tell: @escaping Tell) {
+    init(_ membership: consuming Membership, _ lost: @escaping Lost, _ tell: @escaping Tell) {
         self.tell = tell
+        self.lost = lost
         super.init(membership)
     }
 
@@ -71,7 +75,7 @@ package final class EndNotice: HandlerNode, @unchecked Sendable {
 
     @usableFromInline
     override func goUnfilled(isDismissing: Bool) {
-        if isDismissing { tell(self, nil) }
+        if isDismissing, let object = attachment.object { lost(object) }
     }
 
     /// Records the end. Returns the object to notify.
@@ -86,8 +90,8 @@ extension FutureStorage {
     /// Registers a notice of the end, which is called before handlers that are registered later and before the end; at
     /// once if the future has ended.
     @inlinable
-    package final func notice(_ tell: @escaping EndNotice.Tell) -> EndNotice {
-        let notice = EndNotice(.waiting(for: self), tell)
+    package final func notice(lost: @escaping EndNotice.Lost, _ tell: @escaping EndNotice.Tell) -> EndNotice {
+        let notice = EndNotice(.waiting(for: self), lost, tell)
         if !add(notice) {
             // From here on, the notice no longer refers to the future.
             if notice.membership.take() { tell(notice, self) }

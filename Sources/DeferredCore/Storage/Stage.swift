@@ -37,7 +37,7 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
     @inlinable
     deinit {
         if hasTransform { transform.drop(T.self) }
-        if T.isCancellable, !word.isFilled, let object = attachment.object { T.lost(object) }
+        if !word.isFilled, let object = attachment.object { T.lost(object) }
     }
 
     @usableFromInline

@@ -48,6 +48,7 @@ package struct UnownedFuture: @unchecked Sendable {
     }
 
     /// True if the future is filled, or was filled when it was freed.
+    @inlinable
     package var isFinished: Bool { reference.object._withUnsafeGuaranteedRef { $0.word.isFilled } }
 
     /// True if the future is filled, and not with a failure, as recorded in its attachment.

@@ -15,17 +15,17 @@ public import DeferredCore
 package final class TaskControl: @unchecked Sendable {
     /// The nearest task upstream that has a control.
     @exclusivity(unchecked)
-    private(set) var upstream: TaskControl?
+    @usableFromInline private(set) var upstream: TaskControl?
     @usableFromInline let work: TaskWork
-    let future: UnownedFuture
+    @usableFromInline let future: UnownedFuture
     /// The number of plain stages between `upstream` and this.
-    let plainCount: UInt32
+    @usableFromInline let plainCount: UInt32
     /// True if the future is an operator's result, which ends at once on a cancellation if its closure has not begun.
-    let isStage: Bool
+    @usableFromInline let isStage: Bool
     /// Tells of the end if the future has no room for an attachment; taken back when nobody is left who could cancel.
-    private let notice: Registration?
+    @usableFromInline let notice: Registration?
     /// The node that is shared with the future; most tasks never need it.
-    private let shared = Attachment()
+    @usableFromInline let shared = Attachment()
 
     /// - Parameters:
     ///   - words: The words of `future`.
@@ -34,11 +34,11 @@ package final class TaskControl: @unchecked Sendable {
     ///   - upstream: The task that this is derived from; `nil` for one that was created with its result.
     ///   - plainCount: The number of plain stages between `upstream` and this.
     ///   - onCancel: Asks the producer to stop.
-    @usableFromInline
+    @inlinable
     init(
         _ future: __shared FutureNode,
         _ words: UnownedFuture.Words,
-        _ work: consuming TaskWork,
+        _ work: TaskWork,
         isStage: Bool = false,
         notice: consuming EndNotice? = nil,
         upstream: __shared TaskControl? = nil,
@@ -51,8 +51,14 @@ package final class TaskControl: @unchecked Sendable {
         self.plainCount = plainCount
         self.isStage = isStage
         self.notice = if let notice = consume notice { Registration(notice) } else { nil }
+        if onCancel != nil || upstream != nil || !work.isOpaque { introduce(onCancel) }
+    }
+
+    /// Makes the control known to those who have to know it from the beginning.
+    @usableFromInline
+    func introduce(_ onCancel: (@Sendable () -> Void)?) {
         // Handlers and children have to be known to the future before its end.
-        if case .children(let node) = self.work {
+        if case .children(let node) = work {
             if let onCancel { node.setHandler(onCancel) }
             _ = attach(node)
         } else if onCancel != nil {
@@ -62,7 +68,7 @@ package final class TaskControl: @unchecked Sendable {
     }
 
     deinit {
-        if let notice, !future.isFinished { notice.cancel() }
+        if !future.isFinished { notice?.cancel() }
         if let node = existingNode {
             node.letGo()
             node.letGoOfPlainStages()
@@ -75,6 +81,8 @@ package final class TaskControl: @unchecked Sendable {
 
     /// The task that this shares with other consumers: the one that it was derived from, by `shared()`, or by any operator
     /// from a consumer.
+    // Inlined, since most tasks have no upstream: that check is all that freeing them needs.
+    @inline(__always)
     var sharedTask: TaskHandle? {
         guard let upstream else { return nil }
         if case .shared(let future) = work { return TaskHandle(future, upstream, plainCount: plainCount) }
@@ -82,7 +90,7 @@ package final class TaskControl: @unchecked Sendable {
     }
 
     /// True if this is one consumer of a shared task.
-    @usableFromInline var isShared: Bool {
+    @inlinable var isShared: Bool {
         if case .shared = work { true } else { false }
     }
 

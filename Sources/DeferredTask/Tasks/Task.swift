@@ -110,8 +110,7 @@ public struct Task<Success: Sendable>: FutureProtocol, Cancellable {
         }
         // Registered now, so that it is told before handlers that are added before the end. A handler that is added during
         // the end, by another thread, may come first, and finds the future finished; nothing relies on more.
-        let notice = storage.notice { notice, future in
-            guard let future else { return notice.attachment.object.map(TaskNode.lost) ?? () }
+        let notice = storage.notice(lost: TaskNode.lost) { notice, future in
             let result = unsafeDowncast(future, to: FutureStorage<Result>.self).peek()
             if let attached = notice.end(hasFailed: result?.isFailure ?? false) { TaskNode.end(attached) }
         }

@@ -20,7 +20,7 @@ struct UnownedFutureTests {
         do {
             let first = FutureStorage(filledWith: 1)
             let second = FutureStorage<Int>().derive(ImmediateExecutor(), Failing())
-            notice = first.notice { notice, _ in _ = notice.end(hasFailed: false) }
+            notice = first.notice(lost: { _ in }) { notice, _ in _ = notice.end(hasFailed: false) }
             (filled, lost) = (UnownedFuture(first, first.words(notice)), UnownedFuture(second, second.words))
             #expect(filled.isFinished && !lost.isFinished)
         }
@@ -36,7 +36,7 @@ struct UnownedFutureTests {
         let object = Object()
         let storage = FutureStorage<Int>()
         if isFilledBefore { storage.fulfil(with: 1) }
-        let notice = storage.notice { notice, future in
+        let notice = storage.notice(lost: { _ in }) { notice, future in
             #expect((future as? FutureStorage<Int>)?.peek() == 1)
             if let object = notice.end(hasFailed: false) { told.add(ObjectIdentifier(object)) }
         }
@@ -51,7 +51,7 @@ struct UnownedFutureTests {
     @Test func `a cancelled notice is not delivered`() {
         let storage = FutureStorage<Int>()
         let told = Log<Int>()
-        let notice = storage.notice { _, _ in told.add(1) }
+        let notice = storage.notice(lost: { _ in }) { _, _ in told.add(1) }
         Registration(notice).cancel()
         _ = storage.fill(with: 1)
         #expect(told.entries.isEmpty)

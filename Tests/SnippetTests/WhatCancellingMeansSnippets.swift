@@ -30,7 +30,7 @@ struct WhatCancellingMeansSnippets {
     }
 
     @Test func `One signal for many`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/WhatCancellingMeans.md", line: 143)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/WhatCancellingMeans.md", line: 144)
         let source = CancellationTokenSource()
         let first = Task<Int>.never.cancelled(by: source.token)
         let second = Task { try await Task.sleep(for: .seconds(60)) }.cancelled(by: source.token)
@@ -39,21 +39,21 @@ struct WhatCancellingMeansSnippets {
         source.cancel()
         print(first.isCancelled, second.isCancelled)  // true true
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/WhatCancellingMeans.md", line: 152)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/WhatCancellingMeans.md", line: 153)
         #expect(first.isCancelled && second.isCancelled)
         registration.cancel()
 #sourceLocation()
     }
 
     @Test func `Tell a cancellation from a failure`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/WhatCancellingMeans.md", line: 167)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/WhatCancellingMeans.md", line: 168)
         let task = Task<Int>.failure(URLError(.cancelled))
         task.uponFailure(on: .immediate) { error in
             if error.isCancellation { return }  // intended
             print("sorry: \(error.localizedDescription)")
         }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/WhatCancellingMeans.md", line: 174)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/WhatCancellingMeans.md", line: 175)
         #expect(URLError(.cancelled).isCancellation && CancellationError().isCancellation)
 #sourceLocation()
     }

@@ -64,7 +64,7 @@ final class LibcurlExchange {
     private var stream: Int?
     private var isRefused = false
 
-    /// What had come when libcurl gave up the connection, because it could send no more.
+    /// The bytes that had come when libcurl gave up the connection, because it could send no more.
     private var unread: [UInt8] = []
 
     /// The last TLS alert of the server.

@@ -82,7 +82,6 @@ package final class CachedTask: EngineTask {
         waiter?.resume()
     }
 
-    package var isWaiting: Bool { state.withLock { $0.transfer }?.isWaiting ?? false }
     package var silence: Duration? { state.withLock { $0.transfer }?.silence }
 
     package func afterReading(_ body: @escaping @Sendable () -> Void) {

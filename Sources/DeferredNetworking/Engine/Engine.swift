@@ -74,16 +74,12 @@ package protocol EngineTask: AnyObject, Sendable {
     /// Calls a closure once everything that has come by now was read and reported, as far as the engine can tell.
     func afterReading(_ body: @escaping @Sendable () -> Void)
 
-    /// True while the task has no connection because others use them, as far as the engine can tell.
-    var isWaiting: Bool { get }
-
-    /// The time since the task's connection last received a byte, or the peer took one, or since it was there; nil if that
-    /// can't be told.
+    /// The time since the task's connection was there, last received a byte, or the peer took one. Of a task that waits for
+    /// a connection that others use, the time since one of them got something. Nil if that can't be told.
     var silence: Duration? { get }
 }
 
 extension EngineTask {
-    package var isWaiting: Bool { false }
     package var silence: Duration? { nil }
     package func expire() {}
     package func afterReading(_ body: @escaping @Sendable () -> Void) { body() }

@@ -51,6 +51,9 @@ struct ConnectionQueue {
         var speaksHTTP2: Bool?
         var isMultiplexed: Bool { speaksHTTP2 == true }
 
+        /// The time when something last came for one of the tasks.
+        var lastReceived: ContinuousClock.Instant?
+
         var waitingShared = Queue<Int>()
         var waitingOwn = Queue<Int>()
 
@@ -183,6 +186,14 @@ struct ConnectionQueue {
         lines[origin]?.isConnecting = false
         lines[origin]?.speaksHTTP2 = isMultiplexed
     }
+
+    /// Notes that something came for a running task.
+    mutating func received(at origin: String, _ now: ContinuousClock.Instant) {
+        lines[origin]?.lastReceived = now
+    }
+
+    /// The time when something last came for a task of an origin; nil if nothing has since there are such tasks.
+    func lastReceived(at origin: String) -> ContinuousClock.Instant? { lines[origin]?.lastReceived }
 
     /// Notes that the next shared task has to make a new connection, for which others wait.
     mutating func renewed(_ origin: String) {

@@ -175,6 +175,22 @@ package final class LibcurlEngine: Engine {
         task.pool.thread.submit(.cancel(task))
     }
 
+    /// The time since a request to the origin got something; nil if none has.
+    func silence(at origin: String) -> Duration? {
+        state.withLock { $0.queue.lastReceived(at: origin) }.map { .now - $0 }
+    }
+
+    /// Notes that a request to the origin got something.
+    func received(at origin: String) {
+        state.withLock { $0.queue.received(at: origin, .now) }
+    }
+
+    /// Calls a closure once all threads, one after the other, have read what has come.
+    func afterReading(_ body: @escaping @Sendable () -> Void, from index: Int = 0) {
+        guard index < pools.count else { return body() }
+        pools[index].thread.submit(.report { self.afterReading(body, from: index + 1) })
+    }
+
     /// Changes the queue, and begins the tasks for which there is room then.
     ///
     /// - Returns: those that run on the caller's pool, which begins them itself.

@@ -34,9 +34,7 @@ final class LibcurlExchange {
 
     let task: LibcurlTask
     let handle: LibcurlHandle
-
-    /// Another one if the request waited for a stream on a connection that has died.
-    var multi: LibcurlMulti
+    let multi: LibcurlMulti
     private unowned let pool: LibcurlPool
     private let source: (any UploadSource)?
 
@@ -191,6 +189,9 @@ final class LibcurlExchange {
         // domain sockets have the port 0, but a new one is not watched then.
         return hasConnected && handle.localPort == port && (port != 0 || handle.hasOldConnection)
     }
+
+    /// True once there is a response.
+    var hasAnswer: Bool { head != nil }
 
     /// True if the response shows that the request has a connection to itself.
     var hasConnectionOfVersion1: Bool { hasConnected && parser.isInVersion1 }
@@ -514,6 +515,7 @@ final class LibcurlExchange {
         if hasActivity || waitingHead != nil || !waiting.isEmpty {
             lastReceived = .now
             hasReceived = true
+            task.engine.received(at: task.origin)
         }
         flushSent()
         flushResponse()

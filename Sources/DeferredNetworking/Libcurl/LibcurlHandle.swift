@@ -211,15 +211,10 @@ final class LibcurlHandle {
         set(CURLOPT_VERBOSE, isPlain ? 0 : 1)
     }
 
-    /// Prepares the handle, which was released, to begin its request again.
-    func restart(_ exchange: LibcurlExchange) {
+    /// Prepares the handle to begin its request again, with the address of a name and a connection to it, if they are there.
+    func restart(_ exchange: LibcurlExchange, at hop: LibcurlHop, _ address: String?, socket: Int32?) {
         set(CURLOPT_PRIVATE, to: Unmanaged.passUnretained(exchange).toOpaque())
         listen(to: exchange.task)
-    }
-
-    /// Prepares it with the address of a name and a connection to it, if they are there.
-    func restart(_ exchange: LibcurlExchange, at hop: LibcurlHop, _ address: String?, socket: Int32?) {
-        restart(exchange)
         sockets.pointee.connected = socket ?? -1
         guard let address else { return }
         let literal = address.prefix { $0 != "%" }

@@ -127,7 +127,7 @@ final class LibcurlPool: @unchecked Sendable {
                     continue
                 }
                 if code != 0, exchange.handle.lacksDescriptors { severIdle() }
-                remove(exchange)
+                remove(exchange, hasAnswered: exchange.hasAnswer)
                 exchange.end(code)
             }
             // Emptying an array that is also being read would allocate another one each time.
@@ -255,24 +255,14 @@ final class LibcurlPool: @unchecked Sendable {
         }
     }
 
-    /// Gives an origin new shared connections. The requests on those that it has stay there, if they are sent.
+    /// Gives an origin new shared connections. The requests on those that it has stay there.
     private func renew(_ origin: String) {
         if let old = renewed.removeValue(forKey: origin) { retire(old) }
         if renewed.count >= Self.mostRenewed, let unused = renewed.first(where: { $0.value.count == 0 }) {
             renewed[unused.key] = nil
             retire(unused.value)
         }
-        let multi = makeMulti(isShared: true)
-        renewed[origin] = multi
-        guard let multi else { return }
-        // Those that wait for a stream on the dead connection would wait until its last request has given up.
-        for exchange in exchanges.values
-        where exchange.task.kind == .shared && exchange.task.origin == origin && exchange.task.isWaiting {
-            exchange.multi.remove(exchange)
-            exchange.multi = multi
-            exchange.handle.restart(exchange)
-            start(exchange)
-        }
+        renewed[origin] = makeMulti(isShared: true)
     }
 
     private func retire(_ multi: LibcurlMulti) {
@@ -323,18 +313,23 @@ final class LibcurlPool: @unchecked Sendable {
     }
 
     /// Removes an exchange from its handle, which becomes free for another one.
-    private func remove(_ exchange: LibcurlExchange) {
+    ///
+    /// - Parameter hasAnswered: True if the server has just answered it.
+    private func remove(_ exchange: LibcurlExchange, hasAnswered: Bool = false) {
         let task = exchange.task
         exchanges[task.identifier] = nil
         connector?.forget(task)
         exchange.multi.remove(exchange)
         removeRetired(exchange.multi)
         if LibcurlHandle.isReusable, handles.count < Self.mostIdle { handles.append(exchange.handle) }
-        leave(task, hadConnected: exchange.hasConnected)
+        leave(task, hadConnected: exchange.hasConnected, hasAnswered: hasAnswered)
     }
 
-    private func leave(_ task: LibcurlTask, hadConnected: Bool) {
-        change(of: task) { $0.left(task.kind, of: task.origin, on: task.thread, hadConnected: hadConnected) }
+    private func leave(_ task: LibcurlTask, hadConnected: Bool, hasAnswered: Bool = false) {
+        change(of: task) { queue in
+            if hasAnswered { queue.received(at: task.origin, .now) }
+            queue.left(task.kind, of: task.origin, on: task.thread, hadConnected: hadConnected)
+        }
     }
 
     private func change(of task: LibcurlTask, _ change: (inout ConnectionQueue) -> Void) {

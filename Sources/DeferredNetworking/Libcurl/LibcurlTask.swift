@@ -38,12 +38,12 @@ final class LibcurlTask: EngineTask {
     /// The time when the request got a connection, or began to make one.
     private let start = Lock<ContinuousClock.Instant?>(nil)
 
-    /// True while the request waits for a connection, or for a stream on one.
-    var isWaiting: Bool { start.withLock { $0 == nil } }
-
     /// Asks the system. If libcurl closes the socket at that moment, another one may answer, once.
+    ///
+    /// A request that waits for a connection, or for a stream on one, is as silent as those that have them: where none of
+    /// them gets anything, all end by their deadlines, and not one line after the other.
     var silence: Duration? {
-        guard let start = start.withLock({ $0 }) else { return nil }
+        guard let start = start.withLock({ $0 }) else { return engine.silence(at: origin) }
         let sinceStart = ContinuousClock.now - start
         let socket = socket.load(ordering: .relaxed)
         let milliseconds = socket < 0 ? -1 : connection_silence(socket)
@@ -130,6 +130,8 @@ final class LibcurlTask: EngineTask {
     }
 
     func afterReading(_ body: @escaping @Sendable () -> Void) {
+        // Those for which a request waits may run on any thread.
+        if start.withLock({ $0 }) == nil { return engine.afterReading(body) }
         if pool.thread.submit(.report(body)) != nil { body() }
     }
 

@@ -143,9 +143,6 @@ package final class Transfer: Sendable {
         state.withLock { $0.parts.task }?.hold(while: isHeld)
     }
 
-    /// True while others use the connections: see ``EngineTask/isWaiting``.
-    var isWaiting: Bool { state.withLock { $0.parts.task }?.isWaiting ?? false }
-
     /// The time since the last byte on the connection: see ``EngineTask/silence``.
     var silence: Duration? { state.withLock { $0.parts.task }?.silence }
 

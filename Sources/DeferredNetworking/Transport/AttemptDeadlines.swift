@@ -15,7 +15,6 @@ import FoundationNetworking
 final class AttemptDeadlines: Sendable {
     /// A structure, because a lock wraps closures that it gives out by themselves once more in thunks.
     private struct Closures {
-        var isWaiting: (@Sendable () -> Bool)?
         var silence: (@Sendable () -> Duration?)?
         var afterReading: (@Sendable (@escaping @Sendable () -> Void) -> Void)?
         var expire: (@Sendable (any Error) -> Void)?
@@ -80,14 +79,12 @@ final class AttemptDeadlines: Sendable {
     /// Begins, or begins again with other closures.
     ///
     /// - Parameters:
-    ///   - isWaiting: returns true while the attempt has no connection because others use them: that is no silence.
     ///   - silence: returns the time since the connection's last byte, as the system tells it. Looked at only when the
     ///     idle deadline would expire: many bytes, such as those of a handshake, are no events.
     ///   - afterReading: calls its argument once the engine has read what has come. If the process was stopped for a while,
     ///     the answer may have been there in time.
     ///   - expire: takes the error that ends the attempt.
     func begin(
-        isWaiting: @escaping @Sendable () -> Bool = { false },
         silence: @escaping @Sendable () -> Duration? = { nil },
         afterReading: (@Sendable (@escaping @Sendable () -> Void) -> Void)? = nil,
         _ expire: @escaping @Sendable (any Error) -> Void
@@ -98,24 +95,14 @@ final class AttemptDeadlines: Sendable {
         arm { state in
             guard !state.hasEnded else { return }
             replaced = state.closures
-            state.closures = Closures(
-                isWaiting: isWaiting,
-                silence: silence,
-                afterReading: afterReading,
-                expire: expire
-            )
+            state.closures = Closures(silence: silence, afterReading: afterReading, expire: expire)
         }
         withExtendedLifetime(replaced) {}
     }
 
     /// Begins, or begins again with another transfer.
     func begin(_ transfer: Transfer) {
-        begin(
-            isWaiting: { transfer.isWaiting },
-            silence: { transfer.silence },
-            afterReading: { transfer.afterReading($0) },
-            { transfer.abort(with: $0) }
-        )
+        begin(silence: { transfer.silence }, afterReading: { transfer.afterReading($0) }) { transfer.abort(with: $0) }
     }
 
     /// Suspends the idle deadline while `isForgiven` returns true: then the reader causes the silence.
@@ -169,12 +156,11 @@ final class AttemptDeadlines: Sendable {
     private func check(hasRead: Bool = false) {
         let (isForgiven, closures) = state.withLock { ($0.isForgiven, $0.closures) }
         if isForgiven?() == true { noteActivity() }
-        let isWaiting = isWaiting.load(ordering: .relaxed) || closures.isWaiting?() ?? false
         // The system's time is no other clock's.
         let lastByte = clock is ContinuousClock ? closures.silence?() : nil
         let now = stopwatch.elapsed
         if let lastByte { note(now - lastByte) }
-        if isWaiting { note(now) }
+        if isWaiting.load(ordering: .relaxed) { note(now) }
         // Under the lock: the closures may be replaced meanwhile, which is an activity.
         let verdict = state.withLock { state -> (expire: (@Sendable (any Error) -> Void)?, reason: Reason)? in
             guard let (time, reason) = nextDeadline, time <= now else { return nil }

@@ -176,6 +176,20 @@ struct LibcurlActivityTests {
         for response in responses { #expect(await response.ending() == .status(200)) }
     }
 
+    @Test func `waiting for a host that doesn't answer is a silence`() async throws {
+        let port = try PromptedPort()
+        let client = URLClient.fresh {
+            $0.engine = .libcurl
+            $0.maximumConnectionsPerHost = 1
+            $0.deadlines.idle = .seconds(3)
+        }
+        let start = ContinuousClock.now
+        let responses = (1...5).map { _ in client.begin(port.url) }
+        for response in responses { #expect(await response.ending() == .url(.timedOut)) }
+        // The one that gets the place of the first has its own time; the others have none left.
+        #expect(.now - start < .seconds(8))
+    }
+
     @Test func `the silence begins with the connection`() async throws {
         let port = try PromptedPort()
         let client = URLClient.fresh {

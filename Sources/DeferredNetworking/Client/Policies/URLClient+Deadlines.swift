@@ -9,9 +9,9 @@ extension URLClient {
         /// The longest time without traffic in either direction before an attempt fails with `URLError.timedOut`; `nil`
         /// for no limit.
         ///
-        /// It counts from the moment when the attempt has a connection or makes one. Waiting for one of
-        /// ``Configuration/maximumConnectionsPerHost`` is no silence, except over `URLSession`, which doesn't tell of it;
-        /// ``connectToHead`` and ``total`` limit that.
+        /// It counts from the moment when the attempt has a connection or makes one. An attempt that waits for one of
+        /// ``Configuration/maximumConnectionsPerHost`` is not silent as long as those that have them get something;
+        /// ``connectToHead`` and ``total`` limit such waiting. Over `URLSession`, which doesn't tell of it, waiting counts.
         ///
         /// A request's own `timeoutInterval` replaces this, unless that is Foundation's default of 60 seconds.
         public var idle: Duration? = .seconds(60)

@@ -8,16 +8,6 @@ final class Children {
         var task: TaskHandle
         /// The parent's handler on the child's end.
         var registration: Registration?
-        /// The child's node, while somebody follows the progress of the parent.
-        var edge: ProgressEdge?
-    }
-
-    /// The place of the task that these belong to, if it is itself a child.
-    enum Place {
-        case none
-        case one(UnownedReference<TaskNode>, ObjectIdentifier, key: Int)
-        /// The task has several parents.
-        case several
     }
 
     private(set) var running: [Int: Child] = [:]
@@ -25,16 +15,17 @@ final class Children {
     /// The number of children that have not started yet, and of those that remain, because there may always be more.
     private var expected: Int
     private let openEnded: Int
-    /// The sum of the shares of the children that were released, and of the running ones while they are followed.
+    /// The sum of the shares of the children that were released.
     private var ended = Share()
-    private var followed = Share()
     private var isCancelled = false
     private(set) var isEnded = false
     /// True for the child of a stage that nobody can cancel any more.
     private var isForgotten = false
     /// The priority that children get when they start, if theirs is lower.
     private var priority: TaskPriority?
-    private(set) var place = Place.none
+    /// The place of the task that these belong to, among the children of the last task that has it as a child. Kept for a
+    /// stage only.
+    private(set) var place: (parent: UnownedReference<TaskNode>, key: Int)?
     /// True if these are the only child of a stage, whose result ends the stage.
     let isCollapsible: Bool
     /// The combination that these belong to.
@@ -79,7 +70,6 @@ final class Children {
     /// Releases a child that has ended, and adds its share to those that were released.
     func end(_ key: Int, _ share: Share) -> Child? {
         guard let child = running.removeValue(forKey: key) else { return nil }
-        unfollow(child)
         ended += share
         return child
     }
@@ -99,35 +89,27 @@ final class Children {
     }
 
     /// Releases the children: their parent has ended. What was known of their progress stays.
-    func end() -> [Child] {
-        let children = inOrder
+    func end(_ share: Share = Share()) -> [Child] {
+        defer { running = [:] }
         isEnded = true
-        running = [:]
-        ended += followed
-        followed = Share()
-        return children
+        ended += share
+        return inOrder
     }
 
     /// Releases the only child of a stage: nobody is left who could cancel the stage. A combination still waits for its
     /// children.
-    func forget() -> (edges: [ProgressEdge], controls: [TaskControl]) {
-        guard isCollapsible else { return ([], []) }
+    func forget() -> [TaskControl] {
+        guard isCollapsible else { return [] }
         isForgotten = true
         defer { running = [:] }
-        return (running.values.compactMap(\.edge), running.values.map(\.task.control))
+        return running.values.map(\.task.control)
     }
 
     // MARK: - Collapsing
 
-    /// Notes the place of the task among the children of `parent`. Combinations have none, and so keep theirs.
-    func place(in parent: TaskNode, _ key: Int, insteadOf old: TaskNode? = nil) {
-        guard isCollapsible else { return }
-        switch place {
-        case .none: break
-        case .one(_, let current, _) where current == old.map(ObjectIdentifier.init): break
-        case .one, .several: return place = .several
-        }
-        place = .one(UnownedReference(parent), ObjectIdentifier(parent), key: key)
+    /// Notes the place of the task among the children of `parent`. Combinations keep theirs.
+    func place(in parent: TaskNode, _ key: Int) {
+        if isCollapsible { place = (UnownedReference(parent), key) }
     }
 
     /// The only child, with the share of those that were released.
@@ -144,56 +126,23 @@ final class Children {
     }
 
     /// Puts `new` in the place of `old`, whose own part is completed; nil if that is no longer here.
-    func replace(_ key: Int, _ old: TaskHandle, by new: TaskHandle, completed: Share) -> (edge: ProgressEdge?, Start)? {
+    func replace(_ key: Int, _ old: TaskHandle, by new: TaskHandle, completed: Share) -> Start? {
         guard let child = running[key], child.task.control === old.control, child.task.plainCount == 0 else {
             return nil
         }
-        unfollow(child)
         running[key]?.task = new
-        running[key]?.edge = nil
         ended += completed
-        return (child.edge, isCancelled ? .cancel : .run(priority))
+        return isCancelled ? .cancel : .run(priority)
     }
 
-    func remove(_ key: Int) -> Child? {
-        let child = running.removeValue(forKey: key)
-        if let child { unfollow(child) }
-        return child
-    }
+    func remove(_ key: Int) { running[key] = nil }
 
     // MARK: - Progress
 
-    /// Begins to follow a running child; false if it has ended.
-    func follow(_ key: Int, _ edge: ProgressEdge) -> Bool {
-        guard let child = running[key], child.edge == nil else { return false }
-        running[key]?.edge = edge
-        return true
-    }
-
-    /// Ends following; returns the edges.
-    func unfollow() -> [ProgressEdge] {
-        followed = Share()
-        return running.keys.compactMap { running[$0]?.edge.take() }
-    }
-
-    private func unfollow(_ child: Child) {
-        guard let edge = child.edge else { return }
-        followed -= edge.share
-        if running.isEmpty { followed = Share() }
-    }
-
-    /// Notes what a child's node says now, unless that is older than what is known.
-    func update(_ key: Int, _ share: Share, _ number: Int) {
-        guard var edge = running[key]?.edge, number > edge.number else { return }
-        followed -= edge.share
-        edge.share = share.asChild()
-        edge.number = number
-        followed += edge.share
-        running[key]?.edge = edge
-    }
-
     /// The share of the stage that the children belong to.
-    func share(isDone: Bool) -> Share {
+    ///
+    /// - Parameter followed: The sum of the shares of running children that are known.
+    func share(_ followed: Share, isDone: Bool) -> Share {
         var sum = ended
         sum += followed
         // A child that has started counts as one to come until its share is known.

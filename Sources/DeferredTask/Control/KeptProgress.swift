@@ -5,9 +5,6 @@ struct ProgressEdge: Sendable {
     /// The node below, and the number of the edge among those that lead up from there.
     let node: TaskNode
     let id: Int
-    /// The share that this adds to the node above, and the number of the change that it was.
-    var share = Share()
-    var number = 0
 }
 
 /// The progress of a task while somebody follows it: a sum that is kept.
@@ -25,6 +22,14 @@ final class KeptProgress {
         case none
     }
 
+    private struct Part {
+        /// The way to here from the node whose sum this is; `nil` for the task's own share.
+        let edge: ProgressEdge?
+        var share = Share()
+        /// The number of the change that `share` was, or of the look at the task's own share.
+        var number = 0
+    }
+
     /// The keys of the parts that are no children.
     static let (own, input) = (-1, -2)
 
@@ -32,16 +37,16 @@ final class KeptProgress {
     private(set) var sum = Share()
     /// Counts the changes of `sum`.
     private(set) var number = 0
-    var inputEdge: ProgressEdge?
     var sourceWatch: Watchers.Watch?
 
-    private var own = Share()
-    /// The numbers of the last look at the task's own share, and of the last one that was taken over.
-    private var (looks, ownNumber) = (0, 0)
+    private var parts = [own: Part(edge: nil)]
+    /// The sum of the parts that are children.
+    private(set) var children = Share()
+    private var looks = 0
     private var followers: [Int: Follower] = [:]
     private var lastID = 0
-    /// The parts that have changed.
-    private var changed: [Int] = []
+    /// The parts that have changed. The task's own share is looked at each time.
+    private var changed: Set = [own]
     /// True while a thread is about to look at what has changed.
     private var isQueued = false
 
@@ -64,40 +69,71 @@ final class KeptProgress {
     /// The nodes above.
     var nodes: [TaskNode] { followers.values.compactMap { if case .node(let node, _) = $0 { node } else { nil } } }
 
+    // MARK: - Parts
+
+    /// Adds the sum of another node as a part; false if that is one.
+    func connect(_ key: Int, _ edge: ProgressEdge) -> Bool {
+        guard parts[key] == nil else { return false }
+        parts[key] = Part(edge: edge)
+        return true
+    }
+
+    /// The node that a part is the sum of.
+    func node(_ key: Int) -> TaskNode? { parts[key]?.edge?.node }
+
+    /// Removes a child's part.
+    func disconnect(_ key: Int) -> ProgressEdge? {
+        guard let part = parts.removeValue(forKey: key) else { return nil }
+        children -= part.share
+        // What is rounded in subtracting doesn't add up.
+        if children.children == 0 { children = Share() }
+        return part.edge
+    }
+
+    /// The ways to here.
+    var edges: [ProgressEdge] { parts.values.compactMap(\.edge) }
+
+    /// Releases the children. What was known of their progress stays.
+    func takeChildren() -> (edges: [ProgressEdge], share: Share) {
+        defer {
+            parts = parts.filter { $0.key < 0 }
+            children = Share()
+        }
+        return (parts.compactMap { $0.key < 0 ? nil : $0.value.edge }, children)
+    }
+
+    // MARK: - Changes
+
     /// Notes that a part has changed; true if nobody looks at it yet.
     func mark(_ key: Int) -> Bool {
-        changed.append(key)
+        changed.insert(key)
         defer { isQueued = true }
         return !isQueued
     }
 
-    /// Begins a look at what has changed.
-    func look() -> (number: Int, changed: [Int]) {
-        defer { changed = [] }
+    /// Begins a look at what has changed: the parts, and the nodes that they are the sums of.
+    func look() -> (number: Int, changed: [(key: Int, node: TaskNode?)]) {
+        defer { changed = [Self.own] }
         isQueued = false
         looks += 1
-        return (looks, changed)
+        return (looks, changed.compactMap { key in parts[key].map { (key, $0.edge?.node) } })
     }
 
-    /// Takes over the task's own share, unless a later look came first.
-    func update(own share: Share, _ number: Int) {
-        guard number > ownNumber else { return }
-        ownNumber = number
-        own = share
+    /// Takes over what a part is now, unless that is older than what is known.
+    func update(_ key: Int, _ share: Share, _ number: Int) {
+        guard let part = parts[key], number > part.number else { return }
+        let share = key < 0 ? share : share.asChild()
+        if key >= 0 {
+            children -= part.share
+            children += share
+        }
+        parts[key] = Part(edge: part.edge, share: share, number: number)
     }
 
-    /// Takes over the sum of the previous task, unless that is older than what is known.
-    func updateInput(_ share: Share, _ number: Int) {
-        guard let edge = inputEdge, number > edge.number else { return }
-        inputEdge?.share = share
-        inputEdge?.number = number
-    }
-
-    /// Adds the parts. Returns who has to be told.
-    func add(up children: Share) -> [Follower] {
-        sum = own
-        sum += children
-        if let inputEdge { sum += inputEdge.share }
+    /// Adds the parts, of which `stage` is that of the children. Returns who has to be told.
+    func add(up stage: Share) -> [Follower] {
+        sum = stage
+        for key in [Self.own, Self.input] { if let part = parts[key] { sum += part.share } }
         number += 1
         return Array(followers.values)
     }

@@ -159,6 +159,20 @@ struct TaskMachine: ~Copyable {
         return .free(old)
     }
 
+    // MARK: - Children
+
+    /// Releases the children, and what leads from their progress: the task has ended.
+    mutating func endChildren() -> (children: [Children.Child], edges: [ProgressEdge]) {
+        guard let children else { return ([], []) }
+        let (edges, share) = progress?.takeChildren() ?? ([], Share())
+        return (children.end(share), edges)
+    }
+
+    /// The share of the children: that of a stage.
+    func childrenShare(isDone: Bool) -> Share {
+        children?.share(progress?.children ?? Share(), isDone: isDone) ?? Share()
+    }
+
     // MARK: - Consumers
 
     /// Changes the consumers of a shared task. Returns a copy of what they are afterwards.

@@ -84,20 +84,18 @@ extension TaskNode {
 
     /// Releases a child that has ended.
     func ended(_ key: Int, hasSucceeded: Bool) {
-        guard let child = withLock({ $0.children?.running[key] }) else { return }
-        let share: Share
-        if let node = child.edge?.node {
-            // Whoever is about to look at the end may have put it off.
-            node.tellChanges()
-            share = node.sum.share
-        } else {
-            share = child.task.endedShare
-        }
-        let (released, mustTell) = withLock { machine in
+        let (child, node) = withLock { ($0.children?.running[key]?.task, $0.progress?.node(key)) }
+        guard let child else { return }
+        // Whoever is about to look at the end may have put it off.
+        node?.tellChanges()
+        let share = node?.sum.share ?? child.endedShare
+        // The child is released outside of the lock.
+        let (_, edge, mustTell) = withLock { machine in
             let child = machine.children?.end(key, share.asChild(isDone: hasSucceeded))
-            return (child, machine.progress?.mark(KeptProgress.own) ?? false)
+            let edge = machine.progress?.disconnect(key)
+            return (child, edge, machine.progress?.mark(KeptProgress.own) ?? false)
         }
-        if let edge = released?.edge { Self.release([edge]) }
+        if let edge { Self.release([edge]) }
         if mustTell { tellChanges() }
     }
 
@@ -117,8 +115,8 @@ extension TaskNode {
     ///
     /// - Parameter cancelling: Whether to take back the handlers on the children, and to cancel the children.
     func endChildren(cancelling: Bool = false) {
-        let children = withLock { $0.children?.end() ?? [] }
-        Self.release(children.compactMap(\.edge))
+        let (children, edges) = withLock { $0.endChildren() }
+        Self.release(edges)
         guard cancelling else { return }
         for child in children {
             child.registration?.cancel()
@@ -139,30 +137,28 @@ extension TaskNode {
 
     /// - Returns: The node that the child now belongs to.
     private func collapseOnce() -> TaskNode? {
-        let found = withLock {
-            machine -> (UnownedReference<TaskNode>, Int, (key: Int, task: TaskHandle, ended: Share))? in
-            guard machine.isUnobserved, let children = machine.children,
-                case .one(let parent, _, let key) = children.place,
-                let child = children.onlyChild
-            else { return nil }
-            return (parent, key, child)
+        let found = withLock { machine in
+            machine.isUnobserved
+                ? machine.children.flatMap { children in children.onlyChild.map { (children.place, $0) } } : nil
         }
-        guard let (reference, key, child) = found, let parent = reference.strong,
-            let stage = parent.withLock({ $0.children?.unsharedChild(key) })
+        guard case let (place?, child)? = found, let parent = place.parent.strong,
+            let stage = parent.withLock({ $0.children?.unsharedChild(place.key) })
         else { return nil }
         var completed = stage.shareBefore.asPartOfChild()
         completed += child.ended
-        let replaced = parent.withLock { [completed] in
-            $0.children?.replace(key, stage, by: child.task, completed: completed)
+        let (start, edge) = parent.withLock { [completed] machine in
+            let start = machine.children?.replace(place.key, stage, by: child.task, completed: completed)
+            return (start, start == nil ? nil : machine.progress?.disconnect(place.key))
         }
-        guard let (edge, start) = replaced else { return nil }
-        let removed = withLock { $0.children?.remove(child.key) }
-        Self.release([edge, removed?.edge].compactMap { $0 })
-        if case .children(let node) = child.task.work {
-            node.withLock { $0.children?.place(in: parent, key, insteadOf: self) }
+        guard let start else { return nil }
+        let ownEdge = withLock { machine in
+            machine.children?.remove(child.key)
+            return machine.progress?.disconnect(child.key)
         }
+        Self.release([edge, ownEdge].compactMap(\.self))
+        if case .children(let node) = child.task.work { node.withLock { $0.children?.place(in: parent, place.key) } }
         act(start, on: child.task)
-        if parent.withLock({ $0.progress != nil }) { parent.follow(key, child.task) }
+        if parent.withLock({ $0.progress != nil }) { parent.follow(place.key, child.task) }
         return parent
     }
 }
@@ -176,7 +172,7 @@ extension TaskHandle {
             let input = task.input
             share += OwnShare(task, input).now
             if case .children(let node) = task.work {
-                share += node.withLock { $0.children?.share(isDone: task.isDone) ?? Share() }
+                share += node.withLock { $0.childrenShare(isDone: task.isDone) }
             }
             current = input.task
         }

@@ -40,30 +40,13 @@ extension TaskNode {
 
     /// Takes over what has changed. Returns who has to be told.
     private func lookAtChanges() -> [KeptProgress.Follower] {
-        let begun = withLock { machine -> (task: OwnShare, look: Int, parts: [(key: Int, node: TaskNode)])? in
-            guard let progress = machine.progress else { return nil }
-            let (look, changed) = progress.look()
-            let parts = changed.compactMap { key in
-                (key == KeptProgress.input ? progress.inputEdge : machine.children?.running[key]?.edge).map {
-                    (key, $0.node)
-                }
-            }
-            return (progress.task, look, parts)
-        }
-        guard let (task, look, parts) = begun else { return [] }
+        guard let (task, (look, changed)) = withLock({ $0.progress.map { ($0.task, $0.look()) } }) else { return [] }
         let (own, isDone) = (task.now, task.task.hasSucceeded)
-        let sums = parts.map { ($0.key, $0.node.sum) }
+        let news = changed.map { ($0.key, $0.node?.sum ?? (own, look)) }
         return withLock { machine in
             guard let progress = machine.progress else { return [] }
-            progress.update(own: own, look)
-            for (key, sum) in sums {
-                if key == KeptProgress.input {
-                    progress.updateInput(sum.share, sum.number)
-                } else {
-                    machine.children?.update(key, sum.share, sum.number)
-                }
-            }
-            return progress.add(up: machine.children?.share(isDone: isDone) ?? Share())
+            for (key, (share, number)) in news { progress.update(key, share, number) }
+            return progress.add(up: machine.childrenShare(isDone: isDone))
         }
     }
 
@@ -126,10 +109,8 @@ extension TaskNode {
         }
         let edge = ProgressEdge(node: below, id: id)
         let isKept = withLock { machine in
-            guard let progress = machine.progress else { return false }
-            if key != KeptProgress.input { return machine.children?.follow(key, edge) ?? false }
-            progress.inputEdge = edge
-            return true
+            guard key == KeptProgress.input || machine.children?.running[key] != nil else { return false }
+            return machine.progress?.connect(key, edge) ?? false
         }
         if isKept { _ = mark(key) } else { Self.release([edge]) }
     }
@@ -163,8 +144,7 @@ extension TaskNode {
             let (watch, below) = edge.node.withLock { machine -> (Watchers.Watch?, [ProgressEdge]) in
                 guard let progress = machine.progress, progress.remove(edge.id) else { return (nil, []) }
                 machine.progress = nil
-                let children = machine.children?.unfollow() ?? []
-                return (progress.sourceWatch, children + [progress.inputEdge].compactMap { $0 })
+                return (progress.sourceWatch, progress.edges)
             }
             watch?.cancel()
             pending += below

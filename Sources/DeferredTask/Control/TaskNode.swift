@@ -55,17 +55,17 @@ package final class TaskNode: Sendable {
 
     /// Notes the end of the future.
     func end() {
-        let (end, children, watch, mustTell, isPlain) = withLock { machine in
+        let (end, (_, edges), watch, mustTell, isPlain) = withLock { machine in
             let progress = machine.progress
             // What is reported after the end doesn't count.
             return (
-                machine.end(), machine.children?.end() ?? [], progress?.sourceWatch.take(),
+                machine.end(), machine.endChildren(), progress?.sourceWatch.take(),
                 progress?.mark(KeptProgress.own) ?? false, progress?.task.isPlain ?? false
             )
         }
         free(end)
         watch?.cancel()
-        Self.release(children.compactMap(\.edge))
+        Self.release(edges)
         guard mustTell else { return }
         // Plain stages often end one after another: each of their nodes is looked at once, when all have ended.
         if isPlain { Trampoline.runAtEnd { self.tellChanges() } } else { tellChanges() }
@@ -73,12 +73,8 @@ package final class TaskNode: Sendable {
 
     /// Releases everything that could cancel, or be told of a cancellation. Only the first call has an effect.
     func letGo() {
-        var edges: [ProgressEdge] = []
-        var controls: [TaskControl] = []
-        let end: TaskMachine.End
-        (end, (edges, controls)) = withLock { ($0.end(), $0.children?.forget() ?? ([], [])) }
+        var (end, controls) = withLock { ($0.end(), $0.children?.forget() ?? []) }
         free(end)
-        Self.release(edges)
         // Releasing a child can release its children.
         Trampoline.free(&controls)
     }

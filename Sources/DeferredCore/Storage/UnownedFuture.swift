@@ -36,10 +36,8 @@ package struct UnownedFuture: @unchecked Sendable {
         self.init(stage, words)
     }
 
-    /// Returns true if both refer to the same future, which may be gone.
-    package func isSame(as other: UnownedFuture) -> Bool {
-        reference.object.toOpaque() == other.reference.object.toOpaque()
-    }
+    /// The address of the future, which may be gone. No other is there as long as this exists.
+    package var address: UInt { UInt(bitPattern: reference.object.toOpaque()) }
 
     /// True if the future is neither filled nor ever will be, since nothing is left of it.
     package var isLost: Bool {

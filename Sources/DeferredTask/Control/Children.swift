@@ -10,8 +10,8 @@ final class Children {
         var registration: Registration?
     }
 
-    private(set) var running: [Int: Child] = [:]
-    private var lastKey = 0
+    /// In the order in which they were started, so that they are always cancelled in the same order.
+    private(set) var running = NumberedList<Child>()
     /// The number of children that have not started yet, and of those that remain, because there may always be more.
     private var expected: Int
     private let openEnded: Int
@@ -37,39 +37,34 @@ final class Children {
         self.isCollapsible = isCollapsible
     }
 
-    /// The children in the order in which they were started, so that they are always cancelled in the same order.
-    private var inOrder: [Child] {
-        running.count < 2 ? Array(running.values) : running.sorted { $0.key < $1.key }.map(\.value)
-    }
-
     enum Start: Sendable {
         /// The parent has ended, or was cancelled.
         case cancel
         case run(TaskPriority?)
     }
 
-    /// Notes a child that has started; `nil` for one that ended before it could be cancelled.
+    /// Notes a child that has started; `nil` for one that ended before it could be cancelled. Its key is 0 if it isn't kept.
     func start(_ task: TaskHandle?) -> (key: Int, Start) {
         expected = max(expected - 1, openEnded)
-        lastKey += 1
-        if isEnded { return (lastKey, .cancel) }
+        if isEnded { return (0, .cancel) }
+        var key = 0
         if let task {
-            if !isForgotten { running[lastKey] = Child(task: task) }
+            if !isForgotten { key = running.append(Child(task: task)) }
         } else {
             ended += Share.stages(1, isDone: true).asChild()
         }
-        return (lastKey, isCancelled ? .cancel : .run(priority))
+        return (key, isCancelled ? .cancel : .run(priority))
     }
 
     /// Keeps the handler on a child's end; false if the parent has ended.
     func wait(for key: Int, with registration: Registration) -> Bool {
-        running[key]?.registration = registration
+        running.update(key) { $0.registration = registration }
         return !isEnded
     }
 
     /// Releases a child that has ended, and adds its share to those that were released.
     func end(_ key: Int, _ share: Share) -> Child? {
-        guard let child = running.removeValue(forKey: key) else { return nil }
+        guard let child = running.remove(key) else { return nil }
         ended += share
         return child
     }
@@ -77,7 +72,7 @@ final class Children {
     /// Marks children to come to be cancelled when they start. Returns the running ones, to be cancelled.
     func cancel() -> [TaskHandle] {
         isCancelled = true
-        return inOrder.map(\.task)
+        return running.elements.map(\.task)
     }
 
     /// Gives children to come at least this priority. Returns the running ones, to be given it, too.
@@ -85,15 +80,15 @@ final class Children {
         // Those who have it have passed it on. So it goes no further where tasks wait for each other in a circle.
         if let priority, priority >= new { return [] }
         priority = new
-        return running.values.map(\.task)
+        return running.elements.map(\.task)
     }
 
     /// Releases the children: their parent has ended. What was known of their progress stays.
     func end(_ share: Share = Share()) -> [Child] {
-        defer { running = [:] }
+        defer { running.removeAll() }
         isEnded = true
         ended += share
-        return inOrder
+        return running.elements
     }
 
     /// Releases the only child of a stage: nobody is left who could cancel the stage. A combination still waits for its
@@ -101,8 +96,8 @@ final class Children {
     func forget() -> [TaskControl] {
         guard isCollapsible else { return [] }
         isForgotten = true
-        defer { running = [:] }
-        return running.values.map(\.task.control)
+        defer { running.removeAll() }
+        return running.elements.map(\.task.control)
     }
 
     // MARK: - Collapsing
@@ -114,15 +109,13 @@ final class Children {
 
     /// The only child, with the share of those that were released.
     var onlyChild: (key: Int, task: TaskHandle, ended: Share)? {
-        running.count == 1 ? running.first.map { ($0.key, $0.value.task, ended) } : nil
+        guard running.count == 1, let key = running.numbers.first, let child = running[key] else { return nil }
+        return (key, child.task, ended)
     }
 
     /// Returns a child, if nobody else keeps its control.
     func unsharedChild(_ key: Int) -> TaskHandle? {
-        guard let index = running.index(forKey: key),
-            isKnownUniquelyReferenced(&running.values[index].task.control)
-        else { return nil }
-        return running.values[index].task
+        running.update(key) { isKnownUniquelyReferenced(&$0.task.control) ? $0.task : nil } ?? nil
     }
 
     /// Puts `new` in the place of `old`, whose own part is completed; nil if that is no longer here.
@@ -130,12 +123,12 @@ final class Children {
         guard let child = running[key], child.task.control === old.control, child.task.plainCount == 0 else {
             return nil
         }
-        running[key]?.task = new
+        running.update(key) { $0.task = new }
         ended += completed
         return isCancelled ? .cancel : .run(priority)
     }
 
-    func remove(_ key: Int) { running[key] = nil }
+    func remove(_ key: Int) -> Child? { running.remove(key) }
 
     // MARK: - Progress
 

@@ -37,14 +37,13 @@ final class KeptProgress {
     private(set) var sum = Share()
     /// Counts the changes of `sum`.
     private(set) var number = 0
-    var sourceWatch: Watchers.Watch?
+    var stopWatching: (@Sendable () -> Void)?
 
     private var parts = [own: Part(edge: nil)]
     /// The sum of the parts that are children.
     private(set) var children = Share()
     private var looks = 0
-    private var followers: [Int: Follower] = [:]
-    private var lastID = 0
+    private var followers = NumberedList<Follower>()
     /// The parts that have changed. The task's own share is looked at each time.
     private var changed: Set = [own]
     /// True while a thread is about to look at what has changed.
@@ -54,20 +53,13 @@ final class KeptProgress {
         self.task = task
     }
 
-    func add(_ follower: Follower) -> Int {
-        lastID += 1
-        followers[lastID] = follower
-        return lastID
-    }
+    func add(_ follower: Follower) -> Int { followers.append(follower) }
 
-    /// Returns true if nobody is left.
-    func remove(_ id: Int) -> Bool {
-        followers[id] = nil
-        return followers.isEmpty
-    }
+    /// Removes a follower. Returns true if nobody is left.
+    func remove(_ id: Int) -> (Follower?, isLast: Bool) { (followers.remove(id), followers.isEmpty) }
 
     /// The nodes above.
-    var nodes: [TaskNode] { followers.values.compactMap { if case .node(let node, _) = $0 { node } else { nil } } }
+    var nodes: [TaskNode] { followers.elements.compactMap { if case .node(let node, _) = $0 { node } else { nil } } }
 
     // MARK: - Parts
 
@@ -135,7 +127,7 @@ final class KeptProgress {
         sum = stage
         for key in [Self.own, Self.input] { if let part = parts[key] { sum += part.share } }
         number += 1
-        return Array(followers.values)
+        return followers.elements
     }
 }
 

@@ -6,46 +6,40 @@ internal import DeferredCore
 /// which of the released ones do requires a copy, outside of locks: the question may release the last reference to one
 /// of their futures.
 struct TaskConsumers: Sendable {
-    private struct Released: Sendable {
-        let number: Int
+    private struct Consumer: Sendable {
         let future: UnownedFuture
+        var isHeld = true
+
+        var wantsResult: Bool { isHeld || future.hasWaiting }
     }
 
-    private var held: [ObjectIdentifier: UnownedFuture] = [:]
-    private var released: [Released] = []
-    private var nextNumber = 0
+    /// By the addresses of their futures, whose memory is kept here, so that no two are at the same address.
+    private var all: [UInt: Consumer] = [:]
     private var pruningCount = 8
     private var hasCancelled = false
 
     /// True if some consumer has cancelled, and none wants the result any more. For copies only.
-    var areDone: Bool { hasCancelled && held.isEmpty && !released.contains(where: \.future.hasWaiting) }
+    var areDone: Bool { hasCancelled && !all.values.contains(where: \.wantsResult) }
 
-    /// The numbers of the released consumers that no longer want the result. For copies only.
-    var gone: Set<Int> { Set(released.lazy.filter { !$0.future.hasWaiting }.map(\.number)) }
+    /// The released consumers that no longer want the result. For copies only.
+    var gone: [UnownedFuture] { all.values.lazy.filter { !$0.wantsResult }.map(\.future) }
 
-    /// True if so many consumers were released that half of them may be gone.
-    var needPruning: Bool { released.count >= pruningCount }
+    /// True if there are so many consumers that half of them may be gone.
+    var needPruning: Bool { all.count >= pruningCount }
 
-    /// - Parameter consumer: The consumer's control.
-    mutating func add(_ consumer: ObjectIdentifier, _ future: UnownedFuture) {
-        held[consumer] = future
-    }
-
-    mutating func remove(_ gone: Set<Int>) {
-        released.removeAll { gone.contains($0.number) }
-        pruningCount = max(8, 2 * released.count)
-    }
+    mutating func add(_ consumer: UnownedFuture) { all[consumer.address] = Consumer(future: consumer) }
 
     /// Removes a consumer that has cancelled.
-    mutating func cancel(_ consumer: ObjectIdentifier) {
+    mutating func cancel(_ consumer: UnownedFuture) {
         hasCancelled = true
-        held.removeValue(forKey: consumer)
+        all[consumer.address] = nil
     }
 
     /// Notes that nobody holds a consumer any more.
-    mutating func drop(_ consumer: ObjectIdentifier) {
-        guard let future = held.removeValue(forKey: consumer) else { return }
-        released.append(Released(number: nextNumber, future: future))
-        nextNumber += 1
+    mutating func drop(_ consumer: UnownedFuture) { all[consumer.address]?.isHeld = false }
+
+    mutating func remove(_ gone: [UnownedFuture]) {
+        for consumer in gone { all[consumer.address] = nil }
+        pruningCount = max(8, 2 * all.count)
     }
 }

@@ -5,7 +5,10 @@ internal import DeferredCore
 extension TaskNode {
     /// The running children.
     var running: [(key: Int, task: TaskHandle)] {
-        withLock { machine in machine.children?.running.map { ($0.key, $0.value.task) } ?? [] }
+        withLock { machine in
+            guard let running = machine.children?.running else { return [] }
+            return zip(running.numbers, running.elements).map { ($0, $1.task) }
+        }
     }
 
     /// Returns true if the child `task` is the one that these children belong to, or waits for it, and so would wait for
@@ -151,10 +154,8 @@ extension TaskNode {
             return (start, start == nil ? nil : machine.progress?.disconnect(place.key))
         }
         guard let start else { return nil }
-        let ownEdge = withLock { machine in
-            machine.children?.remove(child.key)
-            return machine.progress?.disconnect(child.key)
-        }
+        // The stage's own reference to the child is released outside of the lock.
+        let (_, ownEdge) = withLock { ($0.children?.remove(child.key), $0.progress?.disconnect(child.key)) }
         Self.release([edge, ownEdge].compactMap(\.self))
         if case .children(let node) = child.task.work { node.withLock { $0.children?.place(in: parent, place.key) } }
         act(start, on: child.task)

@@ -86,14 +86,14 @@ extension TaskNode {
 
     private func begin(_ input: TaskHandle?) {
         if let source = withLock({ $0.progress?.task.source }) {
-            let watch = source.watch { [weak self] in self?.changed(KeptProgress.own) }
+            let stopWatching = source.watch { [weak self] in self?.changed(KeptProgress.own) }
             // What is reported after the end doesn't count, and the end may come at any time.
             let isKept = withLock { machine in
                 guard !machine.isEnded, let progress = machine.progress else { return false }
-                progress.sourceWatch = watch
+                progress.stopWatching = stopWatching
                 return true
             }
-            if !isKept { watch.cancel() }
+            if !isKept { stopWatching() }
         }
         if let input { connect(KeptProgress.input, input.node) }
         for (key, child) in running { connect(key, child.node) }
@@ -141,13 +141,14 @@ extension TaskNode {
     static func release(_ edges: [ProgressEdge]) {
         var pending = edges
         while let edge = pending.popLast() {
-            let (watch, below) = edge.node.withLock { machine -> (Watchers.Watch?, [ProgressEdge]) in
-                guard let progress = machine.progress, progress.remove(edge.id) else { return (nil, []) }
-                machine.progress = nil
-                return (progress.sourceWatch, progress.edges)
+            // What is removed is released outside of the lock.
+            let (_, progress) = edge.node.withLock { machine -> (KeptProgress.Follower?, KeptProgress?) in
+                guard let progress = machine.progress else { return (nil, nil) }
+                let (follower, isLast) = progress.remove(edge.id)
+                return (follower, isLast ? machine.progress.take() : nil)
             }
-            watch?.cancel()
-            pending += below
+            progress?.stopWatching?()
+            pending += progress?.edges ?? []
         }
     }
 }

@@ -55,16 +55,16 @@ package final class TaskNode: Sendable {
 
     /// Notes the end of the future.
     func end() {
-        let (end, (_, edges), watch, mustTell, isPlain) = withLock { machine in
+        let (end, (_, edges), stopWatching, mustTell, isPlain) = withLock { machine in
             let progress = machine.progress
             // What is reported after the end doesn't count.
             return (
-                machine.end(), machine.endChildren(), progress?.sourceWatch.take(),
+                machine.end(), machine.endChildren(), progress?.stopWatching.take(),
                 progress?.mark(KeptProgress.own) ?? false, progress?.task.isPlain ?? false
             )
         }
         free(end)
-        watch?.cancel()
+        stopWatching?()
         Self.release(edges)
         guard mustTell else { return }
         // Plain stages often end one after another: each of their nodes is looked at once, when all have ended.
@@ -146,8 +146,7 @@ package final class TaskNode: Sendable {
 
     /// Notes one more consumer of a shared task. Amortised O(1).
     func addConsumer(_ control: TaskControl) {
-        let (key, future) = (ObjectIdentifier(control), control.future)
-        let consumers = withLock { $0.withConsumers { $0.add(key, future) } }
+        let consumers = withLock { $0.withConsumers { $0.add(control.future) } }
         if consumers.needPruning {
             let gone = consumers.gone
             _ = withLock { $0.withConsumers { $0.remove(gone) } }
@@ -156,14 +155,12 @@ package final class TaskNode: Sendable {
 
     /// Notes that a consumer has cancelled; returns true if nobody wants the task any more.
     func cancelConsumer(_ control: TaskControl) -> Bool {
-        let key = ObjectIdentifier(control)
-        return withLock { $0.withConsumers { $0.cancel(key) } }.areDone
+        withLock { $0.withConsumers { $0.cancel(control.future) } }.areDone
     }
 
     /// Notes that nobody holds a consumer any more; returns true if nobody wants the task, and somebody has cancelled.
     func dropConsumer(_ control: TaskControl) -> Bool {
-        let key = ObjectIdentifier(control)
-        return withLock { $0.withConsumers { $0.drop(key) } }.areDone
+        withLock { $0.withConsumers { $0.drop(control.future) } }.areDone
     }
 
     // MARK: - Plain stages
@@ -182,13 +179,15 @@ package final class TaskNode: Sendable {
 
     /// The node of a plain stage derived from the task, which may be gone.
     func plainNode(of future: UnownedFuture) -> TaskNode? {
-        withLock { $0.plainStages }.last { $0.future.isSame(as: future) }?.node
+        withLock { $0.plainStages }.last { $0.future.address == future.address }?.node
     }
 
     /// The node of a plain stage that is gone; if there is none, keeps that of `stage`.
     func plainNode(of stage: PlainStage) -> TaskNode {
         withLock { machine in
-            if let known = machine.plainStages.last(where: { $0.future.isSame(as: stage.future) }) { return known.node }
+            if let known = machine.plainStages.last(where: { $0.future.address == stage.future.address }) {
+                return known.node
+            }
             _ = machine.keep(stage)
             return stage.node
         }

@@ -32,8 +32,8 @@ package protocol FractionSource: AnyObject, Sendable {
     /// The numbers behind `fraction`.
     var report: ProgressReport { get }
 
-    /// Calls `body` after each change, from any thread.
-    func watch(_ body: @escaping @Sendable () -> Void) -> Watchers.Watch
+    /// Calls `body` after each change, from any thread, until the closure that this returns is called.
+    func watch(_ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void
 
     /// Notes that the task was cancelled.
     func cancel()

@@ -11,14 +11,9 @@ internal import Synchronization
 /// locks there).
 final class ForeignProgress: FractionSource, @unchecked Sendable {
     private let progress: Progress
-    private let watchers: Watchers
 
     init(_ progress: Progress) {
         self.progress = progress
-        let observation = ProgressObservation(progress)
-        let watchers = Watchers { observation.isActive = $0 }
-        observation.onChange = { [weak watchers] in watchers?.notify() }
-        self.watchers = watchers
     }
 
     /// Includes the children of the progress.
@@ -32,7 +27,7 @@ final class ForeignProgress: FractionSource, @unchecked Sendable {
         )
     }
 
-    func watch(_ body: @escaping @Sendable () -> Void) -> Watchers.Watch { watchers.add(body) }
+    func watch(_ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void { progress.watch(body) }
 
     func cancel() {
         if !progress.isCancelled { progress.cancel() }

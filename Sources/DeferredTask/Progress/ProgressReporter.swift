@@ -25,7 +25,7 @@ public final class ProgressReporter: Sendable {
     public let unit: Unit
 
     private let state: Lock<ProgressReport>
-    private let watchers = Watchers()
+    private let watchers = Lock(NumberedList<@Sendable () -> Void>())
 
     /// Creates a reporter of work of which nothing is completed.
     ///
@@ -58,7 +58,7 @@ public final class ProgressReporter: Sendable {
     /// - Complexity: O(1), plus the observers, which are called before this returns.
     public func report(completed: Int64, of total: Int64?, resumed: Int64 = 0) {
         state.withLock { $0 = ProgressReport(completed: completed, total: total, unit: unit, resumed: resumed) }
-        watchers.notify()
+        notify()
     }
 
     /// Counts more units as completed, without changing the total. Concurrent calls lose none.
@@ -70,7 +70,11 @@ public final class ProgressReporter: Sendable {
             let completed = state.completed.addingSaturated(units)
             state = ProgressReport(completed: completed, total: state.total, unit: unit, resumed: state.resumed)
         }
-        watchers.notify()
+        notify()
+    }
+
+    private func notify() {
+        for body in watchers.withLock({ $0.elements }) { body() }
     }
 }
 
@@ -82,7 +86,10 @@ extension ProgressReporter: FractionSource {
     package var report: ProgressReport { state.withLock { $0 } }
 
     @usableFromInline
-    package func watch(_ body: @escaping @Sendable () -> Void) -> Watchers.Watch { watchers.add(body) }
+    package func watch(_ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
+        let number = watchers.withLock { $0.append(body) }
+        return { _ = self.watchers.withLock { $0.remove(number) } }
+    }
 
     /// Does nothing: a reporter only reports.
     @usableFromInline

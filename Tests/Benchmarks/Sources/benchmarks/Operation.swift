@@ -19,6 +19,7 @@ enum Operation: String, CaseIterable {
     case taskCreateFill = "Task: create + fill"
     case taskMapChain = "8-stage Task map chain, then fill"
     case taskMapChainRead = "8-stage Task map chain, progress read"
+    case taskFlatMapLoop = "Task: flatMap loop of 10,000, each waits"
     case taskValue = "Task { 1 }.value"
     case taskGet = "Task { 1 }.get()"
     case cancelWide = "cancel of 1,000 tasks by a token"
@@ -36,7 +37,7 @@ enum Operation: String, CaseIterable {
     /// enough that most batches end before another process gets the processor.
     var batch: Int {
         switch self {
-        case .flatMapLoopFilled, .flatMapLoopPending, .allFilled, .firstFilled, .cancelWide: 1
+        case .flatMapLoopFilled, .flatMapLoopPending, .taskFlatMapLoop, .allFilled, .firstFilled, .cancelWide: 1
         case .hundredHandlers: 4
         case .mapChain, .mapChainFilled, .zip, .taskMapChain, .taskMapChainRead: 20
         case .contended, .tokenContended, .tokenSeparate: 5_000

@@ -27,6 +27,18 @@ func oursTaskBody(_ operation: Operation) -> Body? {
             deferred.succeed(with: 1)
             blackHole(progress.fractionCompleted)
         }
+    case .taskFlatMapLoop:
+        let source = Holder<Deferred<Task<Int>.Result>>()
+        @Sendable func count() -> Task<Int> {
+            let deferred = Deferred<Task<Int>.Result>()
+            source.content = deferred
+            return Task(deferred).flatMap { $0 == 0 ? .success(-1) : count() }
+        }
+        return Body {
+            let result = count()
+            for turn in (0...10_000).reversed() { source.content?.succeed(with: turn) }
+            blackHole(result)
+        }
     case .taskValue:
         return Body { count in
             {
@@ -92,6 +104,7 @@ func futureBody(_ operation: Operation) -> Body? {
     switch operation {
     case .taskCreateFill: oursBody(.createFillPeek)
     case .taskMapChain, .taskMapChainRead: oursBody(.mapChain)
+    case .taskFlatMapLoop: oursBody(.flatMapLoopPending)
     default: nil
     }
 }

@@ -1,0 +1,51 @@
+/// Elements under growing numbers, in the order in which they were added.
+///
+/// Adding and removing take amortised O(1) time, and finding an element O(log *n*). The first one costs no more than an
+/// array, since most tasks with children have a single child.
+struct NumberedList<Element> {
+    private var slots: [(number: Int, element: Element?)] = []
+    private(set) var count = 0
+    private var lastNumber = 0
+
+    var isEmpty: Bool { count == 0 }
+
+    var elements: [Element] { slots.compactMap(\.element) }
+    var numbers: [Int] { slots.compactMap { $0.element == nil ? nil : $0.number } }
+
+    /// Adds an element. Returns its number, which is 1 or more.
+    mutating func append(_ element: Element) -> Int {
+        lastNumber += 1
+        slots.append((lastNumber, element))
+        count += 1
+        return lastNumber
+    }
+
+    mutating func remove(_ number: Int) -> Element? {
+        guard let index = index(of: number), let element = slots[index].element.take() else { return nil }
+        count -= 1
+        if count * 2 < slots.count { slots.removeAll { $0.element == nil } }
+        return element
+    }
+
+    mutating func removeAll() { (slots, count) = ([], 0) }
+
+    subscript(number: Int) -> Element? {
+        index(of: number).flatMap { slots[$0].element }
+    }
+
+    /// Calls `body` with an element in place; returns `nil` if there is none.
+    mutating func update<Result>(_ number: Int, _ body: (inout Element) -> Result) -> Result? {
+        guard let index = index(of: number), slots[index].element != nil else { return nil }
+        return body(&slots[index].element!)
+    }
+
+    private func index(of number: Int) -> Int? {
+        var range = slots.indices
+        while !range.isEmpty {
+            let middle = range.lowerBound + range.count / 2
+            if slots[middle].number == number { return middle }
+            range = slots[middle].number < number ? middle + 1..<range.upperBound : range.lowerBound..<middle
+        }
+        return nil
+    }
+}

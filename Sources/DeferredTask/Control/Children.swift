@@ -107,28 +107,26 @@ final class Children {
         if isCollapsible { place = (UnownedReference(parent), key) }
     }
 
-    /// The only child, with the share of those that were released.
-    var onlyChild: (key: Int, task: TaskHandle, ended: Share)? {
-        guard running.count == 1, let key = running.numbers.first, let child = running[key] else { return nil }
-        return (key, child.task, ended)
-    }
+    /// The only child of a stage.
+    var only: TaskHandle? { isCollapsible ? running.only?.task : nil }
 
-    /// Returns a child, if nobody else keeps its control.
-    func unsharedChild(_ key: Int) -> TaskHandle? {
-        running.update(key) { isKnownUniquelyReferenced(&$0.task.control) ? $0.task : nil } ?? nil
-    }
-
-    /// Puts `new` in the place of `old`, whose own part is completed; nil if that is no longer here.
-    func replace(_ key: Int, _ old: TaskHandle, by new: TaskHandle, completed: Share) -> Start? {
-        guard let child = running[key], child.task.control === old.control, child.task.plainCount == 0 else {
-            return nil
+    /// Puts `new` in the place of a child, if nobody else keeps the control of that. Returns it.
+    func replace(_ key: Int, by new: TaskHandle) -> (old: TaskHandle, Start)? {
+        running.update(key) { child in
+            guard child.task.plainCount == 0, isKnownUniquelyReferenced(&child.task.control) else { return nil }
+            defer { child.task = new }
+            return (child.task, isCancelled ? .cancel : .run(priority))
         }
-        running.update(key) { $0.task = new }
-        ended += completed
-        return isCancelled ? .cancel : .run(priority)
     }
 
-    func remove(_ key: Int) -> Child? { running.remove(key) }
+    /// Adds what a replaced child had completed.
+    func add(completed: Share) { ended += completed }
+
+    /// Releases the only child of a stage, which has another place now. Returns it with the share of those before.
+    func removeOnly() -> (child: Child?, ended: Share) {
+        defer { running.removeAll() }
+        return (running.only, ended)
+    }
 
     // MARK: - Progress
 

@@ -22,16 +22,16 @@ final class KeptProgress {
         case none
     }
 
+    /// A part that is the sum of another node.
     private struct Part {
-        /// The way to here from the node whose sum this is; `nil` for the task's own share.
-        let edge: ProgressEdge?
+        let edge: ProgressEdge
         var share = Share()
-        /// The number of the change that `share` was, or of the look at the task's own share.
+        /// The number of the change that `share` was.
         var number = 0
     }
 
     /// The keys of the parts that are no children.
-    static let (own, input) = (-1, -2)
+    static let (own, input) = (0, -1)
 
     let task: OwnShare
     private(set) var sum = Share()
@@ -39,13 +39,16 @@ final class KeptProgress {
     private(set) var number = 0
     var stopWatching: (@Sendable () -> Void)?
 
-    private var parts = [own: Part(edge: nil)]
-    /// The sum of the parts that are children.
+    private var own = Share()
+    /// The number of the last look at the task's own share, and of the one that `own` is from.
+    private var (looks, ownNumber) = (0, 0)
+    private var input: Part?
+    private var running: [Int: Part] = [:]
+    /// The sum of the shares of `running`.
     private(set) var children = Share()
-    private var looks = 0
     private var followers = NumberedList<Follower>()
-    /// The parts that have changed. The task's own share is looked at each time.
-    private var changed: Set = [own]
+    /// The parts that have changed, beside the task's own.
+    private var changed: [Int] = []
     /// True while a thread is about to look at what has changed.
     private var isQueued = false
 
@@ -55,7 +58,7 @@ final class KeptProgress {
 
     func add(_ follower: Follower) -> Int { followers.append(follower) }
 
-    /// Removes a follower. Returns true if nobody is left.
+    /// Removes a follower. Returns it, and true if nobody is left.
     func remove(_ id: Int) -> (Follower?, isLast: Bool) { (followers.remove(id), followers.isEmpty) }
 
     /// The nodes above.
@@ -65,67 +68,72 @@ final class KeptProgress {
 
     /// Adds the sum of another node as a part; false if that is one.
     func connect(_ key: Int, _ edge: ProgressEdge) -> Bool {
-        guard parts[key] == nil else { return false }
-        parts[key] = Part(edge: edge)
+        guard part(key) == nil else { return false }
+        if key == Self.input { input = Part(edge: edge) } else { running[key] = Part(edge: edge) }
         return true
     }
 
+    private func part(_ key: Int) -> Part? { key == Self.input ? input : running[key] }
+
     /// The node that a part is the sum of.
-    func node(_ key: Int) -> TaskNode? { parts[key]?.edge?.node }
+    func node(_ key: Int) -> TaskNode? { part(key)?.edge.node }
 
     /// Removes a child's part.
     func disconnect(_ key: Int) -> ProgressEdge? {
-        guard let part = parts.removeValue(forKey: key) else { return nil }
+        guard let part = running.removeValue(forKey: key) else { return nil }
         children -= part.share
         // What is rounded in subtracting doesn't add up.
-        if children.children == 0 { children = Share() }
+        if running.isEmpty { children = Share() }
         return part.edge
     }
 
     /// The ways to here.
-    var edges: [ProgressEdge] { parts.values.compactMap(\.edge) }
+    var edges: [ProgressEdge] { [input?.edge].compactMap(\.self) + running.values.map(\.edge) }
 
     /// Releases the children. What was known of their progress stays.
     func takeChildren() -> (edges: [ProgressEdge], share: Share) {
-        defer {
-            parts = parts.filter { $0.key < 0 }
-            children = Share()
-        }
-        return (parts.compactMap { $0.key < 0 ? nil : $0.value.edge }, children)
+        defer { (running, children) = ([:], Share()) }
+        return (running.values.map(\.edge), children)
     }
 
     // MARK: - Changes
 
     /// Notes that a part has changed; true if nobody looks at it yet.
     func mark(_ key: Int) -> Bool {
-        changed.insert(key)
+        if key != Self.own { changed.append(key) }
         defer { isQueued = true }
         return !isQueued
     }
 
     /// Begins a look at what has changed: the parts, and the nodes that they are the sums of.
-    func look() -> (number: Int, changed: [(key: Int, node: TaskNode?)]) {
-        defer { changed = [Self.own] }
+    func look() -> (number: Int, changed: [(key: Int, node: TaskNode)]) {
+        defer { changed = [] }
         isQueued = false
         looks += 1
-        return (looks, changed.compactMap { key in parts[key].map { (key, $0.edge?.node) } })
+        return (looks, changed.compactMap { key in node(key).map { (key, $0) } })
+    }
+
+    /// Takes over the task's own share, unless a later look came first.
+    func update(own share: Share, _ number: Int) {
+        if number > ownNumber { (own, ownNumber) = (share, number) }
     }
 
     /// Takes over what a part is now, unless that is older than what is known.
     func update(_ key: Int, _ share: Share, _ number: Int) {
-        guard let part = parts[key], number > part.number else { return }
-        let share = key < 0 ? share : share.asChild()
-        if key >= 0 {
-            children -= part.share
-            children += share
-        }
-        parts[key] = Part(edge: part.edge, share: share, number: number)
+        guard var part = part(key), number > part.number else { return }
+        defer { if key == Self.input { input = part } else { running[key] = part } }
+        part.number = number
+        if key == Self.input { return part.share = share }
+        children -= part.share
+        part.share = share.asChild()
+        children += part.share
     }
 
     /// Adds the parts, of which `stage` is that of the children. Returns who has to be told.
     func add(up stage: Share) -> [Follower] {
-        sum = stage
-        for key in [Self.own, Self.input] { if let part = parts[key] { sum += part.share } }
+        sum = own
+        sum += stage
+        if let input { sum += input.share }
         number += 1
         return followers.elements
     }

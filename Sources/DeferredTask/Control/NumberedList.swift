@@ -33,8 +33,12 @@ struct NumberedList<Element> {
         index(of: number).flatMap { slots[$0].element }
     }
 
+    /// The element, if there is a single one.
+    var only: Element? { count == 1 ? slots.first { $0.element != nil }?.element : nil }
+
     /// Calls `body` with an element in place; returns `nil` if there is none.
-    mutating func update<Result>(_ number: Int, _ body: (inout Element) -> Result) -> Result? {
+    @discardableResult
+    mutating func update<Result>(_ number: Int, _ body: (inout Element) -> Result?) -> Result? {
         guard let index = index(of: number), slots[index].element != nil else { return nil }
         return body(&slots[index].element!)
     }

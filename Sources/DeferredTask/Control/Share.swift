@@ -20,6 +20,7 @@ struct Share: Sendable {
         var unknown = 0
 
         fileprivate mutating func add(_ part: Units, _ sign: Int) {
+            guard part.producers > 0 || part.unknown > 0 else { return }
             completed += Int128(sign) * part.completed
             total += Int128(sign) * part.total
             resumed += Int128(sign) * part.resumed

@@ -37,12 +37,7 @@ extension TaskNode {
     }
 
     /// The only child of a stage, whose result ends the stage.
-    var adopted: TaskControl? {
-        withLock { machine in
-            guard let children = machine.children, children.isCollapsible else { return nil }
-            return children.onlyChild?.task.control
-        }
-    }
+    var adopted: TaskControl? { withLock { $0.children?.only?.control } }
 
     /// Notes a child that has started; `nil` for a child that ended before it could be cancelled.
     ///
@@ -140,26 +135,22 @@ extension TaskNode {
 
     /// - Returns: The node that the child now belongs to.
     private func collapseOnce() -> TaskNode? {
-        let found = withLock { machine in
-            machine.isUnobserved
-                ? machine.children.flatMap { children in children.onlyChild.map { (children.place, $0) } } : nil
-        }
-        guard case let (place?, child)? = found, let parent = place.parent.strong,
-            let stage = parent.withLock({ $0.children?.unsharedChild(place.key) })
+        let found = withLock { $0.isUnobserved ? ($0.children?.only, $0.children?.place) : (nil, nil) }
+        guard case let (child?, place?) = found, let parent = place.parent.strong,
+            let (stage, start) = parent.withLock({ $0.children?.replace(place.key, by: child) })
         else { return nil }
         var completed = stage.shareBefore.asPartOfChild()
-        completed += child.ended
-        let (start, edge) = parent.withLock { [completed] machine in
-            let start = machine.children?.replace(place.key, stage, by: child.task, completed: completed)
-            return (start, start == nil ? nil : machine.progress?.disconnect(place.key))
-        }
-        guard let start else { return nil }
         // The stage's own reference to the child is released outside of the lock.
-        let (_, ownEdge) = withLock { ($0.children?.remove(child.key), $0.progress?.disconnect(child.key)) }
-        Self.release([edge, ownEdge].compactMap(\.self))
-        if case .children(let node) = child.task.work { node.withLock { $0.children?.place(in: parent, place.key) } }
-        act(start, on: child.task)
-        if parent.withLock({ $0.progress != nil }) { parent.follow(place.key, child.task) }
+        let (removed, edge) = withLock { ($0.children?.removeOnly(), $0.progress?.takeChildren().edges.first) }
+        if let ended = removed?.ended { completed += ended }
+        let (stageEdge, isFollowed) = parent.withLock { [completed] machine in
+            machine.children?.add(completed: completed)
+            return (machine.progress?.disconnect(place.key), machine.progress != nil)
+        }
+        if case .children(let node) = child.work { node.withLock { $0.children?.place(in: parent, place.key) } }
+        act(start, on: child)
+        Self.release([edge, stageEdge].compactMap(\.self))
+        if isFollowed { parent.follow(place.key, child) }
         return parent
     }
 }

@@ -42,10 +42,11 @@ extension TaskNode {
     private func lookAtChanges() -> [KeptProgress.Follower] {
         guard let (task, (look, changed)) = withLock({ $0.progress.map { ($0.task, $0.look()) } }) else { return [] }
         let (own, isDone) = (task.now, task.task.hasSucceeded)
-        let news = changed.map { ($0.key, $0.node?.sum ?? (own, look)) }
+        let sums = changed.map { ($0.key, $0.node.sum) }
         return withLock { machine in
             guard let progress = machine.progress else { return [] }
-            for (key, (share, number)) in news { progress.update(key, share, number) }
+            progress.update(own: own, look)
+            for (key, (share, number)) in sums { progress.update(key, share, number) }
             return progress.add(up: machine.childrenShare(isDone: isDone))
         }
     }

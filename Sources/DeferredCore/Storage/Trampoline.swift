@@ -181,7 +181,7 @@ package enum Trampoline {
 
     /// Frees objects whose deinitialisers may free more of their kind, without recursion. Leaves the caller no
     /// reference.
-    package static func free<Object: AnyObject>(_ objects: inout [Object]) {
+    package static func free(_ objects: inout [AnyObject]) {
         if objects.isEmpty { return }
         let backlog = Backlog.current.value
         while let object = objects.popLast() { backlog.dropped.append(.object(object)) }

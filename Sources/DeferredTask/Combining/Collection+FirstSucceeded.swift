@@ -69,7 +69,7 @@ public struct AllTasksFailed: Error, CustomStringConvertible {
         }
 
         deinit {
-            var nested = errors.compactMap { ($0 as? AllTasksFailed)?.storage }
+            var nested: [AnyObject] = errors.compactMap { ($0 as? AllTasksFailed)?.storage }
             errors = []
             Trampoline.free(&nested)
         }

@@ -10,6 +10,11 @@ final class Children {
         var registration: Registration?
     }
 
+    struct Place {
+        let parent: UnownedReference<TaskNode>
+        let key: Int
+    }
+
     /// In the order in which they were started, so that they are always cancelled in the same order.
     private(set) var running = NumberedList<Child>()
     /// The number of children that have not started yet, and of those that remain, because there may always be more.
@@ -23,9 +28,8 @@ final class Children {
     private var isForgotten = false
     /// The priority that children get when they start, if theirs is lower.
     private var priority: TaskPriority?
-    /// The place of the task that these belong to, among the children of the last task that has it as a child. Kept for a
-    /// stage only.
-    private(set) var place: (parent: UnownedReference<TaskNode>, key: Int)?
+    /// Where the task that these belong to is a child: of the last task that has started it. Kept for a stage only.
+    private(set) var place: Place?
     /// True if these are the only child of a stage, whose result ends the stage.
     let isCollapsible: Bool
     /// The combination that these belong to.
@@ -93,7 +97,7 @@ final class Children {
 
     /// Releases the only child of a stage: nobody is left who could cancel the stage. A combination still waits for its
     /// children.
-    func forget() -> [TaskControl] {
+    func forget() -> [AnyObject] {
         guard isCollapsible else { return [] }
         isForgotten = true
         defer { running.removeAll() }
@@ -104,7 +108,7 @@ final class Children {
 
     /// Notes the place of the task among the children of `parent`. Combinations keep theirs.
     func place(in parent: TaskNode, _ key: Int) {
-        if isCollapsible { place = (UnownedReference(parent), key) }
+        if isCollapsible { place = Place(parent: UnownedReference(parent), key: key) }
     }
 
     /// The only child of a stage.

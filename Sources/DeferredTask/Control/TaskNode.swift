@@ -32,7 +32,7 @@ package final class TaskNode: Sendable {
     }
 
     deinit {
-        var controls = machine.withLock { $0.children?.end().map(\.task.control) ?? [] }
+        var controls: [AnyObject] = machine.withLock { $0.children?.end().map(\.task.control) ?? [] }
         // Releasing a task can release its children.
         Trampoline.free(&controls)
     }
@@ -243,7 +243,7 @@ final class TokenHold: Sendable {
 
     func release() {
         // Freed outside of the lock, and in a loop: it may keep others.
-        var controls = kept.withLock { $0.take() }.map { [$0] } ?? []
+        var controls: [AnyObject] = kept.withLock { $0.take() }.map { [$0] } ?? []
         Trampoline.free(&controls)
     }
 }

@@ -49,7 +49,7 @@ final class TaskProgress: Progress, @unchecked Sendable {
         followed?.stop()
         followed = nil
         // The control may hold the progress of another task, which holds its control, and so on.
-        var controls = task.take().map { [$0.control] } ?? []
+        var controls: [AnyObject] = task.take().map { [$0.control] } ?? []
         Trampoline.free(&controls)
     }
 

@@ -19,6 +19,11 @@ enum Operation: String, CaseIterable {
     case taskCreateFill = "Task: create + fill"
     case taskMapChain = "8-stage Task map chain, then fill"
     case taskMapChainRead = "8-stage Task map chain, progress read"
+    case endsRead1500 = "ends of 1,500 tasks in allSucceeded, progress read"
+    case endsRead3000 = "ends of 3,000 tasks in allSucceeded, progress read"
+    case mapsRead = "end of a chain of 4,000 Task maps, progress read"
+    case reportOf10 = "100 reports, 10 tasks in allSucceeded, progress read"
+    case reportOf10000 = "100 reports, 10,000 tasks in allSucceeded, progress read"
     case taskFlatMapLoop = "Task: flatMap loop of 10,000, each waits"
     case taskValue = "Task { 1 }.value"
     case taskGet = "Task { 1 }.get()"
@@ -37,6 +42,7 @@ enum Operation: String, CaseIterable {
     /// enough that most batches end before another process gets the processor.
     var batch: Int {
         switch self {
+        case .endsRead1500, .endsRead3000, .mapsRead, .reportOf10, .reportOf10000: 1
         case .flatMapLoopFilled, .flatMapLoopPending, .taskFlatMapLoop, .allFilled, .firstFilled, .cancelWide: 1
         case .hundredHandlers: 4
         case .mapChain, .mapChainFilled, .zip, .taskMapChain, .taskMapChainRead: 20

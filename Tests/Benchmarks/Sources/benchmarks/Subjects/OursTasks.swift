@@ -27,6 +27,44 @@ func oursTaskBody(_ operation: Operation) -> Body? {
             deferred.succeed(with: 1)
             blackHole(progress.fractionCompleted)
         }
+    case .endsRead1500, .endsRead3000:
+        let number = operation == .endsRead1500 ? 1_500 : 3_000
+        return Body { count in
+            let groups = (0..<count).map { _ in
+                let promises = (0..<number).map { _ in Task<Int>.Promise() }
+                return (promises, promises.map { Task($0) }.allSucceeded().progress)
+            }
+            return {
+                for (promises, progress) in groups {
+                    for promise in promises { promise.succeed(with: 1) }
+                    blackHole(progress.fractionCompleted)
+                }
+            }
+        }
+    case .mapsRead:
+        return Body { count in
+            let chains = (0..<count).map { _ in
+                let promise = Task<Int>.Promise()
+                return (promise, (0..<4_000).reduce(Task(promise)) { task, _ in task.map(increment) }.progress)
+            }
+            return {
+                for (promise, progress) in chains {
+                    promise.succeed(with: 1)
+                    blackHole(progress.fractionCompleted)
+                }
+            }
+        }
+    case .reportOf10, .reportOf10000:
+        let reporter = ProgressReporter(unit: .bytes)
+        let number = operation == .reportOf10 ? 10 : 10_000
+        let promises = (0..<number).map { _ in Task<Int>.Promise() }
+        let progress = promises.enumerated().map { index, promise in
+            index == 0 ? Task(promise, reporter: reporter) { _ in } : Task(promise)
+        }.allSucceeded().progress
+        return Body {
+            for step in 1...100 { reporter.report(completed: Int64(step), of: 100) }
+            blackHole((progress.fractionCompleted, promises.count))
+        }
     case .taskFlatMapLoop:
         let source = Holder<Deferred<Task<Int>.Result>>()
         @Sendable func count() -> Task<Int> {

@@ -138,22 +138,22 @@ package struct TaskHandle: Sendable {
 
     /// Asks this task to stop, then those it has started, and then those it was derived from.
     package func cancel() {
-        guard let cancellation = beginCancelling() else { return }
-        func stop() { self.stop(cancellation) }
+        guard let registered = beginCancelling() else { return }
+        func stop() { self.stop(registered) }
         if Trampoline.nest(stop) == nil { Trampoline.putOff(stop) }
     }
 
     /// Notes the request to stop. Returns the handlers to call, the first time before the end.
-    private func beginCancelling() -> TaskNode.Cancellation? {
+    private func beginCancelling() -> TaskMachine.Registered? {
         if future.isFinished { return nil }
         if isPlain, let noted = future.withAttachment({ $0.cancel() }), let noted {
-            return noted ? TaskNode.Cancellation() : nil
+            return noted ? TaskMachine.Registered() : nil
         }
         return node.cancel()
     }
 
-    private func stop(_ first: TaskNode.Cancellation) {
-        var (current, cancellation) = (self, first)
+    private func stop(_ first: TaskMachine.Registered) {
+        var (current, registered) = (self, first)
         var pending: [TaskHandle] = []
         // Those that were asked before, and still wait: the request may have come round. A circle of which nothing is left
         // to be ended at once has combinations in it, so that a plain chain isn't looked at.
@@ -166,7 +166,7 @@ package struct TaskHandle: Sendable {
             // request.
             let node = current.existingNode
             if current.isPlain || current.control.isStage { current.future.abandon() }
-            cancellation.callHandlers()
+            registered.call()
             node?.object?.update()
             let children = current.cancelWork()
             // Other consumers may still want the result of a shared task.
@@ -179,7 +179,7 @@ package struct TaskHandle: Sendable {
                     if hasChildren, !next.isEnded { asked[ObjectIdentifier(next.control)] = next.control }
                     continue
                 }
-                (current, cancellation) = (next, more)
+                (current, registered) = (next, more)
                 break
             } while true
         }

@@ -69,18 +69,32 @@ struct TaskMachine: ~Copyable {
 
     // MARK: - Cancelling
 
-    enum Cancel: Sendable {
-        /// The task was asked before, or has ended.
-        case nothing
-        /// Take back what could have cancelled the task, and call the handlers, newest first.
-        case call(newer: FutureStorage<CancellationToken.Ending>?, oldest: Handler?, [TokenLink])
+    /// What is registered with the task: handlers, and tokens that would cancel it.
+    struct Registered: Sendable {
+        var newer: FutureStorage<CancellationToken.Ending>?
+        var oldest: Handler?
+        var links: [TokenLink] = []
+
+        /// Calls the handlers, newest first.
+        consuming func call() {
+            if let newer = newer.take() { _ = newer.fillNewestFirst(with: .cancelled) }
+            oldest.take()?()
+        }
+
+        /// Frees the handlers without calling them.
+        consuming func free() {
+            newer?.fillDroppingHandlers(with: .abandoned)
+            // It may hold a task whose handler holds another, and so on.
+            Trampoline.free(&oldest)
+        }
     }
 
-    /// Notes a request to stop.
-    mutating func cancel() -> Cancel {
-        guard case .active = phase else { return .nothing }
+    /// Notes a request to stop. Returns what is registered, the first time before the end: the links have to be taken back,
+    /// and the handlers called.
+    mutating func cancel() -> Registered? {
+        guard case .active = phase else { return nil }
         phase = .cancelled
-        return .call(newer: newer.take(), oldest: handler.take(), takeLinks())
+        return takeRegistered()
     }
 
     /// The task's registrations with tokens.
@@ -89,28 +103,24 @@ struct TaskMachine: ~Copyable {
         return if let link { [link] + more } else { more }
     }
 
-    private mutating func takeLinks() -> [TokenLink] {
-        let all = links
-        link = nil
-        rare?.links = []
-        return all
+    private mutating func takeRegistered() -> Registered {
+        defer {
+            link = nil
+            rare?.links = []
+        }
+        return Registered(newer: newer.take(), oldest: handler.take(), links: links)
     }
 
-    enum End: Sendable {
-        case nothing
-        /// Free the handlers without calling them, and take back the registrations.
-        case free(newer: FutureStorage<CancellationToken.Ending>?, oldest: Handler?, [TokenLink])
-    }
-
-    /// Notes the end of the work, or that nobody is left who could cancel it.
-    mutating func end() -> End {
+    /// Notes the end of the work, or that nobody is left who could cancel it. Returns what is registered, the first time: the
+    /// links have to be taken back, and the handlers freed.
+    mutating func end() -> Registered? {
         switch phase {
         case .active: phase = .ended(wasCancelled: false)
         case .cancelled: phase = .ended(wasCancelled: true)
-        case .ended: return .nothing
+        case .ended: return nil
         }
         rare?.consumers = TaskConsumers()
-        return .free(newer: newer.take(), oldest: handler.take(), takeLinks())
+        return takeRegistered()
     }
 
     enum Register: Sendable {
@@ -134,29 +144,24 @@ struct TaskMachine: ~Copyable {
         }
     }
 
-    enum Keep: Sendable {
-        case kept
-        /// There is nothing left to cancel.
-        case takeBack
-        /// Free these, of which some have finished.
-        case free([TokenLink])
-    }
-
-    /// Keeps a registration with a token until the end or a cancellation. Amortised O(1): removes finished ones when they may be half of
-    /// all.
-    mutating func keep(_ new: TokenLink) -> Keep {
-        guard case .active = phase else { return .takeBack }
+    /// Keeps a registration with a token until the end or a cancellation. Amortised O(1): removes finished ones when they
+    /// may be half of all.
+    ///
+    /// - Returns: Links to be released, of which some have finished; `nil` if there is nothing left to cancel.
+    mutating func keep(_ new: TokenLink) -> [TokenLink]? {
+        guard case .active = phase else { return nil }
         if link == nil {
             link = new
-            return .kept
+            return []
         }
         let rare = makeRare()
         rare.links.append(new)
-        guard rare.links.count > rare.pruningCount else { return .kept }
-        let old = rare.links
-        rare.links.removeAll { !$0.registration.isPending }
-        rare.pruningCount = max(8, 2 * rare.links.count)
-        return .free(old)
+        guard rare.links.count > rare.pruningCount else { return [] }
+        defer {
+            rare.links.removeAll { !$0.registration.isPending }
+            rare.pruningCount = max(8, 2 * rare.links.count)
+        }
+        return rare.links
     }
 
     // MARK: - Children

@@ -55,7 +55,7 @@ package final class TaskNode: Sendable {
 
     /// Notes the end of the future.
     func end() {
-        let (end, (_, edges), stopWatching, mustTell, isPlain) = withLock { machine in
+        let (registered, (_, edges), stopWatching, mustTell, isPlain) = withLock { machine in
             let progress = machine.progress
             // What is reported after the end doesn't count.
             return (
@@ -63,7 +63,7 @@ package final class TaskNode: Sendable {
                 progress?.mark(KeptProgress.own) ?? false, progress?.task.isPlain ?? false
             )
         }
-        free(end)
+        Self.free(registered)
         stopWatching?()
         Self.release(edges)
         guard mustTell else { return }
@@ -73,18 +73,16 @@ package final class TaskNode: Sendable {
 
     /// Releases everything that could cancel, or be told of a cancellation. Only the first call has an effect.
     func letGo() {
-        var (end, controls) = withLock { ($0.end(), $0.children?.forget() ?? []) }
-        free(end)
+        var (registered, controls) = withLock { ($0.end(), $0.children?.forget() ?? []) }
+        Self.free(registered)
         // Releasing a child can release its children.
         Trampoline.free(&controls)
     }
 
-    private func free(_ end: TaskMachine.End) {
-        guard case .free(let newer, var oldest, let links) = end else { return }
-        newer?.fillDroppingHandlers(with: .abandoned)
-        for link in links { link.registration.cancel() }
-        // It may hold a task whose handler holds another, and so on.
-        Trampoline.free(&oldest)
+    private static func free(_ registered: TaskMachine.Registered?) {
+        guard let registered else { return }
+        for link in registered.links { link.registration.cancel() }
+        registered.free()
     }
 
     var isEnded: Bool { withLock { $0.isEnded } }
@@ -96,32 +94,16 @@ package final class TaskNode: Sendable {
 
     func setHandler(_ handler: @escaping TaskMachine.Handler) { withLock { $0.setHandler(handler) } }
 
-    /// The handlers to be called, newest first.
-    struct Cancellation: Sendable {
-        fileprivate var newer: FutureStorage<CancellationToken.Ending>?
-        fileprivate var oldest: TaskMachine.Handler?
-
-        init() {}
-
-        consuming func callHandlers() {
-            if let newer = newer.take() { _ = newer.fillNewestFirst(with: .cancelled) }
-            oldest.take()?()
-        }
-    }
-
     /// Notes a request to stop. Returns the handlers to call, the first time before the end.
-    func cancel() -> Cancellation? {
-        let action = withLock { machine in
-            let action = machine.cancel()
+    func cancel() -> TaskMachine.Registered? {
+        let registered = withLock { machine in
+            let registered = machine.cancel()
             // Pairs with the load in `isCancelled`.
-            if case .call = action { hasCancelled.store(true, ordering: .releasing) }
-            return action
+            if registered != nil { hasCancelled.store(true, ordering: .releasing) }
+            return registered
         }
-        guard case .call(let newer, let oldest, let links) = action else { return nil }
-        for link in links { link.registration.cancel() }
-        var cancellation = Cancellation()
-        (cancellation.newer, cancellation.oldest) = (newer, oldest)
-        return cancellation
+        for link in registered?.links ?? [] { link.registration.cancel() }
+        return registered
     }
 
     /// Returns a token that is cancelled with the task, until its end.
@@ -136,10 +118,7 @@ package final class TaskNode: Sendable {
     /// Keeps a registration until the end or a cancellation; cancels it if that has come.
     func keep(_ link: TokenLink) {
         guard link.registration.isPending else { return }
-        switch withLock({ $0.keep(link) }) {
-        case .kept, .free: break
-        case .takeBack: link.registration.cancel()
-        }
+        if withLock({ $0.keep(link) }) == nil { link.registration.cancel() }
     }
 
     // MARK: - Consumers

@@ -51,6 +51,19 @@ extension TaskNode {
         }
     }
 
+    /// Returns the fraction of `task`, of which this is the node, while it is followed, and the share that the fraction is
+    /// computed from.
+    ///
+    /// The fraction is 1 only after a success, and never less than one that any reader of the task was given before. A
+    /// reader may read on one thread at a time only.
+    func progress(of task: TaskHandle, hasSucceeded: Bool) -> (fraction: Double, share: Share) {
+        let share = sum.share
+        // Read after the share, in which ended tasks count as done: a failed task keeps its last fraction.
+        let hasFailed = !hasSucceeded && task.isEnded
+        let fraction = hasSucceeded ? 1 : hasFailed ? 0 : min(share.fraction, (1.0).nextDown)
+        return (raise(to: fraction), share)
+    }
+
     // MARK: - Following
 
     /// Adds a follower, so that the sum is kept. Returns the number to take it back with, and true for the first.
@@ -151,55 +164,5 @@ extension TaskNode {
             progress?.stopWatching?()
             pending += progress?.edges ?? []
         }
-    }
-}
-
-/// The progress of a task, for one reader who is told of its changes.
-///
-/// It is followed from the first read on, so that the reader is complete before it is told of anything.
-final class FollowedProgress: Sendable {
-    private enum State: Sendable { case idle, following(ProgressEdge), stopped }
-
-    let task: TaskHandle
-    private let node: TaskNode
-    private let onChange: @Sendable () -> Void
-    private let state = Lock(State.idle)
-
-    /// - Parameter onChange: Called after each change, from any thread.
-    init(_ task: TaskHandle, onChange: @escaping @Sendable () -> Void) {
-        self.task = task
-        node = task.node
-        self.onChange = onChange
-    }
-
-    /// Returns the fraction, which is 1 only after a success, and the share that it is computed from.
-    ///
-    /// The fraction is never less than one that any reader of the task was given before. Only one thread may read at a
-    /// time.
-    func read(hasSucceeded: Bool) -> (fraction: Double, share: Share) {
-        if case .idle = state.withLock({ $0 }) { follow() }
-        let share = node.sum.share
-        // Read after the share, in which ended tasks count as done: a failed task keeps its last fraction.
-        let hasFailed = !hasSucceeded && task.isEnded
-        let fraction = hasSucceeded ? 1 : hasFailed ? 0 : min(share.fraction, (1.0).nextDown)
-        return (node.raise(to: fraction), share)
-    }
-
-    private func follow() {
-        let edge = TaskNode.follow(task, .reader(onChange))
-        let isStopped = state.withLock { state in
-            guard case .idle = state else { return true }
-            state = .following(edge)
-            return false
-        }
-        if isStopped { TaskNode.release([edge]) }
-    }
-
-    func stop() {
-        let old = state.withLock { state in
-            defer { state = .stopped }
-            return state
-        }
-        if case .following(let edge) = old { TaskNode.release([edge]) }
     }
 }

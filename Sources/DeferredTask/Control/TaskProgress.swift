@@ -4,14 +4,14 @@ internal import Synchronization
 
 /// The `Progress` of a task, created on first use.
 ///
-/// It follows the parts of the chain, and writes to itself from one thread at a time, since `Progress` on Linux has no
-/// locks. Its units are billionths of the whole.
+/// Its observer calls it on one thread at a time, since `Progress` on Linux has no locks. Its units are billionths of the
+/// whole.
 ///
 /// It keeps the task's control, so that it can cancel the task as long as somebody holds it; the control refers to it
 /// weakly.
 ///
-/// SAFETY: `Progress` is Sendable; `task`, `followed` and `registration` are set before the object is shared,
-/// `hasShownCancellation` belongs to the thread that is in the loop of `update`, and the rest is atomic.
+/// SAFETY: `Progress` is Sendable; `task`, `observer` and `registration` are set before the object is shared,
+/// `hasShownCancellation` belongs to the thread that is in `write`, and the rest is atomic.
 final class TaskProgress: Progress, @unchecked Sendable {
     private static let units: Int64 = 1_000_000_000
 
@@ -19,12 +19,9 @@ final class TaskProgress: Progress, @unchecked Sendable {
     @exclusivity(unchecked)
     private var task: TaskHandle?
     @exclusivity(unchecked)
-    private var followed: FollowedProgress?
+    private var observer: ProgressObserver<ImmediateExecutor>?
     /// Waits for the end of the task.
     private var registration: Registration?
-    /// The number of requested updates since the last one began.
-    private let requests = Atomic(0)
-    private let hasSucceeded = Atomic(false)
     private let hasUnknownTotal = Atomic(false)
     /// True once `super` was told of the cancellation.
     @exclusivity(unchecked)
@@ -38,16 +35,19 @@ final class TaskProgress: Progress, @unchecked Sendable {
         totalUnitCount = Self.units
         // The documented default of Foundation; on Linux, the default differs.
         isCancellable = true
-        guard let task else { return }
-        followed = FollowedProgress(task) { [weak self] in self?.update() }
-        registration = storage.upon(.immediate) { [weak self] result in self?.end(with: result) }
+        let observer = ProgressObserver(task, ImmediateExecutor(), ContinuousClock(), isRepeating: true) {
+            [weak self] in self?.write($0.snapshot.fraction, $0.isIndeterminate)
+        }
+        self.observer = observer
+        let lease = ProgressObserver<ImmediateExecutor>.Lease(observer)
+        registration = storage.upon(.immediate) { lease.observer.end(hasSucceeded: (try? $0.get()) != nil) }
+        observer.start()
     }
 
-    // So that no watches pile up on a long-lived task whose progress is read often.
+    // So that no followers pile up on a long-lived task whose progress is read often.
     deinit {
         registration?.cancel()
-        followed?.stop()
-        followed = nil
+        (registration, observer) = (nil, nil)
         // The control may hold the progress of another task, which holds its control, and so on.
         var controls: [AnyObject] = task.take().map { [$0.control] } ?? []
         Trampoline.free(&controls)
@@ -59,7 +59,7 @@ final class TaskProgress: Progress, @unchecked Sendable {
         task?.cancel()
     }
 
-    /// True if the task was cancelled before its end. `super` is told in `update`.
+    /// True if the task was cancelled before its end. `super` is told in `write`.
     override var isCancelled: Bool {
         get { task?.isCancelled ?? false }
         set { if newValue { cancel() } }
@@ -70,32 +70,20 @@ final class TaskProgress: Progress, @unchecked Sendable {
 
     /// Notes the end of the task, for the first time or again.
     func end(with result: Result<some Sendable, any Error>) {
-        // Pairs with the load in `update`.
-        if case .success = result { hasSucceeded.store(true, ordering: .releasing) }
-        update()
-        followed?.stop()
+        observer?.end(hasSucceeded: (try? result.get()) != nil)
     }
 
     /// Brings everything up to date.
-    func update() {
-        // A thread that comes while another one writes leaves the work to it, and releases its own changes to it.
-        guard requests.wrappingAdd(1, ordering: .acquiringAndReleasing).oldValue == 0 else { return }
-        var served = 0
-        repeat {
-            served = requests.load(ordering: .acquiring)
-            let hasSucceeded = hasSucceeded.load(ordering: .acquiring)
-            write(followed?.read(hasSucceeded: hasSucceeded) ?? (hasSucceeded ? 1 : 0, Share()))
-            if isCancelled, !hasShownCancellation {
-                hasShownCancellation = true
-                super.cancel()
-            }
-        } while requests.wrappingSubtract(served, ordering: .acquiringAndReleasing).newValue > 0
-    }
+    func update() { observer?.changed() }
 
-    private func write(_ news: (fraction: Double, share: Share)) {
+    private func write(_ fraction: Double, _ isIndeterminate: Bool) {
         // Foundation gives an indeterminate progress a fraction of 0, so that no other fraction may be indeterminate.
-        hasUnknownTotal.store(news.fraction == 0 && news.share.isIndeterminate, ordering: .relaxed)
-        let units = Int64(news.fraction * Double(Self.units))
+        hasUnknownTotal.store(fraction == 0 && isIndeterminate, ordering: .relaxed)
+        let units = Int64(fraction * Double(Self.units))
         if units != completedUnitCount { completedUnitCount = units }
+        if isCancelled, !hasShownCancellation {
+            hasShownCancellation = true
+            super.cancel()
+        }
     }
 }

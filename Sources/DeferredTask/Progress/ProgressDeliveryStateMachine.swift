@@ -37,9 +37,9 @@ struct ProgressDeliveryStateMachine: Sendable {
         case deliverLast
     }
 
-    private(set) var state = State.idle
+    private(set) var state: State
 
-    init(_ state: State = .idle) {
+    init(_ state: State) {
         self.state = state
     }
 

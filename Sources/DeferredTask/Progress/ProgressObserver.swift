@@ -1,13 +1,11 @@
 internal import DeferredCore
 
-/// One handler of a task's progress.
+/// One handler of a task's progress, or the object that shows it.
 ///
-/// Only the task's future keeps it, by a ``Lease``: taking the handler back frees it, and it is told of the end as any
-/// handler is. The progress is read when a delivery runs, so that reports in between cost little.
-///
-/// SAFETY: `followed` is set before the object is shared; the rest is locked.
-final class ProgressObserver<E: Executor>: @unchecked Sendable {
-    /// The reference that the future keeps.
+/// The progress is read when a delivery runs, so that reports in between cost little.
+final class ProgressObserver<E: Executor>: Sendable {
+    /// The reference that the task's future keeps: taking the handler back frees it, and it is told of the end as any
+    /// handler is.
     final class Lease: Sendable {
         let observer: ProgressObserver
 
@@ -18,39 +16,61 @@ final class ProgressObserver<E: Executor>: @unchecked Sendable {
         deinit { observer.stop() }
     }
 
+    /// What a handler is called with.
+    struct Delivery: Sendable {
+        let snapshot: ProgressSnapshot
+        /// True if every stage that reports does so without a total.
+        let isIndeterminate: Bool
+        let isLast: Bool
+    }
+
     private struct State: Sendable {
-        var machine = ProgressDeliveryStateMachine()
+        /// The first delivery is that of `start`, whatever is reported meanwhile.
+        var machine = ProgressDeliveryStateMachine(.submitted)
         var meter = RateMeter()
         var newest: ProgressSnapshot?
         /// Set at the end.
         var hasSucceeded = false
+        /// The way from the task's node, until the end.
+        var edge: ProgressEdge?
     }
 
-    private var followed: FollowedProgress?
+    /// `nil` for a task that was created with its result.
+    private let task: (handle: TaskHandle, node: TaskNode)?
     private let executor: E
     private let elapsed: @Sendable () -> Duration
-    private let body: @Sendable (ProgressSnapshot, _ isLast: Bool) -> Void
+    private let isRepeating: Bool
+    private let body: @Sendable (Delivery) -> Void
     private let state = Lock(State())
 
+    /// - Parameter isRepeating: Whether to deliver snapshots that are like the one before.
     init(
         _ task: TaskHandle?,
         _ executor: E,
         _ clock: some Clock<Duration>,
-        _ body: @escaping @Sendable (ProgressSnapshot, _ isLast: Bool) -> Void
+        isRepeating: Bool = false,
+        _ body: @escaping @Sendable (Delivery) -> Void
     ) {
+        self.task = task.map { ($0, $0.node) }
         self.executor = executor
+        self.isRepeating = isRepeating
         self.body = body
         let start = clock.now
         elapsed = { start.duration(to: clock.now) }
-        followed = task.map { FollowedProgress($0) { [weak self] in self?.changed() } }
+        guard let task else { return }
+        let edge = TaskNode.follow(task, .reader { [weak self] in self?.changed() })
+        state.withLock { $0.edge = edge }
     }
+
+    /// Schedules the first delivery.
+    func start() { perform(.submit) }
 
     /// Schedules a delivery.
     func changed() {
         perform(state.withLock { $0.machine.changed() })
     }
 
-    /// Delivers for the last time.
+    /// Delivers for the last time. Only the first call has an effect.
     func end(hasSucceeded: Bool) {
         perform(
             state.withLock { state in
@@ -62,7 +82,11 @@ final class ProgressObserver<E: Executor>: @unchecked Sendable {
 
     private func stop() {
         state.withLock { $0.machine.stop() }
-        followed?.stop()
+        unfollow()
+    }
+
+    private func unfollow() {
+        if let edge = state.withLock({ $0.edge.take() }) { TaskNode.release([edge]) }
     }
 
     private func perform(_ first: ProgressDeliveryStateMachine.Action) {
@@ -85,7 +109,7 @@ final class ProgressObserver<E: Executor>: @unchecked Sendable {
                 action = state.withLock { $0.machine.returned() }
             case .deliverLast:
                 deliver(isLast: true)
-                followed?.stop()
+                unfollow()
                 return
             }
         }
@@ -93,9 +117,11 @@ final class ProgressObserver<E: Executor>: @unchecked Sendable {
 
     /// Calls the handler, unless it has seen the current state, or the last delivery is about to come.
     private func deliver(isLast: Bool = false) {
-        guard isLast || followed?.task.isEnded == false else { return }
+        guard isLast || task?.handle.isEnded == false else { return }
         let hasSucceeded = isLast && state.withLock { $0.hasSucceeded }
-        let (fraction, share) = followed?.read(hasSucceeded: hasSucceeded) ?? (hasSucceeded ? 1 : 0, Share())
+        let (fraction, share) =
+            task.map { $0.node.progress(of: $0.handle, hasSucceeded: hasSucceeded) }
+            ?? (hasSucceeded ? 1 : 0, Share())
         let now = elapsed()
         let (old, new) = state.withLock { state in
             let old = state.newest
@@ -105,7 +131,9 @@ final class ProgressObserver<E: Executor>: @unchecked Sendable {
             state.newest = new
             return (old, new)
         }
-        if isLast || old?.isAsFar(as: new) != true { body(new, isLast) }
+        if isLast || isRepeating || old?.isAsFar(as: new) != true {
+            body(Delivery(snapshot: new, isIndeterminate: share.isIndeterminate, isLast: isLast))
+        }
     }
 }
 

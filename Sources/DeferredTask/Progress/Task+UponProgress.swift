@@ -44,12 +44,12 @@ extension Task {
         clock: some Clock<Duration>,
         _ body: @escaping @Sendable (ProgressSnapshot, _ isLast: Bool) -> Void
     ) -> Registration {
-        let observer = ProgressObserver(handle, executor, clock, body)
+        let observer = ProgressObserver(handle, executor, clock) { body($0.snapshot, $0.isLast) }
         let lease = ProgressObserver<E>.Lease(observer)
         let registration = storage.upon(executor) { result in
             lease.observer.end(hasSucceeded: (try? result.get()) != nil)
         }
-        observer.changed()
+        observer.start()
         return registration
     }
 }

@@ -207,9 +207,9 @@ final class TaskWorld: @unchecked Sendable {
             isCancelled = true
         case .readProgress:
             guard let handle = task?.handle else { return }
-            let followed = FollowedProgress(handle) {}
-            _ = followed.read(hasSucceeded: false)
-            followed.stop()
+            let edge = TaskNode.follow(handle, .reader {})
+            _ = handle.node.progress(of: handle, hasSucceeded: false)
+            TaskNode.release([edge])
         case .lose:
             source = nil
         }

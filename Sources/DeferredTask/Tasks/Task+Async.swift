@@ -30,32 +30,13 @@ extension Task {
 
     /// Runs `operation` in Swift's concurrency, without the caller's actor, priority and task-local values.
     ///
-    /// Like Swift's own `Task.detached`; the parameters and cancelling are as for ``init(name:priority:operation:)``.
-    @inlinable
-    @discardableResult
-    public static func detached(
-        name: String? = nil,
-        priority: TaskPriority? = nil,
-        operation: sending @escaping @isolated(any) () async throws -> Success
-    ) -> Task {
-        let storage = ProducerStorage<Result>()
-        let operation = IsolatedOperation(operation)
-        let running = _Concurrency.Task.detached(name: name, priority: priority) {
-            await operation.run(filling: storage)
-        }
-        return Task(running, filling: storage)
-    }
-
-    /// Runs `operation` in Swift's concurrency with a preferred executor, without the caller's actor, priority and
-    /// task-local values.
-    ///
-    /// Like Swift's own `Task.detached(executorPreference:)`; the parameters and cancelling are as for
+    /// Like Swift's own `Task.detached`, with a preferred executor or without; the parameters and cancelling are as for
     /// ``init(name:executorPreference:priority:operation:)``.
     @inlinable
     @discardableResult
     public static func detached(
         name: String? = nil,
-        executorPreference taskExecutor: (any TaskExecutor)?,
+        executorPreference taskExecutor: (any TaskExecutor)? = nil,
         priority: TaskPriority? = nil,
         operation: sending @escaping @isolated(any) () async throws -> Success
     ) -> Task {

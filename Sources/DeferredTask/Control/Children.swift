@@ -28,7 +28,7 @@ final class Children {
     private var isForgotten = false
     /// The priority that children get when they start, if theirs is lower.
     private var priority: TaskPriority?
-    /// Where the task that these belong to is a child: of the last task that has started it. Kept for a stage only.
+    /// The place of the task that these belong to among the children of the last task that has started it. For a stage only.
     private(set) var place: Place?
     /// True if these are the only child of a stage, whose result ends the stage.
     let isCollapsible: Bool

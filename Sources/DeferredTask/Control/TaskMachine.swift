@@ -69,7 +69,7 @@ struct TaskMachine: ~Copyable {
 
     // MARK: - Cancelling
 
-    /// What is registered with the task: handlers, and tokens that would cancel it.
+    /// The handlers that are registered with the task, and the tokens that would cancel it.
     struct Registered: Sendable {
         var newer: FutureStorage<CancellationToken.Ending>?
         var oldest: Handler?

@@ -16,7 +16,7 @@ final class ProgressObserver<E: Executor>: Sendable {
         deinit { observer.stop() }
     }
 
-    /// What a handler is called with.
+    /// The parameters of the handler.
     struct Delivery: Sendable {
         let snapshot: ProgressSnapshot
         /// True if every stage that reports does so without a total.

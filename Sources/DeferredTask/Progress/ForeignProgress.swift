@@ -6,10 +6,10 @@ internal import Synchronization
 ///
 /// Cancelled with the task, and the reverse. It is observed only while somebody watches the task's own progress.
 ///
-/// SAFETY: `Progress` is read here, and written by its producer, without synchronisation between the two. On Darwin it
+/// `Progress` is read here, and written by its producer, without synchronisation between the two. On Darwin it
 /// locks; on Linux a read concurrent with a write gives the old or the new number (swift-corelibs-foundation has no
 /// locks there).
-final class ForeignProgress: FractionSource, @unchecked Sendable {
+final class ForeignProgress: FractionSource {
     private let progress: Progress
 
     init(_ progress: Progress) {
@@ -44,9 +44,7 @@ final class ForeignProgress: FractionSource, @unchecked Sendable {
 ///
 /// Kept only by the handler of that progress: when the handler is replaced, this is released, and the next task
 /// installs another.
-///
-/// SAFETY: `progress` never changes; it is weak only so that the progress can be released.
-private final class ProgressCancellation: @unchecked Sendable {
+private final class ProgressCancellation: Sendable {
     /// Weak, so that an entry keeps nothing and a new progress at the address of a released one is not taken for it.
     private struct Entry: Sendable {
         weak var cancellation: ProgressCancellation?

@@ -89,7 +89,7 @@ struct StateWord: ~Copyable {
     @inlinable
     @inline(__always)
     func publish(isTrivial: Bool = false) -> HandlerNode.List {
-        HandlerNode.List(bits: replace(with: Self.filled(isTrivial)) & ~Self.flags)
+        HandlerNode.List(bits: update { _ in Self.filled(isTrivial) } & ~Self.flags)
     }
 
     /// Takes the handlers, newest first, if none of them can be cancelled; `nil` if one can, or if there are none ever.
@@ -109,13 +109,15 @@ struct StateWord: ~Copyable {
 
     /// Records that there will be no value, and takes the handlers. For the only writer.
     func orphan() -> HandlerNode.List {
-        HandlerNode.List(bits: replace(with: Self.orphaned, keeping: Self.claimed) & ~Self.flags)
+        HandlerNode.List(bits: update { $0 & Self.claimed | Self.orphaned } & ~Self.flags)
     }
 
-    /// Replaces the handlers by flags, once no handler is being removed. Returns the previous word.
+    /// Changes the word once no handler is being removed. Returns the previous word.
+    ///
+    /// Acquires the nodes from pushes, and their links from the last holder of the `removing` bit.
     @inlinable
     @inline(__always)
-    func replace(with flags: UInt, keeping kept: UInt = 0) -> UInt {
+    func update(_ change: (UInt) -> UInt) -> UInt {
         var old = bits.load(ordering: .relaxed)
         while true {
             if old & Self.removing != 0 {
@@ -124,7 +126,7 @@ struct StateWord: ~Copyable {
             }
             let (exchanged, current) = bits.weakCompareExchange(
                 expected: old,
-                desired: old & kept | flags,
+                desired: change(old),
                 successOrdering: .acquiringAndReleasing,
                 failureOrdering: .relaxed
             )
@@ -209,24 +211,10 @@ struct StateWord: ~Copyable {
         while !isFilled { backoff.wait(for: bits) }
     }
 
-    /// Sets the `removing` bit; `nil` if the list was taken. Acquires the links from the last holder and from pushes.
+    /// Sets the `removing` bit; `nil` if the list was taken.
     private func lock() -> UInt? {
-        var old = bits.load(ordering: .relaxed)
-        while old & (Self.filled | Self.orphaned) == 0 {
-            if old & Self.removing != 0 {
-                old = waitForRemoval()
-                continue
-            }
-            let (exchanged, current) = bits.weakCompareExchange(
-                expected: old,
-                desired: old | Self.removing,
-                successOrdering: .acquiring,
-                failureOrdering: .relaxed
-            )
-            if exchanged { return old | Self.removing }
-            old = current
-        }
-        return nil
+        let old = update { $0 & (Self.filled | Self.orphaned) == 0 ? $0 | Self.removing : $0 }
+        return old & (Self.filled | Self.orphaned) == 0 ? old | Self.removing : nil
     }
 
     @usableFromInline

@@ -50,11 +50,9 @@ struct Membership: ~Copyable {
     static func submitted() -> Membership { Membership(state: submittedState) }
 
     /// True if the handler is permanent or taken, so that it can't be cancelled, now or later.
-    @inlinable
-    var isDecided: Bool {
-        let state = state.load(ordering: .relaxed)
-        return state == Self.permanentState || state == Self.takenState
-    }
+    var isDecided: Bool { isPermanent || isTaken }
+
+    var isPermanent: Bool { state.load(ordering: .relaxed) == Self.permanentState }
 
     /// True while the handler can still run or be cancelled.
     var isPending: Bool {

@@ -129,9 +129,9 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
     override var isForwarding: Bool { isAdopting }
 
     @usableFromInline
-    override func goUnfilled(isDismissing: Bool) {
+    override func goUnfilled() {
         let isAdopting = isAdopting
-        if isDismissing, !isAdopting { dismiss() }
+        if !isAdopting { super.goUnfilled() }
         // A cancellable stage that has not begun can still be cancelled.
         if isAdopting || !T.isCancellable { dropHandlers() }
     }
@@ -222,10 +222,7 @@ final class Turn: Sendable {
     }
 
     deinit {
-        guard let stage = begin() else { return }
-        stage._withUnsafeGuaranteedRef {
-            if $0.membership.drop() { $0.goUnfilled(isDismissing: true) }
-        }
-        stage.release()
+        guard let stage = begin()?.takeRetainedValue() else { return }
+        if stage.membership.drop() { stage.goUnfilled() }
     }
 }

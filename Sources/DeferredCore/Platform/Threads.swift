@@ -30,18 +30,10 @@ package struct ThreadLocal<Content: AnyObject>: Sendable {
         self.make = make
     }
 
-    package var value: Content { unretained.takeUnretainedValue() }
-
-    /// The value without reference counting: it lives as long as this thread.
-    package var unretained: Unmanaged<Content> {
-        if let content = pthread_getspecific(key) { return Unmanaged.fromOpaque(content) }
-        return made
-    }
-
-    @inline(never)
-    private var made: Unmanaged<Content> {
-        let content = Unmanaged.passRetained(make())
-        pthread_setspecific(key, content.toOpaque())
+    package var value: Content {
+        if let content = pthread_getspecific(key) { return Unmanaged.fromOpaque(content).takeUnretainedValue() }
+        let content = make()
+        pthread_setspecific(key, Unmanaged.passRetained(content).toOpaque())
         return content
     }
 }

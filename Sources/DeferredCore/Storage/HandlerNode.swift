@@ -160,6 +160,7 @@ extension HandlerNode {
         /// Frees the nodes without running them, without recursion into the futures derived from them.
         ///
         /// When this returns, no node accesses the future it waited for any more, so the future may be freed.
+        @usableFromInline
         consuming func drop() {
             var nodes = List()
             while let node = pop() {

@@ -37,19 +37,12 @@ struct StateWord: ~Copyable {
     @inlinable
     static func filled(_ isTrivial: Bool) -> UInt { filled | claimed | (isTrivial ? trivial : 0) }
 
-    /// The contents that have to be freed with the future.
-    @usableFromInline
-    enum Remains {
-        case nothing, value, handlers
-    }
-
-    /// The contents that have to be freed with the future. For the owner of the last reference.
+    /// True if there is a value, and freeing it takes more than freeing the future.
+    ///
+    /// For the owner of the last reference. Acquires the value; pairs with the release in `publish`.
     @inlinable
-    var remains: Remains {
-        // Acquires the value; pairs with the release in `publish`.
-        let bits = bits.load(ordering: .acquiring)
-        if bits & Self.filled != 0 { return bits & Self.trivial == 0 ? .value : .nothing }
-        return bits & ~Self.flags == 0 ? .nothing : .handlers
+    var hasValueToFree: Bool {
+        bits.load(ordering: .acquiring) & (Self.filled | Self.trivial) == Self.filled
     }
 
     /// True if the value may be read. Acquires the value; pairs with the release in `publish`.
@@ -89,7 +82,8 @@ struct StateWord: ~Copyable {
     @inlinable
     @inline(__always)
     func publish(isTrivial: Bool = false) -> HandlerNode.List {
-        HandlerNode.List(bits: update { _ in Self.filled(isTrivial) } & ~Self.flags)
+        let filled = Self.filled(isTrivial)
+        return HandlerNode.List(bits: update { _ in filled } & ~Self.flags)
     }
 
     /// Takes the handlers, newest first, if none of them can be cancelled; `nil` if one can, or if there are none ever.
@@ -168,14 +162,9 @@ struct StateWord: ~Copyable {
         }
         oldest._withUnsafeGuaranteedRef { $0.next = nil }
         if old & Self.filled != 0 { return false }
-        Self.drop(newest)
-        return true
-    }
-
-    /// Frees handlers that come too late for an orphaned future.
-    @usableFromInline
-    static func drop(_ newest: Unmanaged<HandlerNode>) {
+        // They come too late for an orphaned future.
         HandlerNode.List(head: newest).drop()
+        return true
     }
 
     /// Removes a handler. False if the whole list was taken before; then `node` belongs to the taker.

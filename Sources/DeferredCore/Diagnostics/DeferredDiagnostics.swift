@@ -80,12 +80,7 @@ public enum DeferredDiagnostics {
             let call: @Sendable (Report) -> Void
         }
 
-        private let box = Lock(
-            Box { report in
-                var standardError = StandardError()
-                print("\(report)", to: &standardError)
-            }
-        )
+        private let box = Lock(Box { printToStandardError("\($0)") })
 
         var call: @Sendable (Report) -> Void {
             get { box.withLock { $0.call } }

@@ -57,12 +57,8 @@ struct Backoff {
     }
 }
 
-private let posixWrite = write
-
-/// The standard error stream, with one `write` for each text.
-struct StandardError: TextOutputStream {
-    func write(_ text: String) {
-        var text = text
-        text.withUTF8 { _ = posixWrite(2, $0.baseAddress, $0.count) }
-    }
+/// Writes a line to the standard error stream, with one system call.
+func printToStandardError(_ text: String) {
+    var line = text + "\n"
+    line.withUTF8 { _ = write(2, $0.baseAddress, $0.count) }
 }

@@ -164,18 +164,11 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
 
     package override func abandon(with output: consuming T.Output) {
         let wasListed = takeBack()
-        let transform: T?
-        if wasListed != nil {
-            hasTransform = false
-            transform = self.transform.take(T.self)
-        } else {
-            transform = nil
-        }
         attachment.fail()
         slot.put(output)
         let handlers = word.publish()
         // Nothing is held from here on, since releasing the captures may run any code.
-        _ = consume transform
+        if wasListed != nil { dismiss() }
         if wasListed == true { Unmanaged.passUnretained(self).release() }
         if let object = attachment.end() { T.ended(object) }
         // Not by appending this to a drain: it may still be linked in the list of a future that was just filled.

@@ -12,9 +12,9 @@ public import Synchronization
 ///
 /// An orphaned future can never be filled, since the future it waited for is gone: it drops all handlers.
 ///
-/// The bits above the flags of an unfilled future are the address of the newest waiting handler, the head of a list from the newest to the
-/// oldest. Handlers are pushed by compare-and-swap; `publish` takes all of them. Only removing a single handler needs
-/// exclusion: the `removing` bit, held for a few instructions, during which no other code is called.
+/// The bits above the flags of an unfilled future are the address of the newest waiting handler, the head of a list from
+/// the newest to the oldest. Handlers are pushed by compare-and-swap; `publish` takes all of them. Only removing a single
+/// handler needs exclusion: the `removing` bit, held for a few instructions, during which no other code is called.
 @usableFromInline
 struct StateWord: ~Copyable {
     @usableFromInline let bits: AtomicWord

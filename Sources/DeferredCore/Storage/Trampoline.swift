@@ -100,11 +100,8 @@ package enum Trampoline {
     }
 
     /// True if this thread has put work off.
-    @inlinable
-    static var hasPutOff: Bool { isBehind && isItselfBehind }
-
     @usableFromInline
-    static var isItselfBehind: Bool { deferred_nesting().pointee.putOffCount > 0 }
+    static var hasPutOff: Bool { deferred_nesting().pointee.putOffCount > 0 }
 
     /// Runs the work that this thread has put off, until `isDone` returns true, so that a read doesn't observe the delay.
     @usableFromInline

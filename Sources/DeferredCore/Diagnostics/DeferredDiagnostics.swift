@@ -25,8 +25,8 @@ public enum DeferredDiagnostics {
     /// By default, it prints to standard error. It may be set at any time, from any thread. It must not trap, since the
     /// thread that calls it has done nothing wrong.
     public static var unfilledHandler: @Sendable (Unfilled) -> Void {
-        get { unfilled.call }
-        set { unfilled.call = newValue }
+        get { handlers.withLock { $0.unfilled } }
+        set { change { $0.unfilled = newValue } }
     }
 
     /// A report of a wait that blocks the thread of a client's engine.
@@ -49,12 +49,11 @@ public enum DeferredDiagnostics {
     ///
     /// By default, it prints to standard error. It may be set at any time, from any thread.
     public static var blockedHandler: @Sendable (Blocked) -> Void {
-        get { blocked.call }
-        set { blocked.call = newValue }
+        get { handlers.withLock { $0.blocked } }
+        set { change { $0.blocked = newValue } }
     }
 
-    private static let unfilled = Handler<Unfilled>()
-    private static let blocked = Handler<Blocked>()
+    private static let handlers = Lock(Handlers())
     private static let hasReportedBlocked = Atomic(false)
 
     /// Marks the current thread, until it ends, as one that must not block.
@@ -72,33 +71,20 @@ public enum DeferredDiagnostics {
         #endif
     }
 
-    /// A closure that is called with reports; by default, it prints them.
-    private final class Handler<Report: Sendable>: Sendable {
-        /// A box, since a bare closure is wrapped in another one each time it passes through a generic function, so that each
-        /// access through the lock would add a layer.
-        private struct Box {
-            let call: @Sendable (Report) -> Void
-        }
+    /// The closures that are called with reports; by default, they print them.
+    private struct Handlers {
+        var unfilled: @Sendable (Unfilled) -> Void = { printToStandardError("\($0)") }
+        var blocked: @Sendable (Blocked) -> Void = { printToStandardError("\($0)") }
+    }
 
-        private let box = Lock(
-            Box { report in
-                var standardError = StandardError()
-                print("\(report)", to: &standardError)
-            }
-        )
-
-        var call: @Sendable (Report) -> Void {
-            get { box.withLock { $0.call } }
-            set {
-                let old = box.withLock { box in
-                    let old = box
-                    box = Box(call: newValue)
-                    return old
-                }
-                // Released outside of the lock: a deinitialiser of its captures may read this property.
-                withExtendedLifetime(old) {}
-            }
+    private static func change(_ body: (inout Handlers) -> Void) {
+        let old = handlers.withLock { handlers in
+            let old = handlers
+            body(&handlers)
+            return old
         }
+        // Released outside of the lock: a deinitialiser of its captures may read a property here.
+        withExtendedLifetime(old) {}
     }
 
     /// The source location at which a `Deferred` was created.

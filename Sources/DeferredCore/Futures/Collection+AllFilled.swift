@@ -19,13 +19,8 @@ extension Collection where Element: FutureProtocol {
     public func allFilled() -> Future<[Element.Value]> {
         let count = count
         let result = Gathering<[Element.Value]>(count: count) { inputs in
-            // The empty array is one for all threads, and would be written to below.
-            if count == 0 { return [] }
             var inputs = inputs
-            return Array(unsafeUninitializedCapacity: count) { values, initializedCount in
-                for index in 0..<count { values.initializeElement(at: index, to: inputs.value()) }
-                initializedCount = count
-            }
+            return (0..<count).map { _ in inputs.value() }
         }
         var (index, filled) = (0, 0)
         for future in self {

@@ -85,14 +85,6 @@ public struct Deferred<Value: Sendable>: FutureProtocol {
     /// - Complexity: O(1): one acquiring load.
     @inlinable
     public func peek() -> Value? { storage.look() }
-
-    /// A Boolean value that indicates whether the future is filled; runs handlers that this thread has put off first.
-    ///
-    /// See ``peek()``.
-    ///
-    /// - Complexity: O(1): one load.
-    @inlinable
-    public var isFilled: Bool { storage.isFilledForAll }
 }
 
 extension Deferred where Value == Void {

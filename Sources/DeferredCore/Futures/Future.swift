@@ -44,20 +44,11 @@ public struct Future<Value: Sendable>: FutureProtocol {
 
     /// Returns the value, or `nil` if the future is not filled yet; runs handlers that this thread has put off first.
     ///
-    /// A thread puts off handlers that are nested more than 32 levels deep. Don't read an unfilled future while you hold
-    /// a lock that a handler may take.
+    /// See ``Deferred/peek()``.
     ///
     /// - Complexity: O(1): one acquiring load.
     @inlinable
     public func peek() -> Value? { storage.look() }
-
-    /// A Boolean value that indicates whether the future is filled; runs handlers that this thread has put off first.
-    ///
-    /// See ``peek()``.
-    ///
-    /// - Complexity: O(1): one load.
-    @inlinable
-    public var isFilled: Bool { storage.isFilledForAll }
 }
 
 /// Futures are equal if they are copies of one future. Their values are not compared.

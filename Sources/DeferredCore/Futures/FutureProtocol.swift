@@ -48,6 +48,8 @@ extension FutureProtocol {
 
     /// A Boolean value that indicates whether the future is filled.
     ///
+    /// The library's own futures run handlers that this thread has put off first; see ``Deferred/peek()``.
+    ///
     /// - Complexity: O(1): one load.
     @inlinable
     public var isFilled: Bool { peek() != nil }

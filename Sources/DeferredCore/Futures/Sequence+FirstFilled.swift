@@ -24,7 +24,7 @@ extension Sequence where Element: FutureProtocol {
         for future in self {
             guard result.add(future) else { break }
         }
-        result.endAdding()
+        result.removeLosersIfSecond()
         return Future(result)
     }
 }

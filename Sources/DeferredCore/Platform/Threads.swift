@@ -30,18 +30,10 @@ package struct ThreadLocal<Content: AnyObject>: Sendable {
         self.make = make
     }
 
-    package var value: Content { unretained.takeUnretainedValue() }
-
-    /// The value without reference counting: it lives as long as this thread.
-    package var unretained: Unmanaged<Content> {
-        if let content = pthread_getspecific(key) { return Unmanaged.fromOpaque(content) }
-        return made
-    }
-
-    @inline(never)
-    private var made: Unmanaged<Content> {
-        let content = Unmanaged.passRetained(make())
-        pthread_setspecific(key, content.toOpaque())
+    package var value: Content {
+        if let content = pthread_getspecific(key) { return Unmanaged.fromOpaque(content).takeUnretainedValue() }
+        let content = make()
+        pthread_setspecific(key, Unmanaged.passRetained(content).toOpaque())
         return content
     }
 }
@@ -65,12 +57,8 @@ struct Backoff {
     }
 }
 
-private let posixWrite = write
-
-/// The standard error stream, with one `write` for each text.
-struct StandardError: TextOutputStream {
-    func write(_ text: String) {
-        var text = text
-        text.withUTF8 { _ = posixWrite(2, $0.baseAddress, $0.count) }
-    }
+/// Writes a line to the standard error stream, with one system call.
+func printToStandardError(_ text: String) {
+    var line = text + "\n"
+    line.withUTF8 { _ = write(2, $0.baseAddress, $0.count) }
 }

@@ -47,14 +47,6 @@ struct AtomicWord: ~Copyable, Sendable {
     @_semantics("atomics.requires_constant_orderings")
     @_transparent
     @usableFromInline
-    func exchange(_ value: UInt, ordering: AtomicUpdateOrdering) -> UInt {
-        step(.update)
-        return atomic.exchange(value, ordering: ordering)
-    }
-
-    @_semantics("atomics.requires_constant_orderings")
-    @_transparent
-    @usableFromInline
     func subtract(_ value: UInt, ordering: AtomicUpdateOrdering) -> (oldValue: UInt, newValue: UInt) {
         step(.update)
         return atomic.subtract(value, ordering: ordering)
@@ -90,23 +82,6 @@ struct AtomicWord: ~Copyable, Sendable {
     ) -> (exchanged: Bool, original: UInt) {
         step(.update)
         return atomic.compareExchange(
-            expected: expected,
-            desired: desired,
-            successOrdering: successOrdering,
-            failureOrdering: failureOrdering
-        )
-    }
-
-    @_semantics("atomics.requires_constant_orderings")
-    @_transparent
-    @usableFromInline
-    func compareExchange(
-        expected: UInt,
-        desired: UInt,
-        successOrdering: AtomicUpdateOrdering,
-        failureOrdering: AtomicLoadOrdering
-    ) -> (exchanged: Bool, original: UInt) {
-        weakCompareExchange(
             expected: expected,
             desired: desired,
             successOrdering: successOrdering,

@@ -46,11 +46,6 @@ package struct Attachment: ~Copyable {
         Self.object(of: bits.load(ordering: .acquiring))?.takeUnretainedValue()
     }
 
-    /// Detaches the object, with a reference to it. For the deinitialiser of the owner.
-    package func detach() -> Unmanaged<AnyObject>? {
-        Self.object(of: bits.exchange(0, ordering: .acquiringAndReleasing))
-    }
-
     /// Attaches an object; false if there already is one, or if the future has ended.
     ///
     /// - Parameter prepare: Tells the object of the cancellation that was noted, before others can find the object. May
@@ -61,7 +56,7 @@ package struct Attachment: ~Copyable {
         while old & ~(Self.failed | Self.reserved | Self.cancelled) == 0 {
             if old & Self.cancelled != 0 { prepare() }
             // Releases the object to `object` and `end`. On failure, acquires what precedes the end.
-            let (exchanged, current) = bits.compareExchange(
+            let (exchanged, current) = bits.weakCompareExchange(
                 expected: old,
                 desired: UInt(bitPattern: reference.toOpaque()) | old,
                 successOrdering: .releasing,
@@ -79,7 +74,7 @@ package struct Attachment: ~Copyable {
         var old = bits.load(ordering: .acquiring)
         while old & ~(Self.failed | Self.reserved) == 0 {
             // Pairs with the load in `isCancelled`, and with `attach`: an object that comes later is told by it.
-            let (exchanged, current) = bits.compareExchange(
+            let (exchanged, current) = bits.weakCompareExchange(
                 expected: old,
                 desired: old | Self.cancelled,
                 successOrdering: .releasing,

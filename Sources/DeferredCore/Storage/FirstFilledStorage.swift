@@ -36,12 +36,6 @@ final class FirstFilledStorage<Value: Sendable>: FutureStorage<Value>, @unchecke
         return false
     }
 
-    /// Ends the adding of inputs.
-    @inlinable
-    func endAdding() {
-        removeLosersIfSecond()
-    }
-
     @usableFromInline
     override func run(_ upstream: FutureNode, _ drain: inout Drain) -> Delivered {
         win(with: unsafeDowncast(upstream, to: FutureStorage<Value>.self).value, &drain)
@@ -57,10 +51,11 @@ final class FirstFilledStorage<Value: Sendable>: FutureStorage<Value>, @unchecke
         pass(value, to: &drain)
     }
 
+    /// Notes that one of the two parties has finished: the one that adds inputs, or the winner.
     @usableFromInline
     func removeLosersIfSecond() {
         // Releases the registrations to the winner; acquires them from the call that made them.
-        guard isOneDone.exchange(1, ordering: .acquiringAndReleasing) == 1 else { return }
+        guard isOneDone.bitwiseOr(1, ordering: .acquiringAndReleasing).oldValue == 1 else { return }
         let registrations = registrations
         self.registrations = []
         for registration in registrations { registration.cancel() }

@@ -25,11 +25,7 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
 
     @inlinable
     deinit {
-        switch word.remains {
-        case .nothing: break
-        case .value: freeValue()
-        case .handlers: dropHandlers()
-        }
+        if word.hasValueToFree { freeValue() } else if word.hasHandlers { dropHandlers() }
     }
 
     /// Frees the value, which may contain the last reference to another future, and so on.
@@ -85,14 +81,11 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
         slot.pointer(to: Value.self).pointee
     }
 
-    /// Fills the future, unless it is filled, and runs the handlers.
-    ///
-    /// - Parameter isTrivial: True if nothing has to be done to free the value.
+    /// Fills the future, unless it is filled, and runs the handlers; see `fulfil`.
     @inlinable
     package final func fill(with value: consuming Value, isTrivial: Bool = RawStorage.isTrivial(Value.self)) -> Bool {
         guard word.claimOrWait() else { return false }
-        slot.put(value)
-        runHandlers(word.publish(isTrivial: isTrivial).reversed())
+        fulfil(with: value, isTrivial: isTrivial)
         return true
     }
 
@@ -101,10 +94,12 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
     package final func claim() -> Bool { word.claim() }
 
     /// Fills the future, and runs the handlers. For the winner of `claim`, or the only writer.
+    ///
+    /// - Parameter isTrivial: True if nothing has to be done to free the value.
     @inlinable
-    package final func fulfil(with value: consuming Value) {
+    package final func fulfil(with value: consuming Value, isTrivial: Bool = RawStorage.isTrivial(Value.self)) {
         slot.put(value)
-        runHandlers(word.publish(isTrivial: RawStorage.isTrivial(Value.self)).reversed())
+        runHandlers(word.publish(isTrivial: isTrivial).reversed())
     }
 
     /// Ends a cancellable operator's result with a failure, instead of running the closure. For the winner of `claim`.

@@ -75,7 +75,7 @@ final class Gathering<Values: Sendable>: FutureStorage<Values>, @unchecked Senda
 
     /// Drops the handlers: without the value of one input, this is never filled, even if it is still referenced.
     @usableFromInline
-    override func goUnfilled(isDismissing: Bool) {
+    override func goUnfilled() {
         dropHandlers()
     }
 }
@@ -131,6 +131,6 @@ final class CombinedInput: HandlerNode, @unchecked Sendable {
 
     @usableFromInline
     override func dismiss() {
-        result.take()?.goUnfilled(isDismissing: false)
+        result.take()?.goUnfilled()
     }
 }

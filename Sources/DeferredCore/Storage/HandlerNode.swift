@@ -42,12 +42,10 @@ package class HandlerNode: @unchecked Sendable {
     @usableFromInline
     func dismiss() {}
 
-    /// Handles the end of the future it waited for, which was dropped unfilled.
-    ///
-    /// - Parameter isDismissing: True if the caller has taken the handler.
+    /// Handles the end of the future it waited for, which was dropped unfilled, after `membership.drop()`.
     @usableFromInline
-    func goUnfilled(isDismissing: Bool) {
-        if isDismissing { dismiss() }
+    func goUnfilled() {
+        if membership.isPermanent || membership.isDropped { dismiss() }
     }
 
     /// True for a future that only waits to forward the value of another one.
@@ -162,18 +160,15 @@ extension HandlerNode {
         /// Frees the nodes without running them, without recursion into the futures derived from them.
         ///
         /// When this returns, no node accesses the future it waited for any more, so the future may be freed.
+        @usableFromInline
         consuming func drop() {
-            var (taken, others) = (List(), List())
+            var nodes = List()
             while let node = pop() {
                 // Waits for a cancellation in progress, which still needs the future.
-                if node._withUnsafeGuaranteedRef({ $0.membership.drop() }) {
-                    taken.prepend(node)
-                } else {
-                    others.prepend(node)
-                }
+                node._withUnsafeGuaranteedRef { _ = $0.membership.drop() }
+                nodes.prepend(node)
             }
-            Trampoline.free(taken, isDismissing: true)
-            Trampoline.free(others, isDismissing: false)
+            Trampoline.free(nodes)
         }
 
         /// True if no node can be cancelled or is being cancelled: each is permanent, or a stage that waits for its

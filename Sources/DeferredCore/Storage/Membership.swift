@@ -50,11 +50,9 @@ struct Membership: ~Copyable {
     static func submitted() -> Membership { Membership(state: submittedState) }
 
     /// True if the handler is permanent or taken, so that it can't be cancelled, now or later.
-    @inlinable
-    var isDecided: Bool {
-        let state = state.load(ordering: .relaxed)
-        return state == Self.permanentState || state == Self.takenState
-    }
+    var isDecided: Bool { isPermanent || isTaken }
+
+    var isPermanent: Bool { state.load(ordering: .relaxed) == Self.permanentState }
 
     /// True while the handler can still run or be cancelled.
     var isPending: Bool {
@@ -87,33 +85,33 @@ struct Membership: ~Copyable {
     func drop() -> Bool { leave(for: Self.droppedState) }
 
     @inlinable
-    func leave(for next: UInt) -> Bool {
-        let old = state.load(ordering: .relaxed)
-        if old == Self.permanentState { return true }
-        guard old > Self.lastState || old == Self.submittedState else { return leaveSlowly(for: next) }
-        // Acquires only the right to the captures; their memory was acquired with the list.
-        let (exchanged, _) = state.compareExchange(
-            expected: old,
-            desired: next,
-            successOrdering: .acquiring,
-            failureOrdering: .relaxed
-        )
-        return exchanged || leaveSlowly(for: next)
-    }
+    func leave(for next: UInt) -> Bool { change(to: next) != nil }
 
-    /// Waits for a thread that removes or examines the node. One that was only examined can still be won.
-    @usableFromInline
-    func leaveSlowly(for next: UInt) -> Bool {
+    /// Moves a handler to another state. Returns the state that it left; `nil` if the handler is not to be had any more, or,
+    /// to be examined, is not in a list.
+    ///
+    /// Waits for a thread that examines the node and, unless this is to remove or to examine it, for one that removes it.
+    @inlinable
+    func change(to next: UInt) -> UInt? {
+        let isForTaker = next != Self.removingState && next != Self.examiningState
         var backoff = Backoff()
         while true {
             // Pairs with the releases in `endRemoval` and `examine`: the other thread no longer uses the owner.
             let old = state.load(ordering: .acquiring)
-            if old == Self.removingState || old == Self.examiningState {
+            if old == Self.permanentState { return isForTaker ? old : nil }
+            if old > Self.lastState || old == Self.submittedState && next != Self.examiningState {
+                // Acquires the right to the captures, or to the owner; their memory was acquired with the list.
+                let (exchanged, _) = state.weakCompareExchange(
+                    expected: old,
+                    desired: next,
+                    successOrdering: .acquiring,
+                    failureOrdering: .relaxed
+                )
+                if exchanged { return old }
+            } else if old == Self.examiningState || old == Self.removingState && isForTaker {
                 backoff.wait(for: state)
-            } else if old <= Self.lastState, old != Self.submittedState {
-                return false
-            } else if exchange(old, for: next) {
-                return true
+            } else {
+                return nil
             }
         }
     }
@@ -129,26 +127,10 @@ struct Membership: ~Copyable {
     }
 
     /// Wins the handler for cancelling it, unless it is too late.
-    @inline(__always)
     func beginRemoval() -> Removal {
-        let old = state.load(ordering: .relaxed)
-        // Permanent, cancelled or taken.
-        if old < Self.submittedState { return .tooLate }
-        if old > Self.lastState || old == Self.submittedState, exchange(old, for: Self.removingState) {
-            return Self.removal(from: old)
-        }
-        return beginRemovalSlowly()
-    }
-
-    /// Waits for a thread that examines the node.
-    @inline(never)
-    private func beginRemovalSlowly() -> Removal {
-        win(for: Self.removingState, isListed: false).map(Self.removal) ?? .tooLate
-    }
-
-    @inline(__always)
-    private static func removal(from state: UInt) -> Removal {
-        UnsafeRawPointer(bitPattern: state == submittedState ? 0 : state).map { .owned(.fromOpaque($0)) } ?? .unowned
+        guard let old = change(to: Self.removingState) else { return .tooLate }
+        let owner = old == Self.submittedState ? nil : UnsafeRawPointer(bitPattern: old)
+        return owner.map { .owned(.fromOpaque($0)) } ?? .unowned
     }
 
     /// Ends the removal, after which the owner may be freed.
@@ -158,7 +140,7 @@ struct Membership: ~Copyable {
 
     /// Returns the future that the node waits for, with a reference to it.
     func examine() -> UnownedFuture.Input {
-        guard let old = win(for: Self.examiningState, isListed: true) else {
+        guard let old = change(to: Self.examiningState) else {
             return isDropped ? .lost : .ended
         }
         // The memory exists, since the owner waits for this; but it may be deinitialising.
@@ -166,34 +148,6 @@ struct Membership: ~Copyable {
         // Pairs with the acquiring loads of those who wait: the owner may go on to run, remove or drop the node.
         state.store(old, ordering: .releasing)
         return owner.map { .waiting($0) } ?? .lost
-    }
-
-    /// Moves a handler to another state, once nobody examines it. Returns the state that it left; `nil` for a loss.
-    ///
-    /// - Parameter isListed: Whether the handler must still wait for its owner.
-    private func win(for next: UInt, isListed: Bool) -> UInt? {
-        var backoff = Backoff()
-        while true {
-            let old = state.load(ordering: .relaxed)
-            if old > Self.lastState || old == Self.submittedState && !isListed {
-                if exchange(old, for: next) { return old }
-            } else if old == Self.examiningState {
-                backoff.wait(for: state)
-            } else {
-                return nil
-            }
-        }
-    }
-
-    @inline(__always)
-    private func exchange(_ old: UInt, for next: UInt) -> Bool {
-        // Acquires the right to the captures, or to the owner, from a thread that examined the node.
-        state.compareExchange(
-            expected: old,
-            desired: next,
-            successOrdering: .acquiring,
-            failureOrdering: .relaxed
-        ).exchanged
     }
 
     @usableFromInline

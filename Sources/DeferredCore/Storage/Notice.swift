@@ -74,8 +74,8 @@ package final class EndNotice: HandlerNode, @unchecked Sendable {
     }
 
     @usableFromInline
-    override func goUnfilled(isDismissing: Bool) {
-        if isDismissing, let object = attachment.object { lost(object) }
+    override func goUnfilled() {
+        if membership.isDropped, let object = attachment.object { lost(object) }
     }
 
     /// Records the end. Returns the object to notify.

@@ -18,12 +18,7 @@ package final class ProducerStorage<Value: Sendable>: FutureStorage<Value>, @unc
         running ?? attachment.object as? any PriorityEscalating
     }
 
-    /// Fills the future, unless it is filled, and runs the handlers.
-    ///
-    /// - Parameters:
-    ///   - hasFailed: True if the value is a failure.
-    ///   - isTrivial: True if nothing has to be done to free the value.
-    ///   - tell: Notifies the attached object; see `end`.
+    /// Fills the future, unless it is filled, and runs the handlers; see `end`.
     @inlinable
     package func fill(
         with value: consuming Value,

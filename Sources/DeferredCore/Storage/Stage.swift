@@ -129,9 +129,9 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
     override var isForwarding: Bool { isAdopting }
 
     @usableFromInline
-    override func goUnfilled(isDismissing: Bool) {
+    override func goUnfilled() {
         let isAdopting = isAdopting
-        if isDismissing, !isAdopting { dismiss() }
+        if !isAdopting { super.goUnfilled() }
         // A cancellable stage that has not begun can still be cancelled.
         if isAdopting || !T.isCancellable { dropHandlers() }
     }
@@ -164,18 +164,11 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
 
     package override func abandon(with output: consuming T.Output) {
         let wasListed = takeBack()
-        let transform: T?
-        if wasListed != nil {
-            hasTransform = false
-            transform = self.transform.take(T.self)
-        } else {
-            transform = nil
-        }
         attachment.fail()
         slot.put(output)
         let handlers = word.publish()
         // Nothing is held from here on, since releasing the captures may run any code.
-        _ = consume transform
+        if wasListed != nil { dismiss() }
         if wasListed == true { Unmanaged.passUnretained(self).release() }
         if let object = attachment.end() { T.ended(object) }
         // Not by appending this to a drain: it may still be linked in the list of a future that was just filled.
@@ -222,10 +215,7 @@ final class Turn: Sendable {
     }
 
     deinit {
-        guard let stage = begin() else { return }
-        stage._withUnsafeGuaranteedRef {
-            if $0.membership.drop() { $0.goUnfilled(isDismissing: true) }
-        }
-        stage.release()
+        guard let stage = begin()?.takeRetainedValue() else { return }
+        if stage.membership.drop() { stage.goUnfilled() }
     }
 }

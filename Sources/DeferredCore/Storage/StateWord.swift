@@ -12,9 +12,9 @@ public import Synchronization
 ///
 /// An orphaned future can never be filled, since the future it waited for is gone: it drops all handlers.
 ///
-/// The bits above the flags of an unfilled future are the address of the newest waiting handler, the head of a list from the newest to the
-/// oldest. Handlers are pushed by compare-and-swap; `publish` takes all of them. Only removing a single handler needs
-/// exclusion: the `removing` bit, held for a few instructions, during which no other code is called.
+/// The bits above the flags of an unfilled future are the address of the newest waiting handler, the head of a list from
+/// the newest to the oldest. Handlers are pushed by compare-and-swap; `publish` takes all of them. Only removing a single
+/// handler needs exclusion: the `removing` bit, held for a few instructions, during which no other code is called.
 @usableFromInline
 struct StateWord: ~Copyable {
     @usableFromInline let bits: AtomicWord
@@ -37,19 +37,12 @@ struct StateWord: ~Copyable {
     @inlinable
     static func filled(_ isTrivial: Bool) -> UInt { filled | claimed | (isTrivial ? trivial : 0) }
 
-    /// The contents that have to be freed with the future.
-    @usableFromInline
-    enum Remains {
-        case nothing, value, handlers
-    }
-
-    /// The contents that have to be freed with the future. For the owner of the last reference.
+    /// True if there is a value, and freeing it takes more than freeing the future.
+    ///
+    /// For the owner of the last reference. Acquires the value; pairs with the release in `publish`.
     @inlinable
-    var remains: Remains {
-        // Acquires the value; pairs with the release in `publish`.
-        let bits = bits.load(ordering: .acquiring)
-        if bits & Self.filled != 0 { return bits & Self.trivial == 0 ? .value : .nothing }
-        return bits & ~Self.flags == 0 ? .nothing : .handlers
+    var hasValueToFree: Bool {
+        bits.load(ordering: .acquiring) & (Self.filled | Self.trivial) == Self.filled
     }
 
     /// True if the value may be read. Acquires the value; pairs with the release in `publish`.
@@ -89,7 +82,8 @@ struct StateWord: ~Copyable {
     @inlinable
     @inline(__always)
     func publish(isTrivial: Bool = false) -> HandlerNode.List {
-        HandlerNode.List(bits: replace(with: Self.filled(isTrivial)) & ~Self.flags)
+        let filled = Self.filled(isTrivial)
+        return HandlerNode.List(bits: update { _ in filled } & ~Self.flags)
     }
 
     /// Takes the handlers, newest first, if none of them can be cancelled; `nil` if one can, or if there are none ever.
@@ -109,13 +103,15 @@ struct StateWord: ~Copyable {
 
     /// Records that there will be no value, and takes the handlers. For the only writer.
     func orphan() -> HandlerNode.List {
-        HandlerNode.List(bits: replace(with: Self.orphaned, keeping: Self.claimed) & ~Self.flags)
+        HandlerNode.List(bits: update { $0 & Self.claimed | Self.orphaned } & ~Self.flags)
     }
 
-    /// Replaces the handlers by flags, once no handler is being removed. Returns the previous word.
+    /// Changes the word once no handler is being removed. Returns the previous word.
+    ///
+    /// Acquires the nodes from pushes, and their links from the last holder of the `removing` bit.
     @inlinable
     @inline(__always)
-    func replace(with flags: UInt, keeping kept: UInt = 0) -> UInt {
+    func update(_ change: (UInt) -> UInt) -> UInt {
         var old = bits.load(ordering: .relaxed)
         while true {
             if old & Self.removing != 0 {
@@ -124,7 +120,7 @@ struct StateWord: ~Copyable {
             }
             let (exchanged, current) = bits.weakCompareExchange(
                 expected: old,
-                desired: old & kept | flags,
+                desired: change(old),
                 successOrdering: .acquiringAndReleasing,
                 failureOrdering: .relaxed
             )
@@ -166,14 +162,9 @@ struct StateWord: ~Copyable {
         }
         oldest._withUnsafeGuaranteedRef { $0.next = nil }
         if old & Self.filled != 0 { return false }
-        Self.drop(newest)
-        return true
-    }
-
-    /// Frees handlers that come too late for an orphaned future.
-    @usableFromInline
-    static func drop(_ newest: Unmanaged<HandlerNode>) {
+        // They come too late for an orphaned future.
         HandlerNode.List(head: newest).drop()
+        return true
     }
 
     /// Removes a handler. False if the whole list was taken before; then `node` belongs to the taker.
@@ -209,24 +200,10 @@ struct StateWord: ~Copyable {
         while !isFilled { backoff.wait(for: bits) }
     }
 
-    /// Sets the `removing` bit; `nil` if the list was taken. Acquires the links from the last holder and from pushes.
+    /// Sets the `removing` bit; `nil` if the list was taken.
     private func lock() -> UInt? {
-        var old = bits.load(ordering: .relaxed)
-        while old & (Self.filled | Self.orphaned) == 0 {
-            if old & Self.removing != 0 {
-                old = waitForRemoval()
-                continue
-            }
-            let (exchanged, current) = bits.weakCompareExchange(
-                expected: old,
-                desired: old | Self.removing,
-                successOrdering: .acquiring,
-                failureOrdering: .relaxed
-            )
-            if exchanged { return old | Self.removing }
-            old = current
-        }
-        return nil
+        let old = update { $0 & (Self.filled | Self.orphaned) == 0 ? $0 | Self.removing : $0 }
+        return old & (Self.filled | Self.orphaned) == 0 ? old | Self.removing : nil
     }
 
     @usableFromInline

@@ -100,11 +100,8 @@ package enum Trampoline {
     }
 
     /// True if this thread has put work off.
-    @inlinable
-    static var hasPutOff: Bool { isBehind && isItselfBehind }
-
     @usableFromInline
-    static var isItselfBehind: Bool { deferred_nesting().pointee.putOffCount > 0 }
+    static var hasPutOff: Bool { deferred_nesting().pointee.putOffCount > 0 }
 
     /// Runs the work that this thread has put off, until `isDone` returns true, so that a read doesn't observe the delay.
     @usableFromInline
@@ -146,10 +143,10 @@ package enum Trampoline {
     @usableFromInline
     static func endFreeing() { deferred_nesting().pointee.freeCount &-= 1 }
 
-    /// Frees a value that is nested too deeply in others, without recursion.
+    /// Frees a value without recursion, though it may contain others that are freed in this way.
     static func free<Value>(_ value: consuming Value) {
         let backlog = Backlog.current.value
-        backlog.dropped.append(.object(Box(value)))
+        backlog.dropped.append(.value(Box(value)))
         backlog.free()
     }
 
@@ -162,30 +159,25 @@ package enum Trampoline {
     }
 
     /// Frees nodes whose future was dropped unfilled.
-    ///
-    /// - Parameter isDismissing: True if the nodes have been taken, so that their captures have to be released first.
-    static func free(_ nodes: HandlerNode.List, isDismissing: Bool) {
+    static func free(_ nodes: HandlerNode.List) {
         if nodes.isEmpty { return }
         let backlog = Backlog.current.value
-        backlog.dropped.append(.nodes(nodes, isDismissing: isDismissing))
+        backlog.dropped.append(.nodes(nodes))
         backlog.free()
     }
 
     /// Frees a closure whose captures may free more of its kind, without recursion. Leaves the caller no reference.
     package static func free(_ closure: inout (@Sendable () -> Void)?) {
-        if closure == nil { return }
-        let backlog = Backlog.current.value
-        backlog.dropped.append(.closure(closure.take()))
-        backlog.free()
+        if closure != nil { free(closure.take()) }
     }
 
     /// Frees objects whose deinitialisers may free more of their kind, without recursion. Leaves the caller no
     /// reference.
     package static func free(_ objects: inout [AnyObject]) {
         if objects.isEmpty { return }
-        let backlog = Backlog.current.value
-        while let object = objects.popLast() { backlog.dropped.append(.object(object)) }
-        backlog.free()
+        var freed: [Object] = []
+        swap(&objects, &freed)
+        free(consume freed)
     }
 }
 
@@ -200,17 +192,15 @@ private final class Backlog {
     @exclusivity(unchecked)
     var last = Queue<() -> Void>()
 
-    /// The nodes, closures and objects that wait to be freed.
+    /// The nodes and values that wait to be freed.
     @exclusivity(unchecked)
     var dropped: [Dropped] = []
     @exclusivity(unchecked)
     private var isFreeing = false
 
     enum Dropped {
-        /// Nodes of a future; `isDismissing` if they have been taken, so that their captures have to be released.
-        case nodes(HandlerNode.List, isDismissing: Bool)
-        case closure((@Sendable () -> Void)?)
-        case object(AnyObject)
+        case nodes(HandlerNode.List)
+        case value(AnyObject)
     }
 
     /// Frees everything in a loop: freeing a handler can free the future derived from it, and so that future's
@@ -219,9 +209,9 @@ private final class Backlog {
         if isFreeing { return }
         isFreeing = true
         while let dropped = dropped.popLast() {
-            guard case .nodes(var nodes, let isDismissing) = dropped else { continue }
+            guard case .nodes(var nodes) = dropped else { continue }
             while let node = nodes.pop() {
-                node._withUnsafeGuaranteedRef { $0.goUnfilled(isDismissing: isDismissing) }
+                node._withUnsafeGuaranteedRef { $0.goUnfilled() }
                 node.release()
             }
         }

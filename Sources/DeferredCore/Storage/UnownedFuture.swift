@@ -61,8 +61,7 @@ package struct UnownedFuture: @unchecked Sendable {
     /// Attaches `object`, which is notified of the end; false if the future has ended, is gone, or has an attached
     /// object.
     package func attach(_ object: AnyObject) -> Bool {
-        guard let future = reference.strong else { return false }
-        return withExtendedLifetime(future) { words.attachment.pointee.attach(object) }
+        withAttachment { $0.attach(object) } ?? false
     }
 
     /// Calls `body` with the attachment; returns `nil` if the future is gone.

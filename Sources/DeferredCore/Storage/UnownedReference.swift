@@ -4,9 +4,9 @@ internal import CDeferred
 ///
 /// A weak reference would allocate a side table, and slow down every later retain and release of the object.
 ///
-/// SAFETY: `memory` keeps the memory of the object. The runtime decides whether the object is still alive.
+/// `memory` keeps the memory of the object. The runtime decides whether the object is still alive.
 @usableFromInline
-package struct UnownedReference<Object: AnyObject>: @unchecked Sendable {
+package struct UnownedReference<Object: AnyObject & Sendable>: Sendable {
     @usableFromInline unowned let memory: Object
     @usableFromInline let object: Unmanaged<Object>
 

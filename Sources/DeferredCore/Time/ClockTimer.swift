@@ -18,7 +18,10 @@ package struct ClockTimer: Cancellable {
 
     /// Calls `body` at `deadline`; never, if that is `nil`.
     package init<C: Clock>(at deadline: C.Instant?, clock: C, _ body: @escaping @Sendable () -> Void) {
-        registration = Registration(deadline.map { Self.start(.submitted(), at: $0, on: clock, body) } ?? .pointless)
+        // The node of a timer that never fires has no effect.
+        registration = Registration(
+            deadline.map { Self.start(.submitted(), at: $0, on: clock, body) } ?? HandlerNode(.submitted())
+        )
     }
 
     /// Calls `body` after `duration`, unless `future` is filled or freed first, which releases the closure at once.
@@ -31,7 +34,7 @@ package struct ClockTimer: Cancellable {
         _ body: @escaping @Sendable () -> Void
     ) {
         guard let deadline = clock.now.deadline(after: duration), !future.isFinished else {
-            registration = Registration(.pointless)
+            registration = Registration(HandlerNode(.submitted()))
             return
         }
         let node = Self.start(.waiting(for: future), at: deadline, on: clock, body)
@@ -53,15 +56,10 @@ package struct ClockTimer: Cancellable {
             TimerQueue.shared.add(notice)
             return notice
         }
-        let notice = SleepingNotice(membership, body)
+        let notice = TimerNotice(membership, body)
         notice.sleep(until: deadline, on: clock)
         return notice
     }
-}
-
-extension HandlerNode {
-    /// A node without effect, for timers that never fire.
-    fileprivate static var pointless: HandlerNode { Notice(.submitted(), {}) }
 }
 
 extension Duration {

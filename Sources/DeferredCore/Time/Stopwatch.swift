@@ -1,36 +1,24 @@
 /// Measures the time since its creation, by any clock.
 package struct Stopwatch: Sendable {
-    private let started: any StartedClock
+    private let read: @Sendable () -> Duration
+    private let start: @Sendable (_ time: Duration, _ body: @escaping @Sendable () -> Void) -> ClockTimer
 
-    package init(_ clock: any Clock<Duration>) { started = Self.start(clock) }
-
-    package var elapsed: Duration { started.elapsed }
+    package var elapsed: Duration { read() }
 
     /// Calls `body` when `time` has elapsed, however long ago that time was found.
     ///
     /// A timer that counts from the present is late by what the clock advances meanwhile.
-    package func timer(at time: Duration, _ body: @escaping @Sendable () -> Void) -> ClockTimer {
-        started.timer(at: time, body)
-    }
-
-    private static func start(_ clock: some Clock<Duration>) -> any StartedClock {
-        Start(clock: clock, instant: clock.now)
-    }
+    package func timer(at time: Duration, _ body: @escaping @Sendable () -> Void) -> ClockTimer { start(time, body) }
 }
 
-private protocol StartedClock: Sendable {
-    var elapsed: Duration { get }
+extension Stopwatch {
+    package init(_ clock: any Clock<Duration>) { self = Self.started(clock) }
 
-    func timer(at time: Duration, _ body: @escaping @Sendable () -> Void) -> ClockTimer
-}
-
-private struct Start<C: Clock<Duration>>: StartedClock {
-    let clock: C
-    let instant: C.Instant
-
-    var elapsed: Duration { instant.duration(to: clock.now) }
-
-    func timer(at time: Duration, _ body: @escaping @Sendable () -> Void) -> ClockTimer {
-        ClockTimer(at: instant.deadline(after: time), clock: clock, body)
+    private static func started(_ clock: some Clock<Duration>) -> Stopwatch {
+        let instant = clock.now
+        return Stopwatch(
+            read: { instant.duration(to: clock.now) },
+            start: { ClockTimer(at: instant.deadline(after: $0), clock: clock, $1) }
+        )
     }
 }

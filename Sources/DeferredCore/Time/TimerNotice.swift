@@ -1,10 +1,19 @@
 /// A closure that waits for its deadline, unless it is cancelled by its registration, or by a future that is filled
 /// first.
 ///
-/// SAFETY: this class adds only methods to `Notice`.
+/// SAFETY: `sleeping` is set once, before the notice can be cancelled.
 class TimerNotice: Notice, @unchecked Sendable {
-    /// Stops waiting for the deadline.
-    func stop() {}
+    private final var sleeping: Task<Void, Never>?
+
+    /// Starts a task that sleeps until the deadline, and then calls the closure.
+    ///
+    /// If the clock's `sleep` throws, the closure is called at once, unless it has been cancelled.
+    final func sleep<C: Clock>(until deadline: C.Instant, on clock: C) {
+        sleeping = Task.detached { [self] in
+            try? await clock.sleep(until: deadline, tolerance: nil)
+            call()
+        }
+    }
 
     override func run(_ upstream: FutureNode, _ drain: inout Drain) -> Delivered {
         // The future came first.
@@ -12,8 +21,9 @@ class TimerNotice: Notice, @unchecked Sendable {
         return .done
     }
 
+    /// Stops waiting for the deadline, and frees the closure.
     override func dismiss() {
-        stop()
+        sleeping?.cancel()
         super.dismiss()
     }
 }
@@ -39,24 +49,8 @@ final class QueuedNotice: TimerNotice, @unchecked Sendable {
         super.init(membership, body)
     }
 
-    override func stop() { queue.remove(self) }
-}
-
-/// A notice that a Swift task calls after sleeping on a clock.
-///
-/// SAFETY: `sleeping` is set once, before the notice can be cancelled.
-final class SleepingNotice: TimerNotice, @unchecked Sendable {
-    private var sleeping: Task<Void, Never>?
-
-    /// Starts the task that sleeps.
-    ///
-    /// If the clock's `sleep` throws, the closure is called at once, unless it has been cancelled.
-    func sleep<C: Clock>(until deadline: C.Instant, on clock: C) {
-        sleeping = Task.detached { [self] in
-            try? await clock.sleep(until: deadline, tolerance: nil)
-            call()
-        }
+    override func dismiss() {
+        queue.remove(self)
+        super.dismiss()
     }
-
-    override func stop() { sleeping?.cancel() }
 }

@@ -17,33 +17,28 @@ final class TimerQueue: Sendable {
         case wallClock
     }
 
-    /// A Dispatch timer.
-    // SAFETY: Dispatch sources are thread-safe; not every SDK declares it.
-    private struct AlarmTimer: @unchecked Sendable {
-        let kind: Alarm
-        let source: any DispatchSourceTimer
-    }
-
     private struct State {
         var heap = TimerHeap()
         /// The deadline that the alarms are set to; `nil` if they have gone off.
         var armed: ContinuousClock.Instant?
+        let alarms: [(kind: Alarm, timer: any DispatchSourceTimer)]
     }
 
     static let shared = TimerQueue()
 
-    private let state = Lock(State())
+    private let state: Lock<State>
     private let now: @Sendable () -> ContinuousClock.Instant
-    private let alarms: [AlarmTimer]
 
     /// Creates a queue. Tests may pass a clock that jumps, and a single alarm.
     init(_ kinds: [Alarm] = Alarm.allCases, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
         self.now = now
         let queue = DispatchQueue(label: "Deferred.timers", qos: .userInitiated)
-        alarms = kinds.map { AlarmTimer(kind: $0, source: DispatchSource.makeTimerSource(queue: queue)) }
-        for alarm in alarms {
-            alarm.source.setEventHandler { [weak self] in self?.wake() }
-            alarm.source.activate()
+        state = Lock(State(alarms: kinds.map { ($0, DispatchSource.makeTimerSource(queue: queue)) }))
+        state.withLock { state in
+            for alarm in state.alarms {
+                alarm.timer.setEventHandler { [weak self] in self?.wake() }
+                alarm.timer.activate()
+            }
         }
     }
 
@@ -85,12 +80,12 @@ final class TimerQueue: Sendable {
         // If the time is longer than an alarm can hold, the alarm goes off too early, and is set again.
         let (seconds, attoseconds) = min(now.duration(to: deadline), .seconds(Int32.max)).components
         let (whole, rest) = (Int(seconds), Int(attoseconds / 1_000_000_000) + 1)
-        for alarm in alarms {
+        for alarm in state.alarms {
             switch alarm.kind {
             case .uptime:
-                alarm.source.schedule(deadline: .now() + .seconds(whole) + .nanoseconds(rest), leeway: .milliseconds(1))
+                alarm.timer.schedule(deadline: .now() + .seconds(whole) + .nanoseconds(rest), leeway: .milliseconds(1))
             case .wallClock:
-                alarm.source.schedule(
+                alarm.timer.schedule(
                     wallDeadline: .now() + .seconds(whole) + .nanoseconds(rest),
                     leeway: .milliseconds(1)
                 )

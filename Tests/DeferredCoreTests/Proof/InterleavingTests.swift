@@ -37,7 +37,7 @@ struct InterleavingTests {
             ),
             Scenario(
                 "fill × register, then cancel",
-                195,
+                172,
                 .init(handlers: ["a"]),
                 [.fill(1)],
                 [.register("b"), .cancel("b")]
@@ -66,7 +66,7 @@ struct InterleavingTests {
             ),
             Scenario(
                 "fill × cancel of an inner handler",
-                72,
+                67,
                 .init(handlers: ["a", "b", "c"]),
                 [.fill(1)],
                 [.cancel("b")]
@@ -84,23 +84,23 @@ struct InterleavingTests {
             Scenario("cancel × drop, inner", 35, .init(handlers: ["a", "b"]), [.cancel("a")], [.drop]),
             Scenario(
                 "cancel × cancel × drop",
-                13_765,
+                12_705,
                 .init(handlers: ["a", "b"]),
                 [.cancel("a")],
                 [.cancel("b")],
                 [.drop]
             ),
-            Scenario("fill × cancel × drop", 72, .init(handlers: ["a", "b"]), [.fill(1), .drop], [.cancel("a")]),
+            Scenario("fill × cancel × drop", 67, .init(handlers: ["a", "b"]), [.fill(1), .drop], [.cancel("a")]),
             Scenario(
                 "cancel × drop behind a derived future",
-                27,
+                25,
                 .init(handlers: ["a", "b"], isDerived: true),
                 [.cancel("a")],
                 [.drop]
             ),
             Scenario(
                 "fill × cancel behind a derived future",
-                27,
+                25,
                 .init(handlers: ["a", "b"], isDerived: true),
                 [.cancel("a")],
                 [.fill(1), .drop]

@@ -59,7 +59,7 @@ struct MovingInterleavingTests {
             ),
             Scenario(
                 "move × cancel where they go × fill",
-                20_503,
+                20_381,
                 .init(outer: ["a"], inner: ["s"]),
                 [.move],
                 [.cancel("s")],

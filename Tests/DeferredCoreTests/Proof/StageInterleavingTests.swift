@@ -9,7 +9,7 @@ import Testing
 @Suite(.ownThread, .timeLimit(.minutes(5)), .enabled(if: !isThreadSanitized))
 struct StageInterleavingTests {
     @Test(arguments: [
-        (stages: 1, abandoned: 0, atLeast: 59), (2, 0, 87), (2, 1, 59), (3, 1, 87),
+        (stages: 1, abandoned: 0, atLeast: 53), (2, 0, 81), (2, 1, 53), (3, 1, 81),
     ])
     func `fill × abandon`(stages: Int, abandoned: Int, atLeast: Int) {
         let explorer = Explorer(actors: 2)
@@ -21,7 +21,7 @@ struct StageInterleavingTests {
 
 extension StageInterleavingTests {
     @Test(arguments: [
-        ([ExaminingWorld.Action.fill], 10), ([.abandon], 10), ([.drop], 9), ([.fill, .abandon], 300),
+        ([ExaminingWorld.Action.fill], 10), ([.abandon], 10), ([.drop], 8), ([.fill, .abandon], 300),
         ([.drop, .abandon], 300), ([.examine], 4), ([.fill, .examine], 100),
     ])
     func `examine × what ends the wait`(others: [ExaminingWorld.Action], atLeast: Int) {

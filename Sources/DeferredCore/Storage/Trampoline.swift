@@ -175,7 +175,7 @@ package enum Trampoline {
     /// reference.
     package static func free(_ objects: inout [AnyObject]) {
         if objects.isEmpty { return }
-        var freed: [Object] = []
+        var freed: [AnyObject] = []
         swap(&objects, &freed)
         free(consume freed)
     }

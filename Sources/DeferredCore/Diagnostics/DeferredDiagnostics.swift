@@ -72,6 +72,9 @@ public enum DeferredDiagnostics {
     }
 
     /// The closures that are called with reports; by default, they print them.
+    ///
+    /// In a struct, since a bare closure is wrapped in another one each time it passes through a generic function, so that
+    /// each access through the lock would add a layer.
     private struct Handlers {
         var unfilled: @Sendable (Unfilled) -> Void = { printToStandardError("\($0)") }
         var blocked: @Sendable (Blocked) -> Void = { printToStandardError("\($0)") }

@@ -42,6 +42,8 @@ package class FutureNode: HandlerNode, @unchecked Sendable {
     package final func add(_ node: HandlerNode) -> Bool { give(.passRetained(node)) }
 
     /// Adds a node with a reference to it, which is released if this future is filled; false in that case.
+    ///
+    /// For nodes that the caller has no use for: retaining such a node takes `zip` and `value` 3 % more instructions.
     @inlinable
     @inline(__always)
     final func give(_ node: Unmanaged<HandlerNode>) -> Bool {

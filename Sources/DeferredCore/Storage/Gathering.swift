@@ -5,6 +5,9 @@ public import Synchronization
 /// Each input has a ``CombinedInput`` in its list, a node that isn't generic; only the last input to be filled collects
 /// the values.
 ///
+/// The inputs are in raw memory: with an array of strong references, `zip` takes 17 to 27 % more instructions, and
+/// `allFilled` 11 to 14 %.
+///
 /// SAFETY: each place in `inputs` is written by one input before it counts itself out, and read by the last input to do
 /// so, or by the deinitialiser.
 @usableFromInline

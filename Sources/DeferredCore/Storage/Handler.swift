@@ -89,11 +89,9 @@ extension FutureStorage {
             body(value)
             return Registration(nil)
         }
-        // Not with `add`, which would release the handler's first reference after the push.
-        let handler = Unmanaged.passRetained(Handler(.waiting(for: self), executor, body))
-        let registration = Registration(handler.takeUnretainedValue())
-        if word.isFilled || !word.push(Unmanaged.fromOpaque(handler.toOpaque())) { handOn(handler.takeRetainedValue()) }
-        return registration
+        let handler = Handler(.waiting(for: self), executor, body)
+        if word.isFilled || !add(handler) { handOn(handler) }
+        return Registration(handler)
     }
 
     /// Submits a handler that came too late for the list to its executor.

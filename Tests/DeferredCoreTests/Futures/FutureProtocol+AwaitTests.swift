@@ -106,26 +106,26 @@ struct FutureProtocolAwaitTests {
     }
 
     #if DEBUG
+    /// SAFETY: its property is immutable.
+    private final class CountingAwaiter: Awaiter, @unchecked Sendable {
+        let resumed = Log<Int>()
+
+        override func resume() { resumed.add(1) }
+    }
+
     @Test(.enabled(if: !isThreadSanitized))
     func `every interleaving of suspending, filling and cancelling resumes once`() async {
         let explorer = Explorer(actors: 3)
         explorer.explore {
-            let (future, resumed) = (FutureStorage<Int>(), Log<Int>())
-            let end = FutureStorage<Void>()
-            let notice = end.fill(after: future)
+            let future = FutureStorage<Int>()
+            let awaiter = CountingAwaiter(.waiting(for: future))
             return Explorer.Run(
                 actors: [
-                    { if !end.add(Notice(.permanent()) { resumed.add(1) }) { resumed.add(1) } },
+                    { awaiter.suspend(unsafeBitCast(1, to: UnsafeContinuation<Void, Never>.self), waitingFor: future) },
                     { _ = future.fill(with: 1) },
-                    {
-                        notice.cancel()
-                        _ = end.fill(with: ())
-                    },
+                    { awaiter.stopWaiting() },
                 ],
-                end: {
-                    if resumed.entries.count != 1 { return "resumed \(resumed.entries.count) times" }
-                    return future.hasHandlers ? "a handler is left behind" : nil
-                }
+                end: { awaiter.resumed.entries.count == 1 ? nil : "resumed \(awaiter.resumed.entries.count) times" }
             )
         }
         #expect(explorer.violation == nil)

@@ -201,6 +201,7 @@ struct StateWord: ~Copyable {
     }
 
     /// Sets the `removing` bit; `nil` if the list was taken.
+    @inline(__always)
     private func lock() -> UInt? {
         let old = update { $0 & (Self.filled | Self.orphaned) == 0 ? $0 | Self.removing : $0 }
         return old & (Self.filled | Self.orphaned) == 0 ? old | Self.removing : nil

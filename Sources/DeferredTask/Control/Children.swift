@@ -21,7 +21,7 @@ final class Children {
     private var expected: Int
     private let openEnded: Int
     /// The sum of the shares of the children that were released.
-    private var ended = Share()
+    private(set) var ended = Share()
     private var isCancelled = false
     private(set) var isEnded = false
     /// True for the child of a stage that nobody can cancel any more.
@@ -114,22 +114,25 @@ final class Children {
     /// The only child of a stage.
     var only: TaskHandle? { isCollapsible ? running.only?.task : nil }
 
-    /// Puts `new` in the place of a child, if nobody else keeps the control of that. Returns it.
-    func replace(_ key: Int, by new: TaskHandle) -> (old: TaskHandle, Start)? {
+    /// Returns a child, if nobody else keeps its control.
+    func unsharedChild(_ key: Int) -> TaskHandle? {
+        running.update(key) { isKnownUniquelyReferenced(&$0.task.control) ? $0.task : nil }
+    }
+
+    /// Puts `new` in the place of `old`, which had completed the rest; `nil` if that is no longer here.
+    func replace(_ key: Int, _ old: TaskHandle, by new: TaskHandle, completed: Share) -> Start? {
         running.update(key) { child in
-            guard child.task.plainCount == 0, isKnownUniquelyReferenced(&child.task.control) else { return nil }
-            defer { child.task = new }
-            return (child.task, isCancelled ? .cancel : .run(priority))
+            guard child.task.control === old.control, child.task.plainCount == 0 else { return nil }
+            child.task = new
+            ended += completed
+            return isCancelled ? .cancel : .run(priority)
         }
     }
 
-    /// Adds what a replaced child had completed.
-    func add(completed: Share) { ended += completed }
-
-    /// Releases the only child of a stage, which has another place now. Returns it with the share of those before.
-    func removeOnly() -> (child: Child?, ended: Share) {
+    /// Releases the only child of a stage, which has another place now.
+    func removeOnly() -> Child? {
         defer { running.removeAll() }
-        return (running.only, ended)
+        return running.only
     }
 
     // MARK: - Progress
@@ -141,7 +144,7 @@ final class Children {
         var sum = ended
         sum += followed
         // A child that has started counts as one to come until its share is known.
-        let unknown = expected + running.count - followed.children
+        let unknown = expected &+ running.count &- followed.children
         return sum.asStage(expected: isEnded ? 0 : unknown, isDone: isDone)
     }
 }

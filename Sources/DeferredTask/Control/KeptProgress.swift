@@ -38,6 +38,8 @@ final class KeptProgress {
     /// Counts the changes of `sum`.
     private(set) var number = 0
     var stopWatching: (@Sendable () -> Void)?
+    /// True once all parts are in the sum.
+    var isComplete = false
 
     private var own = Share()
     /// The number of the last look at the task's own share, and of the one that `own` is from.
@@ -106,11 +108,14 @@ final class KeptProgress {
     }
 
     /// Begins a look at what has changed: the parts, and the nodes that they are the sums of.
-    func look() -> (number: Int, changed: [(key: Int, node: TaskNode)]) {
+    ///
+    /// - Parameter atAll: Whether to return all parts.
+    func look(_ atAll: Bool) -> (number: Int, changed: [(key: Int, node: TaskNode)]) {
         defer { changed = [] }
         isQueued = false
         looks += 1
-        return (looks, changed.compactMap { key in node(key).map { (key, $0) } })
+        let keys = atAll ? [Self.input] + running.keys : changed
+        return (looks, keys.compactMap { key in node(key).map { (key, $0) } })
     }
 
     /// Takes over the task's own share, unless a later look came first.
@@ -118,14 +123,14 @@ final class KeptProgress {
         if number > ownNumber { (own, ownNumber) = (share, number) }
     }
 
-    /// Takes over what a part is now, unless that is older than what is known.
-    func update(_ key: Int, _ share: Share, _ number: Int) {
-        guard var part = part(key), number > part.number else { return }
+    /// Takes over what a part is now, unless that is older than what is known, or the part is that of another node now.
+    func update(_ key: Int, _ node: TaskNode, _ sum: (share: Share, number: Int)) {
+        guard var part = part(key), part.edge.node === node, sum.number > part.number else { return }
         defer { if key == Self.input { input = part } else { running[key] = part } }
-        part.number = number
-        if key == Self.input { return part.share = share }
+        part.number = sum.number
+        if key == Self.input { return part.share = sum.share }
         children -= part.share
-        part.share = share.asChild()
+        part.share = sum.share.asChild()
         children += part.share
     }
 

@@ -21,11 +21,11 @@ struct Share: Sendable {
 
         fileprivate mutating func add(_ part: Units, _ sign: Int) {
             guard part.producers > 0 || part.unknown > 0 else { return }
-            completed += Int128(sign) * part.completed
-            total += Int128(sign) * part.total
-            resumed += Int128(sign) * part.resumed
-            producers += sign * part.producers
-            unknown += sign * part.unknown
+            completed &+= Int128(sign) &* part.completed
+            total &+= Int128(sign) &* part.total
+            resumed &+= Int128(sign) &* part.resumed
+            producers &+= sign &* part.producers
+            unknown &+= sign &* part.unknown
         }
     }
 
@@ -50,8 +50,10 @@ struct Share: Sendable {
     private(set) var (children, unsized) = (0, 0)
     /// The children with undecided stages, and the part of `weight` and `producers` that is theirs.
     private var (open, openWeight, openProducers) = (0, 0.0, 0.0)
-    /// The bytes of the other children, and the completed part of these.
-    private var (size, sizeDone) = (0.0, 0.0)
+    /// The bytes of the other children, and the completed part of these, in fractions of a byte. Whole numbers, so that what
+    /// was added can be subtracted.
+    private var (size, sizeDone) = (Int128(), Int128())
+    private static let fractionsOfByte = 4_294_967_296.0
 
     /// The share of stages that report nothing.
     static func stages(_ count: Int, isDone: Bool) -> Share {
@@ -88,8 +90,9 @@ struct Share: Sendable {
         if isDone { child.undecided = 0 }
         if child.undecided > 0 { (child.open, child.openWeight, child.openProducers) = (1, child.weight, producers) }
         if bytes.producers > 0, bytes.unknown == 0, bytes.total > 0, items.producers == 0 {
-            child.size = Double(bytes.total)
-            child.sizeDone = child.size * fraction
+            // No more than what can be counted with as many children as there may be.
+            let size = min(Double(bytes.total), 0x1p64) * Self.fractionsOfByte
+            (child.size, child.sizeDone) = (Int128(size), Int128(size * fraction))
         } else {
             child.unsized = 1
         }
@@ -111,11 +114,11 @@ struct Share: Sendable {
         var stage = self
         let isReporting = producers > 0
         // The children to come are taken for as heavy as the others on average, and so are the open ones, if others report.
-        let known = children - open
+        let known = children &- open
         func estimate(_ sum: Double, _ open: Double) -> Double {
             guard children > 0 else { return sum }
             let mean = isReporting && known > 0 ? (sum - open) / Double(known) : 0
-            return (sum - open + max(open, mean * Double(self.open))) * Double(children + expected) / Double(children)
+            return (sum - open + max(open, mean * Double(self.open))) * (1 + Double(expected) / Double(children))
         }
         stage.plain = isReporting ? 0 : 1
         stage.producers = estimate(producers, openProducers)
@@ -123,12 +126,12 @@ struct Share: Sendable {
         let isSized = expected == 0 && unsized == 0 && size > 0
         // Behind the completed part of a chain, there is something to come.
         let all = children > 0 ? estimate(weight, openWeight) : weight + Double(expected)
-        let fraction = isSized ? sizeDone / size : all > 0 ? done / all : 0
+        let fraction = isSized ? Double(sizeDone) / Double(size) : all > 0 ? done / all : 0
         stage.setWeight(isReporting ? Self.reportingWeight : 1, fraction: isDone ? 1 : fraction)
-        stage.undecided = !isDone && known == 0 && children + expected > 0 ? 1 : 0
+        stage.undecided = !isDone && known == 0 && (children > 0 || expected > 0) ? 1 : 0
         if expected > 0 {
-            stage.bytes.unknown += 1
-            stage.items.unknown += 1
+            stage.bytes.unknown &+= 1
+            stage.items.unknown &+= 1
         }
         (stage.children, stage.unsized, stage.size, stage.sizeDone) = (0, 0, 0, 0)
         (stage.open, stage.openWeight, stage.openProducers) = (0, 0, 0)
@@ -149,17 +152,17 @@ struct Share: Sendable {
         done += factor * part.done
         plain += factor * part.plain
         producers += factor * part.producers
-        determined += sign * part.determined
+        determined &+= sign &* part.determined
         bytes.add(part.bytes, sign)
         items.add(part.items, sign)
-        undecided += sign * part.undecided
-        children += sign * part.children
-        open += sign * part.open
+        undecided &+= sign &* part.undecided
+        children &+= sign &* part.children
+        open &+= sign &* part.open
         openWeight += factor * part.openWeight
         openProducers += factor * part.openProducers
-        unsized += sign * part.unsized
-        size += factor * part.size
-        sizeDone += factor * part.sizeDone
+        unsized &+= sign &* part.unsized
+        size &+= Int128(sign) &* part.size
+        sizeDone &+= Int128(sign) &* part.sizeDone
     }
 
     /// From 0 to 1, of a chain.

@@ -137,20 +137,16 @@ extension TaskNode {
     private func collapseOnce() -> TaskNode? {
         let found = withLock { $0.isUnobserved ? ($0.children?.only, $0.children?.place) : (nil, nil) }
         guard case let (child?, place?) = found, let parent = place.parent.strong,
-            let (stage, start) = parent.withLock({ $0.children?.replace(place.key, by: child) })
+            let stage = parent.withLock({ $0.children?.unsharedChild(place.key) })
         else { return nil }
         var completed = stage.shareBefore.asPartOfChild()
+        completed += withLock { $0.children?.ended ?? Share() }
+        guard let start = parent.replace(place.key, stage, by: child, completed: completed) else { return nil }
         // The stage's own reference to the child is released outside of the lock.
-        let (removed, edge) = withLock { ($0.children?.removeOnly(), $0.progress?.takeChildren().edges.first) }
-        if let ended = removed?.ended { completed += ended }
-        let (stageEdge, isFollowed) = parent.withLock { [completed] machine in
-            machine.children?.add(completed: completed)
-            return (machine.progress?.disconnect(place.key), machine.progress != nil)
-        }
+        let (_, edges) = withLock { ($0.children?.removeOnly(), $0.progress?.takeChildren().edges ?? []) }
+        Self.release(edges)
         if case .children(let node) = child.work { node.withLock { $0.children?.place(in: parent, place.key) } }
         act(start, on: child)
-        Self.release([edge, stageEdge].compactMap(\.self))
-        if isFollowed { parent.follow(place.key, child) }
         return parent
     }
 }

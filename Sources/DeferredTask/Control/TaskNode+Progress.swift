@@ -19,12 +19,14 @@ extension TaskNode {
     }
 
     /// Takes over what was marked as changed, and tells all that follow it.
-    func tellChanges() {
+    ///
+    /// - Parameter isFirst: Whether to look at all parts, and not only at those that were marked.
+    func tellChanges(isFirst: Bool = false) {
         var (queue, readers) = (Queue<TaskNode>(), [@Sendable () -> Void]())
         queue.append(self)
         // A queue, since nodes may be nested deeply; and each is in it once, however many ways lead there.
         while let node = queue.popFirst() {
-            for follower in node.lookAtChanges() {
+            for follower in node.lookAtChanges(atAll: isFirst && node === self) {
                 switch follower {
                 case .node(let above, let key): if above.mark(key) { queue.append(above) }
                 case .reader(let body): readers.append(body)
@@ -39,14 +41,16 @@ extension TaskNode {
     private func mark(_ key: Int) -> Bool { withLock { $0.progress?.mark(key) ?? false } }
 
     /// Takes over what has changed. Returns who has to be told.
-    private func lookAtChanges() -> [KeptProgress.Follower] {
-        guard let (task, (look, changed)) = withLock({ $0.progress.map { ($0.task, $0.look()) } }) else { return [] }
+    private func lookAtChanges(atAll: Bool) -> [KeptProgress.Follower] {
+        guard let (task, (look, changed)) = withLock({ $0.progress.map { ($0.task, $0.look(atAll)) } }) else {
+            return []
+        }
         let (own, isDone) = (task.now, task.task.hasSucceeded)
-        let sums = changed.map { ($0.key, $0.node.sum) }
+        let sums = changed.map { ($0, $1, $1.sum) }
         return withLock { machine in
             guard let progress = machine.progress else { return [] }
             progress.update(own: own, look)
-            for (key, (share, number)) in sums { progress.update(key, share, number) }
+            for (key, node, sum) in sums { progress.update(key, node, sum) }
             return progress.add(up: machine.childrenShare(isDone: isDone))
         }
     }
@@ -66,26 +70,26 @@ extension TaskNode {
 
     // MARK: - Following
 
-    /// Adds a follower, so that the sum is kept. Returns the number to take it back with, and true for the first.
-    private func add(_ follower: KeptProgress.Follower, _ own: OwnShare) -> (id: Int, isFirst: Bool) {
+    /// Adds a follower, so that the sum is kept. Returns the number to take it back with, and whether the sum is complete.
+    private func add(_ follower: KeptProgress.Follower, _ own: OwnShare) -> (id: Int, isComplete: Bool) {
         withLock { machine in
-            let old = machine.progress
-            let progress = old ?? KeptProgress(own)
+            let progress = machine.progress ?? KeptProgress(own)
             machine.progress = progress
-            return (progress.add(follower), old == nil)
+            return (progress.add(follower), progress.isComplete)
         }
     }
 
     /// Keeps the sum of a task's progress, and of all that it is made of, until the edge is released.
     static func follow(_ task: TaskHandle, _ follower: KeptProgress.Follower) -> ProgressEdge {
         var (holds, new) = ([ProgressEdge](), [(node: TaskNode, input: TaskHandle?)]())
-        var pending = [task]
-        // Downwards in a loop, since tasks may be nested deeply.
+        var (pending, seen) = ([task], Set<ObjectIdentifier>())
+        // Downwards in a loop, since tasks may be nested deeply. Two threads may begin at once: each goes all the way, so that
+        // neither reads a sum that the other has not completed.
         while let next = pending.popLast() {
             let (node, input) = (next.node, next.input)
-            let (id, isFirst) = node.add(.none, OwnShare(next, input))
+            let (id, isComplete) = node.add(.none, OwnShare(next, input))
             holds.append(ProgressEdge(node: node, id: id))
-            guard isFirst else { continue }
+            guard !isComplete, seen.insert(ObjectIdentifier(node)).inserted else { continue }
             new.append((node, input.task))
             if let upstream = input.task { pending.append(upstream) }
             pending += node.running.map(\.task)
@@ -103,7 +107,9 @@ extension TaskNode {
             let stopWatching = source.watch { [weak self] in self?.changed(KeptProgress.own) }
             // What is reported after the end doesn't count, and the end may come at any time.
             let isKept = withLock { machine in
-                guard !machine.isEnded, let progress = machine.progress else { return false }
+                guard !machine.isEnded, let progress = machine.progress, progress.stopWatching == nil else {
+                    return false
+                }
                 progress.stopWatching = stopWatching
                 return true
             }
@@ -111,17 +117,25 @@ extension TaskNode {
         }
         if let input { connect(KeptProgress.input, input.node) }
         for (key, child) in running { connect(key, child.node) }
-        _ = mark(KeptProgress.own)
-        tellChanges()
+        tellChanges(isFirst: true)
+        withLock { $0.progress?.isComplete = true }
+    }
+
+    /// Held while an edge is added: of two threads that would close a circle, the later one sees the edge of the other.
+    private static let connecting = Lock(())
+
+    /// Adds this node as a follower of another one; `nil` if that would close a circle.
+    private func makeEdge(_ key: Int, from below: TaskNode) -> ProgressEdge? {
+        Self.connecting.withLock { _ in
+            // A task that waits for itself is its own child: it counts as nothing there.
+            guard !below.isReached(from: self) else { return nil }
+            return below.withLock { $0.progress?.add(.node(self, key: key)) }.map { ProgressEdge(node: below, id: $0) }
+        }
     }
 
     /// Adds the sum of another node as a part of this one, which the caller has to look at.
     private func connect(_ key: Int, _ below: TaskNode) {
-        // A task that waits for itself is its own child: it counts as nothing there.
-        guard !below.isReached(from: self), let id = below.withLock({ $0.progress?.add(.node(self, key: key)) }) else {
-            return
-        }
-        let edge = ProgressEdge(node: below, id: id)
+        guard let edge = makeEdge(key, from: below) else { return }
         let isKept = withLock { machine in
             guard key == KeptProgress.input || machine.children?.running[key] != nil else { return false }
             return machine.progress?.connect(key, edge) ?? false
@@ -149,6 +163,35 @@ extension TaskNode {
         connect(key, edge.node)
         Self.release([edge])
         tellChanges()
+    }
+
+    /// Puts a child in the place of the stage that it was the only child of. The child's part takes that of the stage in the
+    /// same step, so that nothing goes back.
+    ///
+    /// - Parameter completed: The share of what the stage had completed beside the child.
+    func replace(
+        _ key: Int,
+        _ stage: TaskHandle,
+        by child: TaskHandle,
+        completed: Share
+    ) -> Children.Start? {
+        let hold = withLock { $0.progress != nil } ? Self.follow(child, .none) : nil
+        let edge = hold.flatMap { makeEdge(key, from: $0.node) }
+        let sum = edge?.node.sum
+        let (start, old) = withLock { machine -> (Children.Start?, ProgressEdge?) in
+            guard let start = machine.children?.replace(key, stage, by: child, completed: completed) else {
+                return (nil, edge)
+            }
+            guard let progress = machine.progress else { return (start, edge) }
+            let old = progress.disconnect(key)
+            guard let edge, let sum, progress.connect(key, edge) else { return (start, old) }
+            progress.update(key, edge.node, sum)
+            return (start, old)
+        }
+        Self.release([old, hold].compactMap(\.self))
+        if start == nil { return nil }
+        if hold == nil, withLock({ $0.progress != nil }) { follow(key, child) } else { changed(KeptProgress.own) }
+        return start
     }
 
     /// Ends the keeping of sums that nobody follows any more.

@@ -35,9 +35,9 @@ extension Task {
     /// Combined tasks are weighted by their bytes once all of them have reported how many there are; until then, by
     /// their stages, where those that have not started weigh as much as the others on average.
     ///
-    /// It can be read from any thread and is up to date, except that a report that arrives while another thread updates
-    /// the object is written by that thread, an instant later. For that instant it may be behind what an observer was
-    /// given.
+    /// It can be read from any thread and is up to date, except that a report, or the end, that arrives while another
+    /// thread updates the object is written by that thread, an instant later. For that instant it may be behind what an
+    /// observer was given.
     ///
     /// It is indeterminate while every producer that reports does so without a total, and nothing else is completed
     /// yet.

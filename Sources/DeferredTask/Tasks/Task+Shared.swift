@@ -17,8 +17,9 @@ extension Task {
     ///
     /// - Returns: A task that ends as this one does, or with `CancellationError` when it is cancelled. Its progress is
     ///   that of this task. A consumer that was dropped, and whose handlers don't wait for the result, no longer
-    ///   counts: if another has cancelled and none is left that counts, this task is cancelled. As any derived task, it
-    ///   is freed at the end of this task, or when it is cancelled.
+    ///   counts: if another has cancelled and none is left that counts, this task is cancelled. That is looked at whenever a
+    ///   consumer is cancelled or dropped, not when a handler is taken back. As any derived task, it is freed at the end
+    ///   of this task, or when it is cancelled.
     public func shared() -> Task {
         guard !storage.isFinished, let handle else { return self }
         return derive(.immediate, TaskPassing(), .shared(handle.future))

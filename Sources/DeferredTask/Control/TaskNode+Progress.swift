@@ -177,20 +177,21 @@ extension TaskNode {
     ) -> Children.Start? {
         let hold = withLock { $0.progress != nil } ? Self.follow(child, .none) : nil
         let edge = hold.flatMap { makeEdge(key, from: $0.node) }
-        let sum = edge?.node.sum
         let (start, old) = withLock { machine -> (Children.Start?, ProgressEdge?) in
             guard let start = machine.children?.replace(key, stage, by: child, completed: completed) else {
                 return (nil, edge)
             }
             guard let progress = machine.progress else { return (start, edge) }
             let old = progress.disconnect(key)
-            guard let edge, let sum, progress.connect(key, edge) else { return (start, old) }
-            progress.update(key, edge.node, sum)
+            guard let edge, progress.connect(key, edge) else { return (start, old) }
+            // Read in here, so that it is no older than what the stage was known to have. Only from above to below is a
+            // node's lock taken within another's.
+            progress.update(key, edge.node, edge.node.sum)
             return (start, old)
         }
         Self.release([old, hold].compactMap(\.self))
         if start == nil { return nil }
-        if hold == nil, withLock({ $0.progress != nil }) { follow(key, child) } else { changed(KeptProgress.own) }
+        if hold == nil, withLock({ $0.progress != nil }) { follow(key, child) } else { changed(key) }
         return start
     }
 

@@ -116,16 +116,21 @@ final class Children {
 
     /// Returns a child, if nobody else keeps its control.
     func unsharedChild(_ key: Int) -> TaskHandle? {
-        running.update(key) { isKnownUniquelyReferenced(&$0.task.control) ? $0.task : nil }
+        running.update(key) { child in
+            child.task.plainCount == 0 && isKnownUniquelyReferenced(&child.task.control) ? child.task : nil
+        }
     }
 
-    /// Puts `new` in the place of `old`, which had completed the rest; `nil` if that is no longer here.
-    func replace(_ key: Int, _ old: TaskHandle, by new: TaskHandle, completed: Share) -> Start? {
+    /// Puts `new` in the place of a child, which had completed the rest, if nobody else keeps the control of that. Returns
+    /// the child.
+    func replace(_ key: Int, _ old: ObjectIdentifier, by new: TaskHandle, completed: Share) -> (Start, TaskHandle)? {
         running.update(key) { child in
-            guard child.task.control === old.control, child.task.plainCount == 0 else { return nil }
-            child.task = new
+            guard ObjectIdentifier(child.task.control) == old, isKnownUniquelyReferenced(&child.task.control) else {
+                return nil
+            }
+            defer { child.task = new }
             ended += completed
-            return isCancelled ? .cancel : .run(priority)
+            return (isCancelled ? .cancel : .run(priority), child.task)
         }
     }
 

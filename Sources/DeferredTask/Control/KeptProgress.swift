@@ -52,7 +52,9 @@ final class KeptProgress {
     /// The parts that have changed, beside the task's own.
     private var changed: [Int] = []
     /// True while a thread is about to look at what has changed.
-    private var isQueued = false
+    private(set) var isQueued = false
+    /// True once the task has succeeded, as far as it was looked at.
+    private(set) var isDone = false
 
     init(_ task: OwnShare) {
         self.task = task
@@ -119,8 +121,11 @@ final class KeptProgress {
     }
 
     /// Takes over the task's own share, unless a later look came first.
-    func update(own share: Share, _ number: Int) {
-        if number > ownNumber { (own, ownNumber) = (share, number) }
+    func update(own share: Share, _ isDone: Bool, _ number: Int) {
+        // A look that began when others followed knows nothing of this.
+        guard number > ownNumber, number <= looks else { return }
+        (own, ownNumber) = (share, number)
+        if isDone { self.isDone = true }
     }
 
     /// Takes over what a part is now, unless that is older than what is known, or the part is that of another node now.

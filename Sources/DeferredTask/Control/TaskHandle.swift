@@ -230,6 +230,8 @@ package struct TaskHandle: Sendable {
         let hold = TokenHold(self)
         if !isKeeping { hold.release() }
         node.keep(TokenLink(registration: token.register { hold.cancel() }, hold: UnownedReference(hold)))
+        // A future that was lost meanwhile hasn't found it.
+        if future.isLost { hold.release() }
     }
 }
 

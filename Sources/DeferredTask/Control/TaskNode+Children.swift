@@ -86,7 +86,7 @@ extension TaskNode {
         guard let child else { return }
         // Whoever is about to look at the end may have put it off.
         node?.tellChanges()
-        let share = node?.sum.share ?? child.endedShare
+        let share = node?.sum?.share ?? child.endedShare
         // The child is released outside of the lock.
         let (_, edge, mustTell) = withLock { machine in
             let child = machine.children?.end(key, share.asChild(isDone: hasSucceeded))
@@ -135,19 +135,30 @@ extension TaskNode {
 
     /// - Returns: The node that the child now belongs to.
     private func collapseOnce() -> TaskNode? {
-        let found = withLock { $0.isUnobserved ? ($0.children?.only, $0.children?.place) : (nil, nil) }
+        let found = withLock { ($0.children?.only, $0.children?.place) }
         guard case let (child?, place?) = found, let parent = place.parent.strong,
-            let stage = parent.withLock({ $0.children?.unsharedChild(place.key) })
+            let (stage, completed) = completed(asChild: place.key, of: parent),
+            let start = parent.replace(place.key, stage, by: child, completed: completed)
         else { return nil }
-        var completed = stage.shareBefore.asPartOfChild()
-        completed += withLock { $0.children?.ended ?? Share() }
-        guard let start = parent.replace(place.key, stage, by: child, completed: completed) else { return nil }
         // The stage's own reference to the child is released outside of the lock.
         let (_, edges) = withLock { ($0.children?.removeOnly(), $0.progress?.takeChildren().edges ?? []) }
         Self.release(edges)
         if case .children(let node) = child.work { node.withLock { $0.children?.place(in: parent, place.key) } }
         act(start, on: child)
         return parent
+    }
+}
+
+extension TaskNode {
+    /// The control of the stage that the children belong to, and the share of what it has completed beside them; `nil` if
+    /// somebody else keeps it, or is told of its cancellation.
+    private func completed(asChild key: Int, of parent: TaskNode) -> (ObjectIdentifier, Share)? {
+        guard let stage = parent.withLock({ $0.children?.unsharedChild(key) }) else { return nil }
+        // In this order: now nobody is left who could register something.
+        guard let ended = withLock({ $0.isUnobserved ? $0.children?.ended : nil }) else { return nil }
+        var completed = stage.shareBefore.asPartOfChild()
+        completed += ended
+        return (ObjectIdentifier(stage.control), completed)
     }
 }
 

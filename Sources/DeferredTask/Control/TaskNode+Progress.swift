@@ -9,8 +9,8 @@ internal import DeferredCore
 
 extension TaskNode {
     /// The share of the chain that ends with the task, while it is followed, and the number of its last change.
-    var sum: (share: Share, number: Int) {
-        withLock { machine in machine.progress.map { ($0.sum, $0.number) } ?? (Share(), 0) }
+    var sum: (share: Share, number: Int)? {
+        withLock { machine in machine.progress.map { ($0.sum, $0.number) } }
     }
 
     /// Notes that a part of the progress has changed, and tells all that follow it.
@@ -49,9 +49,11 @@ extension TaskNode {
         let sums = changed.map { ($0, $1, $1.sum) }
         return withLock { machine in
             guard let progress = machine.progress else { return [] }
-            progress.update(own: own, look)
-            for (key, node, sum) in sums { progress.update(key, node, sum) }
-            return progress.add(up: machine.childrenShare(isDone: isDone))
+            progress.update(own: own, isDone, look)
+            for case let (key, node, sum?) in sums { progress.update(key, node, sum) }
+            // Another thread is about to look at what has changed since, and tells.
+            if progress.isQueued, !atAll { return [] }
+            return progress.add(up: machine.childrenShare(isDone: progress.isDone))
         }
     }
 
@@ -61,7 +63,7 @@ extension TaskNode {
     /// The fraction is 1 only after a success, and never less than one that any reader of the task was given before. A
     /// reader may read on one thread at a time only.
     func progress(of task: TaskHandle, hasSucceeded: Bool) -> (fraction: Double, share: Share) {
-        let share = sum.share
+        let share = sum?.share ?? Share()
         // Read after the share, in which ended tasks count as done: a failed task keeps its last fraction.
         let hasFailed = !hasSucceeded && task.isEnded
         let fraction = hasSucceeded ? 1 : hasFailed ? 0 : min(share.fraction, (1.0).nextDown)
@@ -115,29 +117,32 @@ extension TaskNode {
             }
             if !isKept { stopWatching() }
         }
-        if let input { connect(KeptProgress.input, input.node) }
-        for (key, child) in running { connect(key, child.node) }
+        if let input { connect(KeptProgress.input, input) }
+        for (key, child) in running { connect(key, child) }
         tellChanges(isFirst: true)
         withLock { $0.progress?.isComplete = true }
     }
 
-    /// Held while an edge is added: of two threads that would close a circle, the later one sees the edge of the other.
-    private static let connecting = Lock(())
-
-    /// Adds this node as a follower of another one; `nil` if that would close a circle.
+    /// Adds this node as a follower of another one; `nil` if that closes a circle.
     private func makeEdge(_ key: Int, from below: TaskNode) -> ProgressEdge? {
-        Self.connecting.withLock { _ in
-            // A task that waits for itself is its own child: it counts as nothing there.
-            guard !below.isReached(from: self) else { return nil }
-            return below.withLock { $0.progress?.add(.node(self, key: key)) }.map { ProgressEdge(node: below, id: $0) }
-        }
+        // A task that waits for itself is its own child: it counts as nothing there.
+        guard below !== self, let id = below.withLock({ $0.progress?.add(.node(self, key: key)) }) else { return nil }
+        let edge = ProgressEdge(node: below, id: id)
+        // Looked for with the edge in its place: of two threads that close a circle, the later one sees the edge of the
+        // other.
+        guard below.isReached(from: self) else { return edge }
+        Self.release([edge])
+        return nil
     }
 
     /// Adds the sum of another node as a part of this one, which the caller has to look at.
-    private func connect(_ key: Int, _ below: TaskNode) {
-        guard let edge = makeEdge(key, from: below) else { return }
+    private func connect(_ key: Int, _ below: TaskHandle) {
+        guard let edge = makeEdge(key, from: below.node) else { return }
         let isKept = withLock { machine in
-            guard key == KeptProgress.input || machine.children?.running[key] != nil else { return false }
+            // A child may have ended, or given its place to another one.
+            guard key == KeptProgress.input || machine.children?.running[key]?.task.control === below.control else {
+                return false
+            }
             return machine.progress?.connect(key, edge) ?? false
         }
         if isKept { _ = mark(key) } else { Self.release([edge]) }
@@ -160,38 +165,40 @@ extension TaskNode {
     /// Adds a child that has started.
     func follow(_ key: Int, _ child: TaskHandle) {
         let edge = Self.follow(child, .none)
-        connect(key, edge.node)
+        connect(key, child)
         Self.release([edge])
         tellChanges()
     }
 
     /// Puts a child in the place of the stage that it was the only child of. The child's part takes that of the stage in the
-    /// same step, so that nothing goes back.
+    /// same step, and is looked at before the sum changes, so that nothing goes back.
     ///
-    /// - Parameter completed: The share of what the stage had completed beside the child.
+    /// - Parameters:
+    ///   - stage: The control of the stage.
+    ///   - completed: The share of what the stage had completed beside the child.
     func replace(
         _ key: Int,
-        _ stage: TaskHandle,
+        _ stage: ObjectIdentifier,
         by child: TaskHandle,
         completed: Share
     ) -> Children.Start? {
         let hold = withLock { $0.progress != nil } ? Self.follow(child, .none) : nil
         let edge = hold.flatMap { makeEdge(key, from: $0.node) }
-        let (start, old) = withLock { machine -> (Children.Start?, ProgressEdge?) in
-            guard let start = machine.children?.replace(key, stage, by: child, completed: completed) else {
-                return (nil, edge)
+        // What is replaced is released outside of the lock.
+        let (start, released, old, mustTell) = withLock {
+            machine -> (Children.Start?, TaskHandle?, ProgressEdge?, Bool) in
+            guard let (start, stage) = machine.children?.replace(key, stage, by: child, completed: completed) else {
+                return (nil, nil, edge, false)
             }
-            guard let progress = machine.progress else { return (start, edge) }
+            guard let progress = machine.progress else { return (start, stage, edge, false) }
             let old = progress.disconnect(key)
-            guard let edge, progress.connect(key, edge) else { return (start, old) }
-            // Read in here, so that it is no older than what the stage was known to have. Only from above to below is a
-            // node's lock taken within another's.
-            progress.update(key, edge.node, edge.node.sum)
-            return (start, old)
+            if let edge { _ = progress.connect(key, edge) }
+            return (start, stage, old, progress.mark(key))
         }
+        if mustTell { tellChanges() }
         Self.release([old, hold].compactMap(\.self))
-        if start == nil { return nil }
-        if hold == nil, withLock({ $0.progress != nil }) { follow(key, child) } else { changed(key) }
+        guard let start, released != nil else { return nil }
+        if hold == nil, withLock({ $0.progress != nil }) { follow(key, child) }
         return start
     }
 

@@ -52,7 +52,7 @@ struct CombinationTests {
         let counted = Log<Int64>()
         nonisolated(unsafe) var tree: Task<[Int]>?
         let child = Task(reporting, reporter: reporter) {
-            if let node = tree?.handle?.node { counted.add(Int64(clamping: node.sum.share.bytes.completed)) }
+            if let node = tree?.handle?.node { counted.add(Int64(clamping: node.sum?.share.bytes.completed ?? 0)) }
         }
         tree = [Task(failing), child].allSucceeded()
         let watching = tree?.uponProgress(on: .immediate) { _ in }

@@ -198,4 +198,14 @@ struct ProgressReadersTests {
             #expect((task.progress.fractionCompleted == 1) == ((try? task.wait()?.get()) != nil))
         }
     }
+
+    @Test func `an object may go while its progress is sampled`() {
+        race(4) { _ in
+            for _ in 0..<rounds(2_000) {
+                let upstream = Task(Task<Int>.Promise())
+                let task = Task(upstream.future, progress: Progress(totalUnitCount: 1))
+                task.progress.cancel()
+            }
+        }
+    }
 }

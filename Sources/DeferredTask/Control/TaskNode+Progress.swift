@@ -45,7 +45,7 @@ extension TaskNode {
         guard let (task, (look, changed)) = withLock({ $0.progress.map { ($0.task, $0.look(atAll)) } }) else {
             return []
         }
-        let (own, isDone) = (task.now, task.task.hasSucceeded)
+        let (own, isDone) = withExtendedLifetime(task) { (task.now, task.task.hasSucceeded) }
         let sums = changed.map { ($0, $1, $1.sum) }
         return withLock { machine in
             guard let progress = machine.progress else { return [] }

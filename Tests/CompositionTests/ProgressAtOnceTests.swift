@@ -116,34 +116,34 @@ struct ProgressAtOnceTests {
         #expect(problems.entries == [])
     }
 
+    /// Two tasks that wait for each other once both producers are filled.
+    private func circle() -> (producers: [Producer], tasks: [Task<Int>]) {
+        let (producers, tasks) = ([Producer(), Producer()], Log<Task<Int>>())
+        for index in 0..<2 {
+            tasks.add(Task(producers[index]).flatMap { _ in [tasks.entries[1 - index]].allSucceeded().map { $0[0] } })
+        }
+        return (producers, tasks.entries)
+    }
+
     // Each of the threads could find no circle, and the sums be followed round and round.
     @Test func `a watched circle that two threads close at once ends when it is cancelled`() {
         for round in 0..<rounds(1_000) {
-            let (one, two) = (Producer(), Producer())
-            let tasks = Log<Task<Int>>()
-            @Sendable func all(_ index: Int) -> Task<Int> { [tasks.entries[index]].allSucceeded().map { $0[0] } }
-            tasks.add(Task(one).flatMap { _ in all(1) })
-            tasks.add(Task(two).flatMap { _ in all(0) })
-            let objects = tasks.entries.map(\.progress)
-            race(2) { thread in if thread == 0 { one.succeed(with: 1) } else { two.succeed(with: 1) } }
-            tasks.entries[round % 2].cancel()
-            let running = tasks.entries.indices.filter { !tasks.entries[$0].isFilled }
+            let (producers, tasks) = circle()
+            let objects = tasks.map(\.progress)
+            race(2) { producers[$0].succeed(with: 1) }
+            tasks[round % 2].cancel()
+            let running = tasks.indices.filter { !tasks[$0].isFilled }
             #expect(running == [] && objects[round % 2].isCancelled, "round \(round)")
         }
     }
 
     @Test func `a circle that two threads begin to read at once ends when it is cancelled`() {
         for round in 0..<rounds(1_000) {
-            let (one, two) = (Producer(), Producer())
-            let tasks = Log<Task<Int>>()
-            @Sendable func all(_ index: Int) -> Task<Int> { [tasks.entries[index]].allSucceeded().map { $0[0] } }
-            tasks.add(Task(one).flatMap { _ in all(1) })
-            tasks.add(Task(two).flatMap { _ in all(0) })
-            one.succeed(with: 1)
-            two.succeed(with: 1)
-            race(2) { thread in tasks.entries[thread].uponProgress(on: .immediate) { _ in } }
-            tasks.entries[round % 2].cancel()
-            let running = tasks.entries.indices.filter { !tasks.entries[$0].isFilled }
+            let (producers, tasks) = circle()
+            for producer in producers { producer.succeed(with: 1) }
+            race(2) { thread in tasks[thread].uponProgress(on: .immediate) { _ in } }
+            tasks[round % 2].cancel()
+            let running = tasks.indices.filter { !tasks[$0].isFilled }
             #expect(running == [], "round \(round)")
         }
     }

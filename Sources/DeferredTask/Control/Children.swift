@@ -17,8 +17,9 @@ final class Children {
 
     /// In the order in which they were started, so that they are always cancelled in the same order.
     private(set) var running = NumberedList<Child>()
-    /// The number of children that have not started yet, and of those that remain, because there may always be more.
+    /// The number of children that have not started yet.
     private var expected: Int
+    /// The least number of children to come: 1 if there may always be more, otherwise 0.
     private let openEnded: Int
     /// The sum of the shares of the children that were released.
     private(set) var ended = Share()

@@ -10,7 +10,7 @@ struct NumberedList<Element> {
     var isEmpty: Bool { count == 0 }
 
     var elements: [Element] { slots.compactMap(\.element) }
-    var numbers: [Int] { slots.compactMap { $0.element == nil ? nil : $0.number } }
+    var numbered: [(Int, Element)] { slots.compactMap { slot in slot.element.map { (slot.number, $0) } } }
 
     /// Adds an element. Returns its number, which is 1 or more.
     mutating func append(_ element: Element) -> Int {

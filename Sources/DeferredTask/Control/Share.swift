@@ -1,6 +1,7 @@
 /// The completed part of tasks, as a sum to which shares are added, and from which they are subtracted.
 ///
-/// - The share of a chain adds its stages: one that reports progress weighs 10, one that does not weighs 1.
+/// - The share of a chain adds its stages: one that reports progress weighs 10, one that does not weighs 1, and one that
+///   only passes on what others report weighs nothing.
 /// - The share of children adds chains (``asChild(isDone:)``). Each weighs as much as its stages, where a stage that is
 ///   itself a combination weighs 10 for each producer that reports in it, so that a group of nine files weighs as much as
 ///   nine files. Children that have not started weigh as much as the others on average, and so do those in which a stage

@@ -74,9 +74,11 @@ package final class TaskControl: @unchecked Sendable {
             node.letGoOfPlainStages()
         }
         if let task = sharedTask, task.node.dropConsumer(self) { task.cancel() }
-        // In a loop, since the recursion of a chain of a million tasks would overflow the stack.
-        var next = upstream.take()
-        while isKnownUniquelyReferenced(&next) { next = next?.upstream.take() }
+        // In a loop, since the recursion of a chain of a million tasks would overflow the stack. Each control lets go of its
+        // own upstream only: a token may still find that one.
+        guard isKnownUniquelyReferenced(&upstream) else { return }
+        var controls: [AnyObject] = [upstream.take()].compactMap(\.self)
+        Trampoline.free(&controls)
     }
 
     /// The task that this shares with other consumers: the one that it was derived from, by `shared()`, or by any operator

@@ -48,11 +48,8 @@ package struct TaskHandle: Sendable {
     /// The work that the task reports, starts and runs.
     var work: TaskWork { isPlain ? .opaque : control.work }
 
-    /// True if the task has ended.
+    /// True if the task has ended, or nobody is left who could cancel it.
     var isEnded: Bool { future.isFinished || existingNode?.isEnded ?? false }
-
-    /// True if the task has ended other than by a failure.
-    var isDone: Bool { future.hasSucceeded }
 
     // MARK: - Upstream
 
@@ -144,6 +141,9 @@ package struct TaskHandle: Sendable {
     }
 
     /// Notes the request to stop. Returns the handlers to call, the first time before the end.
+    ///
+    /// Thread A cancels, while thread B fills. The future decides about the result, and the node's lock whether the handlers
+    /// are called, by A, or freed, by B. So a task that B fills in between is cancelled, and may have succeeded.
     private func beginCancelling() -> TaskMachine.Registered? {
         if future.isFinished { return nil }
         if isPlain, let noted = future.withAttachment({ $0.cancel() }), let noted {

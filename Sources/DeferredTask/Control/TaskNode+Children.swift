@@ -5,10 +5,7 @@ internal import DeferredCore
 extension TaskNode {
     /// The running children.
     var running: [(key: Int, task: TaskHandle)] {
-        withLock { machine in
-            guard let running = machine.children?.running else { return [] }
-            return zip(running.numbers, running.elements).map { ($0, $1.task) }
-        }
+        withLock { $0.children?.running.numbered.map { ($0, $1.task) } ?? [] }
     }
 
     /// Returns true if the child `task` is the one that these children belong to, or waits for it, and so would wait for
@@ -85,7 +82,7 @@ extension TaskNode {
         let (child, node) = withLock { ($0.children?.running[key]?.task, $0.progress?.node(key)) }
         guard let child else { return }
         // Whoever is about to look at the end may have put it off.
-        node?.tellChanges()
+        node?.tellChanges(atAll: true)
         let share = node?.sum?.share ?? child.endedShare
         // The child is released outside of the lock.
         let (_, edge, mustTell) = withLock { machine in
@@ -171,7 +168,7 @@ extension TaskHandle {
             let input = task.input
             share += OwnShare(task, input).now
             if case .children(let node) = task.work {
-                share += node.withLock { $0.childrenShare(isDone: task.isDone) }
+                share += node.withLock { $0.childrenShare(isDone: task.future.hasSucceeded) }
             }
             current = input.task
         }

@@ -2,10 +2,13 @@ internal import DeferredCore
 
 // The progress of a task is a sum that is kept while somebody follows it.
 //
-// A change goes up from the node where it was made to those above, as the difference to what was known of it. Thread A
-// reports, and thread B does so at the same moment. Each notes the change at its node; the first of them looks at all
-// that has changed there, outside of the lock, and takes it over. A look has a number, so that an older one that comes
-// late is ignored: a look that began after a change has seen it. So the last report is never lost, and nobody waits.
+// A change goes up from the node where it was made to those above, which replace what they knew of it. Thread A reports,
+// and thread B does so at the same moment. Each notes the change at its node; the first of them looks at all that has
+// changed there, outside of the lock, and takes it over. A look has a number, so that an older one that comes late is
+// ignored: a look that began after a change has seen it. So the last report is never lost, and nobody waits.
+//
+// While they are followed, nodes keep one another: those above by the edges to those below, and these by their followers.
+// Whoever reads releases the topmost edge, and so all.
 
 extension TaskNode {
     /// The share of the chain that ends with the task, while it is followed, and the number of its last change.
@@ -20,13 +23,14 @@ extension TaskNode {
 
     /// Takes over what was marked as changed, and tells all that follow it.
     ///
-    /// - Parameter isFirst: Whether to look at all parts, and not only at those that were marked.
-    func tellChanges(isFirst: Bool = false) {
+    /// - Parameter atAll: Whether to look at all parts, and not only at those that were marked, and to leave nothing to a
+    ///   thread that is about to look.
+    func tellChanges(atAll: Bool = false) {
         var (queue, readers) = (Queue<TaskNode>(), [@Sendable () -> Void]())
         queue.append(self)
         // A queue, since nodes may be nested deeply; and each is in it once, however many ways lead there.
         while let node = queue.popFirst() {
-            for follower in node.lookAtChanges(atAll: isFirst && node === self) {
+            for follower in node.lookAtChanges(atAll: atAll && node === self) {
                 switch follower {
                 case .node(let above, let key): if above.mark(key) { queue.append(above) }
                 case .reader(let body): readers.append(body)
@@ -119,7 +123,7 @@ extension TaskNode {
         }
         if let input { connect(KeptProgress.input, input) }
         for (key, child) in running { connect(key, child) }
-        tellChanges(isFirst: true)
+        tellChanges(atAll: true)
         withLock { $0.progress?.isComplete = true }
     }
 
@@ -184,20 +188,17 @@ extension TaskNode {
     ) -> Children.Start? {
         let hold = withLock { $0.progress != nil } ? Self.follow(child, .none) : nil
         let edge = hold.flatMap { makeEdge(key, from: $0.node) }
-        // What is replaced is released outside of the lock.
-        let (start, released, old, mustTell) = withLock {
-            machine -> (Children.Start?, TaskHandle?, ProgressEdge?, Bool) in
-            guard let (start, stage) = machine.children?.replace(key, stage, by: child, completed: completed) else {
-                return (nil, nil, edge, false)
-            }
-            guard let progress = machine.progress else { return (start, stage, edge, false) }
+        let (replaced, old, mustTell) = withLock { machine -> ((Children.Start, TaskHandle)?, ProgressEdge?, Bool) in
+            let replaced = machine.children?.replace(key, stage, by: child, completed: completed)
+            guard replaced != nil, let progress = machine.progress else { return (replaced, edge, false) }
             let old = progress.disconnect(key)
             if let edge { _ = progress.connect(key, edge) }
-            return (start, stage, old, progress.mark(key))
+            return (replaced, old, progress.mark(key))
         }
         if mustTell { tellChanges() }
         Self.release([old, hold].compactMap(\.self))
-        guard let start, released != nil else { return nil }
+        // The stage is released outside of the lock.
+        guard let (start, _) = replaced else { return nil }
         if hold == nil, withLock({ $0.progress != nil }) { follow(key, child) }
         return start
     }

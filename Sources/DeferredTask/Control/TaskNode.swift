@@ -68,7 +68,7 @@ package final class TaskNode: Sendable {
         Self.release(edges)
         guard mustTell else { return }
         // Plain stages often end one after another: each of their nodes is looked at once, when all have ended.
-        if isPlain { Trampoline.runAtEnd { self.tellChanges() } } else { tellChanges() }
+        if isPlain { Trampoline.runAtEnd { self.tellChanges(atAll: true) } } else { tellChanges(atAll: true) }
     }
 
     /// Releases everything that could cancel, or be told of a cancellation. Only the first call has an effect.

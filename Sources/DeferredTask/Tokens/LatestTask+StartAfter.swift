@@ -44,10 +44,10 @@ extension LatestTask {
         _ begin: @escaping @MainActor @Sendable () throws -> Task<Success>,
         deliver: @escaping @MainActor @Sendable (Task<Success>.Result) -> Void
     ) {
-        let locals = TaskLocals()
-        let task = Task.success(()).delay(for: pause, clock: clock).flatMap(on: executor) {
-            try locals.restore { try MainActor.assumeIsolated { try begin() } }
+        start(after: pause, clock: clock, on: .main) {
+            try MainActor.assumeIsolated { try begin() }
+        } deliver: { result in
+            MainActor.assumeIsolated { deliver(result) }
         }
-        start(task, on: executor, deliver: deliver)
     }
 }

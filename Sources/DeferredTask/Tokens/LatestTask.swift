@@ -14,18 +14,8 @@ public import DeferredCore
 /// A superseded result is never delivered, even if it had already arrived and its delivery waited for the executor.
 /// Releasing this object does not stop the running task; its result is still delivered.
 public final class LatestTask<Success: Sendable>: Cancellable {
-    private struct Current: Sendable {
-        let task: Task<Success>
-        let delivery: Registration
-
-        /// Stops the delivery first, so that the cancellation itself is not delivered.
-        func stop() {
-            delivery.cancel()
-            task.cancel()
-        }
-    }
-
-    private let machine = Lock(LatestTaskStateMachine<Current>())
+    /// Stops the latest delivery and its task; `nil` once that was delivered or stopped.
+    private let latest = Lock<CancellationTokenSource?>(nil)
 
     /// Creates an object that runs no task.
     public init() {}
@@ -43,13 +33,18 @@ public final class LatestTask<Success: Sendable>: Cancellable {
         on executor: some Executor,
         deliver: @escaping @Sendable (Task<Success>.Result) -> Void
     ) {
-        let (number, previous) = machine.withLock { $0.start() }
-        previous?.stop()
-        let delivery = task.upon(executor) { [weak self] result in
+        let source = CancellationTokenSource()
+        supersede(with: source)
+        let delivery = task.upon(executor) { [weak self, weak source] result in
             // Once this object is gone, nothing can supersede the result.
-            if self?.mayDeliver(number) ?? true { deliver(result) }
+            if self?.mayDeliver(source) ?? true { deliver(result) }
         }
-        machine.withLock { $0.started(number, Current(task: task, delivery: delivery)) }?.stop()
+        // Called now if the task was superseded meanwhile. Stops the delivery first, so that the cancellation itself is
+        // not delivered.
+        source.token.register {
+            delivery.cancel()
+            task.cancel()
+        }
     }
 
     /// Cancels the previous task, and delivers the result of this one on the main actor. See
@@ -65,13 +60,21 @@ public final class LatestTask<Success: Sendable>: Cancellable {
 
     /// Cancels the running task. Its result is not delivered.
     public func cancel() {
-        machine.withLock { $0.cancel() }?.stop()
+        supersede(with: nil)
     }
 
-    /// Returns whether to deliver a result, and releases its task. Called when the delivery begins.
-    private func mayDeliver(_ number: UInt64) -> Bool {
-        // The task that ended is released outside of the lock.
-        let (mayDeliver, _) = machine.withLock { $0.deliver(number) }
-        return mayDeliver
+    private func supersede(with new: CancellationTokenSource?) {
+        let previous = latest.withLock { latest in
+            defer { latest = new }
+            return latest
+        }
+        previous?.cancel()
+    }
+
+    /// Returns whether `source` is that of the latest task, and releases that task. Called when its delivery begins.
+    private func mayDeliver(_ source: CancellationTokenSource?) -> Bool {
+        // Released outside of the lock.
+        let delivered = latest.withLock { latest in source === latest ? latest.take() : nil }
+        return delivered != nil
     }
 }

@@ -1,13 +1,18 @@
 public import DeferredCore
 
-/// An asynchronous closure that is isolated to an actor, or to none.
+/// An asynchronous closure that is isolated to an actor, or to none, and the storage for its result.
 ///
 /// SAFETY: `body` is sent into this value, and called once.
 @usableFromInline
 struct IsolatedOperation<Success: Sendable>: @unchecked Sendable {
-    @usableFromInline typealias Storage = ProducerStorage<Task<Success>.Result>
+    @usableFromInline typealias Running = _Concurrency.Task<Void, Never>
+
+    /// When the task starts, and whether it inherits anything but the actor.
+    @usableFromInline
+    enum Start: Sendable { case later, immediate, immediateDetached }
 
     @usableFromInline let body: @isolated(any) () async throws -> Success
+    @usableFromInline let storage = ProducerStorage<Task<Success>.Result>()
 
     @inlinable
     init(_ body: sending @escaping @isolated(any) () async throws -> Success) {
@@ -19,74 +24,49 @@ struct IsolatedOperation<Success: Sendable>: @unchecked Sendable {
     /// With that hop, tasks that an actor creates one after another would begin in any order; Swift's own tasks keep
     /// their order.
     @inlinable
-    func start(name: String?, priority: TaskPriority?, filling storage: Storage) -> _Concurrency.Task<Void, Never> {
-        typealias Start = ((any Actor)?, Self, String?, TaskPriority?, Storage) -> _Concurrency.Task<Void, Never>
+    func start(
+        _ start: Start = .later,
+        name: String?,
+        priority: TaskPriority?,
+        executorPreference executor: (any TaskExecutor)? = nil
+    ) -> Running {
+        typealias Isolated = ((any Actor)?, Self, Start, String?, TaskPriority?, (any TaskExecutor)?) -> Running
         // SAFETY: the function touches no state of the actor, and so may be called from anywhere.
-        let start = unsafeBitCast(Self.start, to: Start.self)
-        return start(body.isolation, self, name, priority, storage)
+        let isolated = unsafeBitCast(Self.start, to: Isolated.self)
+        return isolated(body.isolation, self, start, name, priority, executor)
     }
 
+    // Capturing the actor isolates the new task to it.
     @inlinable
     static func start(
         on actor: isolated (any Actor)?,
         _ operation: Self,
+        _ start: Start,
         name: String?,
         priority: TaskPriority?,
-        filling storage: Storage
-    ) -> _Concurrency.Task<Void, Never> {
-        _Concurrency.Task(name: name, priority: priority) {
-            // Capturing the actor isolates the new task to it.
-            _ = actor
-            await operation.run(filling: storage)
-        }
-    }
-
-    /// Runs the closure as a Swift task, immediately if it is isolated to the actor on which this is called, or to
-    /// none.
-    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @inlinable
-    func startNow(
-        name: String?,
-        priority: TaskPriority?,
-        executorPreference executor: (any TaskExecutor)?,
-        isDetached: Bool = false,
-        filling storage: Storage
-    ) -> _Concurrency.Task<Void, Never> {
-        typealias Start = (
-            (any Actor)?, Self, String?, TaskPriority?, (any TaskExecutor)?, Bool, Storage
-        ) -> _Concurrency.Task<Void, Never>
-        // SAFETY: the function touches no state of the actor, and so may be called from anywhere.
-        let start = unsafeBitCast(Self.startNow, to: Start.self)
-        return start(body.isolation, self, name, priority, executor, isDetached, storage)
-    }
-
-    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @inlinable
-    static func startNow(
-        on actor: isolated (any Actor)?,
-        _ operation: Self,
-        name: String?,
-        priority: TaskPriority?,
-        executorPreference executor: (any TaskExecutor)?,
-        isDetached: Bool,
-        filling storage: Storage
-    ) -> _Concurrency.Task<Void, Never> {
-        if isDetached {
-            return _Concurrency.Task.immediateDetached(name: name, priority: priority, executorPreference: executor) {
+        executorPreference executor: (any TaskExecutor)?
+    ) -> Running {
+        guard start != .later, #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else {
+            return Running(name: name, priority: priority) {
                 _ = actor
-                await operation.run(filling: storage)
+                await operation.run()
             }
         }
-        return _Concurrency.Task.immediate(name: name, priority: priority, executorPreference: executor) {
-            // Capturing the actor isolates the new task to it.
+        if start == .immediateDetached {
+            return Running.immediateDetached(name: name, priority: priority, executorPreference: executor) {
+                _ = actor
+                await operation.run()
+            }
+        }
+        return Running.immediate(name: name, priority: priority, executorPreference: executor) {
             _ = actor
-            await operation.run(filling: storage)
+            await operation.run()
         }
     }
 
     @inlinable
     @inline(__always)
-    func run(filling storage: Storage) async {
+    func run() async {
         do {
             let value = try await body()
             let result = Task<Success>.Result.success(value)

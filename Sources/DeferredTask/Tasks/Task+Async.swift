@@ -21,11 +21,8 @@ extension Task {
         @_inheritActorContext @_implicitSelfCapture
         operation: sending @escaping @isolated(any) () async throws -> Success
     ) {
-        let storage = ProducerStorage<Result>()
-        self.init(
-            IsolatedOperation(operation).start(name: name, priority: priority, filling: storage),
-            filling: storage
-        )
+        let operation = IsolatedOperation(operation)
+        self.init(operation, operation.start(name: name, priority: priority))
     }
 
     /// Runs `operation` in Swift's concurrency, without the caller's actor, priority and task-local values.
@@ -40,13 +37,10 @@ extension Task {
         priority: TaskPriority? = nil,
         operation: sending @escaping @isolated(any) () async throws -> Success
     ) -> Task {
-        let storage = ProducerStorage<Result>()
         let operation = IsolatedOperation(operation)
         let running = _Concurrency.Task
-            .detached(name: name, executorPreference: taskExecutor, priority: priority) {
-                await operation.run(filling: storage)
-            }
-        return Task(running, filling: storage)
+            .detached(name: name, executorPreference: taskExecutor, priority: priority) { await operation.run() }
+        return Task(operation, running)
     }
 
     /// Creates a task that runs `operation` in Swift's concurrency with a preferred executor, as Swift's own
@@ -68,12 +62,11 @@ extension Task {
         priority: TaskPriority? = nil,
         operation: sending @escaping @isolated(any) () async throws -> Success
     ) {
-        let storage = ProducerStorage<Result>()
         let operation = IsolatedOperation(operation)
         let running = _Concurrency.Task(name: name, executorPreference: taskExecutor, priority: priority) {
-            await operation.run(filling: storage)
+            await operation.run()
         }
-        self.init(running, filling: storage)
+        self.init(operation, running)
     }
 
     /// Runs `operation` now, on the calling thread, up to its first suspension, as Swift's own `Task.immediate` does.
@@ -96,10 +89,11 @@ extension Task {
         @_inheritActorContext @_implicitSelfCapture
         operation: sending @escaping @isolated(any) () async throws -> Success
     ) -> Task {
-        let storage = ProducerStorage<Result>()
-        let running = IsolatedOperation(operation)
-            .startNow(name: name, priority: priority, executorPreference: taskExecutor, filling: storage)
-        return Task(running, filling: storage)
+        let operation = IsolatedOperation(operation)
+        let running =
+            operation
+            .start(.immediate, name: name, priority: priority, executorPreference: taskExecutor)
+        return Task(operation, running)
     }
 
     /// Runs `operation` now, on the calling thread, up to its first suspension, without the caller's priority and
@@ -116,15 +110,11 @@ extension Task {
         @_inheritActorContext @_implicitSelfCapture
         operation: sending @escaping @isolated(any) () async throws -> Success
     ) -> Task {
-        let storage = ProducerStorage<Result>()
-        let running = IsolatedOperation(operation).startNow(
-            name: name,
-            priority: priority,
-            executorPreference: taskExecutor,
-            isDetached: true,
-            filling: storage
-        )
-        return Task(running, filling: storage)
+        let operation = IsolatedOperation(operation)
+        let running =
+            operation
+            .start(.immediateDetached, name: name, priority: priority, executorPreference: taskExecutor)
+        return Task(operation, running)
     }
 
     /// Runs `work` on a queue.
@@ -155,9 +145,10 @@ extension Task {
 }
 
 extension Task {
-    /// Creates the task of a Swift task that fills `storage`.
+    /// Creates the task of a Swift task that runs `operation`.
     @inlinable
-    init(_ running: _Concurrency.Task<Void, Never>, filling storage: ProducerStorage<Result>) {
+    init(_ operation: IsolatedOperation<Success>, _ running: _Concurrency.Task<Void, Never>) {
+        let storage = operation.storage
         storage.running = running
         self.init(storage, TaskControl(storage, storage.words, .running(running)))
     }

@@ -22,15 +22,7 @@ extension Task {
         on executor: any Executor = .immediate,
         _ body: @escaping @Sendable (Result) -> Void
     ) -> Task {
-        alwaysOpened(executor, body)
-    }
-
-    @inlinable
-    func alwaysOpened<E: Executor>(
-        _ executor: E,
-        _ body: @escaping @Sendable (Result) -> Void
-    ) -> Task {
-        if executor is ImmediateExecutor, let result = storage.peek() {
+        if let result = peek(on: executor) {
             body(result)
             return self
         }
@@ -40,7 +32,7 @@ extension Task {
 
 @usableFromInline
 struct TaskAlways<Success: Sendable>: TaskTransform {
-    @usableFromInline typealias NewSuccess = Success
+    @usableFromInline typealias Case = WholeResult<Success>
 
     @usableFromInline let body: @Sendable (Result<Success, any Error>) -> Void
 
@@ -54,11 +46,8 @@ struct TaskAlways<Success: Sendable>: TaskTransform {
     static var endsWhenCancelled: Bool { false }
 
     @inlinable
-    static func shortcut(_ input: Result<Success, any Error>) -> Result<Success, any Error>? { nil }
-
-    @inlinable
-    func apply(_ input: Result<Success, any Error>) -> Outcome<Result<Success, any Error>> {
-        body(input)
-        return .value(input)
+    func run(_ content: Result<Success, any Error>) -> Outcome<Result<Success, any Error>> {
+        body(content)
+        return .value(content)
     }
 }

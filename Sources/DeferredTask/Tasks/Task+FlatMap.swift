@@ -14,22 +14,28 @@ extension Task {
         on executor: any Executor = .immediate,
         _ transform: @escaping @Sendable (Success) throws -> Task<NewSuccess>
     ) -> Task<NewSuccess> {
-        flatMapOpened(executor, transform)
+        if case .failure(let error)? = peek(on: executor) { return .failure(error) }
+        return adopt(executor, SuccessCase.self, transform)
     }
 
+    /// The result, if a closure on `executor` may run now.
     @inlinable
-    func flatMapOpened<E: Executor, NewSuccess: Sendable>(
+    func peek(on executor: any Executor) -> Result? { executor is ImmediateExecutor ? storage.peek() : nil }
+
+    /// Returns a task that ends as the task that `body` starts.
+    @inlinable
+    func adopt<Case: ResultCase, E: Executor>(
         _ executor: E,
-        _ transform: @escaping @Sendable (Success) throws -> Task<NewSuccess>
-    ) -> Task<NewSuccess> {
-        if executor is ImmediateExecutor, let result = storage.peek() {
-            switch result {
-            case .failure(let error): return .failure(error)
-            case .success(let value): if let task = Task<NewSuccess>.starting({ try transform(value) }) { return task }
-            }
+        _: Case.Type,
+        _ body: @escaping @Sendable (Case.Content) throws -> Task<Case.NewSuccess>
+    ) -> Task<Case.NewSuccess> where Case.Success == Success {
+        if executor is ImmediateExecutor, let result = storage.peek(), case .content(let content) = Case.split(result),
+            let task = Task<Case.NewSuccess>.starting({ try body(content) })
+        {
+            return task
         }
         let children = TaskNode(expected: 1, isCollapsible: true)
-        return derive(executor, TaskFlatMap(body: transform, children: children), .children(children))
+        return derive(executor, TaskFlatMap<Case>(body: body, children: children), .children(children))
     }
 
     // Disfavoured, and a single one: where several overloads fit a closure, chains take the type checker exponential
@@ -63,25 +69,21 @@ extension Task {
     }
 }
 
+/// Replaces the content of a result with the result of the task that a closure starts.
 @usableFromInline
-struct TaskFlatMap<Success: Sendable, NewSuccess: Sendable>: TaskTransform {
-    @usableFromInline let body: @Sendable (Success) throws -> Task<NewSuccess>
+struct TaskFlatMap<Case: ResultCase>: TaskTransform {
+    @usableFromInline let body: @Sendable (Case.Content) throws -> Task<Case.NewSuccess>
     @usableFromInline let children: TaskNode
 
     @inlinable
-    init(body: @escaping @Sendable (Success) throws -> Task<NewSuccess>, children: TaskNode) {
+    init(body: @escaping @Sendable (Case.Content) throws -> Task<Case.NewSuccess>, children: TaskNode) {
         self.body = body
         self.children = children
     }
 
     @inlinable
-    static func shortcut(_ input: Result<Success, any Error>) -> Result<NewSuccess, any Error>? {
-        if case .failure(let error) = input { .failure(error) } else { nil }
-    }
-
-    @inlinable
-    func apply(_ input: Result<Success, any Error>) -> Outcome<Result<NewSuccess, any Error>> {
-        switch Result(catching: { try body(input.get()) }) {
+    func run(_ content: Case.Content) -> Outcome<Result<Case.NewSuccess, any Error>> {
+        switch Result(catching: { try body(content) }) {
         case .success(let task): children.start(task)
         case .failure(let error): .value(.failure(error))
         }

@@ -26,27 +26,23 @@ extension Task {
         if executor is ImmediateExecutor, let result = storage.peek() {
             return .catching { try transform(result.get()) }
         }
-        return derive(executor, TaskMap(body: transform))
+        return derive(executor, TaskMap(SuccessCase.self, transform))
     }
 }
 
+/// Replaces the content of a result with what a closure returns.
 @usableFromInline
-struct TaskMap<Success: Sendable, NewSuccess: Sendable>: TaskTransform {
-    @usableFromInline let body: @Sendable (Success) throws -> NewSuccess
+struct TaskMap<Case: ResultCase>: TaskTransform {
+    @usableFromInline let body: @Sendable (Case.Content) throws -> Case.NewSuccess
 
     @inlinable
-    init(body: @escaping @Sendable (Success) throws -> NewSuccess) {
+    init(_: Case.Type, _ body: @escaping @Sendable (Case.Content) throws -> Case.NewSuccess) {
         self.body = body
     }
 
     @inlinable
-    static func shortcut(_ input: Result<Success, any Error>) -> Result<NewSuccess, any Error>? {
-        if case .failure(let error) = input { .failure(error) } else { nil }
-    }
-
-    @inlinable
-    func apply(_ input: Result<Success, any Error>) -> Outcome<Result<NewSuccess, any Error>> {
-        .value(Result { try body(input.get()) })
+    func run(_ content: Case.Content) -> Outcome<Result<Case.NewSuccess, any Error>> {
+        .value(Result { try body(content) })
     }
 }
 

@@ -14,15 +14,7 @@ extension Task {
         on executor: any Executor = .immediate,
         _ substitute: @escaping @Sendable (any Error) throws -> Success
     ) -> Task {
-        recoverOpened(executor, substitute)
-    }
-
-    @inlinable
-    func recoverOpened<E: Executor>(
-        _ executor: E,
-        _ substitute: @escaping @Sendable (any Error) throws -> Success
-    ) -> Task {
-        derive(executor, TaskRecover(body: substitute))
+        derive(executor, TaskMap(FailureCase.self, substitute))
     }
 
     /// Returns a task that replaces the error of a failure with the one `transform` returns.
@@ -64,72 +56,7 @@ extension Task {
         on executor: any Executor = .immediate,
         to substitute: @escaping @Sendable (any Error) throws -> Task
     ) -> Task {
-        fallbackOpened(executor, substitute)
-    }
-
-    @inlinable
-    func fallbackOpened<E: Executor>(
-        _ executor: E,
-        _ substitute: @escaping @Sendable (any Error) throws -> Task
-    ) -> Task {
-        if executor is ImmediateExecutor, let result = storage.peek() {
-            switch result {
-            case .success: return self
-            case .failure(let error): if let task = Task.starting({ try substitute(error) }) { return task }
-            }
-        }
-        let children = TaskNode(expected: 1, isCollapsible: true)
-        return derive(executor, TaskFallback(body: substitute, children: children), .children(children))
-    }
-}
-
-@usableFromInline
-struct TaskRecover<Success: Sendable>: TaskTransform {
-    @usableFromInline typealias NewSuccess = Success
-
-    @usableFromInline let body: @Sendable (any Error) throws -> Success
-
-    @inlinable
-    init(body: @escaping @Sendable (any Error) throws -> Success) {
-        self.body = body
-    }
-
-    @inlinable
-    static func shortcut(_ input: Result<Success, any Error>) -> Result<Success, any Error>? {
-        if case .success = input { input } else { nil }
-    }
-
-    @inlinable
-    func apply(_ input: Result<Success, any Error>) -> Outcome<Result<Success, any Error>> {
-        guard case .failure(let error) = input else { return .value(input) }
-        return .value(Result { try body(error) })
-    }
-}
-
-@usableFromInline
-struct TaskFallback<Success: Sendable>: TaskTransform {
-    @usableFromInline typealias NewSuccess = Success
-
-    @usableFromInline let body: @Sendable (any Error) throws -> Task<Success>
-    @usableFromInline let children: TaskNode
-
-    @inlinable
-    init(body: @escaping @Sendable (any Error) throws -> Task<Success>, children: TaskNode) {
-        self.body = body
-        self.children = children
-    }
-
-    @inlinable
-    static func shortcut(_ input: Result<Success, any Error>) -> Result<Success, any Error>? {
-        if case .success = input { input } else { nil }
-    }
-
-    @inlinable
-    func apply(_ input: Result<Success, any Error>) -> Outcome<Result<Success, any Error>> {
-        guard case .failure(let error) = input else { return .value(input) }
-        switch Result(catching: { try body(error) }) {
-        case .success(let task): return children.start(task)
-        case .failure(let error): return .value(.failure(error))
-        }
+        if case .success? = peek(on: executor) { return self }
+        return adopt(executor, FailureCase.self, substitute)
     }
 }

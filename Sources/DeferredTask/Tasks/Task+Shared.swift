@@ -28,9 +28,7 @@ extension Task {
 
 /// Passes the result on unchanged.
 struct TaskPassing<Success: Sendable>: TaskTransform {
-    typealias NewSuccess = Success
+    typealias Case = WholeResult<Success>
 
-    static func shortcut(_ input: Result<Success, any Error>) -> Result<Success, any Error>? { input }
-
-    func apply(_ input: Result<Success, any Error>) -> Outcome<Result<Success, any Error>> { .value(input) }
+    func run(_ content: Result<Success, any Error>) -> Outcome<Result<Success, any Error>> { .value(content) }
 }

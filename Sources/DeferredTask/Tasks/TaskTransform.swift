@@ -2,8 +2,12 @@ public import DeferredCore
 
 /// A transform of results that can be cancelled before its closure begins.
 @usableFromInline
-protocol TaskTransform: Transform where Output == Result<NewSuccess, any Error> {
-    associatedtype NewSuccess: Sendable
+protocol TaskTransform: Transform
+where Input == Result<Case.Success, any Error>, Output == Result<Case.NewSuccess, any Error> {
+    associatedtype Case: ResultCase
+
+    /// Runs the user's closure.
+    func run(_ content: Case.Content) -> Outcome<Output>
 }
 
 extension TaskTransform {
@@ -27,17 +31,76 @@ extension TaskTransform {
 
     @inlinable
     static func circular() -> Output? { .failure(CircularTask()) }
+
+    @inlinable
+    static func shortcut(_ input: Input) -> Output? {
+        if case .bypass(let output) = Case.split(input) { output } else { nil }
+    }
+
+    @inlinable
+    func apply(_ input: Input) -> Outcome<Output> {
+        switch Case.split(input) {
+        case .content(let content): run(content)
+        case .bypass(let output): .value(output)
+        }
+    }
+}
+
+/// The content of a result that an operator's closure takes. Other results bypass the closure, and its executor.
+@usableFromInline
+protocol ResultCase: Sendable {
+    associatedtype Success: Sendable
+    associatedtype NewSuccess: Sendable
+    associatedtype Content: Sendable
+
+    static func split(_ input: Result<Success, any Error>) -> ResultSplit<Content, Result<NewSuccess, any Error>>
+}
+
+@usableFromInline
+enum ResultSplit<Content, Output> {
+    case content(Content)
+    case bypass(Output)
+}
+
+/// The value.
+@usableFromInline
+enum SuccessCase<Success: Sendable, NewSuccess: Sendable>: ResultCase {
+    @inlinable
+    static func split(_ input: Result<Success, any Error>) -> ResultSplit<Success, Result<NewSuccess, any Error>> {
+        switch input {
+        case .success(let value): .content(value)
+        case .failure(let error): .bypass(.failure(error))
+        }
+    }
+}
+
+/// The error.
+@usableFromInline
+enum FailureCase<Success: Sendable>: ResultCase {
+    @inlinable
+    static func split(_ input: Result<Success, any Error>) -> ResultSplit<any Error, Result<Success, any Error>> {
+        if case .failure(let error) = input { .content(error) } else { .bypass(input) }
+    }
+}
+
+/// The result as it is.
+@usableFromInline
+enum WholeResult<Success: Sendable>: ResultCase {
+    @usableFromInline typealias Whole = Result<Success, any Error>
+
+    @inlinable
+    static func split(_ input: Whole) -> ResultSplit<Whole, Whole> { .content(input) }
 }
 
 extension Task {
     /// Creates the task that an operator without work of its own returns: a plain stage, unless this task has no
     /// control, or counts its consumers.
     @inlinable
-    func derive<T: TaskTransform, E: Executor>(_ executor: E, _ transform: T) -> Task<T.NewSuccess>
+    func derive<T: TaskTransform, E: Executor>(_ executor: E, _ transform: T) -> Task<T.Case.NewSuccess>
     where T.Input == Result {
         guard let control, !control.isShared else { return derive(executor, transform, .opaque) }
         let stage = storage.derive(executor, transform)
-        return Task<T.NewSuccess>(stage, control, plainCount: plainCount + 1)
+        return Task<T.Case.NewSuccess>(stage, control, plainCount: plainCount + 1)
     }
 
     /// Creates the task that an operator returns, with a control.
@@ -46,7 +109,7 @@ extension Task {
         _ executor: E,
         _ transform: T,
         _ work: TaskWork
-    ) -> Task<T.NewSuccess> where T.Input == Result {
+    ) -> Task<T.Case.NewSuccess> where T.Input == Result {
         let stage = Stage(executor, transform, upstream: storage)
         // Before the stage starts, since it may end immediately.
         let control = TaskControl(
@@ -57,7 +120,7 @@ extension Task {
             upstream: control,
             plainCount: plainCount
         )
-        let task = Task<T.NewSuccess>(stage, control)
+        let task = Task<T.Case.NewSuccess>(stage, control)
         storage.start(stage)
         return task
     }

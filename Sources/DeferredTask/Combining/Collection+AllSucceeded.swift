@@ -1,5 +1,3 @@
-internal import DeferredCore
-
 extension Collection {
     /// Returns a task of all values, in the order of the collection; the first failure fails it and cancels the rest.
     ///
@@ -14,17 +12,13 @@ extension Collection {
     ///   mean of theirs. For an empty collection, it has already succeeded. It keeps the tasks until it ends.
     /// - Complexity: O(*n*) in the number of tasks.
     public func allSucceeded<Success>() -> Task<[Success]> where Element == Task<Success> {
-        guard !isEmpty else { return .success([]) }
-        let combination = Combination<[Success]>(expected: count)
-        let values = Gathered<Success>(count: count)
-        let task = combination.task()
+        let values = Gathered<Success, [Success]>(count: count) { .success($0) }
+        let task = values.task()
         for (index, child) in self.enumerated() {
-            combination.add(child) { result in
+            values.add(child, at: index) { result in
                 switch result {
-                case .success(let value):
-                    if let all = values.put(value, at: index) { combination.end(with: .success(all)) }
-                case .failure(let error):
-                    combination.end(with: .failure(error))
+                case .success(let value): .part(value)
+                case .failure(let error): .end(.failure(error))
                 }
             }
         }

@@ -1,23 +1,9 @@
 internal import DeferredCore
 
 /// A bounded fan-out: starts tasks while fewer than the limit are running.
-final class FanOut<Elements: Sequence & Sendable, Success: Sendable>: Sendable where Elements.Element: Sendable {
-    typealias Start = @Sendable (Elements.Element) throws -> Task<Success>
-
-    /// The elements to come, and what to do with them.
-    ///
-    /// SAFETY: the iterator is made from a Sendable sequence, and used by the one thread that is starting tasks.
-    private final class Source: @unchecked Sendable {
-        private var iterator: Elements.Iterator
-        let start: Start
-
-        init(_ elements: Elements, _ start: @escaping Start) {
-            iterator = elements.makeIterator()
-            self.start = start
-        }
-
-        func next() -> Elements.Element? { iterator.next() }
-    }
+final class FanOut<Success: Sendable>: Sendable {
+    /// Starts the task of the next element; returns `nil` at the end.
+    private typealias Source = @Sendable () throws -> Task<Success>?
 
     private struct State: Sendable {
         /// Released with the last element: the closure may refer to the producers of the tasks it started, which keep
@@ -40,17 +26,28 @@ final class FanOut<Elements: Sequence & Sendable, Success: Sendable>: Sendable w
     private let locals = TaskLocals()
     private let state: Lock<State>
 
-    init(_ elements: Elements, limit: Int, _ start: @escaping Start) {
+    init<Elements: Sequence & Sendable>(
+        _ elements: Elements,
+        limit: Int,
+        _ start: @escaping @Sendable (Elements.Element) throws -> Task<Success>
+    ) {
         let (count, isExact) = Self.count(elements)
         self.count = isExact ? count : nil
-        combination = Combination(expected: isExact ? count : Swift.max(count, 1), isOpenEnded: !isExact)
-        state = Lock(State(source: Source(elements, start)))
+        let combination = Combination<[Success]>(expected: isExact ? count : max(count, 1), isOpenEnded: !isExact)
+        self.combination = combination
+        // SAFETY: made from a Sendable sequence, and used by the one thread that is starting tasks.
+        nonisolated(unsafe) var iterator = elements.makeIterator()
+        let source: Source = {
+            guard let element = iterator.next(), !combination.isEnded else { return nil }
+            return try start(element)
+        }
+        state = Lock(State(source: source))
         self.limit = limit
     }
 
     /// The number of elements, or a part of it where counting could take long, or overflow, as for `0...Int.max`. The
     /// underestimated count of a stride visits all of its elements.
-    private static func count(_ elements: Elements) -> (count: Int, isExact: Bool) {
+    private static func count<Elements: Sequence>(_ elements: Elements) -> (count: Int, isExact: Bool) {
         if let array = elements as? [Elements.Element] { return (array.count, true) }
         return (elements as? any Collection)?.count(upTo: 1 << 16) ?? (1, false)
     }
@@ -59,56 +56,49 @@ final class FanOut<Elements: Sequence & Sendable, Success: Sendable>: Sendable w
     func run() { run(startWaiting) }
 
     private func run(_ start: @escaping @Sendable () -> Void) {
-        guard beginStarting() else { return }
+        let isStarting = state.withLock { state in
+            defer { state.isStarting = true }
+            return state.isStarting
+        }
+        if isStarting { return }
         // A task that is started may itself fan out, and so on.
         if Trampoline.nest(start) == nil { Trampoline.putOff(start) }
     }
 
     private func startWaiting() {
-        while let source = sourceToAsk() {
-            // Outside of the lock, since it is the caller's code.
-            guard let element = source.next() else { return endOfElements() }
-            if combination.isEnded { continue }
-            let index = addPlace()
+        while let (source, index) = addPlace() {
             do {
-                combination.add(try source.start(element)) { self.ended(index, $0) }
+                // Outside of the lock, since it is the caller's code.
+                guard let task = try source() else { return endOfElements() }
+                combination.add(task) { self.ended(index, $0) }
             } catch {
                 combination.end(with: .failure(error))
             }
         }
     }
 
-    private func beginStarting() -> Bool {
-        state.withLock { state in
-            defer { state.isStarting = true }
-            return !state.isStarting
-        }
-    }
-
-    /// Returns the source if there is room for another task; otherwise, this thread no longer starts tasks.
-    private func sourceToAsk() -> Source? {
+    /// Adds a place for another task, if there is room; otherwise, this thread no longer starts tasks.
+    private func addPlace() -> (source: Source, index: Int)? {
         let isEnded = combination.isEnded
         return state.withLock { state in
-            if !isEnded, state.running < limit, let source = state.source { return source }
-            state.isStarting = false
-            return nil
-        }
-    }
-
-    /// Returns the index of a task that is about to be started.
-    private func addPlace() -> Int {
-        state.withLock { state in
+            guard !isEnded, state.running < limit, let source = state.source else {
+                state.isStarting = false
+                return nil
+            }
             state.running += 1
             state.values.append(nil)
             // The caller still keeps it.
             if state.values.count == count { state.source = nil }
-            return state.values.count - 1
+            return (source, state.values.count - 1)
         }
     }
 
+    /// Removes the place that was added last, for which there is no element.
     private func endOfElements() {
         let all = state.withLock { state in
             state.isStarting = false
+            state.running -= 1
+            state.values.removeLast()
             // The caller still keeps it.
             state.source = nil
             return state.all

@@ -10,21 +10,29 @@ extension Collection {
     ///   empty collection, it has already failed that way. It keeps the tasks until it ends.
     /// - Complexity: O(*n*) in the number of tasks.
     public func firstSucceeded<Success>() -> Task<Success> where Element == Task<Success> {
-        guard !isEmpty else { return .failure(AllTasksFailed(errors: [])) }
-        let combination = Combination<Success>(expected: count)
-        let errors = Gathered<any Error>(count: count)
-        let task = combination.task()
+        let errors = Gathered<any Error, Success>(count: count) { .failure(AllTasksFailed(errors: $0)) }
+        let task = errors.task()
         for (index, child) in self.enumerated() {
-            combination.add(child) { result in
+            errors.add(child, at: index) { result in
                 switch result {
-                case .success(let value):
-                    combination.end(with: .success(value))
-                case .failure(let error):
-                    if let all = errors.put(error, at: index) {
-                        combination.end(with: .failure(AllTasksFailed(errors: all)))
-                    }
+                case .success: .end(result)
+                case .failure(let error): .part(error)
                 }
             }
+        }
+        return task
+    }
+
+    /// Returns a task that ends like the first task to end, with a value or an error, and cancels the rest.
+    ///
+    /// - Returns: A task whose cancellation cancels the tasks of the collection, and whose progress is the weighted
+    ///   mean of theirs. For an empty collection, it never ends. It keeps the tasks until it ends.
+    /// - Complexity: O(*n*) in the number of tasks.
+    public func firstCompleted<Success>() -> Task<Success> where Element == Task<Success> {
+        let combination = Combination<Success>(expected: count)
+        let task = combination.task()
+        for child in self {
+            combination.add(child) { combination.end(with: $0) }
         }
         return task
     }

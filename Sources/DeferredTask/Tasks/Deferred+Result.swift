@@ -19,9 +19,7 @@ extension Deferred {
     public func fail<Success>(with error: any Error) -> Bool where Value == Result<Success, any Error> {
         fill(with: .failure(error))
     }
-}
 
-extension Deferred {
     /// Fills the future with a success without a value, unless it is filled.
     @inlinable
     @discardableResult

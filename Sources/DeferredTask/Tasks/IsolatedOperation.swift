@@ -7,7 +7,7 @@ public import DeferredCore
 struct IsolatedOperation<Success: Sendable>: @unchecked Sendable {
     @usableFromInline typealias Running = _Concurrency.Task<Void, Never>
 
-    /// When the task starts, and whether it inherits anything but the actor.
+    /// The time of the start, and whether the task inherits anything but the actor.
     @usableFromInline
     enum Start: Sendable { case later, immediate, immediateDetached }
 

@@ -142,9 +142,7 @@ extension Task {
             storage.fulfil(with: .failure(error()))
         }
     }
-}
 
-extension Task {
     /// Creates the task of a Swift task that runs `operation`.
     @inlinable
     init(_ operation: IsolatedOperation<Success>, _ running: _Concurrency.Task<Void, Never>) {

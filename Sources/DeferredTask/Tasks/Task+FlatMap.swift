@@ -29,10 +29,12 @@ extension Task {
         _: Case.Type,
         _ body: @escaping @Sendable (Case.Content) throws -> Task<Case.NewSuccess>
     ) -> Task<Case.NewSuccess> where Case.Success == Success {
-        if executor is ImmediateExecutor, let result = storage.peek(), case .content(let content) = Case.split(result),
-            let task = Task<Case.NewSuccess>.starting({ try body(content) })
-        {
-            return task
+        if let result = peek(on: executor), case .content(let content) = Case.split(result) {
+            let task: Task<Case.NewSuccess>? = Trampoline.nest {
+                do { return try body(content) } catch { return .failure(error) }
+            }
+            // Otherwise, calling it would nest too deeply.
+            if let task { return task }
         }
         let children = TaskNode(expected: 1, isCollapsible: true)
         return derive(executor, TaskFlatMap<Case>(body: body, children: children), .children(children))
@@ -57,15 +59,6 @@ extension Task {
         _ transform: @escaping @Sendable (Success) throws -> NewFuture
     ) -> Task<NewFuture.Value> {
         flatMap(on: executor) { Task<NewFuture.Value>(succeedsFrom: try transform($0)) }
-    }
-
-    /// Returns the task that `body` starts, or one failed with the error it throws; `nil` if calling it would nest too
-    /// deeply.
-    @inlinable
-    static func starting(_ body: () throws -> Task) -> Task? {
-        Trampoline.nest {
-            do { return try body() } catch { return .failure(error) }
-        }
     }
 }
 

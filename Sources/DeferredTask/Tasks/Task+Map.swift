@@ -15,18 +15,15 @@ extension Task {
         on executor: any Executor = .immediate,
         _ transform: @escaping @Sendable (Success) throws -> NewSuccess
     ) -> Task<NewSuccess> {
-        mapOpened(executor, transform)
+        if let result = peek(on: executor) { return .catching { try transform(result.get()) } }
+        return derive(executor, TaskMap(SuccessCase.self, transform))
     }
 
-    @inlinable
-    func mapOpened<E: Executor, NewSuccess: Sendable>(
-        _ executor: E,
-        _ transform: @escaping @Sendable (Success) throws -> NewSuccess
-    ) -> Task<NewSuccess> {
-        if executor is ImmediateExecutor, let result = storage.peek() {
-            return .catching { try transform(result.get()) }
-        }
-        return derive(executor, TaskMap(SuccessCase.self, transform))
+    /// Returns a task that succeeds without a value when this one succeeds.
+    ///
+    /// - Returns: A task whose cancellation cancels this one too.
+    public func ignored() -> Task<Void> {
+        map { _ in }
     }
 }
 
@@ -43,14 +40,5 @@ struct TaskMap<Case: ResultCase>: TaskTransform {
     @inlinable
     func run(_ content: Case.Content) -> Outcome<Result<Case.NewSuccess, any Error>> {
         .value(Result { try body(content) })
-    }
-}
-
-extension Task {
-    /// Returns a task that succeeds without a value when this one succeeds.
-    ///
-    /// - Returns: A task whose cancellation cancels this one too.
-    public func ignored() -> Task<Void> {
-        map { _ in }
     }
 }

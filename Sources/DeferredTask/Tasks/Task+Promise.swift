@@ -51,6 +51,11 @@ extension Task {
         @discardableResult
         public func succeed(with value: Success) -> Bool { fill(with: .success(value)) }
 
+        /// Ends the task without a value, unless it has ended. See ``fill(with:)``.
+        @inlinable
+        @discardableResult
+        public func succeed() -> Bool where Success == Void { succeed(with: ()) }
+
         /// Ends the task with an error, unless it has ended. See ``fill(with:)``.
         @inlinable
         @discardableResult
@@ -89,14 +94,16 @@ extension Task {
         /// The result as a plain future, which does not keep the promise.
         @inlinable
         public var future: Future<Result> { Future(storage) }
-    }
-}
 
-extension Task.Promise where Success == Void {
-    /// Ends the task without a value, unless it has ended. See ``fill(with:)``.
-    @inlinable
-    @discardableResult
-    public func succeed() -> Bool { succeed(with: ()) }
+        /// Returns a handler without a parameter that does not keep the promise.
+        @inlinable
+        func handler(_ body: @escaping @Sendable (Promise) -> Void) -> @Sendable () -> Void {
+            { [weak self] in
+                // Without its promise, the task has ended.
+                if let self { body(self) }
+            }
+        }
+    }
 }
 
 extension Task {
@@ -163,17 +170,6 @@ extension Task {
     @_disfavoredOverload
     public init(_ promise: Promise, reporter: ProgressReporter, uponCancel onCancel: @escaping @Sendable () -> Void) {
         self.init(producedBy: promise.storage, .reporting(reporter), onCancel)
-    }
-}
-
-extension Task.Promise {
-    /// Returns a handler without a parameter that does not keep the promise.
-    @inlinable
-    func handler(_ body: @escaping @Sendable (Task.Promise) -> Void) -> @Sendable () -> Void {
-        { [weak self] in
-            // Without its promise, the task has ended.
-            if let self { body(self) }
-        }
     }
 }
 

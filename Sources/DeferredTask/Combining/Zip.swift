@@ -18,8 +18,9 @@ public func zip<each Success: Sendable>(_ tasks: repeat Task<each Success>) -> T
     var (count, index) = (0, 0)
     for _ in repeat each tasks { count += 1 }
     let values = Gathered<any Sendable, (repeat each Success)>(count: count) { values in
-        var values = values.makeIterator()
-        return .success((repeat values.next(as: (each Success).self)))
+        var values = values
+        // The values are in the order of the tasks, each of its task's type.
+        return .success((repeat values.removeFirst() as! each Success))
     }
     let zipped = values.task()
     for task in repeat each tasks {
@@ -32,15 +33,4 @@ public func zip<each Success: Sendable>(_ tasks: repeat Task<each Success>) -> T
         index += 1
     }
     return zipped
-}
-
-extension IteratorProtocol where Element == any Sendable {
-    /// Returns the next value, which is of the given type.
-    fileprivate mutating func next<Value>(as type: Value.Type) -> Value {
-        let value = next()
-        guard let value = value as? Value else {
-            preconditionFailure("zip read \(String(describing: value)) where a task had succeeded with \(type)")
-        }
-        return value
-    }
 }

@@ -22,10 +22,9 @@ extension Task: CustomDebugStringConvertible, CustomReflectable {
 
     /// A mirror with the children `isCancelled` and, once the task has ended, `result`. See ``debugDescription``.
     public var customMirror: Mirror {
-        guard let result = storage.peek() else {
-            return Mirror(self, children: ["isCancelled": isCancelled], displayStyle: .struct)
-        }
-        return Mirror(self, children: ["isCancelled": isCancelled, "result": result], displayStyle: .struct)
+        var children: [Mirror.Child] = [("isCancelled", isCancelled)]
+        if let result = storage.peek() { children.append(("result", result)) }
+        return Mirror(self, children: children, displayStyle: .struct)
     }
 }
 

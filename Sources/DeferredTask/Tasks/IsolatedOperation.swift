@@ -29,11 +29,18 @@ struct IsolatedOperation<Success: Sendable>: @unchecked Sendable {
         name: String?,
         priority: TaskPriority?,
         executorPreference executor: (any TaskExecutor)? = nil
-    ) -> Running {
+    ) -> Task<Success> {
         typealias Isolated = ((any Actor)?, Self, Start, String?, TaskPriority?, (any TaskExecutor)?) -> Running
         // SAFETY: the function touches no state of the actor, and so may be called from anywhere.
         let isolated = unsafeBitCast(Self.start, to: Isolated.self)
-        return isolated(body.isolation, self, start, name, priority, executor)
+        return task(isolated(body.isolation, self, start, name, priority, executor))
+    }
+
+    /// Returns the task of the Swift task that runs this.
+    @inlinable
+    func task(_ running: Running) -> Task<Success> {
+        storage.running = running
+        return Task(storage, TaskControl(storage, storage.words, .running(running)))
     }
 
     // Capturing the actor isolates the new task to it.

@@ -1,4 +1,4 @@
-public import DeferredCore
+internal import DeferredCore
 public import Dispatch
 
 extension Task {
@@ -21,8 +21,7 @@ extension Task {
         @_inheritActorContext @_implicitSelfCapture
         operation: sending @escaping @isolated(any) () async throws -> Success
     ) {
-        let operation = IsolatedOperation(operation)
-        self.init(operation, operation.start(name: name, priority: priority))
+        self = IsolatedOperation(operation).start(name: name, priority: priority)
     }
 
     /// Runs `operation` in Swift's concurrency, without the caller's actor, priority and task-local values.
@@ -38,9 +37,9 @@ extension Task {
         operation: sending @escaping @isolated(any) () async throws -> Success
     ) -> Task {
         let operation = IsolatedOperation(operation)
-        let running = _Concurrency.Task
+        return operation.task(
             .detached(name: name, executorPreference: taskExecutor, priority: priority) { await operation.run() }
-        return Task(operation, running)
+        )
     }
 
     /// Creates a task that runs `operation` in Swift's concurrency with a preferred executor, as Swift's own
@@ -63,10 +62,9 @@ extension Task {
         operation: sending @escaping @isolated(any) () async throws -> Success
     ) {
         let operation = IsolatedOperation(operation)
-        let running = _Concurrency.Task(name: name, executorPreference: taskExecutor, priority: priority) {
-            await operation.run()
-        }
-        self.init(operation, running)
+        self = operation.task(
+            .init(name: name, executorPreference: taskExecutor, priority: priority) { await operation.run() }
+        )
     }
 
     /// Runs `operation` now, on the calling thread, up to its first suspension, as Swift's own `Task.immediate` does.
@@ -89,11 +87,8 @@ extension Task {
         @_inheritActorContext @_implicitSelfCapture
         operation: sending @escaping @isolated(any) () async throws -> Success
     ) -> Task {
-        let operation = IsolatedOperation(operation)
-        let running =
-            operation
+        IsolatedOperation(operation)
             .start(.immediate, name: name, priority: priority, executorPreference: taskExecutor)
-        return Task(operation, running)
     }
 
     /// Runs `operation` now, on the calling thread, up to its first suspension, without the caller's priority and
@@ -110,11 +105,8 @@ extension Task {
         @_inheritActorContext @_implicitSelfCapture
         operation: sending @escaping @isolated(any) () async throws -> Success
     ) -> Task {
-        let operation = IsolatedOperation(operation)
-        let running =
-            operation
+        IsolatedOperation(operation)
             .start(.immediateDetached, name: name, priority: priority, executorPreference: taskExecutor)
-        return Task(operation, running)
     }
 
     /// Runs `work` on a queue.
@@ -141,13 +133,5 @@ extension Task {
             guard storage.claim() else { return }
             storage.fulfil(with: .failure(error()))
         }
-    }
-
-    /// Creates the task of a Swift task that runs `operation`.
-    @inlinable
-    init(_ operation: IsolatedOperation<Success>, _ running: _Concurrency.Task<Void, Never>) {
-        let storage = operation.storage
-        storage.running = running
-        self.init(storage, TaskControl(storage, storage.words, .running(running)))
     }
 }

@@ -20,7 +20,7 @@ extension Task {
 
     /// The result, if a closure on `executor` may run now.
     @inlinable
-    func peek(on executor: any Executor) -> Result? { executor is ImmediateExecutor ? storage.peek() : nil }
+    func peek<E: Executor>(on executor: E) -> Result? { executor is ImmediateExecutor ? storage.peek() : nil }
 
     /// Returns a task that ends as the task that `body` starts.
     @inlinable

@@ -15,6 +15,14 @@ extension Task {
         on executor: any Executor = .immediate,
         _ transform: @escaping @Sendable (Success) throws -> NewSuccess
     ) -> Task<NewSuccess> {
+        mapOpened(executor, transform)
+    }
+
+    @inlinable
+    func mapOpened<E: Executor, NewSuccess: Sendable>(
+        _ executor: E,
+        _ transform: @escaping @Sendable (Success) throws -> NewSuccess
+    ) -> Task<NewSuccess> {
         if let result = peek(on: executor) { return .catching { try transform(result.get()) } }
         return derive(executor, TaskMap(SuccessCase.self, transform))
     }

@@ -5,7 +5,7 @@ public import Foundation
 // first: these spellings do that, and say so. All are disfavoured, so that a task finds its own operators.
 
 extension FutureProtocol {
-    /// See ``Task/init(_:uponCancel:)-4kg0d``.
+    /// See ``Task/init(_:reporter:uponCancel:)-98y7s``.
     @_disfavoredOverload
     @available(*, deprecated, message: "use 'Task(_:uponCancel:)'")
     public func eraseToTask<Success: Sendable>(

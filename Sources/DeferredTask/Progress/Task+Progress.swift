@@ -15,7 +15,7 @@ extension Task {
     /// still cancelled with its task, just as a child is with its parent. A task can't be paused.
     ///
     /// - Parameters:
-    ///   - future: See ``init(_:uponCancel:)-4kg0d``.
+    ///   - future: See ``init(_:reporter:uponCancel:)-98y7s``.
     ///   - progress: Kept as long as the task. Its `cancellationHandler` is extended, not replaced, by the first task
     ///     that is created with it; any number of tasks may be. Replacing the handler afterwards disconnects these
     ///     tasks.

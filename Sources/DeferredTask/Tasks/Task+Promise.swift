@@ -94,15 +94,6 @@ extension Task {
         /// The result as a plain future, which does not keep the promise.
         @inlinable
         public var future: Future<Result> { Future(storage) }
-
-        /// Returns a handler without a parameter that does not keep the promise.
-        @inlinable
-        func handler(_ body: @escaping @Sendable (Promise) -> Void) -> @Sendable () -> Void {
-            { [weak self] in
-                // Without its promise, the task has ended.
-                if let self { body(self) }
-            }
-        }
     }
 }
 
@@ -115,28 +106,22 @@ extension Task {
     ///
     /// - Parameters:
     ///   - promise: Not kept: neither by the task, nor for the handler.
+    ///   - reporter: The reporter of the producer's progress, if it has one. Kept as long as the task.
     ///   - onCancel: Called with the promise at most once, on the thread that cancels, if that happens before the end.
     ///     It should make the producer fill the promise soon, or fill it itself. Use the promise that is passed in: a
     ///     captured promise would be kept as long as somebody holds the task, and a lost completion handler would never
     ///     end it. The same happens if it captures a request whose completion handler captures the promise: capture the
     ///     request weakly if it keeps its handler. Kept until the task ends, or until nobody is left who could cancel.
     @inlinable
-    public init(_ promise: Promise, uponCancel onCancel: @escaping @Sendable (Promise) -> Void) {
-        self.init(producedBy: promise.storage, .opaque, promise.handler(onCancel))
-    }
-
-    /// Creates a task that ends when `promise` is filled, and takes its progress from `reporter`.
-    ///
-    /// - Parameters:
-    ///   - promise: Not kept; see ``init(_:uponCancel:)-(_,(Task<Success>.Promise)->Void)``.
-    ///   - reporter: The reporter of the producer's progress. Kept as long as the task.
-    ///   - onCancel: See ``init(_:uponCancel:)-(_,(Task<Success>.Promise)->Void)``.
     public init(
         _ promise: Promise,
-        reporter: ProgressReporter,
+        reporter: ProgressReporter? = nil,
         uponCancel onCancel: @escaping @Sendable (Promise) -> Void
     ) {
-        self.init(producedBy: promise.storage, .reporting(reporter), promise.handler(onCancel))
+        self.init(producedBy: promise.storage, TaskWork(reporter)) { [weak promise] in
+            // Without its promise, the task has ended.
+            if let promise { onCancel(promise) }
+        }
     }
 
     /// Creates a task that ends when `promise` is filled, and fails with ``BrokenPromise`` if the promise is lost.
@@ -145,7 +130,7 @@ extension Task {
         self.init(producedBy: promise.storage, .opaque, nil)
     }
 
-    /// Creates a task as ``init(_:uponCancel:)-(_,(Task<Success>.Promise)->Void)`` does, with a closure that
+    /// Creates a task as ``init(_:reporter:uponCancel:)-(_,_,(Task<Success>.Promise)->Void)`` does, with a closure that
     /// may keep the promise.
     @available(
         *,
@@ -155,21 +140,12 @@ extension Task {
     )
     @_disfavoredOverload
     @inlinable
-    public init(_ promise: Promise, uponCancel onCancel: @escaping @Sendable () -> Void) {
-        self.init(producedBy: promise.storage, .opaque, onCancel)
-    }
-
-    /// Creates a task as ``init(_:reporter:uponCancel:)-(_,_,(Task<Success>.Promise)->Void)`` does, with a
-    /// closure that may keep the promise.
-    @available(
-        *,
-        deprecated,
-        message:
-            "a closure that captures the promise keeps it alive, so the task can't fail when the promise is lost; take the promise as a parameter: uponCancel: { promise in … }"
-    )
-    @_disfavoredOverload
-    public init(_ promise: Promise, reporter: ProgressReporter, uponCancel onCancel: @escaping @Sendable () -> Void) {
-        self.init(producedBy: promise.storage, .reporting(reporter), onCancel)
+    public init(
+        _ promise: Promise,
+        reporter: ProgressReporter? = nil,
+        uponCancel onCancel: @escaping @Sendable () -> Void
+    ) {
+        self.init(producedBy: promise.storage, TaskWork(reporter), onCancel)
     }
 }
 

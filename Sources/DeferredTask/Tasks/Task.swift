@@ -57,11 +57,16 @@ public struct Task<Success: Sendable>: FutureProtocol, Cancellable {
     /// - Parameters:
     ///   - future: A `Deferred`, or any other future of a result. Handlers that the task adds to it do not keep it: if
     ///     the future is lost unfilled, the task never ends. A lost ``Promise`` would fail it.
+    ///   - reporter: The reporter of the producer's progress, if it has one. Kept as long as the task.
     ///   - onCancel: Called at most once, on the thread that cancels, if that happens before the end. It should make
     ///     the producer fill `future` soon. Kept until the task ends, or until nobody is left who could cancel.
     @inlinable
-    public init(_ future: some FutureProtocol<Result>, uponCancel onCancel: (@Sendable () -> Void)? = nil) {
-        self.init(future.future.storage, .opaque, onCancel)
+    public init(
+        _ future: some FutureProtocol<Result>,
+        reporter: ProgressReporter? = nil,
+        uponCancel onCancel: (@Sendable () -> Void)? = nil
+    ) {
+        self.init(future.future.storage, TaskWork(reporter), onCancel)
     }
 
     /// Creates a task that ends when `future` is filled.
@@ -69,25 +74,11 @@ public struct Task<Success: Sendable>: FutureProtocol, Cancellable {
     /// An overload for ``DeferredCore/Future``, so that its members need no type: `Task<Int>(.never) { stop() }`.
     ///
     /// - Parameters:
-    ///   - future: See ``init(_:uponCancel:)-4kg0d``.
-    ///   - onCancel: See ``init(_:uponCancel:)-4kg0d``.
+    ///   - future: See ``init(_:reporter:uponCancel:)-98y7s``.
+    ///   - onCancel: See ``init(_:reporter:uponCancel:)-98y7s``.
     @inlinable
     public init(_ future: Future<Result>, uponCancel onCancel: (@Sendable () -> Void)? = nil) {
         self.init(future.storage, .opaque, onCancel)
-    }
-
-    /// Creates a task that ends when `future` is filled, and takes its progress from `reporter`.
-    ///
-    /// - Parameters:
-    ///   - future: See ``init(_:uponCancel:)-4kg0d``.
-    ///   - reporter: The reporter of the producer's progress. Kept as long as the task.
-    ///   - onCancel: See ``init(_:uponCancel:)-4kg0d``.
-    public init(
-        _ future: some FutureProtocol<Result>,
-        reporter: ProgressReporter,
-        uponCancel onCancel: (@Sendable () -> Void)? = nil
-    ) {
-        self.init(future.future.storage, .reporting(reporter), onCancel)
     }
 
     /// Creates a task that succeeds when `future` is filled.
@@ -170,6 +161,14 @@ public struct Task<Success: Sendable>: FutureProtocol, Cancellable {
     /// - Complexity: O(1): one load.
     @inlinable
     public func peek() -> Result? { storage.look() }
+}
+
+extension TaskWork {
+    /// The work of a producer.
+    @inlinable
+    init(_ reporter: ProgressReporter?) {
+        self = if let reporter { .reporting(reporter) } else { .opaque }
+    }
 }
 
 extension Result {

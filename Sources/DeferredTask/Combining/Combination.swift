@@ -5,7 +5,7 @@ internal import DeferredCore
 /// The first call to `end` takes back the handlers on the children that have not ended, cancels those children, and
 /// only then runs the task's own handlers.
 final class Combination<Output: Sendable>: CancelledCombination {
-    private let storage = FutureStorage<Task<Output>.Result>()
+    private let storage = ProducerStorage<Task<Output>.Result>()
     private let children: TaskNode
     /// A timer that runs alongside the children, until the end.
     private let timer = Lock<(running: ClockTimer?, isEnded: Bool)>((nil, false))
@@ -16,6 +16,8 @@ final class Combination<Output: Sendable>: CancelledCombination {
     init(expected: Int, isOpenEnded: Bool = false) {
         children = TaskNode(expected: expected, isOpenEnded: isOpenEnded)
         children.belong(to: self)
+        // Whoever awaits the future raises the priority of the children.
+        _ = storage.attachment.attach(children)
     }
 
     /// Creates the task.

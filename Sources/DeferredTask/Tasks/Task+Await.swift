@@ -8,9 +8,7 @@ extension Task {
     @inlinable
     public var result: Result {
         get async {
-            if let result = peek() { return result }
-            if let control, control.isRunningInSwift { return await resultRaisingPriority(of: control) }
-            return await future.value
+            await future.value
         }
     }
 
@@ -35,37 +33,10 @@ extension Task {
     @inlinable
     public func get() async throws -> Success {
         if let result = peek() { return try result.get() }
-        let result = await resultCancellably()
-        // Keeps the future during the wait, as `value` does.
-        withExtendedLifetime(self) {}
-        return try result.get()
-    }
-
-    /// The result of a task that has not ended, which is cancelled if the awaiting task is.
-    ///
-    /// Does nothing else after the wait, so that it need not return to the actor before its caller does.
-    @inlinable
-    nonisolated(nonsending) func resultCancellably() async -> Result {
-        await withTaskCancellationHandler {
-            if let control, control.isRunningInSwift { return await resultRaisingPriority(of: control) }
-            await withUnsafeContinuation { storage.resume($0) }
-            return storage.value
+        return try await withTaskCancellationHandler {
+            await future.value
         } onCancel: {
             cancel()
-        }
-    }
-
-    /// The result of a task that has not ended, and that meanwhile has the priority of the awaiting task.
-    @inlinable
-    func resultRaisingPriority(of control: TaskControl) async -> Result {
-        guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return await future.value }
-        return await withTaskPriorityEscalationHandler {
-            // With the handler in place, so that no raise is missed.
-            control.escalatePriority(to: _Concurrency.Task<Never, Never>.currentPriority)
-            await withUnsafeContinuation { storage.resume($0) }
-            return storage.value
-        } onPriorityEscalated: { _, priority in
-            control.escalatePriority(to: priority)
-        }
+        }.get()
     }
 }

@@ -15,18 +15,6 @@ extension Task {
 }
 
 extension TaskControl {
-    /// True if this task, or one that it was derived from, is a Swift task, or may have started some.
-    @usableFromInline
-    var isRunningInSwift: Bool {
-        var current: TaskControl? = self
-        while let control = current {
-            if control.mayRunInSwift { return true }
-            guard let upstream = control.upstream else { return control.future.mayRunInSwift }
-            current = upstream
-        }
-        return false
-    }
-
     /// Raises the priority of the Swift tasks that run for this task, and of those that it starts later.
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @usableFromInline

@@ -21,6 +21,9 @@ extension FutureNode {
     /// A stage of a plain future can't be asked for the future that it waits for.
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     package final func escalatePriority(to priority: TaskPriority) {
+        // Such a task may itself be awaiting another one, and so on.
+        guard Trampoline.enter() else { return Trampoline.putOff { self.escalatePriority(to: priority) } }
+        defer { Trampoline.leave() }
         _ = forEachInput {
             $0.producer?.escalatePriority(to: priority)
             return true

@@ -99,9 +99,6 @@ package struct UnownedFuture: @unchecked Sendable {
         return objects
     }
 
-    /// See `FutureNode.mayRunInSwift`.
-    package var mayRunInSwift: Bool { reference.strong?.mayRunInSwift ?? false }
-
     /// See `FutureNode.escalatePriority`.
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     package func escalatePriority(to priority: TaskPriority) { reference.strong?.escalatePriority(to: priority) }

@@ -102,14 +102,6 @@ package final class TaskControl: @unchecked Sendable {
         return if case .running(let task) = work { task.isCancelled } else { false }
     }
 
-    /// True if this is a Swift task, or may have started some.
-    var mayRunInSwift: Bool {
-        switch work {
-        case .running, .children: true
-        case .opaque, .reporting, .shared, .passing: false
-        }
-    }
-
     /// True if the task was made of a future, which may be that of another task.
     var isOfFuture: Bool { notice != nil }
 

@@ -76,10 +76,7 @@ struct TaskFlatMap<Case: ResultCase>: TaskTransform {
 
     @inlinable
     func run(_ content: Case.Content) -> Outcome<Result<Case.NewSuccess, any Error>> {
-        switch Result(catching: { try body(content) }) {
-        case .success(let task): children.start(task)
-        case .failure(let error): .value(.failure(error))
-        }
+        do { return children.start(try body(content)) } catch { return .value(.failure(error)) }
     }
 }
 

@@ -45,15 +45,14 @@ private struct Retrying<Success: Sendable, E: Executor>: Sendable {
 
     private func run(_ number: Int) {
         // The first one runs in the caller's task, if it can.
-        if number == 1, executor is ImmediateExecutor { begin(number) } else { locals.restore { begin(number) } }
-    }
-
-    private func begin(_ number: Int) {
-        guard !combination.isEnded else { return }
-        do {
-            combination.add(try start(number)) { ended(number, $0) }
-        } catch {
-            ended(number, .failure(error))
+        let locals = number == 1 && executor is ImmediateExecutor ? nil : locals
+        locals.restore {
+            guard !combination.isEnded else { return }
+            do {
+                combination.add(try start(number)) { ended(number, $0) }
+            } catch {
+                ended(number, .failure(error))
+            }
         }
     }
 

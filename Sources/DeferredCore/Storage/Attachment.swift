@@ -39,6 +39,10 @@ package struct Attachment: ~Copyable {
         UnsafeRawPointer(bitPattern: bits & ~flags).map(Unmanaged.fromOpaque)
     }
 
+    /// The address, which is constant as long as its owner exists.
+    @inlinable
+    var address: UnsafePointer<Attachment> { withUnsafePointer(to: self) { $0 } }
+
     /// The object, if there is one.
     @inlinable
     package var object: AnyObject? {

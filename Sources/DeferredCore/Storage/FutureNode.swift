@@ -25,9 +25,9 @@ package class FutureNode: HandlerNode, @unchecked Sendable {
     @inlinable
     package final var hasHandlers: Bool { word.hasHandlers }
 
-    /// The words that can be read after the future is gone, if it is an operator's result.
+    /// The attachment of an operator's result, or of a future that has a producer; `nil` for other futures.
     @usableFromInline
-    package var stageWords: UnownedFuture.Words? { nil }
+    package var attachmentAddress: UnsafePointer<Attachment>? { nil }
 
     /// The Swift task that fills the future, or whatever else knows the priority of the work for it.
     @usableFromInline
@@ -35,7 +35,7 @@ package class FutureNode: HandlerNode, @unchecked Sendable {
 
     /// Ends the future at once, if it is an operator's result whose closure has not begun.
     @usableFromInline
-    func abandon() {}
+    package func abandon() {}
 
     /// Adds a node that waits for this future; false if it is filled.
     @inlinable

@@ -56,7 +56,7 @@ package final class EndNotice: HandlerNode, @unchecked Sendable {
     @usableFromInline
     package typealias Lost = @Sendable (_ attached: AnyObject) -> Void
 
-    @usableFromInline package let attachment = Attachment()
+    @usableFromInline let attachment = Attachment()
     @usableFromInline let tell: Tell
     @usableFromInline let lost: Lost
 

@@ -14,6 +14,9 @@ package final class ProducerStorage<Value: Sendable>: FutureStorage<Value>, @unc
     }
 
     @usableFromInline
+    package override var attachmentAddress: UnsafePointer<Attachment>? { attachment.address }
+
+    @usableFromInline
     package override var producer: (any PriorityEscalating)? {
         running ?? attachment.object as? any PriorityEscalating
     }

@@ -137,7 +137,7 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
     }
 
     @usableFromInline
-    package override var stageWords: UnownedFuture.Words? { words }
+    package override var attachmentAddress: UnsafePointer<Attachment>? { attachment.address }
 
     @usableFromInline
     package override var producer: (any PriorityEscalating)? {
@@ -157,7 +157,7 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
     /// Ends the stage with `T.cancelled()`, unless the closure has begun, or is to run in spite of a cancellation.
     /// After that, the closure never runs, and its captures are freed.
     @usableFromInline
-    override func abandon() {
+    package override func abandon() {
         guard T.isCancellable, T.endsWhenCancelled || membership.isDropped, word.claim() else { return }
         abandon(with: T.cancelled())
     }

@@ -3,37 +3,21 @@ internal import Synchronization
 /// A reference to a future that does not keep it alive.
 ///
 /// SAFETY: `reference` keeps the memory of the future, whose atomic words stay unchanged after deinitialisation. Where
-/// the future may be gone, only these words are read, by their addresses: an object that is being destroyed must not be
-/// retained, not even for a moment.
+/// the future may be gone, only its state and its attachment are read, by their addresses: an object that is being
+/// destroyed must not be retained, not even for a moment.
 @usableFromInline
 package struct UnownedFuture: @unchecked Sendable {
-    /// The words of a future, beside its state, that can be read after it is gone.
-    @usableFromInline
-    package struct Words {
-        @usableFromInline package let attachment: UnsafePointer<Attachment>
-
-        @inlinable
-        init(_ attachment: borrowing Attachment) {
-            self.attachment = withUnsafePointer(to: attachment) { $0 }
-        }
-    }
-
     @usableFromInline let reference: UnownedReference<FutureNode>
-    @usableFromInline let words: Words
+    @usableFromInline let attachment: UnsafePointer<Attachment>
 
-    /// - Parameter words: The words of `future`.
+    /// - Parameter notice: The notice with the attachment of a future that has none. Whoever keeps this keeps it, too.
     @inlinable
-    package init(_ future: __shared FutureNode, _ words: Words) {
-        reference = UnownedReference(future)
-        self.words = words
-    }
-
-    /// Creates a reference to an operator's result.
-    package init(stage: FutureNode) {
-        guard let words = stage.stageWords else {
-            preconditionFailure("\(type(of: stage)) is not an operator's result")
+    package init(_ future: __shared FutureNode, _ notice: __shared EndNotice? = nil) {
+        guard let attachment = notice?.attachment.address ?? future.attachmentAddress else {
+            preconditionFailure("\(type(of: future)) has no attachment")
         }
-        self.init(stage, words)
+        reference = UnownedReference(future)
+        self.attachment = attachment
     }
 
     /// The address of the future, which may be gone. No other is there as long as this exists.
@@ -42,7 +26,7 @@ package struct UnownedFuture: @unchecked Sendable {
     /// True if the future is neither filled nor ever will be, since nothing is left of it.
     package var isLost: Bool {
         // In this order: it may be filled, and freed, meanwhile.
-        reference.strong == nil && !isFinished
+        strong == nil && !isFinished
     }
 
     /// True if the future is filled, or was filled when it was freed.
@@ -50,13 +34,13 @@ package struct UnownedFuture: @unchecked Sendable {
     package var isFinished: Bool { reference.object._withUnsafeGuaranteedRef { $0.word.isFilled } }
 
     /// True if the future is filled, and not with a failure, as recorded in its attachment.
-    package var hasSucceeded: Bool { words.attachment.pointee.hasSucceeded }
+    package var hasSucceeded: Bool { attachment.pointee.hasSucceeded }
 
     /// True if a cancellation was noted in the attachment of the future, which may be gone.
-    package var isCancelled: Bool { words.attachment.pointee.isCancelled }
+    package var isCancelled: Bool { attachment.pointee.isCancelled }
 
-    /// True while a handler waits for the future.
-    package var hasWaiting: Bool { reference.strong?.hasHandlers ?? false }
+    /// The future, unless it is gone.
+    package var strong: FutureNode? { reference.strong }
 
     /// Attaches `object`, which is notified of the end; false if the future has ended, is gone, or has an attached
     /// object.
@@ -66,8 +50,8 @@ package struct UnownedFuture: @unchecked Sendable {
 
     /// Calls `body` with the attachment; returns `nil` if the future is gone.
     package func withAttachment<Result>(_ body: (borrowing Attachment) -> Result) -> Result? {
-        guard let future = reference.strong else { return nil }
-        return withExtendedLifetime(future) { body(words.attachment.pointee) }
+        guard let future = strong else { return nil }
+        return withExtendedLifetime(future) { body(attachment.pointee) }
     }
 
     /// As an operator's result: the future that it waits for.
@@ -82,7 +66,7 @@ package struct UnownedFuture: @unchecked Sendable {
 
     /// As an operator's result: the future that it waits for.
     package var input: Input {
-        guard let future = reference.strong else { return isFinished ? .ended : .lost }
+        guard let future = strong else { return isFinished ? .ended : .lost }
         return future.membership.examine()
     }
 
@@ -91,36 +75,11 @@ package struct UnownedFuture: @unchecked Sendable {
     /// - Parameter count: The maximum number of futures to look at.
     package func attached(within count: Int) -> [AnyObject] {
         var (objects, seen) = ([AnyObject](), 0)
-        _ = reference.strong?.forEachInput { future in
-            if let object = future.stageWords?.attachment.pointee.object { objects.append(object) }
+        _ = strong?.forEachInput { future in
+            if let object = future.attachmentAddress?.pointee.object { objects.append(object) }
             seen += 1
             return seen < count
         }
         return objects
     }
-
-    /// See `FutureNode.escalatePriority`.
-    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    package func escalatePriority(to priority: TaskPriority) { reference.strong?.escalatePriority(to: priority) }
-
-    /// Ends the future at once, if it is an operator's result whose closure has not begun.
-    package func abandon() { reference.strong?.abandon() }
-}
-
-extension Stage {
-    /// The words that can be read after this is gone.
-    @inlinable
-    package var words: UnownedFuture.Words { UnownedFuture.Words(attachment) }
-}
-
-extension ProducerStorage {
-    /// The words that can be read after this is gone.
-    @inlinable
-    package var words: UnownedFuture.Words { UnownedFuture.Words(attachment) }
-}
-
-extension FutureStorage {
-    /// Returns the words that can be read after this is gone, as long as `notice` is alive.
-    @inlinable
-    package final func words(_ notice: EndNotice) -> UnownedFuture.Words { UnownedFuture.Words(notice.attachment) }
 }

@@ -10,7 +10,7 @@ struct TaskConsumers: Sendable {
         let future: UnownedFuture
         var isHeld = true
 
-        var wantsResult: Bool { isHeld || future.hasWaiting }
+        var wantsResult: Bool { isHeld || future.strong?.hasHandlers == true }
     }
 
     /// By the addresses of their futures, whose memory is kept here, so that no two are at the same address.

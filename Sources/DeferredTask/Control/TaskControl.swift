@@ -28,16 +28,14 @@ package final class TaskControl: @unchecked Sendable {
     @usableFromInline let shared = Attachment()
 
     /// - Parameters:
-    ///   - words: The words of `future`.
     ///   - isStage: Whether the future is an operator's result.
-    ///   - notice: Keeps the attachment among the words, unless the future does.
+    ///   - notice: Has the attachment, if the future has none.
     ///   - upstream: The task that this is derived from; `nil` for one that was created with its result.
     ///   - plainCount: The number of plain stages between `upstream` and this.
     ///   - onCancel: Asks the producer to stop.
     @inlinable
     init(
         _ future: __shared FutureNode,
-        _ words: UnownedFuture.Words,
         _ work: TaskWork,
         isStage: Bool = false,
         notice: consuming EndNotice? = nil,
@@ -47,7 +45,7 @@ package final class TaskControl: @unchecked Sendable {
     ) {
         self.upstream = upstream
         self.work = work
-        self.future = UnownedFuture(future, words)
+        self.future = UnownedFuture(future, notice)
         self.plainCount = plainCount
         self.isStage = isStage
         self.notice = if let notice = consume notice { Registration(notice) } else { nil }

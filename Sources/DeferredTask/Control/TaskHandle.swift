@@ -83,7 +83,7 @@ package struct TaskHandle: Sendable {
         case .ended: .upstream(TaskHandle(source), endedCount: Int(count))
         case .lost: .lost(source, plainCount: count)
         case .waiting(let stage):
-            .upstream(TaskHandle(UnownedFuture(stage: stage), source, plainCount: count), endedCount: 0)
+            .upstream(TaskHandle(UnownedFuture(stage), source, plainCount: count), endedCount: 0)
         }
     }
 
@@ -125,9 +125,9 @@ package struct TaskHandle: Sendable {
 
     /// True if the task of a plain stage was asked to stop before its end.
     static func isCancelled(_ stage: FutureNode) -> Bool {
-        guard let words = stage.stageWords else { return false }
-        if words.attachment.pointee.isCancelled { return true }
-        return words.attachment.pointee.object.map { unsafeDowncast($0, to: TaskNode.self).isCancelled } ?? false
+        guard let attachment = stage.attachmentAddress else { return false }
+        if attachment.pointee.isCancelled { return true }
+        return attachment.pointee.object.map { unsafeDowncast($0, to: TaskNode.self).isCancelled } ?? false
     }
 
     /// Returns a token that is cancelled with the task, until its end.
@@ -165,7 +165,7 @@ package struct TaskHandle: Sendable {
             // The stage first, so that it fails with its own cancellation and not with its upstream's reaction to the
             // request.
             let node = current.existingNode
-            if current.isPlain || current.control.isStage { current.future.abandon() }
+            if current.isPlain || current.control.isStage { current.future.strong?.abandon() }
             registered.call()
             node?.object?.update()
             let children = current.cancelWork()

@@ -60,7 +60,7 @@ extension TaskNode {
             if !task.isEnded { TaskControl.endCircles(from: CollectionOfOne(task.control)) }
         case .run(let priority?):
             if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
-                task?.future.escalatePriority(to: priority)
+                task?.future.strong?.escalatePriority(to: priority)
             }
         case .run(nil): break
         }

@@ -40,7 +40,7 @@ struct IsolatedOperation<Success: Sendable>: @unchecked Sendable {
     @inlinable
     func task(_ running: Running) -> Task<Success> {
         storage.running = running
-        return Task(storage, TaskControl(storage, storage.words, .running(running)))
+        return Task(storage, TaskControl(storage, .running(running)))
     }
 
     // Capturing the actor isolates the new task to it.

@@ -49,7 +49,7 @@ public struct Task<Success: Sendable>: FutureProtocol, Cancellable {
     package var handle: TaskHandle? {
         guard let control else { return nil }
         return plainCount == 0
-            ? TaskHandle(control) : TaskHandle(UnownedFuture(stage: storage), control, plainCount: plainCount)
+            ? TaskHandle(control) : TaskHandle(UnownedFuture(storage), control, plainCount: plainCount)
     }
 
     /// Creates a task that ends when `future` is filled.
@@ -105,7 +105,7 @@ public struct Task<Success: Sendable>: FutureProtocol, Cancellable {
             let result = unsafeDowncast(future, to: FutureStorage<Result>.self).peek()
             if let attached = notice.end(hasFailed: result?.isFailure ?? false) { TaskNode.end(attached) }
         }
-        self.init(storage, TaskControl(storage, storage.words(notice), work, notice: notice, onCancel: onCancel))
+        self.init(storage, TaskControl(storage, work, notice: notice, onCancel: onCancel))
     }
 
     /// Creates a task of a future whose producer tells it of the end.
@@ -114,7 +114,7 @@ public struct Task<Success: Sendable>: FutureProtocol, Cancellable {
     @inlinable
     init(producedBy storage: ProducerStorage<Result>, _ work: TaskWork, _ onCancel: (@Sendable () -> Void)?) {
         if !storage.isFinished, storage.attachment.reserve() {
-            self.init(storage, TaskControl(storage, storage.words, work, onCancel: onCancel))
+            self.init(storage, TaskControl(storage, work, onCancel: onCancel))
         } else {
             self.init(storage, work, onCancel)
         }

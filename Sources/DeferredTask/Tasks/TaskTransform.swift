@@ -114,7 +114,6 @@ extension Task {
         // Before the stage starts, since it may end immediately.
         let control = TaskControl(
             stage,
-            stage.words,
             work,
             isStage: true,
             upstream: control,

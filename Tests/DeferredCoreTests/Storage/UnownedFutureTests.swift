@@ -21,12 +21,12 @@ struct UnownedFutureTests {
             let first = FutureStorage(filledWith: 1)
             let second = FutureStorage<Int>().derive(ImmediateExecutor(), Failing())
             notice = first.notice(lost: { _ in }) { notice, _ in _ = notice.end(hasFailed: false) }
-            (filled, lost) = (UnownedFuture(first, first.words(notice)), UnownedFuture(second, second.words))
+            (filled, lost) = (UnownedFuture(first, notice), UnownedFuture(second))
             #expect(filled.isFinished && !lost.isFinished)
         }
         withExtendedLifetime(notice) { #expect(filled.isFinished && filled.hasSucceeded && !lost.isFinished) }
         #expect(!lost.attach(Object()))
-        lost.abandon()
+        lost.strong?.abandon()
         #expect(!lost.isFinished)
     }
 
@@ -40,7 +40,7 @@ struct UnownedFutureTests {
             #expect((future as? FutureStorage<Int>)?.peek() == 1)
             if let object = notice.end(hasFailed: false) { told.add(ObjectIdentifier(object)) }
         }
-        let future = UnownedFuture(storage, storage.words(notice))
+        let future = UnownedFuture(storage, notice)
         let isAttached = future.attach(object)
         #expect(isAttached != isFilledBefore)
         _ = storage.fill(with: 1)
@@ -64,12 +64,12 @@ struct UnownedFutureTests {
             let values = Log<Int>()
             let reference = stage.withLock { stage -> UnownedFuture? in
                 stage?.upon(.immediate) { values.add($0) }
-                return stage.map { UnownedFuture($0, $0.words) }
+                return stage.map { UnownedFuture($0) }
             }
             race(3) { index in
                 switch index {
                 case 0: _ = stage.withLock { $0.take() }
-                case 1: reference?.abandon()
+                case 1: reference?.strong?.abandon()
                 default: _ = input.fill(with: 1)
                 }
             }

@@ -9,7 +9,7 @@ struct TaskNodeChildrenTests {
     /// The handle of a task that never ends, and that nobody but the caller keeps.
     private func task(of node: TaskNode? = nil) -> TaskHandle {
         let storage = ProducerStorage<Task<Int>.Result>()
-        return TaskHandle(TaskControl(storage, storage.words, node.map { .children($0) } ?? .opaque))
+        return TaskHandle(TaskControl(storage, node.map { .children($0) } ?? .opaque))
     }
 
     @Test(arguments: [true, false])

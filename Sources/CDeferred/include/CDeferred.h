@@ -29,8 +29,6 @@ typedef struct {
     int32_t lastCount;
     /// The number of nested reads that are running deferred closures.
     int32_t readCount;
-    /// The number of values that are being freed, one within the other.
-    int32_t freeCount;
     /// Not zero on a thread that must not block, because others wait for it; see `DeferredDiagnostics`.
     int32_t isNeeded;
 } DeferredNesting;

@@ -43,7 +43,7 @@ public struct Registration: Cancellable {
     ///   that returns; released without being called if the registration and its copies are dropped first. From the
     ///   first ``cancel()`` on, ``isCancelled`` is true, whether or not the handler had run.
     public init(onCancel: @escaping @Sendable () -> Void) {
-        self.init(Undoing(onCancel))
+        self.init(Undoing(.submitted(), onCancel))
     }
 
     /// Cancels the handler: it never starts afterwards, and its captures are released at once.
@@ -62,22 +62,17 @@ public struct Registration: Cancellable {
 
     /// A Boolean value that indicates whether the handler was cancelled in time: it has not run and never will.
     public var isCancelled: Bool {
-        node?.isCancelled ?? false
+        node?.membership.isCancelled ?? false
     }
 }
 
 /// The node of a registration outside of this library: calls its closure when it is cancelled.
 ///
-/// SAFETY: `body` belongs to the winner of `membership`.
-private final class Undoing: HandlerNode, @unchecked Sendable {
-    private var body: (@Sendable () -> Void)?
-
-    init(_ body: @escaping @Sendable () -> Void) {
-        self.body = body
-        super.init(.submitted())
-    }
-
+/// SAFETY: it adds no state to its class.
+private final class Undoing: Notice, @unchecked Sendable {
     override func dismiss() {
-        body.take()?()
+        let body = body
+        super.dismiss()
+        body?()
     }
 }

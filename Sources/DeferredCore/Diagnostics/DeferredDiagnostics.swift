@@ -14,6 +14,12 @@ public enum DeferredDiagnostics {
         /// The line that created the future.
         public let line: UInt
 
+        @usableFromInline
+        init(file: StaticString, line: UInt) {
+            self.file = file
+            self.line = line
+        }
+
         /// A line of text for a log.
         public var description: String {
             "\(file):\(line): a Deferred was dropped unfilled while handlers waited for it; they will never run"
@@ -88,23 +94,5 @@ public enum DeferredDiagnostics {
         }
         // Released outside of the lock: a deinitialiser of its captures may read a property here.
         withExtendedLifetime(old) {}
-    }
-
-    /// The source location at which a `Deferred` was created.
-    @usableFromInline
-    struct Origin: Sendable {
-        @usableFromInline let file: StaticString
-        @usableFromInline let line: UInt
-
-        @inlinable
-        init(file: StaticString, line: UInt) {
-            self.file = file
-            self.line = line
-        }
-    }
-
-    @usableFromInline
-    static func report(_ origin: Origin) {
-        unfilledHandler(Unfilled(file: origin.file, line: origin.line))
     }
 }

@@ -19,17 +19,16 @@ extension Collection where Element: FutureProtocol {
     public func allFilled() -> Future<[Element.Value]> {
         let count = count
         let result = Gathering<[Element.Value]>(count: count) { inputs in
-            var inputs = inputs
-            return (0..<count).map { _ in inputs.value() }
+            (0..<count).map { _ in inputs.value() }
         }
-        var (index, filled) = (0, 0)
+        var index = 0
         for future in self {
             precondition(index < count, "a collection has more elements than its count of \(count)")
-            if result.add(future.future.storage, at: index) { filled += 1 }
+            result.add(future.future.storage, at: index)
             index += 1
         }
         precondition(index == count, "a collection has \(index) elements, but a count of \(count)")
-        result.endAdding(filled: filled)
+        result.endAdding()
         return Future(result)
     }
 }

@@ -25,7 +25,7 @@ public struct Deferred<Value: Sendable>: FutureProtocol {
     public init(file: StaticString = #fileID, line: UInt = #line) {
         storage = FutureStorage()
         #if DEBUG
-        storage.origin = DeferredDiagnostics.Origin(file: file, line: line)
+        storage.origin = DeferredDiagnostics.Unfilled(file: file, line: line)
         #endif
     }
 

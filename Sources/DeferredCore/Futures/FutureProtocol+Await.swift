@@ -37,7 +37,7 @@ extension FutureProtocol {
     /// The storage of the library's own futures; for another type, a new one, with the registration of the handler that
     /// fills it.
     @inlinable
-    var observed: (FutureStorage<Value>, Registration?) {
+    var observed: (storage: FutureStorage<Value>, registration: Registration?) {
         if Self.self == Future<Value>.self || Self.self == Deferred<Value>.self { return (future.storage, nil) }
         let storage = FutureStorage<Value>()
         return (storage, upon(.immediate) { _ = storage.fill(with: $0) })

@@ -41,9 +41,7 @@ extension FutureProtocol {
     /// A ``Future`` that is filled with the value of this one.
     public var future: Future<Value> {
         if let value = peek() { return Future(value: value) }
-        let storage = FutureStorage<Value>()
-        upon(.immediate) { storage.fulfil(with: $0) }
-        return Future(storage)
+        return Future(observed.storage)
     }
 
     /// A Boolean value that indicates whether the future is filled.

@@ -18,16 +18,15 @@
 /// and the result retains the futures that are filled, but not the others.
 @inlinable
 public func zip<each Input: FutureProtocol>(_ futures: repeat each Input) -> Future<(repeat (each Input).Value)> {
-    var (count, index, filled) = (0, 0, 0)
+    var (count, index) = (0, 0)
     for _ in repeat each futures { count += 1 }
     let result = Gathering<(repeat (each Input).Value)>(count: count) { inputs in
-        var inputs = inputs
-        return (repeat inputs.value((each Input).Value.self))
+        (repeat inputs.value((each Input).Value.self))
     }
     for future in repeat each futures {
-        if result.add(future.future.storage, at: index) { filled += 1 }
+        result.add(future.future.storage, at: index)
         index += 1
     }
-    result.endAdding(filled: filled)
+    result.endAdding()
     return Future(result)
 }

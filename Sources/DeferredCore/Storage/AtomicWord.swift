@@ -36,38 +36,11 @@ struct AtomicWord: ~Copyable, Sendable {
         return atomic.load(ordering: ordering)
     }
 
-    @_semantics("atomics.requires_constant_orderings")
     @_transparent
     @usableFromInline
-    func store(_ value: UInt, ordering: AtomicStoreOrdering) {
+    func update<Result>(_ body: (borrowing Atomic<UInt>) -> Result) -> Result {
         step(.update)
-        atomic.store(value, ordering: ordering)
-    }
-
-    @_semantics("atomics.requires_constant_orderings")
-    @_transparent
-    @usableFromInline
-    func subtract(_ value: UInt, ordering: AtomicUpdateOrdering) -> (oldValue: UInt, newValue: UInt) {
-        step(.update)
-        return atomic.subtract(value, ordering: ordering)
-    }
-
-    @_semantics("atomics.requires_constant_orderings")
-    @_transparent
-    @usableFromInline
-    @discardableResult
-    func bitwiseOr(_ value: UInt, ordering: AtomicUpdateOrdering) -> (oldValue: UInt, newValue: UInt) {
-        step(.update)
-        return atomic.bitwiseOr(value, ordering: ordering)
-    }
-
-    @_semantics("atomics.requires_constant_orderings")
-    @_transparent
-    @usableFromInline
-    @discardableResult
-    func bitwiseAnd(_ value: UInt, ordering: AtomicUpdateOrdering) -> (oldValue: UInt, newValue: UInt) {
-        step(.update)
-        return atomic.bitwiseAnd(value, ordering: ordering)
+        return body(atomic)
     }
 
     /// Performs the strong exchange, so that a schedule is repeatable on every processor.
@@ -105,6 +78,11 @@ struct AtomicWord: ~Copyable, Sendable {
 typealias AtomicWord = Atomic<UInt>
 
 extension Atomic<UInt> {
+    /// Performs an operation; in debug builds, as one step.
+    @_transparent
+    @usableFromInline
+    func update<Result>(_ body: (borrowing Self) -> Result) -> Result { body(self) }
+
     /// Does nothing; in debug builds, a step for plain accesses that this word guards.
     @inlinable
     @inline(__always)

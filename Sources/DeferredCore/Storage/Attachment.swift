@@ -56,38 +56,37 @@ package struct Attachment: ~Copyable {
     ///   be called more than once.
     package func attach(_ object: AnyObject, afterCancelling prepare: () -> Void = {}) -> Bool {
         let reference = Unmanaged.passRetained(object)
-        var old = bits.load(ordering: .acquiring)
-        while old & ~(Self.failed | Self.reserved | Self.cancelled) == 0 {
-            if old & Self.cancelled != 0 { prepare() }
-            // Releases the object to `object` and `end`. On failure, acquires what precedes the end.
-            let (exchanged, current) = bits.weakCompareExchange(
-                expected: old,
-                desired: UInt(bitPattern: reference.toOpaque()) | old,
-                successOrdering: .releasing,
-                failureOrdering: .acquiring
-            )
-            if exchanged { return true }
-            old = current
-        }
-        reference.release()
-        return false
+        // Releases the object to `object` and `end`.
+        let obstacle = add(UInt(bitPattern: reference.toOpaque()), besides: Self.cancelled, prepare)
+        if obstacle != nil { reference.release() }
+        return obstacle == nil
     }
 
     /// Notes a cancellation: true the first time before the end, and `nil` if an object is attached instead.
     package func cancel() -> Bool? {
+        // Pairs with the load in `isCancelled`, and with `attach`: an object that comes later is told by it.
+        guard let obstacle = add(Self.cancelled) else { return true }
+        return Self.object(of: obstacle) == nil ? false : nil
+    }
+
+    /// Adds bits, if no others are set than `reserved` and `allowed`. Returns the bits that prevented it.
+    ///
+    /// - Parameter prepare: Called before the bits are added, if one of `allowed` is set.
+    private func add(_ new: UInt, besides allowed: UInt = 0, _ prepare: () -> Void = {}) -> UInt? {
         var old = bits.load(ordering: .acquiring)
-        while old & ~(Self.failed | Self.reserved) == 0 {
-            // Pairs with the load in `isCancelled`, and with `attach`: an object that comes later is told by it.
+        while old & ~(Self.reserved | allowed) == 0 {
+            if old & allowed != 0 { prepare() }
+            // On failure, acquires what precedes the end.
             let (exchanged, current) = bits.weakCompareExchange(
                 expected: old,
-                desired: old | Self.cancelled,
+                desired: old | new,
                 successOrdering: .releasing,
                 failureOrdering: .acquiring
             )
-            if exchanged { return true }
+            if exchanged { return nil }
             old = current
         }
-        return Self.object(of: old) == nil ? false : nil
+        return old
     }
 
     /// True if a cancellation was noted here.
@@ -95,17 +94,11 @@ package struct Attachment: ~Copyable {
 
     /// Records the end. Returns the object to notify.
     @inlinable
-    func end() -> AnyObject? {
+    package func end(hasFailed: Bool) -> AnyObject? {
+        let flags = hasFailed ? Self.ended | Self.failed : Self.ended
         // A single update, so that either this finds the object, or `attach` finds the end.
-        let old = bits.bitwiseOr(Self.ended, ordering: .acquiringAndReleasing).oldValue
+        let old = bits.update { $0.bitwiseOr(flags, ordering: .acquiringAndReleasing) }.oldValue
         return Self.object(of: old)?.takeUnretainedValue()
-    }
-
-    /// Records that the future is about to end with a failure.
-    @inlinable
-    func fail() {
-        // Relaxed: publishing the value afterwards releases it.
-        _ = bits.bitwiseOr(Self.failed, ordering: .relaxed)
     }
 
     /// True if the future has ended, and not with a failure.
@@ -114,6 +107,6 @@ package struct Attachment: ~Copyable {
     /// Reserves the attachment for the caller, if several may want to attach an object. True for exactly one, ever.
     @inlinable
     package func reserve() -> Bool {
-        bits.bitwiseOr(Self.reserved, ordering: .relaxed).oldValue & Self.reserved == 0
+        bits.update { $0.bitwiseOr(Self.reserved, ordering: .relaxed) }.oldValue & Self.reserved == 0
     }
 }

@@ -46,19 +46,19 @@ class Awaiter: HandlerNode, @unchecked Sendable {
         self.continuation = continuation
         guard future.add(self) else { return resume() }
         // Releases the continuation to `stop` on the thread that cancels; acquires its note.
-        if steps.bitwiseOr(Self.suspended, ordering: .acquiringAndReleasing).oldValue != 0 { stop() }
+        if steps.update { $0.bitwiseOr(Self.suspended, ordering: .acquiringAndReleasing) }.oldValue != 0 { stop() }
     }
 
     /// Notes that the awaiting task was cancelled, and ends a wait that has begun.
     @usableFromInline
     final func stopWaiting() {
-        if steps.bitwiseOr(Self.cancelled, ordering: .acquiringAndReleasing).oldValue != 0 { stop() }
+        if steps.update { $0.bitwiseOr(Self.cancelled, ordering: .acquiringAndReleasing) }.oldValue != 0 { stop() }
     }
 
     private func stop() {
         cancel()
         // A future that can't be filled any more has dropped the node, and nobody else resumes it.
-        if isCancelled || membership.isDropped { resume() }
+        if membership.isCancelled || membership.isDropped { resume() }
     }
 }
 

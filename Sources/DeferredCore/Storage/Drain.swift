@@ -23,12 +23,6 @@ struct Drain {
         last = future
     }
 
-    /// Runs one handler with the value of `future`, and takes over the caller's reference to it.
-    @inlinable
-    mutating func run(_ handler: Unmanaged<HandlerNode>, with future: FutureNode) {
-        complete(handler, handler._withUnsafeGuaranteedRef { $0.run(future, &self) })
-    }
-
     /// Acts on the outcome of a handler that was run, and takes over the caller's reference to the handler.
     @inlinable
     mutating func complete(_ handler: Unmanaged<HandlerNode>, _ delivered: HandlerNode.Delivered) {
@@ -79,7 +73,7 @@ struct Drain {
     mutating func run(_ handlers: HandlerNode.List, of future: FutureNode) {
         var handlers = handlers
         while let handler = handlers.pop() {
-            run(handler, with: future)
+            complete(handler, handler._withUnsafeGuaranteedRef { $0.run(future, &self) })
         }
     }
 

@@ -7,8 +7,9 @@
 package class FutureNode: HandlerNode, @unchecked Sendable {
     @usableFromInline final let word: StateWord
     #if DEBUG
-    /// The source location that created the future; `nil` for an operator's result, which is never reported.
-    @usableFromInline final var origin: DeferredDiagnostics.Origin?
+    /// The report of the future if it is dropped, with where it was created; `nil` for an operator's result, which is
+    /// never reported.
+    @usableFromInline final var origin: DeferredDiagnostics.Unfilled?
     #endif
 
     @inlinable
@@ -62,7 +63,7 @@ package class FutureNode: HandlerNode, @unchecked Sendable {
     @usableFromInline
     final func dropHandlers() {
         #if DEBUG
-        if let origin { DeferredDiagnostics.report(origin) }
+        if let origin { DeferredDiagnostics.unfilledHandler(origin) }
         #endif
         // Orphaned, not filled: an `UnownedFuture` may still read the word.
         word.orphan().drop()

@@ -34,9 +34,9 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
     final func freeValue() {
         // Not only where the future was filled, which may not know: even unspecialised code can check this at no cost.
         if RawStorage.isTrivial(Value.self) { return }
-        if Trampoline.beginFreeing() {
+        if Trampoline.enter() {
             slot.drop(Value.self)
-            Trampoline.endFreeing()
+            Trampoline.leave()
         } else {
             freeNestedValue()
         }
@@ -55,24 +55,12 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
         word.isFilled ? value : nil
     }
 
-    /// True if the future is filled, for callers outside of the package: runs work that this thread has put off first,
-    /// so that they can't observe the delay.
-    @inlinable
-    package final var isFilledForAll: Bool {
-        if word.isFilled { return true }
-        return Trampoline.isBehind && isFilledAfterCatchingUp
-    }
-
-    @usableFromInline
-    final var isFilledAfterCatchingUp: Bool {
-        Trampoline.catchUp(beforeReading: { word.isFilled })
-        return word.isFilled
-    }
-
-    /// Returns the value, for callers outside of the package; `nil` if unfilled.
+    /// Returns the value, for callers outside of the package; `nil` if unfilled. Runs work that this thread has put off
+    /// first, so that they can't observe the delay.
     @inlinable
     package final func look() -> Value? {
-        isFilledForAll ? value : nil
+        if !word.isFilled { Trampoline.catchUp(beforeReading: self) }
+        return peek()
     }
 
     /// The value of a future known to be filled.

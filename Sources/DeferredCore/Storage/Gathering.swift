@@ -15,12 +15,12 @@ final class Gathering<Values: Sendable>: FutureStorage<Values>, @unchecked Senda
     /// The inputs that are filled, each with a reference.
     @usableFromInline let inputs: UnsafeMutableBufferPointer<Unmanaged<FutureNode>?>
     /// Combines the values of the inputs, all of which are filled.
-    @usableFromInline let collect: @Sendable (_ inputs: Inputs) -> Values
+    @usableFromInline let collect: @Sendable (_ inputs: inout Inputs) -> Values
     /// The number of unfilled inputs, plus one while inputs are being added.
     @usableFromInline let missing: AtomicWord
 
     @inlinable
-    init(count: Int, _ collect: @escaping @Sendable (_ inputs: Inputs) -> Values) {
+    init(count: Int, _ collect: @escaping @Sendable (_ inputs: inout Inputs) -> Values) {
         inputs = .allocate(capacity: count)
         inputs.initialize(repeating: nil)
         self.collect = collect
@@ -34,34 +34,33 @@ final class Gathering<Values: Sendable>: FutureStorage<Values>, @unchecked Senda
         inputs.deallocate()
     }
 
-    /// Adds the input with this index; true if it is already filled, and still has to be counted out.
+    /// Adds the input with this index.
     @inlinable
-    func add<Value: Sendable>(_ input: FutureStorage<Value>, at index: Int) -> Bool {
+    func add<Value: Sendable>(_ input: FutureStorage<Value>, at index: Int) {
         let place = inputs.baseAddress! + index
-        if !input.word.isFilled, input.give(.passRetained(CombinedInput(.permanent(), in: place, of: self))) {
-            return false
-        }
+        if !input.word.isFilled, input.give(.passRetained(CombinedInput(.permanent(), in: place, of: self))) { return }
         place.pointee = Unmanaged.passRetained(input)
-        return true
+        _ = countOut()
     }
 
-    /// Ends the adding of inputs, of which `count` were filled already.
+    /// Ends the adding of inputs.
     @inlinable
-    func endAdding(filled count: Int) {
-        if countOut(count + 1) { fulfil(with: values()) }
+    func endAdding() {
+        if countOut() { fulfil(with: values()) }
     }
 
     /// Subtracts from the missing inputs; true for the last. Releases this input to the last one, which acquires them
     /// all.
     @inlinable
-    func countOut(_ count: Int) -> Bool {
-        missing.subtract(UInt(count), ordering: .acquiringAndReleasing).newValue == 0
+    func countOut() -> Bool {
+        missing.update { $0.subtract(1, ordering: .acquiringAndReleasing) }.newValue == 0
     }
 
     @inlinable
     func values() -> Values {
         defer { releaseInputs() }
-        return collect(Inputs(next: inputs.baseAddress))
+        var inputs = Inputs(next: inputs.baseAddress)
+        return collect(&inputs)
     }
 
     @usableFromInline
@@ -72,7 +71,7 @@ final class Gathering<Values: Sendable>: FutureStorage<Values>, @unchecked Senda
     /// Counts out an input that is filled and in its place.
     @usableFromInline
     override func run(_ upstream: FutureNode, _ drain: inout Drain) -> Delivered {
-        if countOut(1) { pass(values(), to: &drain) }
+        if countOut() { pass(values(), to: &drain) }
         return .done
     }
 

@@ -85,36 +85,11 @@ extension FutureStorage {
         _ executor: E,
         _ body: consuming @escaping @Sendable (Value) -> Void
     ) -> Registration {
-        if word.isFilled {
-            if E.self == ImmediateExecutor.self, call(body) { return Registration(nil) }
-            return handOn(executor, body)
-        }
         // Not with `add`, which would release the handler's first reference after the push.
         let handler = Unmanaged.passRetained(Handler(.waiting(for: self), executor, body))
         let registration = Registration(handler.takeUnretainedValue())
         if !word.push(Unmanaged.fromOpaque(handler.toOpaque())) { handOn(handler.takeRetainedValue()) }
         return registration
-    }
-
-    /// Submits a closure that is registered after the fill to its executor.
-    @inlinable
-    @inline(never)
-    final func handOn<E: Executor>(
-        _ executor: E,
-        _ body: consuming @escaping @Sendable (Value) -> Void
-    ) -> Registration {
-        let handler = Handler(.waiting(for: self), executor, body)
-        handOn(handler)
-        return Registration(handler)
-    }
-
-    /// Calls `body` with the value, unless older handlers of this future may have been put off.
-    @inlinable
-    @inline(never)
-    final func call(_ body: (Value) -> Void) -> Bool {
-        if Trampoline.hasPutOff { return false }
-        body(value)
-        return true
     }
 
     /// Submits a handler that came too late for the list to its executor.

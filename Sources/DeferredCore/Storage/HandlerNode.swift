@@ -74,9 +74,6 @@ package class HandlerNode: @unchecked Sendable {
         membership.endRemoval()
         return wasListed
     }
-
-    /// True if `cancel` came in time.
-    final var isCancelled: Bool { membership.isCancelled }
 }
 
 extension HandlerNode {

@@ -135,7 +135,7 @@ struct Membership: ~Copyable {
 
     /// Ends the removal, after which the owner may be freed.
     func endRemoval() {
-        state.store(Self.cancelledState, ordering: .releasing)
+        state.update { $0.store(Self.cancelledState, ordering: .releasing) }
     }
 
     /// Returns the future that the node waits for, with a reference to it.
@@ -146,7 +146,7 @@ struct Membership: ~Copyable {
         // The memory exists, since the owner waits for this; but it may be deinitialising.
         let owner = UnsafeRawPointer(bitPattern: old).flatMap { Unmanaged<FutureNode>.fromOpaque($0).strongIfAlive }
         // Pairs with the acquiring loads of those who wait: the owner may go on to run, remove or drop the node.
-        state.store(old, ordering: .releasing)
+        state.update { $0.store(old, ordering: .releasing) }
         return owner.map { .waiting($0) } ?? .lost
     }
 

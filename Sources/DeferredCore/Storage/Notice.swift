@@ -6,11 +6,11 @@
 @usableFromInline
 package class Notice: HandlerNode, @unchecked Sendable {
     @exclusivity(unchecked)
-    @usableFromInline final var body: Body?
+    @usableFromInline final var body: (@Sendable () -> Void)?
 
     @inlinable
     init(_ membership: consuming Membership, _ body: @escaping @Sendable () -> Void) {
-        self.body = Body(call: body)
+        self.body = body
         super.init(membership)
     }
 
@@ -23,24 +23,15 @@ package class Notice: HandlerNode, @unchecked Sendable {
     /// Calls the closure, unless it has run or was cancelled.
     @usableFromInline
     package final func call() {
-        if membership.take() { body.take()!.call() }
+        // Not with `take()`, which is generic, and would wrap the closure in another one.
+        guard membership.take(), let body else { return }
+        self.body = nil
+        body()
     }
 
     @usableFromInline
     override func dismiss() {
         body = nil
-    }
-
-    /// A box for the closure, since a bare one is wrapped in another one, with an allocation, when it is taken out of
-    /// the optional.
-    @usableFromInline
-    struct Body: Sendable {
-        @usableFromInline let call: @Sendable () -> Void
-
-        @inlinable
-        init(call: @escaping @Sendable () -> Void) {
-            self.call = call
-        }
     }
 }
 
@@ -56,7 +47,7 @@ package final class EndNotice: HandlerNode, @unchecked Sendable {
     @usableFromInline
     package typealias Lost = @Sendable (_ attached: AnyObject) -> Void
 
-    @usableFromInline let attachment = Attachment()
+    @usableFromInline package let attachment = Attachment()
     @usableFromInline let tell: Tell
     @usableFromInline let lost: Lost
 
@@ -76,13 +67,6 @@ package final class EndNotice: HandlerNode, @unchecked Sendable {
     @usableFromInline
     override func goUnfilled() {
         if membership.isDropped, let object = attachment.object { lost(object) }
-    }
-
-    /// Records the end. Returns the object to notify.
-    @inlinable
-    package func end(hasFailed: Bool) -> AnyObject? {
-        if hasFailed { attachment.fail() }
-        return attachment.end()
     }
 }
 

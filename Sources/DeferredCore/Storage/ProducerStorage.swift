@@ -5,7 +5,6 @@
 package final class ProducerStorage<Value: Sendable>: FutureStorage<Value>, @unchecked Sendable {
     @usableFromInline package let attachment = Attachment()
     /// The Swift task that fills this.
-    @exclusivity(unchecked)
     @usableFromInline package var running: Task<Void, Never>?
 
     @inlinable
@@ -48,10 +47,9 @@ package final class ProducerStorage<Value: Sendable>: FutureStorage<Value>, @unc
         isTrivial: Bool = false,
         tell: @escaping (_ attached: AnyObject) -> Void
     ) {
-        if hasFailed { attachment.fail() }
         slot.put(value)
         let handlers = word.publish(isTrivial: isTrivial)
-        if let object = attachment.end() { Self.tell(object, tell) }
+        if let object = attachment.end(hasFailed: hasFailed) { Self.tell(object, tell) }
         runHandlers(handlers.reversed())
     }
 

@@ -147,10 +147,10 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
     /// Fills the future, and notifies the attached object.
     @inlinable
     func finish(with output: consuming T.Output, _ drain: inout Drain) -> Delivered {
-        if T.isCancellable, T.isFailure(output) { attachment.fail() }
+        let hasFailed = T.isCancellable && T.isFailure(output)
         let isTrivial = T.isTrivial(output)
         let isQueued = fulfil(with: output, isTrivial: isTrivial, &drain)
-        if T.isCancellable, let object = attachment.end() { T.ended(object) }
+        if T.isCancellable, let object = attachment.end(hasFailed: hasFailed) { T.ended(object) }
         return isQueued ? .queued : .done
     }
 
@@ -164,13 +164,12 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
 
     package override func abandon(with output: consuming T.Output) {
         let wasListed = takeBack()
-        attachment.fail()
         slot.put(output)
         let handlers = word.publish()
         // Nothing is held from here on, since releasing the captures may run any code.
         if wasListed != nil { dismiss() }
         if wasListed == true { Unmanaged.passUnretained(self).release() }
-        if let object = attachment.end() { T.ended(object) }
+        if let object = attachment.end(hasFailed: true) { T.ended(object) }
         // Not by appending this to a drain: it may still be linked in the list of a future that was just filled.
         runHandlers(handlers.reversed())
     }
@@ -180,7 +179,7 @@ extension FutureStorage {
     /// Makes `stage` wait for this future.
     @inlinable
     package final func start<T: Transform, E: Executor>(_ stage: Stage<T, E>) where T.Input == Value {
-        if word.isFilled || !add(stage) { Trampoline.run(stage, with: self) }
+        if word.isFilled || !add(stage) { Trampoline.run(HandlerNode.List(head: .passRetained(stage)), of: self) }
     }
 
     /// Creates a stage that waits for this future.

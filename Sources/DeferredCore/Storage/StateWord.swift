@@ -63,14 +63,14 @@ struct StateWord: ~Copyable {
     /// Relaxed, since it guards no memory that another thread wrote: `publish` makes the winner's value visible.
     @inlinable
     func claim() -> Bool {
-        bits.bitwiseOr(Self.claimed, ordering: .relaxed).oldValue & Self.claimed == 0
+        bits.update { $0.bitwiseOr(Self.claimed, ordering: .relaxed) }.oldValue & Self.claimed == 0
     }
 
     /// Wins the right to publish; otherwise waits until the winner has published, so that the loser can read the value, too.
     @inlinable
     func claimOrWait() -> Bool {
         if claim() { return true }
-        waitUntilFilled()
+        _ = wait(until: Self.filled, is: Self.filled)
         return false
     }
 
@@ -97,7 +97,7 @@ struct StateWord: ~Copyable {
         let handlers = HandlerNode.List(bits: locked & ~Self.flags)
         // A handler that can be cancelled refers to this future as its owner, and can't move.
         let canMove = handlers.canMove
-        bits.bitwiseAnd(canMove ? Self.claimed : ~Self.removing, ordering: .releasing)
+        bits.update { $0.bitwiseAnd(canMove ? Self.claimed : ~Self.removing, ordering: .releasing) }
         return canMove ? handlers : nil
     }
 
@@ -115,7 +115,7 @@ struct StateWord: ~Copyable {
         var old = bits.load(ordering: .relaxed)
         while true {
             if old & Self.removing != 0 {
-                old = waitForRemoval()
+                old = wait(until: Self.removing, is: 0)
                 continue
             }
             let (exchanged, current) = bits.weakCompareExchange(
@@ -129,22 +129,16 @@ struct StateWord: ~Copyable {
         }
     }
 
-    /// Adds a handler, unless the future is filled. Takes over one reference to `node` when it returns true.
+    /// Adds a handler, unless the future is filled; or several that are linked from `newest` to `oldest`, all of them or
+    /// none, so that none runs before an older one. Takes over one reference to each when it returns true.
     ///
-    /// Releases the node to `publish` and `remove`; when it returns false, the value may be read.
+    /// Releases the nodes to `publish` and `remove`; when it returns false, the value may be read.
     @inlinable
     @inline(__always)
-    func push(_ node: Unmanaged<HandlerNode>) -> Bool {
+    func push(_ newest: Unmanaged<HandlerNode>, from oldest: Unmanaged<HandlerNode>? = nil) -> Bool {
+        let oldest = oldest ?? newest
         // It may still be set from the list that the node was in before.
-        node._withUnsafeGuaranteedRef { $0.previous = nil }
-        return push(node, from: node)
-    }
-
-    /// Adds handlers that are linked from `newest` to `oldest`, all of them or none, so that none runs before an older
-    /// one.
-    @inlinable
-    @inline(__always)
-    func push(_ newest: Unmanaged<HandlerNode>, from oldest: Unmanaged<HandlerNode>) -> Bool {
+        newest._withUnsafeGuaranteedRef { $0.previous = nil }
         let address = UInt(bitPattern: newest.toOpaque())
         var old = bits.load(ordering: .acquiring)
         while old & (Self.filled | Self.orphaned) == 0 {
@@ -189,15 +183,8 @@ struct StateWord: ~Copyable {
         }
         bits.touch()
         HandlerNode.List(bits: old & ~Self.flags).unlinkInner(node)
-        bits.bitwiseAnd(~Self.removing, ordering: .releasing)
+        bits.update { $0.bitwiseAnd(~Self.removing, ordering: .releasing) }
         return true
-    }
-
-    /// Waits for another thread that won the `claim` to publish, so that the loser can read the value, too.
-    @usableFromInline
-    func waitUntilFilled() {
-        var backoff = Backoff()
-        while !isFilled { backoff.wait(for: bits) }
     }
 
     /// Sets the `removing` bit; `nil` if the list was taken.
@@ -207,12 +194,13 @@ struct StateWord: ~Copyable {
         return old & (Self.filled | Self.orphaned) == 0 ? old | Self.removing : nil
     }
 
+    /// Waits for another thread's next few instructions, after which `bit` has a value. Returns the word, acquired.
     @usableFromInline
-    func waitForRemoval() -> UInt {
+    func wait(until bit: UInt, is value: UInt) -> UInt {
         var backoff = Backoff()
         while true {
-            let current = bits.load(ordering: .relaxed)
-            if current & Self.removing == 0 { return current }
+            let current = bits.load(ordering: .acquiring)
+            if current & bit == value { return current }
             backoff.wait(for: bits)
         }
     }

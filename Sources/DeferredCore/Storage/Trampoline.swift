@@ -1,5 +1,4 @@
 internal import CDeferred
-internal import Synchronization
 
 /// Bounds how deeply work nests on a thread.
 ///
@@ -11,10 +10,6 @@ internal import Synchronization
 @usableFromInline
 package enum Trampoline {
     private static let limit: Int32 = 32
-
-    /// The number of threads that have put work off. It is usually zero, so that reading an unfilled future costs only
-    /// one additional load.
-    private static let threadsBehind = Atomic(0)
 
     // MARK: - Nesting
 
@@ -40,7 +35,6 @@ package enum Trampoline {
     @usableFromInline
     package static func putOff(_ body: @escaping () -> Void) {
         let nesting = deferred_nesting()
-        if nesting.pointee.putOffCount == 0 { threadsBehind.add(1, ordering: .relaxed) }
         nesting.pointee.putOffCount += 1
         Backlog.current.value.putOff.append(body)
     }
@@ -85,32 +79,18 @@ package enum Trampoline {
         leave()
     }
 
-    /// Runs `node` with the value of `upstream`: now, unless that is too deep.
-    @usableFromInline
-    static func run(_ node: HandlerNode, with upstream: FutureNode) {
-        node.next = nil
-        run(HandlerNode.List(head: Unmanaged.passRetained(node)), of: upstream)
-    }
-
-    /// True if this thread may have put work off.
-    @usableFromInline
-    package static var isBehind: Bool {
-        // Relaxed: only this thread's own writes matter.
-        threadsBehind.load(ordering: .relaxed) > 0
-    }
-
     /// True if this thread has put work off.
     @usableFromInline
-    static var hasPutOff: Bool { deferred_nesting().pointee.putOffCount > 0 }
+    package static var hasPutOff: Bool { deferred_nesting().pointee.putOffCount > 0 }
 
-    /// Runs the work that this thread has put off, until `isDone` returns true, so that a read doesn't observe the delay.
+    /// Runs the work that this thread has put off, until `future` is filled, so that a read doesn't observe the delay.
     @usableFromInline
     @inline(never)
-    package static func catchUp(beforeReading isDone: () -> Bool) {
+    static func catchUp(beforeReading future: FutureNode) {
         let nesting = deferred_nesting()
-        guard nesting.pointee.readCount < limit else { return }
+        guard nesting.pointee.putOffCount > 0, nesting.pointee.readCount < limit else { return }
         nesting.pointee.readCount &+= 1
-        catchUp(until: isDone)
+        catchUp(until: { future.isFinished })
         nesting.pointee.readCount &-= 1
     }
 
@@ -123,39 +103,17 @@ package enum Trampoline {
                 preconditionFailure("the trampoline has no pending closure")
             }
             nesting.pointee.putOffCount -= 1
-            if nesting.pointee.putOffCount == 0 { threadsBehind.subtract(1, ordering: .relaxed) }
             body()
         }
     }
 
     // MARK: - Freeing
 
-    /// Notes that a value is about to be freed, and may free others; false if that would be too deep.
-    @usableFromInline
-    static func beginFreeing() -> Bool {
-        let nesting = deferred_nesting()
-        guard nesting.pointee.freeCount < limit else { return false }
-        nesting.pointee.freeCount &+= 1
-        return true
-    }
-
-    /// Notes that the value was freed.
-    @usableFromInline
-    static func endFreeing() { deferred_nesting().pointee.freeCount &-= 1 }
-
     /// Frees a value without recursion, though it may contain others that are freed in this way.
     static func free<Value>(_ value: consuming Value) {
         let backlog = Backlog.current.value
-        backlog.dropped.append(.value(Box(value)))
+        backlog.dropped.append(.value(value))
         backlog.free()
-    }
-
-    private final class Box<Value> {
-        private let value: Value
-
-        init(_ value: consuming Value) {
-            self.value = value
-        }
     }
 
     /// Frees nodes whose future was dropped unfilled.
@@ -200,7 +158,7 @@ private final class Backlog {
 
     enum Dropped {
         case nodes(HandlerNode.List)
-        case value(AnyObject)
+        case value(Any)
     }
 
     /// Frees everything in a loop: freeing a handler can free the future derived from it, and so that future's

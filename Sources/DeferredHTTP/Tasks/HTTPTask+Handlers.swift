@@ -53,7 +53,7 @@ extension HTTPTask {
     /// A Boolean value that indicates whether there is a result.
     ///
     /// - Complexity: O(1): one load.
-    public var isFilled: Bool { execution.completion.isFilledForAll }
+    public var isFilled: Bool { execution.completion.look() != nil }
 
     /// The result as a plain future, which can't be cancelled.
     public var future: Future<HTTPResult> { Future(execution.completion) }

@@ -103,7 +103,7 @@ public struct Task<Success: Sendable>: FutureProtocol, Cancellable {
         // the end, by another thread, may come first, and finds the future finished; nothing relies on more.
         let notice = storage.notice(lost: TaskNode.lost) { notice, future in
             let result = unsafeDowncast(future, to: FutureStorage<Result>.self).peek()
-            if let attached = notice.end(hasFailed: result?.isFailure ?? false) { TaskNode.end(attached) }
+            if let attached = notice.attachment.end(hasFailed: result?.isFailure ?? false) { TaskNode.end(attached) }
         }
         self.init(storage, TaskControl(storage, work, notice: notice, onCancel: onCancel))
     }

@@ -56,7 +56,7 @@ private final class CancellingWorld: @unchecked Sendable {
             case nil: (self.attachment.object as? Object)?.isCancelled = true
             }
         }
-        let end: @Sendable () -> Void = { _ = self.attachment.end() }
+        let end: @Sendable () -> Void = { _ = self.attachment.end(hasFailed: false) }
         return Explorer.Run(
             actors: isEnding ? [attach, cancel, end] : [attach, cancel],
             end: { self.violation },
@@ -89,7 +89,7 @@ private final class AttachmentWorld: @unchecked Sendable {
         let attach = objects.indices.map { index -> @Sendable () -> Void in
             { self.objects[index].isAttached = self.attachment.attach(self.objects[index]) }
         }
-        let end: @Sendable () -> Void = { (self.attachment.end() as? Object)?.ends += 1 }
+        let end: @Sendable () -> Void = { (self.attachment.end(hasFailed: false) as? Object)?.ends += 1 }
         return Explorer.Run(
             actors: attach + [end],
             observe: {},

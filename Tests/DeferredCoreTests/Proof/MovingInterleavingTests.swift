@@ -28,7 +28,7 @@ struct MovingInterleavingTests {
     @Test(
         arguments: [
             Scenario("move × fill", 16, .init(outer: ["a", "b"]), [.move], [.fill]),
-            Scenario("move × register", 6, .init(outer: ["a", "b"]), [.move], [.register("x")]),
+            Scenario("move × register", 5, .init(outer: ["a", "b"]), [.move], [.register("x")]),
             Scenario(
                 "move × cancel of the one that hinders it",
                 24,
@@ -67,7 +67,7 @@ struct MovingInterleavingTests {
             ),
             Scenario(
                 "move × register × cancel where they go",
-                1_298,
+                823,
                 .init(outer: ["a", "r", "b"], inner: ["s"], cancelled: ["r"]),
                 [.move],
                 [.register("x")],

@@ -71,11 +71,11 @@ struct MembershipTests {
                 case .lost: "lost"
                 }
             case .look:
-                node.isCancelled ? "cancelled" : node.membership.isPending ? "pending" : "neither"
+                node.membership.isCancelled ? "cancelled" : node.membership.isPending ? "pending" : "neither"
             }
         #expect(result == expected)
         #expect(self.state(of: node, owner) == next)
-        #expect(node.isCancelled == (next == .removing || next == .cancelled))
+        #expect(node.membership.isCancelled == (next == .removing || next == .cancelled))
     }
 
     #if DEBUG

@@ -15,7 +15,7 @@ struct StateWordTests {
         #expect(word.publish().isEmpty == true)
         #expect(word.isFilled == true)
         #expect(word.claim() == false)
-        word.waitUntilFilled()
+        #expect(word.claimOrWait() == false)
         let filled = StateWord(filled: true)
         #expect(filled.isFilled == true)
         #expect(filled.hasHandlers == false)

@@ -123,11 +123,11 @@ struct TrampolineTests {
             for index in 0..<99 {
                 futures[index].upon(.immediate) {
                     futures[index + 1].fill(with: $0)
-                    log.add(Trampoline.isBehind)
+                    log.add(Trampoline.hasPutOff)
                 }
             }
             futures[0].fill(with: 0)
-            precondition(log.entries.contains(true) && !Trampoline.isBehind)
+            precondition(log.entries.contains(true) && !Trampoline.hasPutOff)
         }
     }
     #endif

@@ -20,7 +20,7 @@ struct UnownedFutureTests {
         do {
             let first = FutureStorage(filledWith: 1)
             let second = FutureStorage<Int>().derive(ImmediateExecutor(), Failing())
-            notice = first.notice(lost: { _ in }) { notice, _ in _ = notice.end(hasFailed: false) }
+            notice = first.notice(lost: { _ in }) { notice, _ in _ = notice.attachment.end(hasFailed: false) }
             (filled, lost) = (UnownedFuture(first, notice), UnownedFuture(second))
             #expect(filled.isFinished && !lost.isFinished)
         }
@@ -38,7 +38,7 @@ struct UnownedFutureTests {
         if isFilledBefore { storage.fulfil(with: 1) }
         let notice = storage.notice(lost: { _ in }) { notice, future in
             #expect((future as? FutureStorage<Int>)?.peek() == 1)
-            if let object = notice.end(hasFailed: false) { told.add(ObjectIdentifier(object)) }
+            if let object = notice.attachment.end(hasFailed: false) { told.add(ObjectIdentifier(object)) }
         }
         let future = UnownedFuture(storage, notice)
         let isAttached = future.attach(object)

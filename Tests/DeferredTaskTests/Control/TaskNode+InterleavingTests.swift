@@ -41,7 +41,7 @@ struct TaskNodeInterleavingTests {
             Scenario("step of a flatMap × handler", 230, .flatMap, [.step], [.register]),
             Scenario("step of a flatMap × token", 1_400, .flatMap, [.step], [.useToken]),
             Scenario("two steps of a flatMap × cancel", 1_600, .flatMap, [.step, .step], [.cancel]),
-            Scenario("step of a fallback × cancel", 1_100, .fallback, [.step], [.cancel]),
+            Scenario("step of a fallback × cancel", 1_092, .fallback, [.step], [.cancel]),
             Scenario(
                 "two steps of nested flatMaps × cancel",
                 3_500,

@@ -35,7 +35,7 @@ final class ForeignProgress: FractionSource {
 
     /// Cancels `task` when the progress is cancelled, until the task ends or is dropped.
     func tie(to task: TaskHandle) {
-        if !progress.isCancelled { task.cancel(when: ProgressCancellation.of(progress).token, isKeeping: false) }
+        if !progress.isCancelled { task.cancel(when: ProgressCancellation.token(of: progress), isKeeping: false) }
         if progress.isCancelled { task.cancel() }
     }
 }
@@ -72,39 +72,25 @@ private final class ProgressCancellation: Sendable {
         withExtendedLifetime(next) {}
     }
 
-    var token: CancellationToken { source.token }
-
-    /// Returns the one that is installed, or a new one.
-    static func of(_ progress: Progress) -> ProgressCancellation {
+    /// Returns a token that is cancelled with `progress`. The first one extends the handler of the progress.
+    static func token(of progress: Progress) -> CancellationToken {
         let new = ProgressCancellation(progress)
-        let known = new.enter()
-        if known === new { new.install(in: progress) }
-        return known
-    }
-
-    /// Enters this, unless another one is known for the progress; returns the one that is known afterwards.
-    private func enter() -> ProgressCancellation {
-        var stale: ProgressCancellation?
-        while true {
-            let known: ProgressCancellation = Self.all.withLock { [stale] all in
-                if let known = all[key]?.cancellation, known !== stale { return known }
-                all[key] = Entry(cancellation: self)
-                return self
-            }
-            // Compared outside of the lock, since it may be the last reference.
-            if known === self || known.progress === progress { return known }
-            stale = known
+        // What is found may be the last reference, and is released outside of the lock.
+        let (known, owner) = all.withLock { [key = new.key] all in
+            let known = all[key]?.cancellation
+            let owner = known?.progress
+            // A released progress, whose handler somebody keeps, may have been at the same address.
+            if owner == nil { all[key] = Entry(cancellation: new) }
+            return (known, owner)
         }
-    }
-
-    /// Extends the existing handler. Called only by the thread that entered this object, so that it happens once.
-    private func install(in progress: Progress) {
+        if let known, owner != nil { return known.source.token }
         let previous = progress.cancellationHandler
         progress.cancellationHandler = {
             // Foundation may call the handler more than once.
-            guard self.hasRun.exchange(true, ordering: .relaxed) == false else { return }
+            guard new.hasRun.exchange(true, ordering: .relaxed) == false else { return }
             previous?()
-            self.source.cancel()
+            new.source.cancel()
         }
+        return new.source.token
     }
 }

@@ -36,12 +36,10 @@ final class TaskProgress: Progress, @unchecked Sendable {
         // The documented default of Foundation; on Linux, the default differs.
         isCancellable = true
         let observer = ProgressObserver(task, ImmediateExecutor(), ContinuousClock(), isRepeating: true) {
-            [weak self] in self?.write($0.snapshot.fraction, $0.isIndeterminate)
+            [weak self] snapshot, isIndeterminate, _ in self?.write(snapshot.fraction, isIndeterminate)
         }
         self.observer = observer
-        let lease = ProgressObserver<ImmediateExecutor>.Lease(observer)
-        registration = storage.upon(.immediate) { lease.observer.end(hasSucceeded: (try? $0.get()) != nil) }
-        observer.start()
+        registration = observer.start(until: storage)
     }
 
     // So that no followers pile up on a long-lived task whose progress is read often.
@@ -70,7 +68,7 @@ final class TaskProgress: Progress, @unchecked Sendable {
 
     /// Notes the end of the task, for the first time or again.
     func end(with result: Result<some Sendable, any Error>) {
-        observer?.end(hasSucceeded: (try? result.get()) != nil)
+        observer?.end(with: result)
     }
 
     /// Brings everything up to date.

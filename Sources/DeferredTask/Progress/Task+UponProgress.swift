@@ -39,17 +39,11 @@ extension Task {
     /// - Parameters:
     ///   - clock: The clock that measures the throughput.
     ///   - body: Called with true for the last snapshot.
-    package func observeProgress<E: Executor>(
-        on executor: E,
+    package func observeProgress(
+        on executor: some Executor,
         clock: some Clock<Duration>,
         _ body: @escaping @Sendable (ProgressSnapshot, _ isLast: Bool) -> Void
     ) -> Registration {
-        let observer = ProgressObserver(handle, executor, clock) { body($0.snapshot, $0.isLast) }
-        let lease = ProgressObserver<E>.Lease(observer)
-        let registration = storage.upon(executor) { result in
-            lease.observer.end(hasSucceeded: (try? result.get()) != nil)
-        }
-        observer.start()
-        return registration
+        ProgressObserver(handle, executor, clock) { body($0, $2) }.start(until: storage)
     }
 }

@@ -1,6 +1,7 @@
 import DeferredCore
 import DeferredTask
 import DeferredTesting
+import Dispatch
 import Foundation
 import Synchronization
 import TestSupport
@@ -98,6 +99,24 @@ struct UponProgressTests {
         #expect(log.entries == [0, 1, 2])
     }
 
+    @Test func `a task that ends while the handler runs on another thread is reported with its units`() {
+        let (producer, reporter, log) = (Producer(), ProgressReporter(total: 4), Log<Int64>())
+        let running = DispatchSemaphore(value: 0)
+        let ended = DispatchSemaphore(value: 0)
+        let reported = DispatchSemaphore(value: 0)
+        let executor = Threads { ended.signal() }
+        Task(producer, reporter: reporter).uponProgress(on: executor) { snapshot in
+            log.add(snapshot.completed)
+            running.signal()
+            if log.entries.count == 1 { ended.wait() } else { reported.signal() }
+        }
+        running.wait()
+        reporter.report(completed: 3, of: 4)
+        producer.fail(with: CancellationError())
+        reported.wait()
+        #expect(log.entries == [0, 3])
+    }
+
     @Test func `after the end nothing is kept`() {
         let lifetimes = Lifetimes()
         let (producer, reporter) = (Producer(), ProgressReporter())
@@ -193,6 +212,19 @@ struct UponProgressTests {
             isTakenBack.set()
             reporter.report(completed: 100, of: 100)
             #expect(lifetimes.count == 0)
+        }
+    }
+}
+
+/// Runs each closure at once, on some thread, and tells when it has returned.
+private struct Threads: Executor {
+    let onReturn: @Sendable () -> Void
+
+    func submit(_ body: @escaping @Sendable () -> Void) {
+        DispatchQueue.global().async {
+            body()
+            // The closure's captures are freed before.
+            onReturn()
         }
     }
 }

@@ -8,6 +8,21 @@ public import DeferredCore
 /// cancel, the control is released, and the handlers with it; and when nobody is left who could fill, the future is
 /// released.
 ///
+/// ```
+///   Task ─────▶ control ─────▶ control upstream ─────▶ …
+///     │          ┊   │
+///     │  address ┊   ▼         handlers of the cancellation
+///     │          ┊  node ────▶ controls of the running children
+///     ▼          ▼   ▲         nodes of the plain stages derived from the task
+///   future ──────────┘         nodes above and below, while somebody follows the progress
+///     │
+///     └────▶ handlers, and stages that wait for the future
+///
+///   token ────▶ control, until the task ends, or its future is lost
+/// ```
+///
+/// The end of the task, or the release of its control, empties the node.
+///
 /// Most tasks of a chain have no control; see ``TaskHandle``.
 ///
 /// SAFETY: `upstream` changes only while deinitialising; everything else is immutable or atomic.
@@ -20,15 +35,12 @@ package final class TaskControl: @unchecked Sendable {
     @usableFromInline let future: UnownedFuture
     /// The number of plain stages between `upstream` and this.
     @usableFromInline let plainCount: UInt32
-    /// True if the future is an operator's result, which ends at once on a cancellation if its closure has not begun.
-    @usableFromInline let isStage: Bool
     /// Tells of the end if the future has no room for an attachment; taken back when nobody is left who could cancel.
     @usableFromInline let notice: Registration?
     /// The node that is shared with the future; most tasks never need it.
     @usableFromInline let shared = Attachment()
 
     /// - Parameters:
-    ///   - isStage: Whether the future is an operator's result.
     ///   - notice: Has the attachment, if the future has none.
     ///   - upstream: The task that this is derived from; `nil` for one that was created with its result.
     ///   - plainCount: The number of plain stages between `upstream` and this.
@@ -37,7 +49,6 @@ package final class TaskControl: @unchecked Sendable {
     init(
         _ future: __shared FutureNode,
         _ work: TaskWork,
-        isStage: Bool = false,
         notice: consuming EndNotice? = nil,
         upstream: __shared TaskControl? = nil,
         plainCount: UInt32 = 0,
@@ -47,7 +58,6 @@ package final class TaskControl: @unchecked Sendable {
         self.work = work
         self.future = UnownedFuture(future, notice)
         self.plainCount = plainCount
-        self.isStage = isStage
         self.notice = if let notice = consume notice { Registration(notice) } else { nil }
         if onCancel != nil || upstream != nil || !work.isOpaque { introduce(onCancel) }
     }
@@ -57,7 +67,7 @@ package final class TaskControl: @unchecked Sendable {
     func introduce(_ onCancel: (@Sendable () -> Void)?) {
         // Handlers and children have to be known to the future before its end.
         if case .children(let node) = work {
-            if let onCancel { node.setHandler(onCancel) }
+            if let onCancel { node.withLock { $0.handler = onCancel } }
             _ = attach(node)
         } else if onCancel != nil {
             _ = attach(TaskNode(onCancel))

@@ -163,9 +163,9 @@ package struct TaskHandle: Sendable {
             // Before the stage is abandoned, and leaves the list of the future that it waits for.
             let upstream = current.upstreamToCancel()
             // The stage first, so that it fails with its own cancellation and not with its upstream's reaction to the
-            // request.
+            // request. A task that was made of a future leaves it alone: it may be that of another task.
             let node = current.existingNode
-            if current.isPlain || current.control.isStage { current.future.strong?.abandon() }
+            if current.isPlain || !current.control.isOfFuture { current.future.strong?.abandon() }
             registered.call()
             node?.object?.update()
             let children = current.cancelWork()

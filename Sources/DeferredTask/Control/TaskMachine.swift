@@ -4,8 +4,8 @@ internal import DeferredCore
 ///
 /// ```
 ///            cancel                     end
-///   active ──────────▶ cancelled ──────────────▶ ended(wasCancelled: true)
-///     └───────────────────end──────────────────▶ ended(wasCancelled: false)
+///   active ──────────▶ cancelled ──────────────▶ ended
+///     └───────────────────end───────────────────────▲
 /// ```
 ///
 /// Each event returns what its caller has to do, outside of the lock.
@@ -18,12 +18,12 @@ struct TaskMachine: ~Copyable {
         /// The work was asked to stop, and has not ended yet.
         case cancelled
         /// The work has ended, or nobody is left who could cancel it.
-        case ended(wasCancelled: Bool)
+        case ended
     }
 
     private(set) var phase = Phase.active
     /// The handler that the task was created with: the oldest one.
-    private var handler: Handler?
+    var handler: Handler?
     /// Holds the handlers that were added later; created for the first of them.
     private var newer: FutureStorage<CancellationToken.Ending>?
     /// The task's first registration with a token, taken back at the end. `rare` holds any others.
@@ -54,12 +54,10 @@ struct TaskMachine: ~Copyable {
         self.children = children
     }
 
-    mutating func setHandler(_ new: @escaping Handler) { handler = new }
-
     /// True if nothing is registered that a cancellation would call, or that could cancel.
     var isUnobserved: Bool { handler == nil && newer == nil && links.isEmpty }
 
-    var isEnded: Bool { if case .ended = phase { true } else { false } }
+    var isEnded: Bool { phase == .ended }
 
     private mutating func makeRare() -> Rare {
         let rare = rare ?? Rare()
@@ -114,33 +112,21 @@ struct TaskMachine: ~Copyable {
     /// Notes the end of the work, or that nobody is left who could cancel it. Returns what is registered, the first time: the
     /// links have to be taken back, and the handlers freed.
     mutating func end() -> Registered? {
-        switch phase {
-        case .active: phase = .ended(wasCancelled: false)
-        case .cancelled: phase = .ended(wasCancelled: true)
-        case .ended: return nil
-        }
+        guard !isEnded else { return nil }
+        phase = .ended
         rare?.consumers = TaskConsumers()
         return takeRegistered()
     }
 
-    enum Register: Sendable {
-        /// The handler will never be called.
-        case never
-        /// The task is cancelled: call the handler now.
-        case now
-        /// Add the handler here.
-        case with(FutureStorage<CancellationToken.Ending>)
-    }
-
-    /// Notes that a handler is about to be added.
-    mutating func register() -> Register {
+    /// Returns a token that is cancelled with the task, until its end: handlers are about to be added to it.
+    mutating func token() -> CancellationToken {
         switch phase {
-        case .ended: return .never
-        case .cancelled: return .now
+        case .ended: return .none
+        case .cancelled: return CancellationToken(FutureStorage(filledWith: .cancelled))
         case .active:
             let storage = newer ?? FutureStorage()
             newer = storage
-            return .with(storage)
+            return CancellationToken(storage)
         }
     }
 

@@ -92,8 +92,6 @@ package final class TaskNode: Sendable {
     /// True if the task was cancelled before its end.
     var isCancelled: Bool { hasCancelled.load(ordering: .acquiring) }
 
-    func setHandler(_ handler: @escaping TaskMachine.Handler) { withLock { $0.setHandler(handler) } }
-
     /// Notes a request to stop. Returns the handlers to call, the first time before the end.
     func cancel() -> TaskMachine.Registered? {
         let registered = withLock { machine in
@@ -107,13 +105,7 @@ package final class TaskNode: Sendable {
     }
 
     /// Returns a token that is cancelled with the task, until its end.
-    func token() -> CancellationToken {
-        switch withLock({ $0.register() }) {
-        case .never: .none
-        case .now: CancellationToken(FutureStorage(filledWith: .cancelled))
-        case .with(let storage): CancellationToken(storage)
-        }
-    }
+    func token() -> CancellationToken { withLock { $0.token() } }
 
     /// Keeps a registration until the end or a cancellation; cancels it if that has come.
     func keep(_ link: TokenLink) {

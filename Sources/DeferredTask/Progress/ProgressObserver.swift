@@ -25,7 +25,7 @@ final class ProgressObserver<E: Executor>: Sendable {
         var isRunning = false
         /// True once the task has ended, or the handler was taken back.
         var isOver = false
-        /// Whether the task has succeeded; `nil` before its end.
+        /// True if the task has succeeded; `nil` before its end.
         var hasSucceeded: Bool?
         var meter = RateMeter()
         var newest: ProgressSnapshot?

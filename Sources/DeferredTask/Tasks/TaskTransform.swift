@@ -115,7 +115,6 @@ extension Task {
         let control = TaskControl(
             stage,
             work,
-            isStage: true,
             upstream: control,
             plainCount: plainCount
         )

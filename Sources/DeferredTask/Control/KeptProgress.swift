@@ -11,18 +11,15 @@ struct ProgressEdge: Sendable {
 ///
 /// Part of the machine of a task. The sum is that of the chain that ends with the task. Its parts are the sum of the
 /// previous task, the task's own share, and its children.
-///
-/// SAFETY: used under the lock of the machine only, but for `task`, which never changes.
-final class KeptProgress: @unchecked Sendable {
+final class KeptProgress {
     /// Somebody who is told of a change.
     enum Follower: Sendable {
         /// The node of a task that is derived from this one, or has it as a child.
         case node(TaskNode, key: Int)
         /// Somebody who reads the progress.
         case reader(@Sendable () -> Void)
-
         /// Keeps the sum until its caller has added a follower.
-        static var hold: Follower { .reader {} }
+        case none
     }
 
     /// A part that is the sum of another node.
@@ -44,17 +41,20 @@ final class KeptProgress: @unchecked Sendable {
     /// True once all parts are in the sum.
     var isComplete = false
 
-    /// The task's own share, and whether the task has succeeded, as far as they were looked at.
     private var own = Share()
-    private(set) var isDone = false
-    /// The number of the last look, and of the one that `own` is from.
+    /// The number of the last look at the task's own share, and of the one that `own` is from.
     private var (looks, ownNumber) = (0, 0)
-    private var parts: [Int: Part] = [:]
-    /// The sum of the shares of the children.
+    private var input: Part?
+    private var running: [Int: Part] = [:]
+    /// The sum of the shares of `running`.
     private(set) var children = Share()
     private var followers = NumberedList<Follower>()
-    /// The parts that have changed, which a thread is about to look at.
+    /// The parts that have changed, beside the task's own.
     private var changed: [Int] = []
+    /// True while a thread is about to look at what has changed.
+    private(set) var isQueued = false
+    /// True once the task has succeeded, as far as it was looked at.
+    private(set) var isDone = false
 
     init(_ task: OwnShare) {
         self.task = task
@@ -72,39 +72,41 @@ final class KeptProgress: @unchecked Sendable {
 
     /// Adds the sum of another node as a part; false if that is one.
     func connect(_ key: Int, _ edge: ProgressEdge) -> Bool {
-        guard parts[key] == nil else { return false }
-        parts[key] = Part(edge: edge)
+        guard part(key) == nil else { return false }
+        if key == Self.input { input = Part(edge: edge) } else { running[key] = Part(edge: edge) }
         return true
     }
 
+    private func part(_ key: Int) -> Part? { key == Self.input ? input : running[key] }
+
     /// The node that a part is the sum of.
-    func node(_ key: Int) -> TaskNode? { parts[key]?.edge.node }
+    func node(_ key: Int) -> TaskNode? { part(key)?.edge.node }
 
     /// Removes a child's part.
     func disconnect(_ key: Int) -> ProgressEdge? {
-        guard let part = parts.removeValue(forKey: key) else { return nil }
+        guard let part = running.removeValue(forKey: key) else { return nil }
         children -= part.share
         // What is rounded in subtracting doesn't add up.
-        if parts.count == (parts[Self.input] == nil ? 0 : 1) { children = Share() }
+        if running.isEmpty { children = Share() }
         return part.edge
     }
 
     /// The ways to here.
-    var edges: [ProgressEdge] { parts.values.map(\.edge) }
+    var edges: [ProgressEdge] { [input?.edge].compactMap(\.self) + running.values.map(\.edge) }
 
     /// Releases the children. What was known of their progress stays.
     func takeChildren() -> (edges: [ProgressEdge], share: Share) {
-        let input = parts.removeValue(forKey: Self.input)
-        defer { (parts, children) = (input.map { [Self.input: $0] } ?? [:], Share()) }
-        return (edges, children)
+        defer { (running, children) = ([:], Share()) }
+        return (running.values.map(\.edge), children)
     }
 
     // MARK: - Changes
 
-    /// Notes that a part has changed; true if nobody is about to look.
+    /// Notes that a part has changed; true if nobody looks at it yet.
     func mark(_ key: Int) -> Bool {
-        defer { changed.append(key) }
-        return changed.isEmpty
+        if key != Self.own { changed.append(key) }
+        defer { isQueued = true }
+        return !isQueued
     }
 
     /// Begins a look at what has changed: the parts, and the nodes that they are the sums of.
@@ -112,35 +114,36 @@ final class KeptProgress: @unchecked Sendable {
     /// - Parameter atAll: Whether to return all parts.
     func look(_ atAll: Bool) -> (number: Int, changed: [(key: Int, node: TaskNode)]) {
         defer { changed = [] }
+        isQueued = false
         looks += 1
-        return (looks, (atAll ? Array(parts.keys) : changed).compactMap { key in node(key).map { (key, $0) } })
+        let keys = atAll ? [Self.input] + running.keys : changed
+        return (looks, keys.compactMap { key in node(key).map { (key, $0) } })
     }
 
     /// Takes over the task's own share, unless a later look came first.
     func update(own share: Share, _ isDone: Bool, _ number: Int) {
-        guard number > ownNumber else { return }
+        // A look that began when others followed knows nothing of this.
+        guard number > ownNumber, number <= looks else { return }
         (own, ownNumber) = (share, number)
         if isDone { self.isDone = true }
     }
 
     /// Takes over what a part is now, unless that is older than what is known, or the part is that of another node now.
     func update(_ key: Int, _ node: TaskNode, _ sum: (share: Share, number: Int)) {
-        guard let old = parts[key], old.edge.node === node, sum.number > old.number else { return }
-        let share = key == Self.input ? sum.share : sum.share.asChild()
-        parts[key] = Part(edge: old.edge, share: share, number: sum.number)
-        if key == Self.input { return }
-        children -= old.share
-        children += share
+        guard var part = part(key), part.edge.node === node, sum.number > part.number else { return }
+        defer { if key == Self.input { input = part } else { running[key] = part } }
+        part.number = sum.number
+        if key == Self.input { return part.share = sum.share }
+        children -= part.share
+        part.share = sum.share.asChild()
+        children += part.share
     }
-
-    /// True if a thread is about to look at what has changed since.
-    var isQueued: Bool { !changed.isEmpty }
 
     /// Adds the parts, of which `stage` is that of the children. Returns who has to be told.
     func add(up stage: Share) -> [Follower] {
         sum = own
         sum += stage
-        if let input = parts[Self.input] { sum += input.share }
+        if let input { sum += input.share }
         number += 1
         return followers.elements
     }

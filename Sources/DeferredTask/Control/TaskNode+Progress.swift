@@ -34,6 +34,7 @@ extension TaskNode {
                 switch follower {
                 case .node(let above, let key): if above.mark(key) { queue.append(above) }
                 case .reader(let body): readers.append(body)
+                case .none: break
                 }
             }
         }
@@ -45,14 +46,13 @@ extension TaskNode {
 
     /// Takes over what has changed. Returns who has to be told.
     private func lookAtChanges(atAll: Bool) -> [KeptProgress.Follower] {
-        guard let (progress, (look, changed)) = withLock({ $0.progress.map { ($0, $0.look(atAll)) } }) else {
+        guard let (task, (look, changed)) = withLock({ $0.progress.map { ($0.task, $0.look(atAll)) } }) else {
             return []
         }
-        let (own, isDone) = (progress.task.now, progress.task.task.hasSucceeded)
+        let (own, isDone) = withExtendedLifetime(task) { (task.now, task.task.hasSucceeded) }
         let sums = changed.map { ($0, $1, $1.sum) }
         return withLock { machine in
-            // Nobody may follow any more, or others than those for whom this looked.
-            guard machine.progress === progress else { return [] }
+            guard let progress = machine.progress else { return [] }
             progress.update(own: own, isDone, look)
             for case let (key, node, sum?) in sums { progress.update(key, node, sum) }
             // Another thread is about to look at what has changed since, and tells.
@@ -93,7 +93,7 @@ extension TaskNode {
         // neither reads a sum that the other has not completed.
         while let next = pending.popLast() {
             let (node, input) = (next.node, next.input)
-            let (id, isComplete) = node.add(.hold, OwnShare(next, input))
+            let (id, isComplete) = node.add(.none, OwnShare(next, input))
             holds.append(ProgressEdge(node: node, id: id))
             guard !isComplete, seen.insert(ObjectIdentifier(node)).inserted else { continue }
             new.append((node, input.task))
@@ -152,20 +152,23 @@ extension TaskNode {
         if isKept { _ = mark(key) } else { Self.release([edge]) }
     }
 
+    /// The nodes that this is a part of.
+    private var above: [TaskNode] { withLock { $0.progress?.nodes ?? [] } }
+
     /// Returns true if `node` is this one, or below it.
     private func isReached(from node: TaskNode) -> Bool {
-        var (seen, pending) = (Set<ObjectIdentifier>(), [node])
+        if node === self { return true }
+        var (seen, pending) = (Set<ObjectIdentifier>(), node.above)
         while let next = pending.popLast() {
             if next === self { return true }
-            let above = next.withLock { $0.progress?.nodes ?? [] }
-            pending += above.filter { seen.insert(ObjectIdentifier($0)).inserted }
+            if seen.insert(ObjectIdentifier(next)).inserted { pending += next.above }
         }
         return false
     }
 
     /// Adds a child that has started.
     func follow(_ key: Int, _ child: TaskHandle) {
-        let edge = Self.follow(child, .hold)
+        let edge = Self.follow(child, .none)
         connect(key, child)
         Self.release([edge])
         tellChanges()
@@ -183,7 +186,7 @@ extension TaskNode {
         by child: TaskHandle,
         completed: Share
     ) -> Children.Start? {
-        let hold = withLock { $0.progress != nil } ? Self.follow(child, .hold) : nil
+        let hold = withLock { $0.progress != nil } ? Self.follow(child, .none) : nil
         let edge = hold.flatMap { makeEdge(key, from: $0.node) }
         let (replaced, old, mustTell) = withLock { machine -> ((Children.Start, TaskHandle)?, ProgressEdge?, Bool) in
             let replaced = machine.children?.replace(key, stage, by: child, completed: completed)

@@ -122,8 +122,7 @@ final class KeptProgress {
 
     /// Takes over the task's own share, unless a later look came first.
     func update(own share: Share, _ isDone: Bool, _ number: Int) {
-        // A look that began when others followed knows nothing of this.
-        guard number > ownNumber, number <= looks else { return }
+        guard number > ownNumber else { return }
         (own, ownNumber) = (share, number)
         if isDone { self.isDone = true }
     }

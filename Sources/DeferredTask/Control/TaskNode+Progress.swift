@@ -46,13 +46,14 @@ extension TaskNode {
 
     /// Takes over what has changed. Returns who has to be told.
     private func lookAtChanges(atAll: Bool) -> [KeptProgress.Follower] {
-        guard let (task, (look, changed)) = withLock({ $0.progress.map { ($0.task, $0.look(atAll)) } }) else {
+        guard let (progress, (look, changed)) = withLock({ $0.progress.map { ($0, $0.look(atAll)) } }) else {
             return []
         }
-        let (own, isDone) = withExtendedLifetime(task) { (task.now, task.task.hasSucceeded) }
+        let (own, isDone) = (progress.task.now, progress.task.task.hasSucceeded)
         let sums = changed.map { ($0, $1, $1.sum) }
         return withLock { machine in
-            guard let progress = machine.progress else { return [] }
+            // Nobody may follow any more, or others than those for whom this looked: their numbers begin anew.
+            guard machine.progress === progress else { return [] }
             progress.update(own: own, isDone, look)
             for case let (key, node, sum?) in sums { progress.update(key, node, sum) }
             // Another thread is about to look at what has changed since, and tells.

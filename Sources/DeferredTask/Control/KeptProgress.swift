@@ -1,4 +1,5 @@
 internal import DeferredCore
+internal import Synchronization
 
 /// The way up from the progress of one task to that of another, which is made of it.
 struct ProgressEdge: Sendable {
@@ -33,6 +34,10 @@ final class KeptProgress {
     /// The keys of the parts that are no children.
     static let (own, input) = (0, -1)
 
+    private static let lastID = Atomic(0)
+
+    /// Tells this from one that the same task gets later, whose numbers begin anew.
+    let id = lastID.wrappingAdd(1, ordering: .relaxed).newValue
     let task: OwnShare
     private(set) var sum = Share()
     /// Counts the changes of `sum`.

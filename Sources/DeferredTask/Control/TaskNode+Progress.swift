@@ -46,14 +46,16 @@ extension TaskNode {
 
     /// Takes over what has changed. Returns who has to be told.
     private func lookAtChanges(atAll: Bool) -> [KeptProgress.Follower] {
-        guard let (progress, (look, changed)) = withLock({ $0.progress.map { ($0, $0.look(atAll)) } }) else {
-            return []
-        }
-        let (own, isDone) = (progress.task.now, progress.task.task.hasSucceeded)
+        guard
+            let (id, task, (look, changed)) = withLock({ machine in
+                machine.progress.map { ($0.id, $0.task, $0.look(atAll)) }
+            })
+        else { return [] }
+        let (own, isDone) = withExtendedLifetime(task) { (task.now, task.task.hasSucceeded) }
         let sums = changed.map { ($0, $1, $1.sum) }
         return withLock { machine in
-            // Nobody may follow any more, or others than those for whom this looked: their numbers begin anew.
-            guard machine.progress === progress else { return [] }
+            // Nobody may follow any more, or others than those for whom this looked.
+            guard let progress = machine.progress, progress.id == id else { return [] }
             progress.update(own: own, isDone, look)
             for case let (key, node, sum?) in sums { progress.update(key, node, sum) }
             // Another thread is about to look at what has changed since, and tells.

@@ -38,6 +38,7 @@ struct AtomicWord: ~Copyable, Sendable {
 
     @_transparent
     @usableFromInline
+    @discardableResult
     func update<Result>(_ body: (borrowing Atomic<UInt>) -> Result) -> Result {
         step(.update)
         return body(atomic)
@@ -81,6 +82,7 @@ extension Atomic<UInt> {
     /// Performs an operation; in debug builds, as one step.
     @_transparent
     @usableFromInline
+    @discardableResult
     func update<Result>(_ body: (borrowing Self) -> Result) -> Result { body(self) }
 
     /// Does nothing; in debug builds, a step for plain accesses that this word guards.

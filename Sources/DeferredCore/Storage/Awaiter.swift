@@ -46,13 +46,15 @@ class Awaiter: HandlerNode, @unchecked Sendable {
         self.continuation = continuation
         guard future.add(self) else { return resume() }
         // Releases the continuation to `stop` on the thread that cancels; acquires its note.
-        if steps.update { $0.bitwiseOr(Self.suspended, ordering: .acquiringAndReleasing) }.oldValue != 0 { stop() }
+        let steps = steps.update { $0.bitwiseOr(Self.suspended, ordering: .acquiringAndReleasing) }.oldValue
+        if steps != 0 { stop() }
     }
 
     /// Notes that the awaiting task was cancelled, and ends a wait that has begun.
     @usableFromInline
     final func stopWaiting() {
-        if steps.update { $0.bitwiseOr(Self.cancelled, ordering: .acquiringAndReleasing) }.oldValue != 0 { stop() }
+        let steps = steps.update { $0.bitwiseOr(Self.cancelled, ordering: .acquiringAndReleasing) }.oldValue
+        if steps != 0 { stop() }
     }
 
     private func stop() {

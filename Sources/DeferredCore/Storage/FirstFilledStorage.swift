@@ -55,7 +55,8 @@ final class FirstFilledStorage<Value: Sendable>: FutureStorage<Value>, @unchecke
     @usableFromInline
     func removeLosersIfSecond() {
         // Releases the registrations to the winner; acquires them from the call that made them.
-        guard isOneDone.update { $0.bitwiseOr(1, ordering: .acquiringAndReleasing) }.oldValue == 1 else { return }
+        let wasOneDone = isOneDone.update { $0.bitwiseOr(1, ordering: .acquiringAndReleasing) }.oldValue
+        guard wasOneDone == 1 else { return }
         let registrations = registrations
         self.registrations = []
         for registration in registrations { registration.cancel() }

@@ -82,7 +82,7 @@ public struct Deferred<Value: Sendable>: FutureProtocol {
     /// A thread puts off handlers that are nested more than 32 levels deep. Don't read an unfilled future while you hold
     /// a lock that a handler may take.
     ///
-    /// - Complexity: O(1): one acquiring load.
+    /// - Complexity: O(1): one acquiring load if it is filled.
     @inlinable
     public func peek() -> Value? { storage.look() }
 }

@@ -46,7 +46,7 @@ public struct Future<Value: Sendable>: FutureProtocol {
     ///
     /// See ``Deferred/peek()``.
     ///
-    /// - Complexity: O(1): one acquiring load.
+    /// - Complexity: O(1): one acquiring load if it is filled.
     @inlinable
     public func peek() -> Value? { storage.look() }
 }

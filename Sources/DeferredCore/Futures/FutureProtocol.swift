@@ -28,7 +28,7 @@ public protocol FutureProtocol<Value>: Sendable {
     ///
     /// The library's own futures run handlers that this thread has put off first; see ``Deferred/peek()``.
     ///
-    /// - Complexity: O(1): one load.
+    /// - Complexity: O(1): one acquiring load if it is filled.
     func peek() -> Value?
 
     /// The same future as a read-only ``Future``.
@@ -48,7 +48,7 @@ extension FutureProtocol {
     ///
     /// The library's own futures run handlers that this thread has put off first; see ``Deferred/peek()``.
     ///
-    /// - Complexity: O(1): one load.
+    /// - Complexity: O(1): one acquiring load if it is filled.
     @inlinable
     public var isFilled: Bool { peek() != nil }
 }

@@ -36,6 +36,7 @@ struct AtomicWord: ~Copyable, Sendable {
         return atomic.load(ordering: ordering)
     }
 
+    /// Performs an operation as one step.
     @_transparent
     @usableFromInline
     @discardableResult
@@ -79,7 +80,7 @@ struct AtomicWord: ~Copyable, Sendable {
 typealias AtomicWord = Atomic<UInt>
 
 extension Atomic<UInt> {
-    /// Performs an operation; in debug builds, as one step.
+    /// Performs an operation, which is one step in debug builds.
     @_transparent
     @usableFromInline
     @discardableResult

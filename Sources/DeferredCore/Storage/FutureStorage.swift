@@ -59,7 +59,8 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
     /// first, so that they can't observe the delay.
     @inlinable
     package final func look() -> Value? {
-        if !word.isFilled { Trampoline.catchUp(beforeReading: self) }
+        if let value = peek() { return value }
+        Trampoline.catchUp(beforeReading: self)
         return peek()
     }
 

@@ -52,7 +52,7 @@ extension HTTPTask {
 
     /// A Boolean value that indicates whether there is a result.
     ///
-    /// - Complexity: O(1): one load.
+    /// - Complexity: O(1): one load if there is one.
     public var isFilled: Bool { execution.completion.look() != nil }
 
     /// The result as a plain future, which can't be cancelled.

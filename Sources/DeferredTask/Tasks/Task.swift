@@ -158,7 +158,7 @@ public struct Task<Success: Sendable>: FutureProtocol, Cancellable {
     ///
     /// See ``DeferredCore/Deferred/peek()``.
     ///
-    /// - Complexity: O(1): one load.
+    /// - Complexity: O(1): one acquiring load if it has ended.
     @inlinable
     public func peek() -> Result? { storage.look() }
 }

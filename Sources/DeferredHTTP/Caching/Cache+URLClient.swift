@@ -58,14 +58,12 @@ extension CachedTask {
             // Not a response of the server's, which another attempt could change.
             return fail(URLError(.resourceUnavailable))
         }
-        let head = ResponseHead(
+        var head = ResponseHead(
             url: response.url ?? origin.request.url,
-            version: "HTTP/1.1",
-            status: response.status.code,
-            fields: response.headers.fields.map { .init(name: $0.name, value: $0.value) },
-            age: age,
-            isConfirmed: isConfirmed
+            status: response.status,
+            headers: response.headers
         )
+        (head.age, head.isConfirmed) = (age, isConfirmed)
         guard let stream = response.stream else { return answer(head, onCancel: {}) { nil } }
         let iterator = BodyIterator(stream.makeAsyncIterator())
         answer(head, onCancel: { stream.cancel() }) {

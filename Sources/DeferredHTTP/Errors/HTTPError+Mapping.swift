@@ -29,7 +29,7 @@ extension HTTPResponse {
         self.init(
             request: request,
             status: HTTPStatus(code),
-            headers: error.head.map { HTTPHeaders($0) } ?? HTTPHeaders(),
+            headers: error.head?.headers ?? [:],
             body: body,
             url: error.head?.url
         )

@@ -144,13 +144,6 @@ extension HTTPTask {
 
 extension HTTPResponse {
     init(request: HTTPRequest, head: ResponseHead, _ body: Body) {
-        self.init(request: request, status: HTTPStatus(head.status), headers: HTTPHeaders(head), body, url: head.url)
-    }
-}
-
-extension HTTPHeaders {
-    /// Creates headers from the fields of a response.
-    init(_ head: ResponseHead) {
-        self.init(head.fields.map { Field(name: $0.name, value: $0.value) })
+        self.init(request: request, status: head.status, headers: head.headers, body, url: head.url)
     }
 }

@@ -1,4 +1,4 @@
-internal import DeferredNetworking
+@_exported public import DeferredNetworking
 public import Foundation
 
 /// An HTTP request, as a value that can be changed freely and loaded as often as needed.

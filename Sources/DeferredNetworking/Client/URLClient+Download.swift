@@ -29,7 +29,7 @@ extension URLClient {
         to destination: URL,
         resuming: Bool = true,
         options: RequestOptions = .init()
-    ) -> Task<(URL, HTTPURLResponse)> {
+    ) -> Task<(URL, ResponseHead)> {
         transport.download(
             request,
             { () throws(URLClientError) in try CheckedRequest(request, hasCache: transport.hasCache) },
@@ -38,7 +38,7 @@ extension URLClient {
             options: options,
             policies: policies(options),
             in: ProgressReporter(unit: .bytes)
-        ) { (destination, try $0.httpResponse()) }
+        ) { (destination, try $0.requiringHTTP()) }
     }
 
     /// Begins a download of a URL into a file. See ``download(_:to:resuming:options:)-(URLRequest,_,_,_)``.
@@ -47,7 +47,7 @@ extension URLClient {
         to destination: URL,
         resuming: Bool = true,
         options: RequestOptions = .init()
-    ) -> Task<(URL, HTTPURLResponse)> {
+    ) -> Task<(URL, ResponseHead)> {
         download(URLRequest(url: url), to: destination, resuming: resuming, options: options)
     }
 }

@@ -29,9 +29,9 @@ extension URLClient {
             options: options,
             policies: policies(options),
             in: ProgressReporter(unit: .bytes),
-            requiring: { _ = try $0.httpResponse() }
+            requiring: { _ = try $0.requiringHTTP() }
         ) {
-            StreamingResponse(head: try $1.httpResponse(), body: $0)
+            StreamingResponse(head: $1, body: $0)
         }
     }
 

@@ -40,7 +40,7 @@ extension URLClient {
         _ request: URLRequest,
         from body: UploadBody,
         options: RequestOptions = .init()
-    ) -> Task<(Data, HTTPURLResponse)> {
+    ) -> Task<(Data, ResponseHead)> {
         var request = request
         request.httpBodyStream = nil
         request.httpBody = nil
@@ -63,7 +63,7 @@ extension URLClient {
         _ url: URL,
         from body: UploadBody,
         options: RequestOptions = .init()
-    ) -> Task<(Data, HTTPURLResponse)> {
+    ) -> Task<(Data, ResponseHead)> {
         var request = URLRequest(url: url)
         request.httpMethod = "POST"
         return upload(request, from: body, options: options)

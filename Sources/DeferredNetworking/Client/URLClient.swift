@@ -76,12 +76,12 @@ public final class URLClient: Sendable {
     ///   ``URLClientError/bodyTooLarge(limit:)``, ``URLClientError/truncatedBody(received:expected:)`` for a body cut
     ///   short, ``URLClientError/deadlineExceeded`` for the total deadline and `URLError.timedOut` for the other ones,
     ///   ``URLClientError/shutDown`` after a shutdown, and otherwise with a `URLError` that has the failing URL.
-    public func begin(_ request: URLRequest, options: RequestOptions = .init()) -> Task<(Data, HTTPURLResponse)> {
+    public func begin(_ request: URLRequest, options: RequestOptions = .init()) -> Task<(Data, ResponseHead)> {
         begin(request, .inRequest, counting: .received, options)
     }
 
     /// Begins a `GET` request. See ``begin(_:options:)-(URLRequest,_)``.
-    public func begin(_ url: URL, options: RequestOptions = .init()) -> Task<(Data, HTTPURLResponse)> {
+    public func begin(_ url: URL, options: RequestOptions = .init()) -> Task<(Data, ResponseHead)> {
         begin(URLRequest(url: url), options: options)
     }
 
@@ -91,7 +91,7 @@ public final class URLClient: Sendable {
         _ body: CheckedRequest.Body,
         counting direction: BodyProgress.Direction,
         _ options: RequestOptions
-    ) -> Task<(Data, HTTPURLResponse)> {
+    ) -> Task<(Data, ResponseHead)> {
         transport.gather(
             request,
             { () throws(URLClientError) in try CheckedRequest(request, body: body, hasCache: transport.hasCache) },
@@ -99,7 +99,7 @@ public final class URLClient: Sendable {
             policies: policies(options),
             counting: direction,
             in: ProgressReporter(unit: .bytes)
-        ) { ($0, try $1.httpResponse()) }
+        ) { ($0, try $1.requiringHTTP()) }
     }
 
     func policies(_ options: RequestOptions) -> RequestPolicies {

@@ -65,11 +65,11 @@ package struct CookieJar: @unchecked Sendable {
     ///
     /// - Parameter mainDocument: The page for which the request was made, which matters only if the policy says so.
     func store(_ head: ResponseHead, mainDocument: URL? = nil, now: Date = Date()) {
-        guard let url = head.url, head.status >= 200, isAccepting(from: url, for: mainDocument) else { return }
-        let texts = head.fields.lazy.filter { HTTPToken.areEqualWithoutCase($0.name, "Set-Cookie") }
+        guard head.status.code >= 200, isAccepting(from: head.url, for: mainDocument) else { return }
+        let texts = head.headers.lazy.filter { HTTPToken.areEqualWithoutCase($0.name, "Set-Cookie") }
             .flatMap { head.areFieldsJoined ? SetCookie.separated($0.value) : [$0.value] }
         for text in texts.prefix(Self.mostCookies) {
-            SetCookie(text, now: now).map { store($0, from: url, now: now) }
+            SetCookie(text, now: now).map { store($0, from: head.url, now: now) }
         }
     }
 

@@ -35,7 +35,7 @@ enum DownloadPlan {
         }
         let field = response.value(of: "Content-Range")
         let range = field.flatMap(ContentRange.init)
-        switch response.status {
+        switch response.status.code {
         case 206 where isRangeRequested:
             let isRest = Self.continues(response, range, length: length, validator: validator)
             self = isRest ? .append(total: range?.total ?? validator?.total) : .startOver
@@ -83,12 +83,12 @@ enum DownloadPlan {
         length: Int64,
         validator: ResumeValidator?
     ) -> DownloadPlan {
-        guard let range, range.bytes == nil, range.total == length, let validator, let url = response.url,
+        guard let range, range.bytes == nil, range.total == length, let validator,
             // A refusal needs no validator, if the part is known to be the whole of one response.
             validator.total == length && !validator.differs(from: response)
                 || validator.total == nil && validator.isSame(as: response)
         else { return .startOver }
-        let field = ResponseHead.Field(name: "Content-Length", value: String(length))
-        return .alreadyComplete(ResponseHead(url: url, version: "HTTP/1.1", status: 200, fields: [field]))
+        let headers: HTTPHeaders = ["Content-Length": String(length)]
+        return .alreadyComplete(ResponseHead(url: response.url, status: 200, headers: headers))
     }
 }

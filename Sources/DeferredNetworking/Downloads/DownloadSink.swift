@@ -77,7 +77,7 @@ final class DownloadSink: TransferSink, @unchecked Sendable {
             throw URLError(
                 .badServerResponse,
                 failing: url,
-                description: "The response has status \(head.status)\(range), so its body is not the whole file; "
+                description: "The response has status \(head.status.code)\(range), so its body is not the whole file; "
                     + "correct the server",
                 underlying: ResponseFraming.UnusableRange()
             )

@@ -1,8 +1,7 @@
+public import Foundation
+
 #if canImport(FoundationNetworking)
-public import Foundation
-public import FoundationNetworking
-#else
-public import Foundation
+internal import FoundationNetworking
 #endif
 
 /// A failure that the library itself reports, for which `URLError` has no suitable code.
@@ -53,23 +52,17 @@ public struct URLClientError: Error, Sendable {
     /// The URL of the request, or the one that it had been redirected to; `nil` if it had none.
     public private(set) var url: URL?
 
-    /// The refused response, with its headers; `nil` if the error isn't about a response.
-    public var response: HTTPURLResponse? { try? head?.httpResponse() }
-
-    package let head: ResponseHead?
+    /// The head of the refused response; `nil` if the error isn't about a response.
+    public let head: ResponseHead?
 
     /// Creates an error, for example in a test double of a client.
-    public init(_ code: Code, url: URL? = nil, response: HTTPURLResponse? = nil) {
-        self.code = code
-        self.url = url
-        head = response.map { ResponseHead($0) }
+    public init(_ code: Code, url: URL? = nil, head: ResponseHead? = nil) {
+        (self.code, self.url, self.head) = (code, url, head)
     }
 
     /// Creates an error about a response.
     init(_ code: Code, of head: ResponseHead) {
-        self.code = code
-        url = head.url
-        self.head = head
+        self.init(code, url: head.url, head: head)
     }
 
     /// Returns this error with `url`, unless it has a URL already.
@@ -115,7 +108,7 @@ extension URLClientError {
 extension URLClientError: CustomStringConvertible {
     /// One line: the problem, the offending value, the remedy, and the URL without credentials.
     public var description: String {
-        let location = head.flatMap { RedirectRules.shownLocation($0.status, $0.value(of: "Location")) }
+        let location = head.flatMap { RedirectRules.shownLocation($0.status.code, $0.value(of: "Location")) }
         return code.description + (location.map { "; its Location \($0) was not followed" } ?? "")
             + (url.map { ": " + DisplayText.quoted($0) } ?? "")
     }

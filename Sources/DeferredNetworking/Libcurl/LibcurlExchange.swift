@@ -208,7 +208,7 @@ final class LibcurlExchange {
         if head.status == 417, parser.isInVersion1, source != nil { handle.forbidReuse() }
         if task.kind == .shared, self.head == nil { pool.answered(task, isMultiplexed: head.version == "HTTP/2") }
         self.head = head
-        isRedirect = RedirectRules.target(head.status, head.value(of: "Location"), from: task.request.url) != nil
+        isRedirect = RedirectRules.target(head.status.code, head.value(of: "Location"), from: task.request.url) != nil
         if isRedirect { return }
         codings = head.value(of: "Content-Encoding")
         waitingHead = head
@@ -438,7 +438,7 @@ final class LibcurlExchange {
     }
 
     /// True for methods that may be sent twice, and after a refusal of the expectation: RFC 9110, sections 9.2.2 and 15.5.18.
-    private var isRepeatable: Bool { HTTPMethods.idempotent.contains(task.request.method) || head?.status == 417 }
+    private var isRepeatable: Bool { HTTPMethod(rawValue: task.request.method).isIdempotent || head?.status == 417 }
 
     /// Goes back to the beginning of the body: a kept-alive connection was lost before the server answered.
     func rewind() -> Bool {
@@ -617,7 +617,7 @@ final class LibcurlExchange {
     private func recoverStatus() {
         let status = handle.statusOverHTTP2
         if let status, status >= 400 {
-            let head = ResponseHead(url: task.request.url, version: "HTTP/2", status: status, fields: [])
+            let head = ResponseHead(url: task.request.url, version: "HTTP/2", status: HTTPStatus(status))
             (self.head, waitingHead) = (head, head)
             return
         }

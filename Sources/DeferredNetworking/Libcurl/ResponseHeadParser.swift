@@ -98,12 +98,12 @@ struct ResponseHeadParser {
         let (version, status) = try statusLine(Bytes(rebasing: bytes[..<(ends.first ?? 0)]))
         // A 101 is followed by a body.
         guard status >= 200 || status == 101 else { return nil }
-        var fields: [ResponseHead.Field] = []
-        fields.reserveCapacity(ends.count - 1)
+        var headers = HTTPHeaders()
+        headers.fields.reserveCapacity(ends.count - 1)
         for index in ends.indices.dropFirst() {
-            try append(Bytes(rebasing: bytes[ends[index - 1]..<ends[index]]), to: &fields)
+            try append(Bytes(rebasing: bytes[ends[index - 1]..<ends[index]]), to: &headers)
         }
-        return ResponseHead(url: url, version: version, status: status, fields: fields)
+        return ResponseHead(url: url, version: version, status: HTTPStatus(status), headers: headers)
     }
 
     private static func statusLine(_ line: Bytes) throws(Flaw) -> (version: String, status: Int) {
@@ -122,19 +122,19 @@ struct ResponseHeadParser {
         DisplayText.quoted(String(decoding: line.prefix(80), as: UTF8.self))
     }
 
-    private static func append(_ line: Bytes, to fields: inout [ResponseHead.Field]) throws(Flaw) {
+    private static func append(_ line: Bytes, to headers: inout HTTPHeaders) throws(Flaw) {
         guard !hasControls(line) else { throw flaw("has a line that contains NUL or CR", line) }
         if let first = line.first, isBlank(first) {
             // Obsolete folding: RFC 9112, section 5.2.
-            guard let last = fields.indices.last else { throw flaw("begins with a folded line", line) }
-            fields[last].value += " " + text(trimmed(line))
+            guard let last = headers.fields.indices.last else { throw flaw("begins with a folded line", line) }
+            headers.fields[last].value += " " + text(trimmed(line))
             return
         }
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { throw flaw("has a line without a colon", line) }
         let name = Bytes(rebasing: line[..<colon])
         guard !name.isEmpty, name.allSatisfy(isVisible) else { throw flaw("has a field with an invalid name", line) }
         let value = trimmed(Bytes(rebasing: line[(colon + 1)...]))
-        fields.append(ResponseHead.Field(name: text(name), value: text(value, of: name)))
+        headers.add(name: text(name), value: text(value, of: name))
     }
 
     /// Returns whether a line contains NUL or CR.

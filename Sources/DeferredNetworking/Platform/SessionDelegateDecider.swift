@@ -35,10 +35,9 @@ final class SessionDelegateDecider: TransferDecider {
         proposal: URLRequest,
         answer: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        guard let session, let task = task as? SessionTask, let delegate = delegate(of: task, for: .redirect),
-            let response = try? head.httpResponse()
+        guard let session, let task = task as? SessionTask, let delegate = delegate(of: task, for: .redirect)
         else { return answer(proposal) }
-        let platformTask = task.platformTask
+        let (platformTask, response) = (task.platformTask, head.httpURLResponse)
         session.delegateQueue.addOperation {
             #if canImport(FoundationNetworking)
             delegate.urlSession(

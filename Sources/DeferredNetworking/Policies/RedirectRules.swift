@@ -29,13 +29,13 @@ package enum RedirectRules {
         limit: Int = hopLimit
     ) -> Verdict {
         let url = request.url
-        guard let target = target(head.status, head.value(of: "Location"), from: url) else { return .deliver }
+        guard let target = target(head.status.code, head.value(of: "Location"), from: url) else { return .deliver }
         guard chain.count < limit else {
             return .fail(tooMany(chain + [url, target]))
         }
         var next = request.request
         var body = request.body
-        if dropsBody(status: head.status, method: request.method) {
+        if dropsBody(status: head.status.code, method: request.method) {
             dropBody(of: &next)
             body = .inRequest
         } else if request.hasOneShotBody {

@@ -30,7 +30,7 @@ extension URLClient {
         /// Follows redirects up to a limit, as long as scheme, host and port stay the same.
         public static func sameOrigin(atMost limit: Int = 20) -> Self {
             Self(limit: limit) { head, proposal in
-                guard let from = head.url, let to = proposal.url, Origin(of: from) == Origin(of: to) else {
+                guard let to = proposal.url, Origin(of: head.url) == Origin(of: to) else {
                     return nil
                 }
                 return proposal
@@ -48,17 +48,15 @@ extension URLClient {
         ///     `nil` to take the redirect as the response. Called on internal threads; must not block.
         public static func custom(
             atMost limit: Int = 20,
-            _ decide: @escaping @Sendable (_ redirect: HTTPURLResponse, _ proposal: URLRequest) -> URLRequest?
+            _ decide: @escaping @Sendable (_ redirect: ResponseHead, _ proposal: URLRequest) -> URLRequest?
         ) -> Self {
-            Self(limit: limit, isCustom: true) { head, proposal in
-                (try? head.httpResponse()).flatMap { decide($0, proposal) }
-            }
+            Self(limit: limit, isCustom: true, decide: decide)
         }
 
         /// Returns this policy without some header fields in requests to another origin.
         func keepingAtHome(_ fields: [String]) -> Self {
             Self(limit: limit, isCustom: isCustom) { [decide] head, proposal in
-                guard let from = head.url, let to = proposal.url, Origin(of: from) != Origin(of: to) else {
+                guard let to = proposal.url, Origin(of: head.url) != Origin(of: to) else {
                     return decide(head, proposal)
                 }
                 var proposal = proposal

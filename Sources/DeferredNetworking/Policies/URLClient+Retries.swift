@@ -46,10 +46,10 @@ extension URLClient {
         public var longestRetryAfter: Duration = .seconds(60)
 
         /// The methods that may be sent twice, in upper case.
-        public var methods: Set<String> = HTTPMethods.idempotent
+        public var methods: Set<HTTPMethod> = HTTPMethod.idempotent
 
         /// The statuses that are worth another attempt.
-        public var statuses: Set<Int> = [408, 429, 502, 503, 504]
+        public var statuses: Set<HTTPStatus> = [408, 429, 502, 503, 504]
 
         /// A Boolean value that indicates whether a request gives up its place among
         /// ``Configuration/maximumRequestsInFlight`` during a pause.
@@ -107,7 +107,7 @@ extension URLClient.Retries {
     ///   - retryAfter: The pause that the response asks for. Only asked for a status that is worth another attempt.
     package func pause(
         after attempt: Int,
-        status: Int?,
+        status: HTTPStatus?,
         error: (any Error)?,
         mayRepeat: @autoclosure () -> Bool,
         retryAfter: @autoclosure () -> Duration?
@@ -128,7 +128,7 @@ extension URLClient.Retries {
         after error: (any Error)? = nil
     ) -> Bool {
         guard !hasOneShotBody else { return false }
-        return isKeyed || methods.contains(method.uppercased()) || FailureCause(of: error) == .notProcessed
+        return isKeyed || methods.contains(HTTPMethod(rawValue: method.uppercased())) || FailureCause(of: error) == .notProcessed
     }
 
     /// Returns true if another attempt may succeed after this error.

@@ -1,9 +1,5 @@
 public import Foundation
 
-#if canImport(FoundationNetworking)
-public import FoundationNetworking
-#endif
-
 /// A response whose head has arrived and whose body is still being received.
 ///
 /// ```swift
@@ -14,7 +10,7 @@ public import FoundationNetworking
 /// ```
 public struct StreamingResponse: Sendable {
     /// The response's status and header fields.
-    public let head: HTTPURLResponse
+    public let head: ResponseHead
 
     /// The body. The transfer is cancelled if the last reference to the body, its iterators and the task that delivered
     /// it is released before the end.

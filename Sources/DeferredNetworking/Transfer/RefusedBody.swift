@@ -14,7 +14,7 @@ struct RefusedBody {
 
     /// The error that the request fails with.
     var error: URLClientError {
-        let code = URLClientError.Code.unacceptableStatus(code: head.status, body: bytes)
+        let code = URLClientError.Code.unacceptableStatus(code: head.status.code, body: bytes)
         return URLClientError(code, of: head)
     }
 

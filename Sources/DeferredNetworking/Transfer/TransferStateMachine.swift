@@ -302,12 +302,12 @@ struct TransferStateMachine {
     }
 
     private func isRedirect(_ response: ResponseHead) -> Bool {
-        (300..<400).contains(response.status)
+        response.status.isRedirection
     }
 
     /// Returns true for 1xx, except 101, which is followed by a body.
     private func isInterim(_ response: ResponseHead) -> Bool {
-        (100..<200).contains(response.status) && response.status != 101
+        (100..<200).contains(response.status.code) && response.status != 101
     }
 
     // MARK: Redirects and challenges

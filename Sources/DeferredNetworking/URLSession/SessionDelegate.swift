@@ -46,7 +46,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
         completionHandler(.allow)
-        send(.head(ResponseHead(response)), of: dataTask)
+        send(.head(ResponseHead(platform: response)), of: dataTask)
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
@@ -71,7 +71,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         withExtendedLifetime(given) {}
         let failure = BodyStreams.failure(of: task) ?? error
         registry.remove(task: identifier)?.receive(
-            .ended(task.response.map { ResponseHead($0) }, error: failure),
+            .ended(task.response.map { ResponseHead(platform: $0) }, error: failure),
             of: identifier
         )
     }

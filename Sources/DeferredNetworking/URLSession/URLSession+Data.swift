@@ -80,7 +80,7 @@ extension URLSession {
             promise.fill(
                 with: Result {
                     let (body, head) = try result.get()
-                    return (body, try head.platformResponse())
+                    return (body, head.urlResponse)
                 }
             )
         }

@@ -70,7 +70,7 @@ extension URLSession {
                 return Transfer(request, on: lease, decider: decider, configure: configure, sink: timed)
             },
             completion: { result in
-                promise.fill(with: Result { (destination, try result.get().platformResponse()) })
+                promise.fill(with: Result { (destination, try result.get().urlResponse) })
             }
         )
         ResourceTimeout.limit(self, checked.url, until: promise) { [weak download] in download?.abort(with: $0) }

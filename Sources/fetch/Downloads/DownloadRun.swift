@@ -84,7 +84,7 @@ final class DownloadRun {
         if wasFresh, bytes.resumed > 0 { display.resumed(files[index]) }
     }
 
-    private func ended(_ index: Int, _ result: Result<(URL, HTTPURLResponse), any Error>) {
+    private func ended(_ index: Int, _ result: Result<(URL, ResponseHead), any Error>) {
         switch result {
         case .success:
             files[index].phase = .saved

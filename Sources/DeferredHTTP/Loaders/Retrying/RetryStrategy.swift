@@ -99,7 +99,7 @@ public struct RetryStrategy: Sendable {
             let response = attempt.response ?? attempt.error?.refreshResponse
             return retries.pause(
                 after: attempt.number,
-                status: response?.status.code,
+                status: response?.status,
                 error: attempt.error,
                 mayRepeat: retries.mayRepeat(
                     method: attempt.request.method.rawValue,
@@ -123,7 +123,7 @@ extension HTTPError {
     /// code.
     var isTransient: Bool {
         if code == .unacceptableStatus || code == .invalidResponse, let response {
-            return URLClient.Retries().statuses.contains(response.status.code)
+            return URLClient.Retries().statuses.contains(response.status)
         }
         return switch underlying {
         case let underlying? where underlying is URLError || underlying is URLClientError:

@@ -2,9 +2,9 @@ public import DeferredTask
 
 #if canImport(FoundationNetworking)
 import Foundation
-public import FoundationNetworking
+internal import FoundationNetworking
 #else
-public import Foundation
+internal import Foundation
 #endif
 
 extension URLClient {
@@ -29,7 +29,7 @@ extension URLClient {
         /// A `401` response, and the credentials that were tried before it.
         public struct Challenge: Sendable {
             /// The response, with its `WWW-Authenticate`.
-            public let response: HTTPURLResponse
+            public let response: ResponseHead
 
             /// The credentials that this request has tried and the server has refused, the latest last.
             public let refused: [Credential]

@@ -27,10 +27,10 @@ extension URLClient {
             case waitingForConnectivity
 
             /// The server redirected, and the client follows.
-            case redirected(HTTPURLResponse, to: URL)
+            case redirected(ResponseHead, to: URL)
 
             /// The server answered `401`, and the client looks for a credential.
-            case challenged(HTTPURLResponse)
+            case challenged(ResponseHead)
 
             /// The response that comes next is from ``Configuration/cache``.
             ///
@@ -40,7 +40,7 @@ extension URLClient {
             case cached(age: Duration, isConfirmed: Bool)
 
             /// The head of a response other than a redirect arrived.
-            case response(HTTPURLResponse)
+            case response(ResponseHead)
 
             /// An attempt failed, and the next one will begin after a pause. Attempts count from 1.
             case retried(attempt: Int, after: Duration)
@@ -101,10 +101,10 @@ extension URLClient.Event.Kind: CustomStringConvertible {
         case .sent: "sent"
         case .waitingForConnectivity: "waiting for a network"
         case .redirected(let response, let target):
-            "redirected by \(response.statusCode) to \(DisplayText.quoted(target))"
-        case .challenged(let response): "challenged with \(response.statusCode)"
+            "redirected by \(response.status.code) to \(DisplayText.quoted(target))"
+        case .challenged(let response): "challenged with \(response.status.code)"
         case .cached(let age, let isConfirmed): (isConfirmed ? "confirmed" : "from the cache") + ", age \(age)"
-        case .response(let response): "response \(response.statusCode)"
+        case .response(let response): "response \(response.status.code)"
         case .retried(let attempt, let pause): "attempt \(attempt) failed, retrying in \(pause)"
         case .finished(nil): "finished"
         case .finished(let error as URLClientError): "failed: \(error)"

@@ -59,7 +59,7 @@ final class Attempt: Sendable {
         guard head.isHTTP else { return }
         lastHead.withLock { $0 = head }
         if let age = head.age { events?.report(.cached(age: age, isConfirmed: head.isConfirmed)) }
-        events?.report(head) { .response($0) }
+        events?.report(.response(head))
     }
 
     /// Returns true if no other attempt would follow a response with this head.
@@ -110,7 +110,7 @@ extension Attempt: TransferDecider {
         deadlines.noteActivity()
         let next = owner.locals.restore { redirects.decide(head, proposal) }
         if let target = next?.url {
-            events?.report(head) { .redirected($0, to: target) }
+            events?.report(.redirected(head, to: target))
         }
         answer(next)
     }

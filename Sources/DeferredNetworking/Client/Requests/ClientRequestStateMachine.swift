@@ -130,7 +130,7 @@ struct ClientRequestStateMachine<Value: Sendable> {
     /// - Parameter pause: The pause before the next attempt, from ``pause(after:now:)``.
     mutating func attemptEnded(_ outcome: Outcome, round: Int, pause: Duration?) -> [Action] {
         guard round == self.round, case .attempting = state else { return [] }
-        guard let head = outcome.head, isChallenge(head), let response = try? head.httpResponse() else {
+        guard let head = outcome.head, isChallenge(head) else {
             return pause.map { retry(after: outcome, $0) } ?? finish(outcome.result)
         }
         if let credential { refused.append(credential) }
@@ -138,7 +138,7 @@ struct ClientRequestStateMachine<Value: Sendable> {
         challenges += 1
         self.round += 1
         state = .asking(outcome)
-        return [.ask(.init(response: response, refused: refused), round: self.round)]
+        return [.ask(.init(response: head, refused: refused), round: self.round)]
     }
 
     /// Handles the end of a stream that was delivered.
@@ -233,9 +233,8 @@ struct ClientRequestStateMachine<Value: Sendable> {
 
     /// Returns true for a 401 from the origin that the caller named, if another credential may help.
     private func isChallenge(_ head: ResponseHead) -> Bool {
-        guard head.status == 401, authenticates, challenges < Self.challengeLimit, !request.hasOneShotBody,
-            let from = head.url
+        guard head.status == 401, authenticates, challenges < Self.challengeLimit, !request.hasOneShotBody
         else { return false }
-        return Origin(of: from) == Origin(of: request.url)
+        return Origin(of: head.url) == Origin(of: request.url)
     }
 }

@@ -41,12 +41,6 @@ final class EventReporter: Sendable {
         state.withLock { $0.received += Int64(count) }
     }
 
-    /// Reports an event with a response.
-    func report(_ head: ResponseHead, _ kind: (HTTPURLResponse) -> URLClient.Event.Kind) {
-        guard let response = try? head.httpResponse() else { return }
-        report(kind(response))
-    }
-
     private static func isEnd(_ kind: URLClient.Event.Kind) -> Bool {
         if case .finished = kind { true } else { false }
     }

@@ -1,5 +1,3 @@
-internal import DeferredNetworking
-
 /// Header fields in order. Names are compared without regard to case, and a name can occur several times.
 ///
 /// ```swift
@@ -82,7 +80,7 @@ public struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
 }
 
 extension HTTPHeaders.Field: Hashable {
-    func isNamed(_ other: String) -> Bool { HTTPToken.areEqualWithoutCase(name, other) }
+    package func isNamed(_ other: String) -> Bool { HTTPToken.areEqualWithoutCase(name, other) }
 
     /// Compares the names without regard to case, and the bytes of the values.
     public static func == (one: Self, other: Self) -> Bool {

@@ -1,5 +1,3 @@
-internal import DeferredNetworking
-
 /// A request method: RFC 9110, section 9.
 ///
 /// ```swift
@@ -47,12 +45,16 @@ public struct HTTPMethod: Sendable, Hashable, RawRepresentable, ExpressibleByStr
     public static let trace: Self = "TRACE"
 
     /// A Boolean value that indicates whether the method only reads: `GET`, `HEAD`, `OPTIONS` and `TRACE`.
-    public var isSafe: Bool { HTTPMethods.safe.contains(rawValue) }
+    public var isSafe: Bool { Self.safe.contains(self) }
 
     /// A Boolean value that indicates whether sending a request twice has the same effect as sending it once: the safe
     /// methods, `PUT` and `DELETE`.
-    public var isIdempotent: Bool { HTTPMethods.idempotent.contains(rawValue) }
+    public var isIdempotent: Bool { Self.idempotent.contains(self) }
 
     /// The method as it is sent.
     public var description: String { rawValue }
+
+    private static let safe: Set<Self> = [.get, .head, .options, .trace]
+
+    static let idempotent: Set<Self> = safe.union([.put, .delete])
 }

@@ -1,0 +1,124 @@
+#if canImport(FoundationNetworking)
+public import Foundation
+public import FoundationNetworking
+#else
+public import Foundation
+#endif
+
+/// The head of a response: its status and its header fields.
+///
+/// ```swift
+/// let (data, head) = try await client.begin(url).get()
+/// if head.status == 200, head.headers["Content-Type"] == "text/html" { show(data, relativeTo: head.url) }
+/// ```
+///
+/// The fields are in the order and the number in which they came, each `Set-Cookie` by itself. `URLSession` preserves
+/// neither: over a client with that engine they are sorted by name, and those with the same name are joined with commas.
+public struct ResponseHead: Sendable {
+    /// The URL of the response, after redirects.
+    public let url: URL
+
+    /// The HTTP version, such as "HTTP/1.1"; `nil` where the platform doesn't tell it, as over `URLSession`.
+    public let version: String?
+
+    /// The status. Zero for the response of a caller's `URLProtocol` that isn't HTTP, which only `URLSession.begin…` has.
+    public let status: HTTPStatus
+
+    /// The header fields.
+    public let headers: HTTPHeaders
+
+    /// The platform's object, which has merged the fields; `nil` if there is none yet.
+    private let platform: URLResponse?
+
+    /// The time since the server made or confirmed the response, if a client's cache has it; `nil` otherwise.
+    package var age: Duration?
+
+    /// True if the server has just confirmed the response from the cache.
+    package var isConfirmed = false
+
+    /// Creates a head, for example in a test double of a client.
+    public init(url: URL, version: String? = "HTTP/1.1", status: HTTPStatus, headers: HTTPHeaders = [:]) {
+        (self.url, self.version, self.status, self.headers) = (url, version, status, headers)
+        platform = nil
+    }
+
+    /// Creates the head of a response of Foundation's, with its fields sorted by name.
+    public init(_ response: HTTPURLResponse) {
+        self.init(platform: response)
+    }
+
+    /// Creates the head of a response of Foundation's, which may be to a scheme other than HTTP.
+    init(platform response: URLResponse) {
+        // Every response that a `URLProtocol` can make has one.
+        url = response.url ?? URL(fileURLWithPath: "/")
+        let http = response as? HTTPURLResponse
+        status = HTTPStatus(http?.statusCode ?? 0)
+        let fields = (http?.allHeaderFields ?? [:]).compactMap { name, value -> HTTPHeaders.Field? in
+            guard let name = name as? String, let value = value as? String else { return nil }
+            return HTTPHeaders.Field(name: name, value: value)
+        }
+        headers = HTTPHeaders(fields.sorted { $0.name < $1.name })
+        version = nil
+        platform = response
+    }
+
+    /// The head as an object of Foundation's, which renames the fields and joins those with the same name with commas.
+    ///
+    /// - Complexity: O(*n*) in the size of the fields, unless the engine is `URLSession`: the object is made each time.
+    public var httpURLResponse: HTTPURLResponse {
+        if let response = platform as? HTTPURLResponse { return response }
+        var joined: [String: (name: String, value: String)] = [:]
+        for field in headers where !field.name.isEmpty {
+            let key = field.name.lowercased()
+            if joined[key]?.value.append(", " + field.value) == nil { joined[key] = (field.name, field.value) }
+        }
+        let response = HTTPURLResponse(
+            url: url,
+            statusCode: status.code,
+            httpVersion: version,
+            headerFields: Dictionary(uniqueKeysWithValues: joined.values.map { ($0.name, $0.value) })
+        )
+        guard let response else { preconditionFailure("Foundation makes no response for the URL \(url)") }
+        return response
+    }
+
+    /// The platform's object, which may be of a response that isn't HTTP.
+    var urlResponse: URLResponse { platform ?? httpURLResponse }
+
+    package var isHTTP: Bool { status.code > 0 }
+
+    /// Returns the head, unless the response isn't HTTP.
+    ///
+    /// - Throws: `URLError.badServerResponse` for a response that isn't HTTP.
+    package func requiringHTTP() throws(URLError) -> ResponseHead {
+        guard isHTTP else { throw URLError(.badServerResponse, failing: url) }
+        return self
+    }
+
+    /// True if the platform has joined fields of one name by commas.
+    var areFieldsJoined: Bool { platform != nil }
+
+    /// Returns the value of a field, whatever its case; several are joined by commas: RFC 9110, section 5.3.
+    package func value(of name: String) -> String? {
+        var result: String?
+        for field in headers where field.isNamed(name) {
+            if result == nil { result = field.value } else { result?.append(", " + field.value) }
+        }
+        return result
+    }
+
+    /// Returns the head of a redirect whose body is not read.
+    func withoutLength() -> ResponseHead {
+        var headers = headers
+        headers.remove("Content-Length")
+        return ResponseHead(url: url, version: version, status: status, headers: headers)
+    }
+}
+
+extension ResponseHead: CustomStringConvertible, CustomDebugStringConvertible {
+    /// One line: the status and the URL, without credentials.
+    public var description: String { "\(status) \(DisplayText.quoted(url))" }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+}

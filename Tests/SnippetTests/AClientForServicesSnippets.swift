@@ -56,7 +56,7 @@ struct AClientForServicesSnippets {
         let export = try await client.stream(URLRequest(url: url)).get()  // when the head has arrived
         var count = 0
         for try await bytes in export.body { count += bytes.count }
-        print(count, export.head.statusCode)
+        print(count, export.head.status)
 #sourceLocation()
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 86)
         #expect(count == 1_000_000)
@@ -85,7 +85,7 @@ struct AClientForServicesSnippets {
         let saved = try await client.upload(request, from: .file(file)).get()
 #sourceLocation()
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 112)
-        #expect(restored.0 == file && saved.1.statusCode == 204)
+        #expect(restored.0 == file && saved.1.status == 204)
         await client.shutdown().value
 #sourceLocation()
     }

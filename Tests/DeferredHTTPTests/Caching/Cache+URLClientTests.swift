@@ -33,7 +33,7 @@ struct CacheURLClientTests {
         return URLClient(configuration: configuration)
     }
 
-    private func text(_ task: Task<(Data, HTTPURLResponse)>) async throws -> String {
+    private func text(_ task: Task<(Data, ResponseHead)>) async throws -> String {
         try await String(decoding: task.get().0, as: UTF8.self)
     }
 
@@ -49,8 +49,8 @@ struct CacheURLClientTests {
         #expect(try await text(client.begin(url)) == "[1,2]")
         try await eventually { cache.statistics.stored == 1 }
         let (body, response) = try await client.begin(url).get()
-        #expect(String(decoding: body, as: UTF8.self) == "[1,2]" && response.statusCode == 200)
-        #expect(response.value(forHTTPHeaderField: "Age").flatMap { Int($0) } != nil && response.url == url)
+        #expect(String(decoding: body, as: UTF8.self) == "[1,2]" && response.status == 200)
+        #expect(response.value(of: "Age").flatMap { Int($0) } != nil && response.url == url)
         #expect(try await client.decode([Int].self, from: url).get() == [1, 2])
         var streamed = Data()
         for try await bytes in try await client.stream(url).get().body { streamed += bytes }

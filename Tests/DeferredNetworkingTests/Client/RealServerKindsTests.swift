@@ -52,16 +52,16 @@ struct RealServerKindsTests {
     func `bodies, heads, statuses and ranges are as they should be`(server: RealServer) async throws {
         let client = client { $0.validation = .any }
         let (text, response) = try await client.begin(server.url("/text.txt")).get()
-        #expect(text == Data(repeating: UInt8(ascii: "a"), count: 2_000_000) && response.statusCode == 200)
+        #expect(text == Data(repeating: UInt8(ascii: "a"), count: 2_000_000) && response.status == 200)
         let head = try await client.begin(URLRequest(server.url("/1k")) { $0.httpMethod = "HEAD" }).get()
-        #expect(head.0.isEmpty && head.1.statusCode == 200)
-        #expect(try await client.begin(server.url("/nothing")).get().1.statusCode == 404)
+        #expect(head.0.isEmpty && head.1.status == 200)
+        #expect(try await client.begin(server.url("/nothing")).get().1.status == 404)
         let part = URLRequest(try server.url("/1k")) {
             $0.setValue("bytes=1000-", forHTTPHeaderField: "Range")
             $0.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
         }
         let (rest, partial) = try await client.begin(part).get()
-        #expect(rest.count == 24 && partial.statusCode == 206)
+        #expect(rest.count == 24 && partial.status == 206)
         let folder = try TemporaryDirectory()
         _ = try await client.download(URLRequest(url: server.url("/text.txt")), to: folder.file).get()
         #expect(try Data(contentsOf: folder.file) == text)
@@ -81,7 +81,7 @@ struct RealServerKindsTests {
         let body = #"{"capabilities":{"alwaysMatch":{"goog:chromeOptions":{"binary":"/nonexistent"}}}}"#
         let request = try URLRequest.post(#require(URL(string: address + "/session")), Data(body.utf8))
         let (answer, response) = try await client.begin(request).get()
-        #expect(response.statusCode == 500)
+        #expect(response.status == 500)
         #expect(String(decoding: answer, as: UTF8.self).contains("session not created"))
         await client.shutdown().value
     }

@@ -162,7 +162,7 @@ extension URLClientTests {
                 let request = URLRequest(server.url("/")) { $0.timeoutInterval = timeout }
                 #expect(try await client.begin(request).text() == "hello")
                 let stream = try await client.stream(request).get()
-                #expect(stream.head.statusCode == 200)
+                #expect(stream.head.status == 200)
                 let folder = try TemporaryDirectory()
                 #expect(await client.download(request, to: folder.file).ending() == .status(200))
             }

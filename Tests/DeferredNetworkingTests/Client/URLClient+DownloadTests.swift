@@ -20,7 +20,7 @@ extension URLClientTests {
             let folder = try TemporaryDirectory()
             let client = URLClient.fresh { $0.maximumBodySize = 10 }
             let (file, response) = try await client.download(URLRequest(url: server.url("/")), to: folder.file).get()
-            #expect(response.statusCode == 200)
+            #expect(response.status == 200)
             let isSame = try Data(contentsOf: file) == LoopbackServer.Payload.patternBytes(0..<300_000)
             #expect(isSame)
             #expect(try folder.contents() == ["file"])
@@ -43,7 +43,7 @@ extension URLClientTests {
             let snapshots = Log<ProgressSnapshot>()
             download.uponProgress(on: .immediate) { snapshots.add($0) }
             let (file, response) = try await download.get()
-            #expect(response.statusCode == 206)
+            #expect(response.status == 206)
             // What the first attempt brought was not there before.
             try await eventually { snapshots.entries.last?.completed == 100_000 }
             #expect(snapshots.entries.allSatisfy { $0.resumed == 0 })
@@ -89,7 +89,7 @@ extension URLClientTests {
                 $0.retries.clock = NotingClock()
             }
             let (file, response) = try await client.download(URLRequest(url: server.url("/")), to: folder.file).get()
-            #expect(response.statusCode == 200)
+            #expect(response.status == 200)
             #expect(server.requests.last?.headers["If-Range"] == "\"1\"")
             let isSame = try Data(contentsOf: file) == LoopbackServer.Payload.patternBytes(0..<100_000)
             #expect(isSame)
@@ -119,7 +119,7 @@ extension URLClientTests {
                 $0.retries.clock = NotingClock()
             }
             let (file, response) = try await client.download(URLRequest(url: server.url("/")), to: folder.file).get()
-            #expect(response.statusCode == 200)
+            #expect(response.status == 200)
             let isSame = try Data(contentsOf: file) == LoopbackServer.Payload.patternBytes(0..<100_000)
             #expect(isSame)
         }

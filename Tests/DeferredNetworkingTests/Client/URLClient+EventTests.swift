@@ -19,10 +19,10 @@ extension URLClientTests {
             case .created: "created"
             case .sent: "sent"
             case .waitingForConnectivity: "waiting"
-            case .redirected(let response, let target): "\(response.statusCode) to \(target.path())"
-            case .challenged(let response): "challenged \(response.statusCode)"
+            case .redirected(let response, let target): "\(response.status.code) to \(target.path())"
+            case .challenged(let response): "challenged \(response.status.code)"
             case .cached(let age, let isConfirmed): "cached \(age) \(isConfirmed)"
-            case .response(let response): "response \(response.statusCode)"
+            case .response(let response): "response \(response.status.code)"
             case .retried(let attempt, let pause): "retried after \(attempt) and \(pause)"
             case .finished(let error): "finished \(error.map { "\(Ending($0))" } ?? "well")"
             }

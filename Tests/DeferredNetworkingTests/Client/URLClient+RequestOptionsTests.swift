@@ -30,7 +30,7 @@ extension URLClientTests {
             #expect(await client.upload(url, from: .data(Data([1])), options: options).ending() == .status(404))
             #expect(server.requests.last?.method == "POST")
             #expect(try await client.decode(Int.self, from: url, options: options).get() == 1)
-            #expect(try await client.stream(url, options: options).get().head.statusCode == 404)
+            #expect(try await client.stream(url, options: options).get().head.status == 404)
             let folder = try TemporaryDirectory()
             let refusal = Ending.client(.unacceptableStatus(code: 404, body: Data("1".utf8)))
             #expect(await client.download(url, to: folder.file, options: options).ending() == refusal)

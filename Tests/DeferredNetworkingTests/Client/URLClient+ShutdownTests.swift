@@ -95,7 +95,7 @@ extension URLClientTests {
             }
             defer { server.stop() }
             weak var transport: Transport?
-            let task: Task<(Data, HTTPURLResponse)>
+            let task: Task<(Data, ResponseHead)>
             do {
                 let client = URLClient.fresh()
                 transport = client.transport
@@ -112,7 +112,7 @@ extension URLClientTests {
             defer { server.stop() }
             for round in 0..<40 {
                 let client = URLClient.fresh()
-                let tasks = Log<Task<(Data, HTTPURLResponse)>>()
+                let tasks = Log<Task<(Data, ResponseHead)>>()
                 race(3) { index in
                     if index == 0 {
                         if round % 2 == 0 { client.invalidateAndCancel() } else { client.shutdown() }

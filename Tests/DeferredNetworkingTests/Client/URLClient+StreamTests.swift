@@ -28,7 +28,7 @@ extension URLClientTests {
             }
             defer { server.stop() }
             let response = try await URLClient.fresh().stream(URLRequest(url: server.url("/"))).get()
-            #expect(response.head.statusCode == 200)
+            #expect(response.head.status == 200)
             #expect(try await text(response) == "hello world")
         }
 
@@ -143,7 +143,7 @@ extension URLClientTests {
             defer { server.stop() }
             let client = URLClient.fresh { $0.validation = .any }
             let response = try await client.stream(URLRequest(url: server.url("/"))).get()
-            #expect(response.head.statusCode == 503)
+            #expect(response.head.status == 503)
             #expect(try await text(response) == "later")
         }
 
@@ -182,7 +182,7 @@ extension URLClientTests {
                 $0.retries.clock = NotingClock()
             }
             let response = try await client.stream(URLRequest(url: server.url("/"))).get()
-            #expect(response.head.statusCode == 200)
+            #expect(response.head.status == 200)
             #expect(server.requestCount == 2)
         }
     }

@@ -34,16 +34,16 @@ extension URLClient {
 
 extension Task {
     /// Returns the ending of a client's task. Cancelling the test cancels the task.
-    func ending<Value>() async -> Ending where Success == (Value, HTTPURLResponse) {
+    func ending<Value>() async -> Ending where Success == (Value, ResponseHead) {
         do {
-            return .status(try await get().1.statusCode)
+            return .status(try await get().1.status.code)
         } catch {
             return Ending(error)
         }
     }
 }
 
-extension Task where Success == (Data, HTTPURLResponse) {
+extension Task where Success == (Data, ResponseHead) {
     /// Returns the body as text.
     func text() async throws -> String {
         try await String(decoding: get().0, as: UTF8.self)
@@ -58,7 +58,7 @@ extension URLClientTests {
             defer { server.stop() }
             let (body, response) = try await URLClient.fresh().begin(server.url("/")).get()
             #expect(String(decoding: body, as: UTF8.self) == "hello")
-            #expect(response.value(forHTTPHeaderField: "X-Method") == "GET")
+            #expect(response.value(of: "X-Method") == "GET")
         }
 
         @Test func `a request that cannot be sent fails at once`() async throws {
@@ -92,14 +92,14 @@ extension URLClientTests {
             let tasks = [client.begin(refused), client.upload(refused, from: .data(Data([1])))]
             for task in tasks {
                 let error = try #require(await task.failure() as? URLClientError)
-                #expect(error.url == refused && error.response?.value(forHTTPHeaderField: "X-Why") == "gone")
+                #expect(error.url == refused && error.head?.headers["X-Why"] == "gone")
                 #expect(error.description.contains("/404") && !error.description.contains("secret"))
             }
             let folder = try TemporaryDirectory()
             let download = try #require(await client.download(refused, to: folder.file).failure() as? URLClientError)
-            #expect(download.url == refused && download.response?.value(forHTTPHeaderField: "X-Why") == "gone")
+            #expect(download.url == refused && download.head?.headers["X-Why"] == "gone")
             let stream = try #require(await client.stream(refused).failure() as? URLClientError)
-            #expect(stream.url == refused && stream.response?.statusCode == 404)
+            #expect(stream.url == refused && stream.head?.status == 404)
             let late = client.begin(server.url("/late"), options: .init(total: .milliseconds(1)))
             #expect((await late.failure() as? URLClientError)?.url == server.url("/late"))
             let running = client.begin(server.url("/running"))

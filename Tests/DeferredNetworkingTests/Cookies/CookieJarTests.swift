@@ -25,12 +25,8 @@ struct CookieJarTests {
 
     private func store(from url: String, _ fields: [String], _ jar: CookieJar? = nil, for page: String? = nil) throws {
         let url = try #require(URL(string: url))
-        let head = ResponseHead(
-            url: url,
-            version: "HTTP/1.1",
-            status: 200,
-            fields: fields.map { .init(name: "set-cookie", value: $0) }
-        )
+        let headers = HTTPHeaders(fields.map { .init(name: "set-cookie", value: $0) })
+        let head = ResponseHead(url: url, status: 200, headers: headers)
         (jar ?? self.jar).store(head, mainDocument: page.flatMap { URL(string: $0) }, now: now)
     }
 
@@ -41,9 +37,8 @@ struct CookieJarTests {
 
     @Test func `an interim response sets none`() throws {
         let url = try #require(URL(string: "http://h.example/"))
-        for (status, expected) in [(103, nil), (200, "a=1")] {
-            let fields = [ResponseHead.Field(name: "Set-Cookie", value: "a=1")]
-            jar.store(ResponseHead(url: url, version: "HTTP/1.1", status: status, fields: fields), now: now)
+        for (status, expected) in [(103, nil), (200, "a=1")] as [(HTTPStatus, String?)] {
+            jar.store(ResponseHead(url: url, status: status, headers: ["Set-Cookie": "a=1"]), now: now)
             #expect(jar.header(for: url, now: now) == expected)
         }
     }

@@ -139,19 +139,19 @@ final class FuzzRun: Sendable {
         switch door {
         case .begin:
             let (body, head) = try await counted(client.begin(request, options: options)).get()
-            return .body(body, status: head.statusCode)
+            return .body(body, status: head.status.code)
         case .upload:
             let (body, head) = try await counted(client.upload(request, from: .data(upload), options: options)).get()
-            return .body(body, status: head.statusCode)
+            return .body(body, status: head.status.code)
         case .download:
             let task = counted(client.download(request, to: file, resuming: seed / 8 % 4 != 0, options: options))
             let (_, head) = try await task.get()
-            return .body(try Data(contentsOf: file), status: head.statusCode)
+            return .body(try Data(contentsOf: file), status: head.status.code)
         case .stream:
             let stream = try await counted(client.stream(request, options: options)).get()
             var body = Data()
             for try await bytes in stream.body { body += bytes }
-            return .body(body, status: stream.head.statusCode)
+            return .body(body, status: stream.head.status.code)
         case .decode:
             return .decoded(try await counted(client.decode(FuzzEntity.self, from: request, options: options)).get())
         case .dataTask:

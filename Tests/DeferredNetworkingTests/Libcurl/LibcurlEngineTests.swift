@@ -43,7 +43,7 @@ struct LibcurlEngineTests {
         let client = Self.client { $0.validation = .any }
         for path in ["/", "/mail"] {
             let (body, response) = try await client.begin(server.url(path)).get()
-            #expect(response.statusCode == 302 && body == Data("body".utf8))
+            #expect(response.status == 302 && body == Data("body".utf8))
         }
         await client.shutdown().value
     }
@@ -413,7 +413,7 @@ struct LibcurlEngineTests {
         let server = try LoopbackServer { _ in .response(status: 201, headers: ["Location": "/made"], body: "made") }
         defer { server.stop() }
         let (body, response) = try await Self.client().begin(server.url("/")).get()
-        #expect(body == Data("made".utf8) && response.value(forHTTPHeaderField: "Location") == "/made")
+        #expect(body == Data("made".utf8) && response.value(of: "Location") == "/made")
         #expect(server.requestCount == 1)
     }
 
@@ -425,7 +425,7 @@ struct LibcurlEngineTests {
         let (body, response) = try await Self.client().begin(server.url("/")).get()
         #expect(body == Data("hello".utf8))
         #expect(
-            response.value(forHTTPHeaderField: "X-A") == nil && response.value(forHTTPHeaderField: "Location") == nil
+            response.value(of: "X-A") == nil && response.value(of: "Location") == nil
         )
     }
 
@@ -476,7 +476,7 @@ struct LibcurlEngineTests {
         let client = Self.client { $0.validation = .any }
         let request = URLRequest(server.url("/")) { $0.httpMethod = kind == "HEAD" ? "HEAD" : "GET" }
         let (body, response) = try await client.begin(request).get()
-        #expect(body.isEmpty && response.statusCode == status)
+        #expect(body.isEmpty && response.status.code == status)
     }
 
     @Test func `a body in an unknown coding that the request asked for comes as it is`() async throws {
@@ -484,7 +484,7 @@ struct LibcurlEngineTests {
         defer { server.stop() }
         let request = URLRequest(server.url("/")) { $0.setValue("rot13", forHTTPHeaderField: "Accept-Encoding") }
         let (body, response) = try await Self.client().begin(request).get()
-        #expect(body == Data("uryyb".utf8) && response.value(forHTTPHeaderField: "Content-Encoding") == "rot13")
+        #expect(body == Data("uryyb".utf8) && response.value(of: "Content-Encoding") == "rot13")
         #expect(await Self.client().begin(server.url("/")).ending() == .url(.badServerResponse))
     }
 

@@ -92,7 +92,7 @@ struct URLClientRetriesTests {
         retries.statuses = [500]
         retries.isRetryable = { $0 is URLClientError }
         #expect(retries.mayRepeat(method: "OWN", isKeyed: false, hasOneShotBody: false))
-        func pause(_ status: Int?, _ error: (any Error)?) -> Duration? {
+        func pause(_ status: HTTPStatus?, _ error: (any Error)?) -> Duration? {
             retries.pause(after: 1, status: status, error: error, mayRepeat: true, retryAfter: nil)
         }
         #expect(pause(500, nil) != nil && pause(503, nil) == nil)

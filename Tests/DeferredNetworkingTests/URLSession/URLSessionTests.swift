@@ -43,7 +43,7 @@ enum Ending: Equatable, Sendable {
 
     init(_ result: Result<(Data, ResponseHead), any Error>) {
         switch result {
-        case .success(let (_, head)): self = .status(head.status)
+        case .success(let (_, head)): self = .status(head.status.code)
         case .failure(let error): self = Ending(error)
         }
     }

@@ -93,15 +93,13 @@ private struct Ended: Sendable {
 
     func head() throws -> ResponseHead? {
         let url = try #require(URL(string: "http://host/"))
-        return status.map { status in
-            let fields = fields.map { ResponseHead.Field(name: $0.key, value: $0.value) }
-            return ResponseHead(url: url, version: "HTTP/1.1", status: status, fields: fields)
-        }
+        let headers = HTTPHeaders(fields.map { .init(name: $0.key, value: $0.value) })
+        return status.map { ResponseHead(url: url, status: HTTPStatus($0), headers: headers) }
     }
 
     func inChain(_ request: HTTPRequest) throws -> HTTPResult {
         let response = try head().map { head in
-            HTTPResponse(request: request, status: HTTPStatus(head.status), headers: HTTPHeaders(head))
+            HTTPResponse(request: request, status: head.status, headers: head.headers)
         }
         guard let error else { return .success(try #require(response)) }
         let mapped = HTTPError(error, request: request)

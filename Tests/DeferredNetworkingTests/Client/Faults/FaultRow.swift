@@ -129,7 +129,7 @@ extension FaultRow {
             for try await bytes in response.body {
                 received += bytes
             }
-            return .status(response.head.statusCode)
+            return .status(response.head.status.code)
         } catch {
             return Ending(error)
         }

@@ -40,10 +40,10 @@ final class Agent {
         switch order.verb {
         case .download:
             guard let file = order.file else { return }
-            report.end(of: client.download(request, to: file, options: options)) { ($1.statusCode, 0) }
+            report.end(of: client.download(request, to: file, options: options)) { ($1.status.code, 0) }
         case .upload:
             guard let file = order.file else { return }
-            report.end(of: client.upload(request, from: .file(file), options: options)) { ($1.statusCode, $0.count) }
+            report.end(of: client.upload(request, from: .file(file), options: options)) { ($1.status.code, $0.count) }
         case .spool:
             guard let file = order.file, let bytes = try? Data(contentsOf: file) else { return }
             let pieces = AsyncStream { continuation in
@@ -60,14 +60,14 @@ final class Agent {
                 let response = try await task.get()
                 var count = 0
                 for try await bytes in response.body { count += bytes.count }
-                return (response.head.statusCode, count)
+                return (response.head.status.code, count)
             }
             report.end(of: read) { $0 }
         default:
             let expected = order.file.flatMap { try? Data(contentsOf: $0) }
             report.end(of: client.begin(request, options: options)) { body, response in
                 if let expected, expected != body { throw WrongBody() }
-                return (response.statusCode, body.count)
+                return (response.status.code, body.count)
             }
         }
     }

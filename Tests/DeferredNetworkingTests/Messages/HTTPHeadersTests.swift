@@ -1,4 +1,4 @@
-import DeferredHTTP
+import DeferredNetworking
 import TestSupport
 import Testing
 

@@ -122,13 +122,14 @@ extension URLClient.Retries {
 
     /// Returns true if a request may be sent again after this error.
     package func mayRepeat(
-        method: String,
+        method: HTTPMethod,
         isKeyed: Bool,
         hasOneShotBody: Bool,
         after error: (any Error)? = nil
     ) -> Bool {
         guard !hasOneShotBody else { return false }
-        return isKeyed || methods.contains(HTTPMethod(rawValue: method.uppercased())) || FailureCause(of: error) == .notProcessed
+        return isKeyed || methods.contains(HTTPMethod(rawValue: method.rawValue.uppercased()))
+            || FailureCause(of: error) == .notProcessed
     }
 
     /// Returns true if another attempt may succeed after this error.

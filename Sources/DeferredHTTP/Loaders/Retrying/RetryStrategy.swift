@@ -102,7 +102,7 @@ public struct RetryStrategy: Sendable {
                 status: response?.status,
                 error: attempt.error,
                 mayRepeat: retries.mayRepeat(
-                    method: attempt.request.method.rawValue,
+                    method: attempt.request.method,
                     isKeyed: attempt.request.headers["Idempotency-Key"] != nil,
                     hasOneShotBody: attempt.request.body.isOneShot,
                     after: attempt.error?.underlying

@@ -222,7 +222,7 @@ struct ClientRequestStateMachine<Value: Sendable> {
             status: head?.status,
             error: error,
             mayRepeat: retries.mayRepeat(
-                method: request.method,
+                method: HTTPMethod(rawValue: request.method),
                 isKeyed: request.value(of: "Idempotency-Key") != nil,
                 hasOneShotBody: request.hasOneShotBody,
                 after: error

@@ -87,13 +87,14 @@ struct EngineDifferencesTests {
         }
     }
 
-    @Test func `libcurl joins fields whose names differ in case, and URLSession drops one`() async throws {
+    @Test func `fields whose names differ in case are all in the head, over libcurl in their order`() async throws {
         let server = try LoopbackServer { _ in .response(headers: ["X-A": "1", "x-a": "2"], body: "hello") }
         defer { server.stop() }
         let (_, whole) = try await Self.client(.libcurl).begin(server.url("/")).get()
-        #expect(whole.value(of: "X-A") == "1, 2")
-        let (_, half) = try await Self.client(.urlSession).begin(server.url("/")).get()
-        #expect(["1", "2"].contains(half.value(of: "X-A")))
+        #expect(whole.headers.values(for: "X-A") == ["1", "2"])
+        #expect(whole.httpURLResponse.value(forHTTPHeaderField: "X-A") == "1, 2")
+        let (_, sorted) = try await Self.client(.urlSession).begin(server.url("/")).get()
+        #expect(sorted.headers.values(for: "X-A") == ["1", "2"])
     }
 
     @Test func `a 305 is not followed, and has a body over libcurl only`() async throws {

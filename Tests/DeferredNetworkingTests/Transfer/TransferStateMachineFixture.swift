@@ -113,18 +113,18 @@ extension TransferStateMachine.Action {
     /// The action in two or three words.
     var summary: String {
         switch self {
-        case .storeCookies(let response): "cookies \(response.status)"
+        case .storeCookies(let response): "cookies \(response.status.code)"
         case .createTask: "create"
         case .resumeTask(let task): "resume \(task)"
         case .cancelTask(let task): "cancel \(task)"
         case .answerRedirect(let request): "answer " + (request?.url.path ?? "nothing")
-        case .askAboutRedirect(let response, _, _): "ask \(response.status)"
+        case .askAboutRedirect(let response, _, _): "ask \(response.status.code)"
         case .askAboutChallenge(let failures, _): "ask 401 after \(failures)"
-        case .deliverHead(let response): "head \(response.status)"
+        case .deliverHead(let response): "head \(response.status.code)"
         case .deliverBytes(let bytes): "\(bytes.count) bytes"
         case .report(let progress):
             "\(progress.direction) \(progress.completed)/\(progress.total.map(String.init) ?? "?")"
-        case .finish(.success(let response)): "success \(response.status)"
+        case .finish(.success(let response)): "success \(response.status.code)"
         case .finish(.failure(let error as URLError)): "failure \(error.code.rawValue)"
         case .finish(.failure(let error as URLClientError)): "failure \("\(error)".prefix(16))"
         case .finish(.failure): "failure"

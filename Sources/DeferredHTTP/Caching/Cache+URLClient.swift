@@ -102,8 +102,7 @@ private struct ClientOrigin: HTTPLoader {
         sending.upon(.immediate) { result in
             switch result {
             case .success(let (head, body)):
-                let stream = HTTPBodyStream(body, isWoken: true, onCancel: { body.cancel() }, mapError: { $0 })
-                Self.complete(task, HTTPResponse(request: request, head: head, .stream(stream)), stream)
+                Self.complete(task, HTTPResponse(request: request, head: head, .stream(body)), body)
             case .failure(let error):
                 task.complete(with: .failure(HTTPError(error, request: request)))
             }

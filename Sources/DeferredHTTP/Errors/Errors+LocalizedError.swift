@@ -12,11 +12,6 @@ extension MissingTerminalLoader: LocalizedError {
     public var errorDescription: String? { description }
 }
 
-extension HTTPBodyStream.TooLarge: LocalizedError {
-    /// The same line as ``description``.
-    public var errorDescription: String? { description }
-}
-
 extension HTTPBody.AlreadySent: LocalizedError {
     /// The same line as ``description``.
     public var errorDescription: String? { description }

@@ -31,12 +31,12 @@ package struct CacheOrigin: Sendable {
     package func send(
         _ fields: [(name: String, value: String)],
         telling task: CachedTask?
-    ) -> Task<(ResponseHead, StreamingResponse.Body)> {
+    ) -> Task<(ResponseHead, HTTPBodyStream)> {
         var request = engine.hasTimeouts ? request.withoutPlatformTimeout() : request
         for (name, value) in fields where request.value(of: name) != value {
             request = request.setting(value, for: name)
         }
-        let promise = Task<(ResponseHead, StreamingResponse.Body)>.Promise()
+        let promise = Task<(ResponseHead, HTTPBodyStream)>.Promise()
         let deadlines = AttemptDeadlines(configuration.deadlines, self.request)
         let sink = OriginSink(self, deadlines, promise, task)
         let transfer = Transfer(
@@ -58,7 +58,7 @@ package struct CacheOrigin: Sendable {
 private final class OriginSink: TransferSink, @unchecked Sendable {
     private let origin: CacheOrigin
     private let deadlines: AttemptDeadlines
-    private let promise: Task<(ResponseHead, StreamingResponse.Body)>.Promise
+    private let promise: Task<(ResponseHead, HTTPBodyStream)>.Promise
     private let buffer: StreamBuffer
     private weak var task: CachedTask?
     private weak var transfer: Transfer?
@@ -69,7 +69,7 @@ private final class OriginSink: TransferSink, @unchecked Sendable {
     init(
         _ origin: CacheOrigin,
         _ deadlines: AttemptDeadlines,
-        _ promise: Task<(ResponseHead, StreamingResponse.Body)>.Promise,
+        _ promise: Task<(ResponseHead, HTTPBodyStream)>.Promise,
         _ task: CachedTask?
     ) {
         (self.origin, self.deadlines, self.promise, self.task) = (origin, deadlines, promise, task)
@@ -88,7 +88,7 @@ private final class OriginSink: TransferSink, @unchecked Sendable {
         deadlines.noteHead()
         isDelivered = true
         isRedirect = origin.isRedirect(head)
-        let body = StreamingResponse.Body(buffer) { [weak transfer] in transfer?.cancel() }
+        let body = HTTPBodyStream(buffer) { [weak transfer] in transfer?.cancel() }
         promise.succeed(with: (isRedirect ? head.withoutLength() : head, body))
     }
 

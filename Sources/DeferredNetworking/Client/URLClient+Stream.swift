@@ -21,7 +21,7 @@ extension URLClient {
     /// - Returns: A task that ends with the head. Until then it fails like that of
     ///   ``begin(_:options:)-(URLRequest,_)``, also for a status that isn't accepted. Later failures, deadlines and
     ///   shutdowns are thrown by the body. Retries end with the head, and cancelling the task has no effect on the
-    ///   body: see ``StreamingResponse/Body/cancel()``.
+    ///   body: see ``HTTPBodyStream/cancel()``.
     public func stream(_ request: URLRequest, options: RequestOptions = .init()) -> Task<StreamingResponse> {
         transport.stream(
             request,

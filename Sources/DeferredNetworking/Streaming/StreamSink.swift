@@ -39,7 +39,7 @@ final class StreamSink: TransferSink, @unchecked Sendable {
             return
         }
         try check(head)
-        let body = StreamingResponse.Body(buffer) { [owner = attempt.owner] in owner.cancel() }
+        let body = HTTPBodyStream(buffer) { [owner = attempt.owner] in owner.cancel() }
         isDelivered = true
         attempt.deliver(.stream(body, head))
     }

@@ -25,7 +25,7 @@ extension Transport {
         _ check: @autoclosure () throws(URLClientError) -> CheckedRequest,
         options: URLClient.RequestOptions,
         in reporter: ProgressReporter
-    ) -> Task<(body: StreamingResponse.Body, head: ResponseHead)> {
+    ) -> Task<(body: HTTPBodyStream, head: ResponseHead)> {
         stream(original, check, options: options, policies: .none, in: reporter, requiring: { _ in }) { ($0, $1) }
     }
 
@@ -84,7 +84,7 @@ extension Transport {
         policies: RequestPolicies,
         in reporter: ProgressReporter,
         requiring headCheck: @escaping @Sendable (ResponseHead) throws -> Void,
-        as make: @escaping @Sendable (StreamingResponse.Body, ResponseHead) throws -> Value
+        as make: @escaping @Sendable (HTTPBodyStream, ResponseHead) throws -> Value
     ) -> Task<Value> {
         begin(original, check, options: options, policies: policies, reporter: reporter) { response in
             guard case .stream(let body, let head) = response else {

@@ -142,7 +142,7 @@ struct DeliveryTests {
     @Test func `more than is wanted is not collected`() async throws {
         let cancels = Journal<Int>()
         let response = try await StubLoader(fed(200, cancels)).load(request).get()
-        let error = await #expect(throws: HTTPBodyStream.TooLarge.self) { try await response.stream?.collect(upTo: 0) }
-        #expect(error?.limit == 0 && cancels.entries == [1])
+        await #expect(throws: URLClientError.bodyTooLarge(limit: 0)) { try await response.stream?.collect(upTo: 0) }
+        #expect(cancels.entries == [1])
     }
 }

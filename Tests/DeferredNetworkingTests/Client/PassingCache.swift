@@ -32,8 +32,8 @@ struct PassingCache: URLClient.ResponseCache {
 
     /// SAFETY: used by the one task that reads the body.
     private final class Iterator: @unchecked Sendable {
-        private var iterator: StreamingResponse.Body.Iterator
-        init(_ iterator: StreamingResponse.Body.Iterator) { self.iterator = iterator }
+        private var iterator: HTTPBodyStream.Iterator
+        init(_ iterator: HTTPBodyStream.Iterator) { self.iterator = iterator }
         func next() async throws -> Data? { try await iterator.next() }
     }
 }

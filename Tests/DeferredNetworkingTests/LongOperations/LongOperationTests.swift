@@ -55,7 +55,7 @@ struct LongOperationTests {
     /// Reads a stream, and notes its events as they are read.
     private static func stream(
         _ name: String,
-        _ read: @escaping @Sendable (StreamingResponse.Body, LongOperationEvents) async throws -> Void
+        _ read: @escaping @Sendable (HTTPBodyStream, LongOperationEvents) async throws -> Void
     ) -> LongOperation {
         LongOperation(name, count: eventCount) { events in
             let server = try server(events)

@@ -225,7 +225,7 @@ enum ReceivedResponse: Sendable {
     case data(Data, ResponseHead)
 
     /// The head, and the body that follows.
-    case stream(StreamingResponse.Body, ResponseHead)
+    case stream(HTTPBodyStream, ResponseHead)
 
     /// The body is in a file.
     case file(ResponseHead)

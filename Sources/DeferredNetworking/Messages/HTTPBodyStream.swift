@@ -5,23 +5,27 @@ internal import Synchronization
 /// A response's body that is read as it arrives.
 ///
 /// ```swift
-/// request.delivery = .stream
-/// let response = try await chain.load(request).get()
-/// for try await bytes in response.stream ?? .empty {
+/// let response = try await client.stream(url).get()
+/// for try await bytes in response.body {
 ///     hash.update(bytes)
 /// }
 /// ```
 ///
-/// The request completes when the head has arrived, and its place in a ``Throttle`` becomes free when the body has
-/// ended. The transfer is cancelled by ``cancel()``, by a reset, and when the stream and its iterators are released.
+/// The pieces are those in which the bytes arrive, of a client at most 256 KiB each and never empty. The request ends when
+/// the head has arrived. The transfer is cancelled by ``cancel()``, and when the stream and its iterators are released; in
+/// a chain, also by a reset, and the request's place in a `Throttle` becomes free when the body has ended.
 ///
-/// The body can be read once. If the transfer fails, reading throws an ``HTTPError`` after the bytes that arrived
-/// before. It throws `CancellationError` when the reading Swift task or the stream was cancelled.
+/// The body can be read once: several iterators share its bytes. If the transfer fails, reading throws its error after the
+/// bytes that arrived before, in a chain as an `HTTPError`. It throws `CancellationError` when the reading Swift task or
+/// the stream was cancelled.
 public struct HTTPBodyStream: AsyncSequence, Sendable {
     /// A piece of the body.
     public typealias Element = Data
 
     private let reading: Reading
+
+    /// The bytes of a client's response.
+    private let buffer: StreamBuffer?
 
     /// Creates a stream, for a custom terminal loader.
     ///
@@ -37,12 +41,13 @@ public struct HTTPBodyStream: AsyncSequence, Sendable {
     }
 
     /// - Parameter isWoken: True if `onCancel` ends a reader's wait for bytes.
-    init<Bytes: AsyncSequence & Sendable>(
+    package init<Bytes: AsyncSequence & Sendable>(
         _ bytes: Bytes,
         isWoken: Bool,
         onCancel: @escaping @Sendable () -> Void,
         mapError: @escaping @Sendable (any Error) -> any Error
     ) where Bytes.Element == Data {
+        buffer = nil
         reading = Reading(isWoken: isWoken, onCancel: onCancel) {
             let iterator = Reading.Box(bytes.makeAsyncIterator())
             return {
@@ -50,6 +55,19 @@ public struct HTTPBodyStream: AsyncSequence, Sendable {
             }
         }
     }
+
+    /// Creates the stream of a transfer's bytes.
+    init(_ buffer: StreamBuffer, onCancel: @escaping @Sendable () -> Void) {
+        self.buffer = buffer
+        let cancel: @Sendable () -> Void = {
+            buffer.discard()
+            onCancel()
+        }
+        reading = Reading(isWoken: true, onCancel: cancel) { { try await buffer.next() } }
+    }
+
+    /// The number of bytes that were received but not read yet.
+    var waitingCount: Int64 { buffer?.waitingCount ?? 0 }
 
     /// A body without bytes.
     public static var empty: HTTPBodyStream { HTTPBodyStream(AsyncStream<Data> { $0.finish() }) }
@@ -63,13 +81,13 @@ public struct HTTPBodyStream: AsyncSequence, Sendable {
     /// Reads all unread bytes.
     ///
     /// - Parameter limit: The maximum number of bytes.
-    /// - Throws: The errors of reading, and ``HTTPBodyStream/TooLarge``, which cancels the transfer.
+    /// - Throws: The errors of reading, and ``URLClientError/bodyTooLarge(limit:)``, which cancels the transfer.
     public func collect(upTo limit: Int = 64 << 20) async throws -> Data {
         var result = Data()
         for try await bytes in self {
             guard bytes.count <= limit - result.count else {
                 cancel()
-                throw TooLarge(limit: limit)
+                throw URLClientError.bodyTooLarge(limit: Int64(limit))
             }
             result += bytes
         }
@@ -77,27 +95,18 @@ public struct HTTPBodyStream: AsyncSequence, Sendable {
     }
 
     /// Makes readers throw `error`, and stops the transfer.
-    func fail(with error: any Error) { reading.fail(with: error) }
+    package func fail(with error: any Error) { reading.fail(with: error) }
 
     /// A weak reference, which doesn't keep the transfer going when the stream is released.
-    var weak: WeakStream { WeakStream(reading: reading) }
+    package var weak: WeakStream { WeakStream(reading) }
 
     /// Calls `handler` when the body has ended; the error is `nil` if it was read completely.
-    func addEndHandler(_ handler: @escaping @Sendable ((any Error)?) -> Void) {
+    package func addEndHandler(_ handler: @escaping @Sendable ((any Error)?) -> Void) {
         reading.end.upon(.immediate, handler)
     }
 
     /// The counter of the bytes read, which doesn't retain the stream.
-    var counter: ByteCounter { reading.counter }
-
-    /// The error of a body with more bytes than are allowed.
-    public struct TooLarge: Error, CustomStringConvertible {
-        /// The maximum number of bytes.
-        public let limit: Int
-
-        /// One line for a log.
-        public var description: String { "the body has more than \(limit) bytes" }
-    }
+    package var counter: ByteCounter { reading.counter }
 
     /// Reads a body.
     public struct Iterator: AsyncIteratorProtocol {
@@ -129,21 +138,27 @@ public struct HTTPBodyStream: AsyncSequence, Sendable {
 }
 
 /// A weak reference to a stream, by which it can be cancelled.
-struct WeakStream: Sendable {
+package struct WeakStream: Sendable {
     fileprivate weak var reading: Reading?
 
-    func cancel() { fail(with: CancellationError()) }
+    package init() {}
 
-    func fail(with error: any Error) { reading?.fail(with: error) }
+    fileprivate init(_ reading: Reading) {
+        self.reading = reading
+    }
+
+    package func cancel() { fail(with: CancellationError()) }
+
+    package func fail(with error: any Error) { reading?.fail(with: error) }
 }
 
 /// Counts the bytes that were read.
-final class ByteCounter: Sendable {
+package final class ByteCounter: Sendable {
     private let count = Atomic(0)
 
-    var byteCount: Int { count.load(ordering: .relaxed) }
+    package var byteCount: Int { count.load(ordering: .relaxed) }
 
-    func add(_ count: Int) { self.count.add(count, ordering: .relaxed) }
+    fileprivate func add(_ count: Int) { self.count.add(count, ordering: .relaxed) }
 }
 
 private final class Reading: Sendable {
@@ -176,8 +191,8 @@ private final class Reading: Sendable {
     /// Waits for bytes in a Swift task that is cancelled when the stream fails.
     func wakeable(_ next: @escaping Next) async throws -> Data? {
         // A reader that was cancelled before takes nothing.
-        let isCancelled = Task.isCancelled
-        let waiting = Task {
+        let isCancelled = _Concurrency.Task.isCancelled
+        let waiting = _Concurrency.Task {
             if isCancelled { withUnsafeCurrentTask { $0?.cancel() } }
             return try await next()
         }

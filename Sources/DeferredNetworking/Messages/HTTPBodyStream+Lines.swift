@@ -1,17 +1,15 @@
-internal import DeferredNetworking
-
 extension HTTPBodyStream {
     /// The body as lines of text, each delivered as soon as it is complete.
     ///
     /// ```swift
-    /// for try await line in response.stream?.lines ?? HTTPBodyStream.empty.lines {
+    /// for try await line in response.body.lines {
     ///     handle(line)
     /// }
     /// ```
     ///
     /// A line ends with LF, CR or CRLF, which is not part of it, or with the body. Empty lines are included. Bytes that are
-    /// not valid UTF-8 become U+FFFD. Throws the errors of the body, and `URLClientError.bodyTooLarge` for a line of more
-    /// than 16 MiB.
+    /// not valid UTF-8 become U+FFFD. Throws the errors of the body, and ``URLClientError/bodyTooLarge(limit:)`` for a line of
+    /// more than 16 MiB.
     public var lines: Lines { Lines(stream: self) }
 
     /// The lines of a body.

@@ -1,5 +1,5 @@
 import DeferredCore
-import DeferredHTTP
+import DeferredNetworking
 import Foundation
 import TestSupport
 import Testing

@@ -1,4 +1,4 @@
-extension StreamingResponse.Body {
+extension HTTPBodyStream {
     /// The body as server-sent events, each delivered as soon as it is complete.
     ///
     /// ```swift
@@ -8,28 +8,36 @@ extension StreamingResponse.Body {
     /// ```
     ///
     /// The rules are those of the WHATWG HTML standard, section 9.2, except for reconnecting: that is up to the caller,
-    /// with the last ``ServerSentEvent/lastEventID`` and ``ServerSentEvent/retry``. Throws the same errors as
-    /// ``lines``.
-    public var serverSentEvents: ServerSentEvents { ServerSentEvents(body: self) }
+    /// with the last ``ServerSentEvent/lastEventID`` and ``ServerSentEvent/retry``, or to the events of a chain. Throws the
+    /// same errors as ``lines``.
+    public var serverSentEvents: ServerSentEvents { ServerSentEvents(stream: self) }
 
     /// The events of a body.
     public struct ServerSentEvents: AsyncSequence, Sendable {
         /// An event.
         public typealias Element = ServerSentEvent
 
-        let body: StreamingResponse.Body
+        let stream: HTTPBodyStream
 
         /// Returns an iterator that starts at the first unread bytes.
-        public func makeAsyncIterator() -> Iterator { Iterator(lines: body.lines.makeAsyncIterator()) }
+        public func makeAsyncIterator() -> Iterator { Iterator(stream, after: "") }
 
         /// An iterator over the events of a body.
         public struct Iterator: AsyncIteratorProtocol {
             private var lines: Lines.Iterator
-            private var parser = ServerSentEventParser()
+            private var parser: ServerSentEventParser
 
-            init(lines: Lines.Iterator) {
-                self.lines = lines
+            /// - Parameter lastEventID: The last event ID of the stream that this one continues.
+            package init(_ stream: HTTPBodyStream, after lastEventID: String) {
+                lines = stream.lines.makeAsyncIterator()
+                parser = ServerSentEventParser(lastEventID: lastEventID)
             }
+
+            /// The last event ID so far, whether an event had it or not.
+            package var lastEventID: String { parser.lastEventID }
+
+            /// The time to wait before reconnecting, if the server has specified one.
+            package var retry: Duration? { parser.retry }
 
             /// Returns the next event, or `nil` at the end.
             public mutating func next() async throws -> ServerSentEvent? {

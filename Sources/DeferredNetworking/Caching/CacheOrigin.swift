@@ -32,21 +32,20 @@ package struct CacheOrigin: Sendable {
         _ fields: [(name: String, value: String)],
         telling task: CachedTask?
     ) -> Task<(ResponseHead, HTTPBodyStream)> {
-        var request = engine.hasTimeouts ? request.withoutPlatformTimeout() : request
+        var request = request
         for (name, value) in fields where request.value(of: name) != value {
             request = request.setting(value, for: name)
         }
         let promise = Task<(ResponseHead, HTTPBodyStream)>.Promise()
-        let deadlines = AttemptDeadlines(configuration.deadlines, self.request)
-        let sink = OriginSink(self, deadlines, promise, task)
+        let sink = OriginSink(self, promise, task)
         let transfer = Transfer(
             request,
             on: EngineLease(engine),
-            decider: OriginDecider(deadlines, isMeasured: isMeasured, task),
+            deadlines: TransferDeadlines(configuration.deadlines, request),
+            decider: OriginDecider(isMeasured: isMeasured, task),
             configure: configure,
             sink: sink
         )
-        deadlines.begin(transfer)
         task?.sent(by: transfer)
         return Task(promise, uponCancel: { [weak transfer] in transfer?.cancel() })
     }
@@ -57,7 +56,6 @@ package struct CacheOrigin: Sendable {
 /// SAFETY: a sink has one transfer, which calls it in order and never twice at once, and whose lock orders the calls.
 private final class OriginSink: TransferSink, @unchecked Sendable {
     private let origin: CacheOrigin
-    private let deadlines: AttemptDeadlines
     private let promise: Task<(ResponseHead, HTTPBodyStream)>.Promise
     private let buffer: StreamBuffer
     private weak var task: CachedTask?
@@ -68,11 +66,10 @@ private final class OriginSink: TransferSink, @unchecked Sendable {
 
     init(
         _ origin: CacheOrigin,
-        _ deadlines: AttemptDeadlines,
         _ promise: Task<(ResponseHead, HTTPBodyStream)>.Promise,
         _ task: CachedTask?
     ) {
-        (self.origin, self.deadlines, self.promise, self.task) = (origin, deadlines, promise, task)
+        (self.origin, self.promise, self.task) = (origin, promise, task)
         buffer = StreamBuffer(origin.configuration)
     }
 
@@ -80,12 +77,11 @@ private final class OriginSink: TransferSink, @unchecked Sendable {
 
     func begin(_ transfer: Transfer) {
         self.transfer = transfer
-        buffer.hold(transfer, deadlines)
+        buffer.hold(transfer)
     }
 
     func receive(head: ResponseHead) throws {
         guard !isDelivered, head.isHTTP else { throw URLError(.badServerResponse, failing: head.url) }
-        deadlines.noteHead()
         isDelivered = true
         isRedirect = origin.isRedirect(head)
         let body = HTTPBodyStream(buffer) { [weak transfer] in transfer?.cancel() }
@@ -93,14 +89,12 @@ private final class OriginSink: TransferSink, @unchecked Sendable {
     }
 
     func receive(bytes: Data) throws {
-        deadlines.noteActivity()
         // Some engines deliver the body of a redirect, and others don't.
         if !isRedirect { try buffer.append(bytes) }
     }
 
     func report(_ progress: BodyProgress) {
         guard progress.direction == .sent else { return }
-        deadlines.noteActivity()
         if progress.completed < sentCount {
             sentCount = 0
             task?.tell(.bodyBegan())
@@ -110,12 +104,10 @@ private final class OriginSink: TransferSink, @unchecked Sendable {
     }
 
     func noteActivity() {
-        deadlines.noteActivity()
         task?.tell(.activity)
     }
 
     func finish(_ result: Result<ResponseHead, any Error>) {
-        deadlines.end()
         var failure: (any Error)?
         if case .failure(let error) = result { failure = error }
         buffer.finish(failure)
@@ -126,15 +118,13 @@ private final class OriginSink: TransferSink, @unchecked Sendable {
 /// Leaves redirects and challenges to the client's request.
 private final class OriginDecider: TransferDecider {
     let isMeasured: Bool
-    private let deadlines: AttemptDeadlines
     private weak let task: CachedTask?
 
-    init(_ deadlines: AttemptDeadlines, isMeasured: Bool, _ task: CachedTask?) {
-        (self.deadlines, self.isMeasured, self.task) = (deadlines, isMeasured, task)
+    init(isMeasured: Bool, _ task: CachedTask?) {
+        (self.isMeasured, self.task) = (isMeasured, task)
     }
 
     func waitsForConnectivity() {
-        deadlines.noteWaiting()
         task?.tell(.waiting)
     }
 

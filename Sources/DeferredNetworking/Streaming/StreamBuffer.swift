@@ -52,9 +52,9 @@ final class StreamBuffer: Sendable {
 
     /// Holds up a transfer while the buffer is full. A slow reader doesn't count as silence of the server. Must be called
     /// while the buffer is empty.
-    func hold(_ transfer: Transfer, _ deadlines: AttemptDeadlines) {
+    func hold(_ transfer: Transfer) {
         let isFull: @Sendable () -> Bool = { [weak self] in self?.isFull ?? false }
-        deadlines.forgiveSilence(while: isFull)
+        transfer.forgiveSilence(while: isFull)
         observeFullness { [weak transfer] in transfer?.hold(while: isFull) }
     }
 

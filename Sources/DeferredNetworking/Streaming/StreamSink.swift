@@ -28,7 +28,7 @@ final class StreamSink: TransferSink, @unchecked Sendable {
     var wantsOwnConnection: Bool { true }
 
     func begin(_ transfer: Transfer) {
-        buffer.hold(transfer, attempt.deadlines)
+        buffer.hold(transfer)
     }
 
     func receive(head: ResponseHead) throws {

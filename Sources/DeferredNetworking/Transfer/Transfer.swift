@@ -90,6 +90,8 @@ package final class Transfer: Sendable {
     private let cookies: CookieJar?
     private let mainDocument: URL?
 
+    private let deadlines: TransferDeadlines?
+
     /// True if somebody receives ``EngineEvent/measured(_:)``, so that an engine need not measure in vain.
     let isMeasured: Bool
 
@@ -100,6 +102,7 @@ package final class Transfer: Sendable {
     ///
     /// - Parameters:
     ///   - lease: a lease of the engine that runs the transfer, released when the engine has nothing left of it.
+    ///   - deadlines: kept instead of the platform's; nil for those of the engine's settings.
     ///   - redirectLimit: the maximum number of redirects to follow.
     ///   - decider: decides about redirects and challenges.
     ///   - configure: applied to each platform task before it is resumed.
@@ -107,11 +110,14 @@ package final class Transfer: Sendable {
     package init(
         _ request: CheckedRequest,
         on lease: EngineLease,
+        deadlines: TransferDeadlines? = nil,
         redirectLimit: Int = RedirectRules.hopLimit,
         decider: (any TransferDecider)? = nil,
         configure: EngineTaskConfiguration? = nil,
         sink: any TransferSink
     ) {
+        self.deadlines = deadlines ?? lease.engine.idleTimeout.map { TransferDeadlines(.init(idle: $0), request) }
+        let request = deadlines != nil && lease.engine.hasTimeouts ? request.withoutPlatformTimeout() : request
         isMeasured = decider?.isMeasured ?? false
         cookies = request.request.httpShouldHandleCookies ? lease.engine.cookies : nil
         mainDocument = cookies == nil ? nil : request.request.mainDocumentURL
@@ -121,6 +127,7 @@ package final class Transfer: Sendable {
         let parts = Parts(sink: sink, lease: lease, decider: decider, configure: configure)
         // What others do meanwhile waits in the outbox.
         state = Lock(State(machine: machine, isEmptyingOutbox: true, parts: parts))
+        self.deadlines?.begin(self)
         sink.begin(self)
         perform(Batch(actions: actions, parts: parts))
     }
@@ -141,6 +148,11 @@ package final class Transfer: Sendable {
     /// Pauses or resumes reading the response, if the engine supports it: see ``EngineTask/hold(while:)``.
     package func hold(while isHeld: @escaping @Sendable () -> Bool) {
         state.withLock { $0.parts.task }?.hold(while: isHeld)
+    }
+
+    /// Suspends the idle deadline while `isForgiven` returns true: then the reader causes the silence.
+    func forgiveSilence(while isForgiven: @escaping @Sendable () -> Bool) {
+        deadlines?.forgiveSilence(while: isForgiven)
     }
 
     /// The time since the last byte on the connection: see ``EngineTask/silence``.
@@ -191,8 +203,10 @@ package final class Transfer: Sendable {
                 self.meet(challenge, disposition, credential, answer)
             }
         case .activity:
+            deadlines?.noteActivity()
             state.withLock { $0.parts.sink }?.noteActivity()
         case .waiting:
+            deadlines?.noteWaiting()
             state.withLock { $0.parts.decider }?.waitsForConnectivity()
         case .bodyBegan(let answer):
             handle { $0.machine.bodyBegan(task: task) }
@@ -289,13 +303,17 @@ package final class Transfer: Sendable {
         case .askAboutChallenge(let failures, let round):
             askAboutChallenge(failures: failures, round: round, batch.parts)
         case .deliverHead(let head):
+            deadlines?.noteHead()
             deliver(&batch) { try $0.receive(head: head) }
         case .deliverBytes(let bytes):
+            deadlines?.noteActivity()
             deliver(&batch) { try $0.receive(bytes: bytes) }
             batch.parts.task?.took(bytes.count)
         case .report(let progress):
+            if progress.direction == .sent { deadlines?.noteActivity() }
             deliver(&batch) { $0.report(progress) }
         case .finish(let result):
+            deadlines?.end()
             let sink = batch.parts.sink.take()
             let final = batch.sinkError.map { .failure($0) } ?? result
             sink?.finish(final.mapError { $0.naming(state.withLock { $0.machine.request.url }) })
@@ -322,6 +340,7 @@ package final class Transfer: Sendable {
     }
 
     private func ask(about head: ResponseHead, proposal: URLRequest, round: Int, _ parts: Parts) {
+        deadlines?.noteActivity()
         guard let decider = parts.decider, let task = parts.task else { return follow(proposal, round: round) }
         decider.decide(redirect: head, of: task, proposal: proposal) { self.follow($0, round: round) }
     }

@@ -84,8 +84,7 @@ extension URLSession {
                 }
             )
         }
-        let timed = TimedSink.timing(sink, of: checked, on: lease.engine)
-        let transfer = Transfer(checked, on: lease, decider: decider, configure: configure, sink: timed)
+        let transfer = Transfer(checked, on: lease, decider: decider, configure: configure, sink: sink)
         ResourceTimeout.limit(self, checked.url, until: promise) { [weak transfer] in transfer?.abort(with: $0) }
         return Task(promise, reporter: reporter, uponCancel: { _ in transfer.cancel() })
     }

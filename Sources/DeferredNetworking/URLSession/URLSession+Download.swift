@@ -66,8 +66,7 @@ extension URLSession {
             onProgress: reporter.countingFile(),
             start: { request, sink in
                 let lease = self.lease(for: decider, configure)
-                let timed = TimedSink.timing(sink, of: request, on: lease.engine)
-                return Transfer(request, on: lease, decider: decider, configure: configure, sink: timed)
+                return Transfer(request, on: lease, decider: decider, configure: configure, sink: sink)
             },
             completion: { result in
                 promise.fill(with: Result { (destination, try result.get().urlResponse) })

@@ -213,8 +213,8 @@ struct LibcurlActivityTests {
         settings.timeoutIntervalForRequest = 1
         let engine = try LibcurlEngine(session: settings)
         let request = try CheckedRequest(URLRequest(url: port.url)).fitted(to: engine)
-        let timed = TimedSink.timing(sink, of: request, on: engine, clock: clock)
-        let transfer = Transfer(request, on: EngineLease(engine), sink: timed)
+        let deadlines = TransferDeadlines(.init(idle: engine.idleTimeout), request, clock: clock)
+        let transfer = Transfer(request, on: EngineLease(engine), deadlines: deadlines, sink: sink)
         port.receiveRequest()
         port.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n1")
         for number in 2...5 {

@@ -124,7 +124,7 @@ extension URLSessionTests {
             #expect(error?.failingURL == server.url("/"))
         }
 
-        // Over libcurl, a test of `TimedSink` does the same by a manual clock.
+        // Over libcurl, one of `LibcurlActivityTests` does the same by a manual clock.
         @Test(.enabled(if: !isLibcurlTested))
         func `the time-out counts from the last byte`() async throws {
             let drip = LoopbackServer.Script.Step.drip("1234567890", size: 2, every: .milliseconds(300))

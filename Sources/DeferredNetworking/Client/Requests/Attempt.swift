@@ -8,7 +8,7 @@ import FoundationNetworking
 /// One try of a client's request: a transfer with its redirects, or two for a download that has to start over.
 final class Attempt: Sendable {
     let request: CheckedRequest
-    let deadlines: AttemptDeadlines
+    let deadlines: TransferDeadlines
     let owner: ClientRequest
     private let round: Int
     private let lease: EngineLease
@@ -26,7 +26,7 @@ final class Attempt: Sendable {
         self.owner = owner
         self.round = round
         self.lease = lease
-        deadlines = AttemptDeadlines(owner.deadlines, request, clock: owner.transport.configuration.deadlineClock)
+        deadlines = TransferDeadlines(owner.deadlines, request, clock: owner.transport.configuration.deadlineClock)
     }
 
     private var configure: EngineTaskConfiguration? {
@@ -41,21 +41,18 @@ final class Attempt: Sendable {
 
     /// Begins a transfer of `request`, which is the attempt's request or derived from it.
     func transfer(_ request: CheckedRequest, _ sink: AttemptSink) -> Transfer {
-        let transfer = Transfer(
-            // The deadlines are kept here, not by the platform.
-            lease.engine.hasTimeouts ? request.withoutPlatformTimeout() : request,
+        Transfer(
+            request,
             on: lease,
+            deadlines: deadlines,
             redirectLimit: redirects.limit,
             decider: self,
             configure: configure,
             sink: sink
         )
-        deadlines.begin(transfer)
-        return transfer
     }
 
     func received(head: ResponseHead) {
-        deadlines.noteHead()
         guard head.isHTTP else { return }
         lastHead.withLock { $0 = head }
         if let age = head.age { events?.report(.cached(age: age, isConfirmed: head.isConfirmed)) }
@@ -74,12 +71,10 @@ final class Attempt: Sendable {
 
     /// Ends an attempt whose result was delivered before.
     func endStream(_ error: (any Error)?) {
-        deadlines.end()
         owner.streamEnded(error, round: round)
     }
 
     func end(with result: Result<ReceivedResponse, any Error>) {
-        deadlines.end()
         owner.attemptEnded(.init(result: result, head: lastHead.withLock { $0 }), round: round)
     }
 }
@@ -91,7 +86,6 @@ extension Attempt: TransferDecider {
     }
 
     func waitsForConnectivity() {
-        deadlines.noteWaiting()
         events?.report(.waitingForConnectivity)
     }
 
@@ -107,7 +101,6 @@ extension Attempt: TransferDecider {
         proposal: URLRequest,
         answer: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        deadlines.noteActivity()
         let next = owner.locals.restore { redirects.decide(head, proposal) }
         if let target = next?.url {
             events?.report(.redirected(head, to: target))
@@ -120,7 +113,7 @@ extension Attempt: TransferDecider {
     }
 }
 
-/// Sits between a transfer and the sink that processes its body: tracks activity and events, and withholds the bodies
+/// Sits between a transfer and the sink that processes its body: tracks events, and withholds the bodies
 /// of responses that aren't accepted from that sink.
 ///
 /// SAFETY: a sink has one transfer, which calls it in order and never twice at once, and whose lock orders the calls.
@@ -155,7 +148,6 @@ final class AttemptSink: TransferSink, @unchecked Sendable {
     }
 
     func receive(bytes: Data) throws {
-        attempt.deadlines.noteActivity()
         attempt.events?.received(bytes.count)
         if refused == nil {
             try inner.receive(bytes: bytes)
@@ -164,14 +156,9 @@ final class AttemptSink: TransferSink, @unchecked Sendable {
         }
     }
 
-    func noteActivity() {
-        attempt.deadlines.noteActivity()
-    }
-
     func report(_ progress: BodyProgress) {
         switch progress.direction {
         case .sent:
-            attempt.deadlines.noteActivity()
             // After a redirect that keeps the body, the count starts over.
             attempt.events?.sent(progress.completed - (progress.completed < sentCount ? 0 : sentCount))
             sentCount = progress.completed

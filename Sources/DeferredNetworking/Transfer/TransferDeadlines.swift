@@ -6,13 +6,14 @@ import Synchronization
 import FoundationNetworking
 #endif
 
-/// Enforces an attempt's idle and response-head deadlines.
+/// Enforces a transfer's idle and response-head deadlines.
 ///
 /// Activity doesn't move the timer, it only updates the time of the last activity. A timer that fires too early checks
 /// this time and waits for the rest. So activity takes no lock.
 ///
-/// Until ``end()``, which has to be called, the closures and the timer retain what they capture.
-final class AttemptDeadlines: Sendable {
+/// The closures and the timer retain what they capture from ``begin(silence:afterReading:_:)`` until ``end()``. A download
+/// that starts over begins once more, with its second transfer.
+final class TransferDeadlines: Sendable {
     /// A structure, because a lock wraps closures that it gives out by themselves once more in thunks.
     private struct Closures {
         var silence: (@Sendable () -> Duration?)?
@@ -23,7 +24,7 @@ final class AttemptDeadlines: Sendable {
     private struct State {
         var timer: ClockTimer?
         var closures = Closures()
-        var hasEnded = false
+        var hasEnded = true
         var isForgiven: (@Sendable () -> Bool)?
     }
 
@@ -83,7 +84,7 @@ final class AttemptDeadlines: Sendable {
     ///     idle deadline would expire: many bytes, such as those of a handshake, are no events.
     ///   - afterReading: calls its argument once the engine has read what has come. If the process was stopped for a while,
     ///     the answer may have been there in time.
-    ///   - expire: takes the error that ends the attempt.
+    ///   - expire: takes the error that ends the transfer.
     func begin(
         silence: @escaping @Sendable () -> Duration? = { nil },
         afterReading: (@Sendable (@escaping @Sendable () -> Void) -> Void)? = nil,
@@ -93,7 +94,7 @@ final class AttemptDeadlines: Sendable {
         var replaced = Closures()
         note(stopwatch.elapsed)
         arm { state in
-            guard !state.hasEnded else { return }
+            state.hasEnded = false
             replaced = state.closures
             state.closures = Closures(silence: silence, afterReading: afterReading, expire: expire)
         }

@@ -80,12 +80,13 @@ private final class OriginSink: TransferSink, @unchecked Sendable {
         buffer.hold(transfer)
     }
 
-    func receive(head: ResponseHead) throws {
+    func receive(head: ResponseHead) throws -> Bool {
         guard !isDelivered, head.isHTTP else { throw URLError(.badServerResponse, failing: head.url) }
         isDelivered = true
         isRedirect = origin.isRedirect(head)
         let body = HTTPBodyStream(buffer) { [weak transfer] in transfer?.cancel() }
         promise.succeed(with: (isRedirect ? head.withoutLength() : head, body))
+        return true
     }
 
     func receive(bytes: Data) throws {

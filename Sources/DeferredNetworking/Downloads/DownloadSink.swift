@@ -19,7 +19,6 @@ final class DownloadSink: TransferSink, @unchecked Sendable {
     private enum Body {
         /// The file, which ends at `total` if that is known.
         case file(total: Int64?)
-        case refused(RefusedBody)
 
         /// A 416 for a part that is already complete.
         case alreadyComplete(ResponseHead)
@@ -52,7 +51,7 @@ final class DownloadSink: TransferSink, @unchecked Sendable {
 
     var wantsOwnConnection: Bool { true }
 
-    func receive(head: ResponseHead) throws {
+    func receive(head: ResponseHead) throws -> Bool {
         let plan = DownloadPlan(
             head,
             of: url,
@@ -81,22 +80,16 @@ final class DownloadSink: TransferSink, @unchecked Sendable {
                     + "correct the server",
                 underlying: ResponseFraming.UnusableRange()
             )
-        case .reject(let response):
-            body = .refused(RefusedBody(of: response))
+        case .reject:
+            // The file may still follow a 401.
+            body = .nothing
+            return false
         }
+        return true
     }
 
     func receive(bytes: Data) throws {
-        switch body {
-        case .file:
-            try file.append(bytes)
-        case .refused(var refused):
-            // The file may still follow a 401, unless the body of the 401 is endless.
-            defer { body = .refused(refused) }
-            try refused.append(bytes)
-        case .alreadyComplete, .nothing:
-            break
-        }
+        if case .file = body { try file.append(bytes) }
     }
 
     func report(_ progress: BodyProgress) {
@@ -119,8 +112,7 @@ final class DownloadSink: TransferSink, @unchecked Sendable {
         where isRangeRequested && error.userInfo[NSUnderlyingErrorKey] is ResponseFraming.UnusableRange:
             return .mustStartOver
         case .failure:
-            guard case .refused(let refused) = body else { return .ended(result) }
-            return .ended(.failure(refused.error(at: result)))
+            return .ended(result)
         }
         switch body {
         case .file(let total):
@@ -130,8 +122,6 @@ final class DownloadSink: TransferSink, @unchecked Sendable {
             return .ended(completeFile(with: response))
         case .alreadyComplete(let response):
             return .ended(completeFile(with: response))
-        case .refused(let refused):
-            return .ended(.failure(refused.error))
         case .nothing:
             return .ended(.failure(URLError(.badServerResponse, failing: response.url)))
         }

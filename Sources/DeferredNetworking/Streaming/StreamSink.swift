@@ -10,9 +10,6 @@ final class StreamSink: TransferSink, @unchecked Sendable {
     private let onProgress: @Sendable (BodyProgress) -> Void
     private var isDelivered = false
 
-    /// The body of a response that leads to a retry or to another attempt with a credential.
-    private var refused: RefusedBody?
-
     /// - Parameter check: Throws if a response with this head can't be a result.
     init(
         _ attempt: Attempt,
@@ -31,25 +28,20 @@ final class StreamSink: TransferSink, @unchecked Sendable {
         buffer.hold(transfer)
     }
 
-    func receive(head: ResponseHead) throws {
+    func receive(head: ResponseHead) throws -> Bool {
         // Bytes that were read already can't be taken back.
         guard !isDelivered else { throw URLError(.badServerResponse, failing: head.url) }
-        guard attempt.isFinal(head) else {
-            refused = RefusedBody(of: head)
-            return
-        }
+        // The body of a response that leads to a retry, or to another attempt with a credential, isn't the result's.
+        guard attempt.accepts(head), attempt.isFinal(head) else { return false }
         try check(head)
         let body = HTTPBodyStream(buffer) { [owner = attempt.owner] in owner.cancel() }
         isDelivered = true
         attempt.deliver(.stream(body, head))
+        return true
     }
 
     func receive(bytes: Data) throws {
-        if isDelivered {
-            try buffer.append(bytes)
-        } else {
-            try refused?.append(bytes)
-        }
+        try buffer.append(bytes)
     }
 
     func report(_ progress: BodyProgress) {
@@ -65,8 +57,7 @@ final class StreamSink: TransferSink, @unchecked Sendable {
         if isDelivered {
             attempt.endStream(failure)
         } else {
-            // A response that is complete and was not delivered is one to be tried again.
-            attempt.end(with: .failure(refused?.error(at: result) ?? failure ?? URLError(.badServerResponse)))
+            attempt.end(with: .failure(failure ?? URLError(.badServerResponse)))
         }
     }
 }

@@ -8,6 +8,7 @@ package final class DataSink: TransferSink, @unchecked Sendable {
     private static let largestReservation = 4 << 20
 
     private let limit: Int64?
+    private let accepts: (@Sendable (ResponseHead) -> Bool)?
     private let onProgress: @Sendable (BodyProgress) -> Void
     private let completion: @Sendable (Result<(Data, ResponseHead), any Error>) -> Void
 
@@ -16,20 +17,26 @@ package final class DataSink: TransferSink, @unchecked Sendable {
     /// The number of bytes that the head announced, unless they have been reserved.
     @exclusivity(unchecked) private var announced: Int64?
 
-    /// - Parameter limit: the largest body, in bytes; a larger one ends in `URLClientError.bodyTooLarge`.
+    /// - Parameters:
+    ///   - limit: the largest body, in bytes; a larger one ends in `URLClientError.bodyTooLarge`.
+    ///   - accepts: returns false for a response that is refused; nil for none.
     package init(
         limit: Int64? = nil,
+        accepting accepts: (@Sendable (ResponseHead) -> Bool)? = nil,
         onProgress: @escaping @Sendable (BodyProgress) -> Void = { _ in },
         completion: @escaping @Sendable (Result<(Data, ResponseHead), any Error>) -> Void
     ) {
         self.limit = limit
+        self.accepts = accepts
         self.onProgress = onProgress
         self.completion = completion
     }
 
-    package func receive(head: ResponseHead) throws {
+    package func receive(head: ResponseHead) throws -> Bool {
         body = Data()
+        guard accepts?(head) ?? true else { return false }
         announced = head.value(of: "Content-Length").flatMap(HTTPNumber.parse)
+        return true
     }
 
     package func receive(bytes: Data) throws {

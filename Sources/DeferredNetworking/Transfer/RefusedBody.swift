@@ -13,7 +13,7 @@ struct RefusedBody {
     }
 
     /// The error that the request fails with.
-    var error: URLClientError {
+    private var error: URLClientError {
         let code = URLClientError.Code.unacceptableStatus(code: head.status.code, body: bytes)
         return URLClientError(code, of: head)
     }
@@ -27,8 +27,10 @@ struct RefusedBody {
     }
 
     /// - Throws: ``error`` when the limit is reached.
-    mutating func append(_ new: Data) throws(URLClientError) {
-        bytes += new.prefix(Self.limit - bytes.count)
-        if bytes.count == Self.limit { throw error }
+    func appending(_ new: Data) throws(URLClientError) -> RefusedBody {
+        var result = self
+        result.bytes += new.prefix(Self.limit - bytes.count)
+        if result.bytes.count == Self.limit { throw result.error }
+        return result
     }
 }

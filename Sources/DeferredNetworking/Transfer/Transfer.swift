@@ -19,6 +19,9 @@ package final class Transfer: Sendable {
         var isEmptyingOutbox = false
         var parts: Parts
         var sinkError: (any Error)?
+
+        /// The body of a response that the sink has refused.
+        var refused: RefusedBody?
         var challenge: URLAuthenticationChallenge?
 
         /// The answer to a redirect, for which the platform's task waits.
@@ -46,7 +49,7 @@ package final class Transfer: Sendable {
 
         /// Takes along what nobody else needs any more, for release outside of the lock.
         private mutating func batch(_ actions: [TransferStateMachine.Action]) -> Batch {
-            var batch = Batch(actions: actions, parts: parts, sinkError: sinkError)
+            var batch = Batch(actions: actions, parts: parts, sinkError: sinkError, refused: refused)
             // The last actions of a transfer: no event has any effect after them.
             batch.isLast = machine.isReleased
             isEmptyingOutbox = !batch.isLast
@@ -79,6 +82,7 @@ package final class Transfer: Sendable {
 
         /// The error that the sink threw: the sink gets nothing but the end then.
         var sinkError: (any Error)?
+        var refused: RefusedBody?
         var isLast = false
         var challenge: URLAuthenticationChallenge?
         var redirectAnswer: RedirectAnswer?
@@ -304,18 +308,33 @@ package final class Transfer: Sendable {
             askAboutChallenge(failures: failures, round: round, batch.parts)
         case .deliverHead(let head):
             deadlines?.noteHead()
-            deliver(&batch) { try $0.receive(head: head) }
+            batch.parts.decider?.received(head: head)
+            deliver(&batch) { try $0.receive(head: head) ? nil : RefusedBody(of: head) }
         case .deliverBytes(let bytes):
             deadlines?.noteActivity()
-            deliver(&batch) { try $0.receive(bytes: bytes) }
+            batch.parts.decider?.received(bytes.count)
+            let refused = batch.refused
+            deliver(&batch) { sink in
+                if let refused { return try refused.appending(bytes) }
+                try sink.receive(bytes: bytes)
+                return nil
+            }
             batch.parts.task?.took(bytes.count)
         case .report(let progress):
-            if progress.direction == .sent { deadlines?.noteActivity() }
-            deliver(&batch) { $0.report(progress) }
+            if progress.direction == .sent {
+                deadlines?.noteActivity()
+                batch.parts.decider?.sent(progress.completed)
+            }
+            let refused = batch.refused
+            deliver(&batch) { sink in
+                if refused == nil || progress.direction == .sent { sink.report(progress) }
+                return refused
+            }
         case .finish(let result):
             deadlines?.end()
             let sink = batch.parts.sink.take()
-            let final = batch.sinkError.map { .failure($0) } ?? result
+            let end = batch.sinkError.map { .failure($0) } ?? result
+            let final = batch.refused.map { .failure($0.error(at: end)) } ?? end
             sink?.finish(final.mapError { $0.naming(state.withLock { $0.machine.request.url }) })
         case .release:
             // The decider's captures, among them the user's session, before the lease.
@@ -326,10 +345,14 @@ package final class Transfer: Sendable {
         }
     }
 
-    private func deliver(_ batch: inout Batch, _ call: (any TransferSink) throws -> Void) {
+    /// - Parameter call: Returns what is known of the body if the response is refused.
+    private func deliver(_ batch: inout Batch, _ call: (any TransferSink) throws -> RefusedBody?) {
         guard batch.sinkError == nil, let sink = batch.parts.sink else { return }
         do {
-            try call(sink)
+            let refused = try call(sink)
+            guard refused != nil || batch.refused != nil else { return }
+            batch.refused = refused
+            state.withLock { $0.refused = refused }
         } catch {
             // The machine may have finished already: a result that waits in this batch or in the outbox must not turn this
             // error into a success.

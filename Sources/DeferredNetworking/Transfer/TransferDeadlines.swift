@@ -13,7 +13,7 @@ import FoundationNetworking
 ///
 /// The closures and the timer retain what they capture from ``begin(silence:afterReading:_:)`` until ``end()``. A download
 /// that starts over begins once more, with its second transfer.
-final class TransferDeadlines: Sendable {
+package final class TransferDeadlines: Sendable {
     /// A structure, because a lock wraps closures that it gives out by themselves once more in thunks.
     private struct Closures {
         var silence: (@Sendable () -> Duration?)?

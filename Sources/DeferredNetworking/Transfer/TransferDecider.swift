@@ -5,7 +5,7 @@ package import FoundationNetworking
 package import Foundation
 #endif
 
-/// Decides about redirects and challenges. A transfer without a decider follows every redirect and delivers a 401.
+/// Observes a transfer, and decides about redirects and challenges. A transfer without a decider follows every redirect and delivers a 401.
 package protocol TransferDecider: AnyObject, Sendable {
     /// Called before a task is resumed: the first one, or one after a redirect or a challenge.
     func willSend()
@@ -18,6 +18,15 @@ package protocol TransferDecider: AnyObject, Sendable {
 
     /// Called when a task is about to end.
     func measured(_ metrics: URLClient.Metrics)
+
+    /// Called before the sink gets a head.
+    func received(head: ResponseHead)
+
+    /// Called before the sink gets bytes of a body, or a refused body does.
+    func received(_ count: Int)
+
+    /// Called with the number of bytes of the request's body that were sent since the task was resumed.
+    func sent(_ completed: Int64)
 
     /// - Parameters:
     ///   - proposal: the request to send if the redirect is followed.
@@ -42,4 +51,7 @@ extension TransferDecider {
     package func waitsForConnectivity() {}
     package var isMeasured: Bool { false }
     package func measured(_ metrics: URLClient.Metrics) {}
+    package func received(head: ResponseHead) {}
+    package func received(_ count: Int) {}
+    package func sent(_ completed: Int64) {}
 }

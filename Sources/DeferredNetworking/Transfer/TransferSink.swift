@@ -15,7 +15,10 @@ package protocol TransferSink: AnyObject, Sendable {
     func begin(_ transfer: Transfer)
 
     /// Receives the head of a response. A second head replaces the first, along with the bytes received since.
-    func receive(head: ResponseHead) throws
+    ///
+    /// - Returns: False to refuse the response: its body is not received, and its beginning becomes part of the error with
+    ///   which the transfer finishes.
+    func receive(head: ResponseHead) throws -> Bool
 
     func receive(bytes: Data) throws
 

@@ -68,10 +68,11 @@ extension Transport {
             guard case .data(let body, let head) = response else { preconditionFailure("data became \(response)") }
             return try make(body, head)
         } start: { attempt in
-            let sink = DataSink(limit: limit, onProgress: reporter.counting(direction)) { result in
+            let progress = reporter.counting(direction)
+            let sink = DataSink(limit: limit, accepting: { attempt.accepts($0) }, onProgress: progress) { result in
                 attempt.end(with: result.map { .data($0, $1) })
             }
-            let transfer = attempt.transfer(to: sink)
+            let transfer = attempt.transfer(attempt.request, to: sink)
             return { transfer.abort(with: $0) }
         }
     }
@@ -93,7 +94,7 @@ extension Transport {
             return try make(body, head)
         } start: { attempt in
             let sink = StreamSink(attempt, onProgress: reporter.counting(.received), check: headCheck)
-            let transfer = attempt.transfer(to: sink)
+            let transfer = attempt.transfer(attempt.request, to: sink)
             return { transfer.abort(with: $0) }
         }
     }
@@ -118,7 +119,7 @@ extension Transport {
                 to: destination,
                 resuming: resuming,
                 onProgress: count,
-                start: { attempt.transfer($0, AttemptSink($1, attempt, validation: nil)) },
+                start: { attempt.transfer($0, to: $1) },
                 completion: { result in attempt.end(with: result.map { .file($0) }) }
             )
             return { download.abort(with: $0) }

@@ -17,7 +17,10 @@ struct LibcurlActivityTests {
         let activities = Log<Void>()
         let end = Deferred<Result<ResponseHead, any Error>>()
 
-        func receive(head: ResponseHead) { activities.add(()) }
+        func receive(head: ResponseHead) -> Bool {
+            activities.add(())
+            return true
+        }
         func receive(bytes: Data) { body.add(bytes) }
         func report(_ progress: BodyProgress) {}
         func noteActivity() { activities.add(()) }

@@ -24,7 +24,7 @@ struct LibcurlTaskTests {
     private final class PatientSink: TransferSink {
         let wantsOwnConnection = true
 
-        func receive(head: ResponseHead) {}
+        func receive(head: ResponseHead) -> Bool { true }
         func receive(bytes: Data) {}
         func report(_ progress: BodyProgress) {}
         func finish(_ result: Result<ResponseHead, any Error>) {}

@@ -121,7 +121,7 @@ private final class EndSink: TransferSink {
         }
     }
 
-    func receive(head: ResponseHead) {}
+    func receive(head: ResponseHead) -> Bool { true }
     func receive(bytes: Data) {}
     func report(_ progress: BodyProgress) {}
     func noteActivity() {}

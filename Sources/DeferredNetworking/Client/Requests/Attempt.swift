@@ -15,7 +15,6 @@ final class Attempt: Sendable {
     private let lastHead = Lock<ResponseHead?>(nil)
 
     var events: EventReporter? { owner.events }
-    var validation: URLClient.StatusValidation { owner.policies.validation }
     private var redirects: URLClient.RedirectPolicy {
         let redirects = owner.options.redirects ?? owner.transport.configuration.redirects
         return owner.options.homeFields.isEmpty ? redirects : redirects.keepingAtHome(owner.options.homeFields)
@@ -34,13 +33,8 @@ final class Attempt: Sendable {
         return { task in task.priority = priority }
     }
 
-    /// Begins a transfer of the attempt's request, whose status is judged before `sink` gets the body.
-    func transfer(to sink: any TransferSink) -> Transfer {
-        transfer(request, AttemptSink(sink, self, validation: validation))
-    }
-
     /// Begins a transfer of `request`, which is the attempt's request or derived from it.
-    func transfer(_ request: CheckedRequest, _ sink: AttemptSink) -> Transfer {
+    func transfer(_ request: CheckedRequest, to sink: any TransferSink) -> Transfer {
         Transfer(
             request,
             on: lease,
@@ -52,11 +46,9 @@ final class Attempt: Sendable {
         )
     }
 
-    func received(head: ResponseHead) {
-        guard head.isHTTP else { return }
-        lastHead.withLock { $0 = head }
-        if let age = head.age { events?.report(.cached(age: age, isConfirmed: head.isConfirmed)) }
-        events?.report(.response(head))
+    /// Returns true if the client accepts the status.
+    func accepts(_ head: ResponseHead) -> Bool {
+        !head.isHTTP || owner.policies.validation.accepts(head.status)
     }
 
     /// Returns true if no other attempt would follow a response with this head.
@@ -95,6 +87,21 @@ extension Attempt: TransferDecider {
         events?.measured(metrics)
     }
 
+    func received(head: ResponseHead) {
+        guard head.isHTTP else { return }
+        lastHead.withLock { $0 = head }
+        if let age = head.age { events?.report(.cached(age: age, isConfirmed: head.isConfirmed)) }
+        events?.report(.response(head))
+    }
+
+    func received(_ count: Int) {
+        events?.received(count)
+    }
+
+    func sent(_ completed: Int64) {
+        events?.sent(completed)
+    }
+
     func decide(
         redirect head: ResponseHead,
         of task: any EngineTask,
@@ -110,67 +117,5 @@ extension Attempt: TransferDecider {
 
     func decide(challenge: URLAuthenticationChallenge, of task: any EngineTask, answer: @escaping ChallengeAnswer) {
         answer(.performDefaultHandling, nil)
-    }
-}
-
-/// Sits between a transfer and the sink that processes its body: tracks events, and withholds the bodies
-/// of responses that aren't accepted from that sink.
-///
-/// SAFETY: a sink has one transfer, which calls it in order and never twice at once, and whose lock orders the calls.
-final class AttemptSink: TransferSink, @unchecked Sendable {
-    private let inner: any TransferSink
-    private let attempt: Attempt
-    private let validation: URLClient.StatusValidation?
-    @exclusivity(unchecked) private var refused: RefusedBody?
-    @exclusivity(unchecked) private var sentCount: Int64 = 0
-
-    /// - Parameter validation: nil when `inner` judges statuses itself.
-    init(_ inner: any TransferSink, _ attempt: Attempt, validation: URLClient.StatusValidation?) {
-        self.inner = inner
-        self.attempt = attempt
-        self.validation = validation
-    }
-
-    var wantsOwnConnection: Bool { inner.wantsOwnConnection }
-
-    func begin(_ transfer: Transfer) {
-        inner.begin(transfer)
-    }
-
-    func receive(head: ResponseHead) throws {
-        attempt.received(head: head)
-        if head.isHTTP, let validation, !validation.accepts(head.status) {
-            refused = RefusedBody(of: head)
-        } else {
-            refused = nil
-            try inner.receive(head: head)
-        }
-    }
-
-    func receive(bytes: Data) throws {
-        attempt.events?.received(bytes.count)
-        if refused == nil {
-            try inner.receive(bytes: bytes)
-        } else {
-            try refused?.append(bytes)
-        }
-    }
-
-    func report(_ progress: BodyProgress) {
-        switch progress.direction {
-        case .sent:
-            // After a redirect that keeps the body, the count starts over.
-            attempt.events?.sent(progress.completed - (progress.completed < sentCount ? 0 : sentCount))
-            sentCount = progress.completed
-            inner.report(progress)
-        case .received where refused == nil:
-            inner.report(progress)
-        case .received:
-            break
-        }
-    }
-
-    func finish(_ result: Result<ResponseHead, any Error>) {
-        inner.finish(refused.map { .failure($0.error(at: result)) } ?? result)
     }
 }

@@ -16,6 +16,9 @@ final class EventReporter: Sendable {
 
     private struct State {
         var sent: Int64 = 0
+
+        /// The bytes of ``sent`` since the request was last handed to the engine.
+        var current: Int64 = 0
         var received: Int64 = 0
         var hasFinished = false
         var metrics: URLClient.Metrics?
@@ -45,8 +48,13 @@ final class EventReporter: Sendable {
         if case .finished = kind { true } else { false }
     }
 
-    func sent(_ count: Int64) {
-        state.withLock { $0.sent += count }
+    /// - Parameter completed: The number of bytes since the request was last handed to the engine.
+    func sent(_ completed: Int64) {
+        state.withLock { state in
+            // On another connection, the count starts over.
+            state.sent += completed - (completed < state.current ? 0 : state.current)
+            state.current = completed
+        }
     }
 
     func measured(_ metrics: URLClient.Metrics) {
@@ -57,7 +65,11 @@ final class EventReporter: Sendable {
     func report(_ kind: URLClient.Event.Kind, failure: (any Error)? = nil) {
         let (before, isTold) = state.withLock { state in
             let before = state
-            if case .finished = kind { state.hasFinished = true }
+            switch kind {
+            case .sent: state.current = 0
+            case .finished: state.hasFinished = true
+            default: break
+            }
             return (before, !before.hasFinished)
         }
         // A transfer that was cancelled may still report events.

@@ -37,12 +37,12 @@ package struct CacheOrigin: Sendable {
             request = request.setting(value, for: name)
         }
         let promise = Task<(ResponseHead, HTTPBodyStream)>.Promise()
-        let sink = OriginSink(self, promise, task)
+        let sink = OriginSink(self, promise, task, isMeasured: isMeasured)
         let transfer = Transfer(
             request,
             on: EngineLease(engine),
             deadlines: TransferDeadlines(configuration.deadlines, request),
-            decider: OriginDecider(isMeasured: isMeasured, task),
+            decider: sink,
             configure: configure,
             sink: sink
         )
@@ -51,10 +51,12 @@ package struct CacheOrigin: Sendable {
     }
 }
 
-/// Delivers the head of a response, and then its bytes as they arrive.
+/// Delivers the head of a response, and then its bytes as they arrive. Redirects and challenges are left to the client's
+/// request.
 ///
 /// SAFETY: a sink has one transfer, which calls it in order and never twice at once, and whose lock orders the calls.
-private final class OriginSink: TransferSink, @unchecked Sendable {
+private final class OriginSink: TransferSink, TransferDecider, @unchecked Sendable {
+    let isMeasured: Bool
     private let origin: CacheOrigin
     private let promise: Task<(ResponseHead, HTTPBodyStream)>.Promise
     private let buffer: StreamBuffer
@@ -67,9 +69,10 @@ private final class OriginSink: TransferSink, @unchecked Sendable {
     init(
         _ origin: CacheOrigin,
         _ promise: Task<(ResponseHead, HTTPBodyStream)>.Promise,
-        _ task: CachedTask?
+        _ task: CachedTask?,
+        isMeasured: Bool
     ) {
-        (self.origin, self.promise, self.task) = (origin, promise, task)
+        (self.origin, self.promise, self.task, self.isMeasured) = (origin, promise, task, isMeasured)
         buffer = StreamBuffer(origin.configuration)
     }
 
@@ -104,30 +107,9 @@ private final class OriginSink: TransferSink, @unchecked Sendable {
         sentCount = progress.completed
     }
 
-    func noteActivity() {
-        task?.tell(.activity)
-    }
+    func noteActivity() { task?.tell(.activity) }
 
-    func finish(_ result: Result<ResponseHead, any Error>) {
-        var failure: (any Error)?
-        if case .failure(let error) = result { failure = error }
-        buffer.finish(failure)
-        if !isDelivered { promise.fail(with: failure ?? URLError(.badServerResponse, failing: origin.request.url)) }
-    }
-}
-
-/// Leaves redirects and challenges to the client's request.
-private final class OriginDecider: TransferDecider {
-    let isMeasured: Bool
-    private weak let task: CachedTask?
-
-    init(isMeasured: Bool, _ task: CachedTask?) {
-        (self.isMeasured, self.task) = (isMeasured, task)
-    }
-
-    func waitsForConnectivity() {
-        task?.tell(.waiting)
-    }
+    func waitsForConnectivity() { task?.tell(.waiting) }
 
     func measured(_ metrics: URLClient.Metrics) { task?.tell(.measured(metrics)) }
 
@@ -140,7 +122,10 @@ private final class OriginDecider: TransferDecider {
         answer(nil)
     }
 
-    func decide(challenge: URLAuthenticationChallenge, of task: any EngineTask, answer: @escaping ChallengeAnswer) {
-        answer(.performDefaultHandling, nil)
+    func finish(_ result: Result<ResponseHead, any Error>) {
+        var failure: (any Error)?
+        if case .failure(let error) = result { failure = error }
+        buffer.finish(failure)
+        if !isDelivered { promise.fail(with: failure ?? URLError(.badServerResponse, failing: origin.request.url)) }
     }
 }

@@ -208,7 +208,7 @@ package final class Transfer: Sendable {
             }
         case .activity:
             deadlines?.noteActivity()
-            state.withLock { $0.parts.sink }?.noteActivity()
+            state.withLock { $0.parts.decider }?.noteActivity()
         case .waiting:
             deadlines?.noteWaiting()
             state.withLock { $0.parts.decider }?.waitsForConnectivity()

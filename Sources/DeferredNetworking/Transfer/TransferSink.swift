@@ -25,10 +25,6 @@ package protocol TransferSink: AnyObject, Sendable {
     /// Receives the progress of the request's body or of the current response's body.
     func report(_ progress: BodyProgress)
 
-    /// Notes that bytes arrived that aren't of the body, or not yet: of interim heads, header lines, or a coding. May be
-    /// called beside the other methods.
-    func noteActivity()
-
     /// Ends the transfer; called exactly once. Success means that the whole body was received.
     func finish(_ result: Result<ResponseHead, any Error>)
 }
@@ -36,7 +32,6 @@ package protocol TransferSink: AnyObject, Sendable {
 extension TransferSink {
     package var wantsOwnConnection: Bool { false }
     package func begin(_ transfer: Transfer) {}
-    package func noteActivity() {}
 }
 
 /// The progress of a body in one direction.

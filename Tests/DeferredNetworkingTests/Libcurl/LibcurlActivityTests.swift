@@ -12,7 +12,7 @@ import Testing
 /// Tests of what postpones the end of a silence, byte by byte.
 @Suite("Libcurl: activity", .ownThread, .timeLimit(.minutes(2)))
 struct LibcurlActivityTests {
-    private final class Sink: TransferSink {
+    private final class Sink: TransferSink, TransferDecider {
         let body = Log<Data>()
         let activities = Log<Void>()
         let end = Deferred<Result<ResponseHead, any Error>>()
@@ -55,7 +55,7 @@ struct LibcurlActivityTests {
         let port = try PromptedPort()
         let engine = try LibcurlEngine(URLClient.Configuration(), on: [LibcurlThread()])
         let (request, sink) = (try CheckedRequest(URLRequest(url: port.url)).fitted(to: engine), Sink())
-        let transfer = Transfer(request, on: EngineLease(engine), sink: sink)
+        let transfer = Transfer(request, on: EngineLease(engine), decider: sink, sink: sink)
         port.receiveRequest()
         for piece in pieces {
             let count = sink.activities.entries.count
@@ -75,7 +75,7 @@ struct LibcurlActivityTests {
     private func begin(_ request: URLRequest) throws -> (Transfer, Sink, LibcurlEngine) {
         let engine = try LibcurlEngine(URLClient.Configuration(), on: [LibcurlThread()])
         let (checked, sink) = (try CheckedRequest(request).fitted(to: engine), Sink())
-        return (Transfer(checked, on: EngineLease(engine), sink: sink), sink, engine)
+        return (Transfer(checked, on: EngineLease(engine), decider: sink, sink: sink), sink, engine)
     }
 
     private func end(_ transfer: Transfer, _ engine: LibcurlEngine) async {
@@ -217,7 +217,7 @@ struct LibcurlActivityTests {
         let engine = try LibcurlEngine(session: settings)
         let request = try CheckedRequest(URLRequest(url: port.url)).fitted(to: engine)
         let deadlines = TransferDeadlines(.init(idle: engine.idleTimeout), request, clock: clock)
-        let transfer = Transfer(request, on: EngineLease(engine), deadlines: deadlines, sink: sink)
+        let transfer = Transfer(request, on: EngineLease(engine), deadlines: deadlines, decider: sink, sink: sink)
         port.receiveRequest()
         port.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n1")
         for number in 2...5 {

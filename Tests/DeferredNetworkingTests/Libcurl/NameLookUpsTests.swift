@@ -124,7 +124,6 @@ private final class EndSink: TransferSink {
     func receive(head: ResponseHead) -> Bool { true }
     func receive(bytes: Data) {}
     func report(_ progress: BodyProgress) {}
-    func noteActivity() {}
     func finish(_ result: Result<ResponseHead, any Error>) { end.fill(with: result) }
 }
 #endif

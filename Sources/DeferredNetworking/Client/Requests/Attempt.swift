@@ -114,8 +114,4 @@ extension Attempt: TransferDecider {
         }
         answer(next)
     }
-
-    func decide(challenge: URLAuthenticationChallenge, of task: any EngineTask, answer: @escaping ChallengeAnswer) {
-        answer(.performDefaultHandling, nil)
-    }
 }

@@ -59,7 +59,7 @@ struct URLClientRetriesTests {
         ("POST", true, true, false), ("OWN", false, false, false),
     ])
     func `a method or a key allows a repetition, unless the body can't be sent again`(
-        method: String,
+        method: HTTPMethod,
         isKeyed: Bool,
         hasOneShotBody: Bool,
         mayRepeat: Bool

@@ -1,0 +1,62 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import DeferredNetworking
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Refuses each response.
+private final class RefusingSink: TransferSink {
+    let received = Log<Data>()
+    let progress = Log<BodyProgress>()
+    let end = Log<Result<ResponseHead, any Error>>()
+
+    func receive(head: ResponseHead) -> Bool { false }
+    func receive(bytes: Data) { received.add(bytes) }
+    func report(_ progress: BodyProgress) { self.progress.add(progress) }
+    func finish(_ result: Result<ResponseHead, any Error>) { end.add(result) }
+}
+
+@Suite("Refused bodies", .ownThread, .timeLimit(.minutes(1)))
+struct RefusedBodyTests {
+    private let head = ResponseHead.made(404)
+
+    @Test func `the beginning of the body comes with the error`() throws {
+        let body = try RefusedBody(of: head).appending(Data("o".utf8)).appending(Data("ops".utf8))
+        let error = body.error(at: .success(head)) as? URLClientError
+        #expect(error == .unacceptableStatus(code: 404, body: Data("oops".utf8)) && error?.head?.status == 404)
+    }
+
+    @Test func `no more is read than the limit`() throws {
+        let body = try RefusedBody(of: head).appending(Data(count: RefusedBody.limit - 1))
+        let error = #expect(throws: URLClientError.self) { try body.appending(Data(count: 100)) }
+        #expect(error == .unacceptableStatus(code: 404, body: Data(count: RefusedBody.limit)))
+    }
+
+    @Test func `a body cut short is a refused one all the same, and another failure is itself`() {
+        let refused = URLClientError.unacceptableStatus(code: 404, body: Data())
+        for cut in [URLClientError.truncatedBody(received: 1, expected: 2), URLError(.networkConnectionLost)]
+            as [any Error]
+        {
+            #expect(RefusedBody(of: head).error(at: .failure(cut)) as? URLClientError == refused)
+        }
+        #expect(RefusedBody(of: head).error(at: .failure(URLError(.timedOut))) is URLError)
+    }
+
+    @Test func `a sink that refuses a response gets nothing of it but the error`() async throws {
+        let sink = RefusingSink()
+        let lease = URLSessionEngine.lease(for: StubProtocol.session())
+        let url = try #require(URL(string: "http://host/ok"))
+        let request = try CheckedRequest(URLRequest(url: url)).fitted(to: lease.engine)
+        let transfer = Transfer(request, on: lease, sink: sink)
+        try await eventually { !sink.end.entries.isEmpty }
+        #expect(throws: URLClientError.unacceptableStatus(code: 200, body: Data("hello".utf8))) {
+            try sink.end.entries[0].get()
+        }
+        #expect(sink.received.entries.isEmpty && sink.progress.entries.isEmpty && sink.end.entries.count == 1)
+        withExtendedLifetime(transfer) {}
+    }
+}

@@ -58,12 +58,13 @@ extension CachedTask {
             // Not a response of the server's, which another attempt could change.
             return fail(URLError(.resourceUnavailable))
         }
-        var head = ResponseHead(
+        let head = ResponseHead(
             url: response.url ?? origin.request.url,
             status: response.status,
-            headers: response.headers
+            headers: response.headers,
+            age: age,
+            isConfirmed: isConfirmed
         )
-        (head.age, head.isConfirmed) = (age, isConfirmed)
         guard let stream = response.stream else { return answer(head, onCancel: {}) { nil } }
         let iterator = BodyIterator(stream.makeAsyncIterator())
         answer(head, onCancel: { stream.cancel() }) {

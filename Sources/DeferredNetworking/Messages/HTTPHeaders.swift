@@ -80,7 +80,10 @@ public struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
 }
 
 extension HTTPHeaders.Field: Hashable {
-    package func isNamed(_ other: String) -> Bool { HTTPToken.areEqualWithoutCase(name, other) }
+    package func isNamed(_ other: String) -> Bool {
+        // Most names are told apart by their lengths, without a call.
+        name.utf8.count == other.utf8.count && HTTPToken.areEqualWithoutCase(name, other)
+    }
 
     /// Compares the names without regard to case, and the bytes of the values.
     public static func == (one: Self, other: Self) -> Bool {

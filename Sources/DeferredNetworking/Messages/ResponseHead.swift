@@ -14,32 +14,14 @@ public import Foundation
 ///
 /// The fields are in the order and the number in which they came, each `Set-Cookie` by itself. `URLSession` preserves
 /// neither: over a client with that engine they are sorted by name, and those with the same name are joined with commas.
+///
+/// Copies share their contents, so that passing a head on costs one reference.
 public struct ResponseHead: Sendable {
-    /// The URL of the response, after redirects.
-    public let url: URL
-
-    /// The HTTP version, such as "HTTP/1.1"; `nil` where the platform doesn't tell it, as over `URLSession`.
-    public let version: String?
-
-    /// The status. Zero for the response of a caller's `URLProtocol` that isn't HTTP, which only `URLSession.begin…` has.
-    public let status: HTTPStatus
-
-    /// The header fields.
-    public let headers: HTTPHeaders
-
-    /// The platform's object, which has merged the fields; `nil` if there is none yet.
-    private let platform: URLResponse?
-
-    /// The time since the server made or confirmed the response, if a client's cache has it; `nil` otherwise.
-    package var age: Duration?
-
-    /// True if the server has just confirmed the response from the cache.
-    package var isConfirmed = false
+    private let contents: Contents
 
     /// Creates a head, for example in a test double of a client.
     public init(url: URL, version: String? = "HTTP/1.1", status: HTTPStatus, headers: HTTPHeaders = [:]) {
-        (self.url, self.version, self.status, self.headers) = (url, version, status, headers)
-        platform = nil
+        contents = Contents(url, version, status, headers, nil)
     }
 
     /// Creates the head of a response of Foundation's, with its fields sorted by name.
@@ -47,26 +29,55 @@ public struct ResponseHead: Sendable {
         self.init(platform: response)
     }
 
+    /// Creates the head of a response from a client's cache.
+    ///
+    /// - Parameters:
+    ///   - age: The time since the server made or confirmed the response; `nil` if it isn't from the cache.
+    ///   - isConfirmed: True if the server has just confirmed it.
+    package init(url: URL, status: HTTPStatus, headers: HTTPHeaders, age: Duration?, isConfirmed: Bool) {
+        contents = Contents(url, "HTTP/1.1", status, headers, nil, age: age, isConfirmed: isConfirmed)
+    }
+
     /// Creates the head of a response of Foundation's, which may be to a scheme other than HTTP.
     init(platform response: URLResponse) {
-        // Every response that a `URLProtocol` can make has one.
-        url = response.url ?? URL(fileURLWithPath: "/")
         let http = response as? HTTPURLResponse
-        status = HTTPStatus(http?.statusCode ?? 0)
         let fields = (http?.allHeaderFields ?? [:]).compactMap { name, value -> HTTPHeaders.Field? in
             guard let name = name as? String, let value = value as? String else { return nil }
             return HTTPHeaders.Field(name: name, value: value)
         }
-        headers = HTTPHeaders(fields.sorted { $0.name < $1.name })
-        version = nil
-        platform = response
+        contents = Contents(
+            // Every response that a `URLProtocol` can make has one.
+            response.url ?? URL(fileURLWithPath: "/"),
+            nil,
+            HTTPStatus(http?.statusCode ?? 0),
+            HTTPHeaders(fields.sorted { $0.name < $1.name }),
+            response
+        )
     }
+
+    /// The URL of the response, after redirects.
+    public var url: URL { contents.url }
+
+    /// The HTTP version, such as "HTTP/1.1"; `nil` where the platform doesn't tell it, as over `URLSession`.
+    public var version: String? { contents.version }
+
+    /// The status. Zero for the response of a caller's `URLProtocol` that isn't HTTP, which only `URLSession.begin…` has.
+    public var status: HTTPStatus { contents.status }
+
+    /// The header fields.
+    public var headers: HTTPHeaders { contents.headers }
+
+    /// The time since the server made or confirmed the response, if a client's cache has it; `nil` otherwise.
+    var age: Duration? { contents.age }
+
+    /// True if the server has just confirmed the response from the cache.
+    var isConfirmed: Bool { contents.isConfirmed }
 
     /// The head as an object of Foundation's, which renames the fields and joins those with the same name with commas.
     ///
     /// - Complexity: O(*n*) in the size of the fields, unless the engine is `URLSession`: the object is made each time.
     public var httpURLResponse: HTTPURLResponse {
-        if let response = platform as? HTTPURLResponse { return response }
+        if let response = contents.platform as? HTTPURLResponse { return response }
         var joined: [String: (name: String, value: String)] = [:]
         for field in headers where !field.name.isEmpty {
             let key = field.name.lowercased()
@@ -83,7 +94,7 @@ public struct ResponseHead: Sendable {
     }
 
     /// The platform's object, which may be of a response that isn't HTTP.
-    var urlResponse: URLResponse { platform ?? httpURLResponse }
+    var urlResponse: URLResponse { contents.platform ?? httpURLResponse }
 
     package var isHTTP: Bool { status.code > 0 }
 
@@ -96,12 +107,12 @@ public struct ResponseHead: Sendable {
     }
 
     /// True if the platform has joined fields of one name by commas.
-    var areFieldsJoined: Bool { platform != nil }
+    var areFieldsJoined: Bool { contents.platform != nil }
 
     /// Returns the value of a field, whatever its case; several are joined by commas: RFC 9110, section 5.3.
     package func value(of name: String) -> String? {
         var result: String?
-        for field in headers where field.isNamed(name) {
+        for field in headers.fields where field.isNamed(name) {
             if result == nil { result = field.value } else { result?.append(", " + field.value) }
         }
         return result
@@ -113,12 +124,56 @@ public struct ResponseHead: Sendable {
         headers.remove("Content-Length")
         return ResponseHead(url: url, version: version, status: status, headers: headers)
     }
+
+    private final class Contents: Sendable {
+        let url: URL
+        let version: String?
+        let status: HTTPStatus
+        let headers: HTTPHeaders
+
+        /// The platform's object, which has merged the fields; `nil` if there is none yet.
+        let platform: URLResponse?
+        let age: Duration?
+        let isConfirmed: Bool
+
+        init(
+            _ url: URL,
+            _ version: String?,
+            _ status: HTTPStatus,
+            _ headers: HTTPHeaders,
+            _ platform: URLResponse?,
+            age: Duration? = nil,
+            isConfirmed: Bool = false
+        ) {
+            (self.url, self.version, self.status, self.headers) = (url, version, status, headers)
+            (self.platform, self.age, self.isConfirmed) = (platform, age, isConfirmed)
+        }
+    }
 }
 
-extension ResponseHead: CustomStringConvertible, CustomDebugStringConvertible {
+/// Heads are equal if their URLs, versions, statuses and fields are.
+extension ResponseHead: Hashable {
+    /// Compares URL, version, status and fields.
+    public static func == (one: Self, other: Self) -> Bool {
+        one.url == other.url && one.version == other.version && one.status == other.status
+            && one.headers == other.headers
+    }
+
+    /// Hashes URL, status and fields.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(url)
+        hasher.combine(status)
+        hasher.combine(headers)
+    }
+}
+
+extension ResponseHead: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// One line: the status and the URL, without credentials.
     public var description: String { "\(status) \(DisplayText.quoted(url))" }
 
     /// The same as ``description``.
     public var debugDescription: String { description }
+
+    /// The status and the fields, of credentials only the names.
+    public var customMirror: Mirror { Mirror(self, children: ["status": status, "headers": headers]) }
 }

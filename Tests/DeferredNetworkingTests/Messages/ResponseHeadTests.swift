@@ -71,4 +71,19 @@ struct ResponseHeadTests {
             #expect(error.code == .badServerResponse && error.failingURL == url)
         }
     }
+
+    @Test func `heads with the same contents are equal, and show no credentials`() throws {
+        let secret = head([("Set-Cookie", "a=secret"), ("B", "1")])
+        let (same, other) = (
+            head([("set-cookie", "a=secret"), ("b", "1")]), head([("B", "1"), ("Set-Cookie", "a=secret")])
+        )
+        #expect(secret == same && secret.hashValue == same.hashValue && secret != other)
+        #expect(Set([secret, same, other]).count == 2)
+        let url = try #require(URL(string: "http://user:secret@host/"))
+        let named = ResponseHead(url: url, status: 404, headers: secret.headers)
+        var dumped = ""
+        dump(named, to: &dumped)
+        #expect(!"\(named)\(String(reflecting: named))\(dumped)".contains("secret"))
+        #expect("\(named)".hasPrefix("404 Not Found"))
+    }
 }

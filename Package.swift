@@ -61,7 +61,8 @@ let package = Package(
             dependencies: [
                 "DeferredCore", "DeferredTask", "DeferredNetworking", "DeferredTesting", "TestSupport",
                 .target(name: "CLibcurl", condition: .when(platforms: [.linux])),
-            ]
+            ],
+            exclude: ["Fuzz/Recorded"]
         ),
         .testTarget(
             name: "DeferredHTTPTests",

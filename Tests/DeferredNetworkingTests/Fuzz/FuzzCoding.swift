@@ -27,8 +27,14 @@ enum FuzzCoding {
         Data((0..<4).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) })
     }
 
-    private static func crc(_ data: Data) -> UInt32 {
+    /// Returns the CRC-32 of RFC 1952.
+    static func crc(_ data: Data) -> UInt32 {
         ~data.reduce(~UInt32(0)) { ($0 >> 8) ^ table[Int(UInt8(truncatingIfNeeded: $0) ^ $1)] }
+    }
+
+    static func hexadecimal(_ number: UInt32) -> String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: 8 - digits.count) + digits
     }
 
     private static let table: [UInt32] = (0..<256).map { index in

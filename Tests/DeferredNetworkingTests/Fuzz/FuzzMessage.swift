@@ -10,6 +10,9 @@ struct FuzzMessage {
     enum Delivery {
         case whole
         case pieces([Int])
+
+        /// Apart within and after each of the first ends of lines, those of chunks included.
+        case lines
         case drip(Int)
     }
 
@@ -66,6 +69,13 @@ struct FuzzMessage {
                 rest = rest.dropFirst(size)
             }
             steps.append(.send(.bytes(Data(rest))))
+        case .lines:
+            var start = bytes.startIndex
+            for index in bytes.indices.dropLast().filter({ [0x0D, 0x0A].contains(bytes[$0]) }).prefix(30) {
+                steps += [.send(.bytes(Data(bytes[start...index]))), .pause(.milliseconds(1))]
+                start = index + 1
+            }
+            steps.append(.send(.bytes(Data(bytes[start...]))))
         }
         switch end {
         case .keep: break

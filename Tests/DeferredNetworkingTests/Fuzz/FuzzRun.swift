@@ -14,8 +14,8 @@ import FoundationNetworking
 
 /// Sends the requests of seeds through one door, many at once on one client, and judges how each ended.
 final class FuzzRun: Sendable {
-    enum Outcome {
-        case body(Data, status: Int)
+    enum Outcome: Sendable {
+        case body(Data, FuzzHead)
         case decoded(FuzzEntity)
         case failure(any Error)
     }
@@ -31,12 +31,18 @@ final class FuzzRun: Sendable {
     private let finished = Log<Bool>()
     private let events = Log<URLClient.Event>()
     private let flaws = Log<String>()
+
+    /// The seeds of the requests that the server received.
+    private let requests: Log<Int>
+    private let outcomes = Log<(seed: Int, outcome: Outcome, partial: Int?)>()
     private let leftWaiting = Atomic(0)
 
     init(_ door: FuzzDoor, _ kind: ResponseGenerator.Kind) throws {
         self.door = door
         self.kind = kind
-        server = try LoopbackServer(requestLogLimit: 0) { Self.answer($0, kind) }
+        let requests = Log<Int>()
+        self.requests = requests
+        server = try LoopbackServer(requestLogLimit: 0) { Self.answer($0, kind, requests) }
         folder = try TemporaryDirectory()
         let (events, finished) = (events, finished)
         client = URLClient.fresh {
@@ -54,12 +60,14 @@ final class FuzzRun: Sendable {
 
     private static func answer(
         _ request: LoopbackServer.Request,
-        _ kind: ResponseGenerator.Kind
+        _ kind: ResponseGenerator.Kind,
+        _ requests: Log<Int>
     ) -> LoopbackServer.Script {
         let parts = request.path.split(separator: "/")
         guard let seed = parts.first.flatMap({ Int($0) }), seed >= 0 else {
             return .response(body: .bytes(ResponseGenerator.elsewhere))
         }
+        requests.add(seed)
         let response = ResponseGenerator.response(seed, kind, authority: request.headers["Host"] ?? "")
         if parts.count > 1 { return (response.next ?? response.first).script }
         if request.headers["If-Range"] != nil, let continuation = response.continuation,
@@ -92,6 +100,19 @@ final class FuzzRun: Sendable {
         return flaws.entries
     }
 
+    /// Returns the outcomes by seed, without judging them.
+    func outcomes(of seeds: [Int]) async throws -> [Int: String] {
+        _ = try await check(seeds)
+        let counts = Dictionary(requests.entries.map { ($0, 1) }, uniquingKeysWith: +)
+        var result: [Int: String] = [:]
+        for (seed, outcome, partial) in outcomes.entries {
+            result[seed] =
+                outcome.recorded(requests: counts[seed] ?? 0, port: server.port)
+                + (partial.map { " partial \($0)b" } ?? "")
+        }
+        return result
+    }
+
     private func check(seed: Int) async {
         let response = ResponseGenerator.response(seed, kind, authority: "127.0.0.1:\(server.port)")
         let file = folder.url.appending(path: "\(seed)")
@@ -110,6 +131,9 @@ final class FuzzRun: Sendable {
         {
             flaw = "a file after a failure"
         }
+        let partial = folder.url.appending(path: "\(seed).partial").path
+        let attributes = try? FileManager.default.attributesOfItem(atPath: partial)
+        outcomes.add((seed, outcome, attributes?[.size] as? Int))
         for name in ["\(seed)", "\(seed).partial"] {
             try? FileManager.default.removeItem(at: folder.url.appending(path: name))
         }
@@ -139,30 +163,30 @@ final class FuzzRun: Sendable {
         switch door {
         case .begin:
             let (body, head) = try await counted(client.begin(request, options: options)).get()
-            return .body(body, status: head.status.code)
+            return .body(body, FuzzHead(head))
         case .upload:
             let (body, head) = try await counted(client.upload(request, from: .data(upload), options: options)).get()
-            return .body(body, status: head.status.code)
+            return .body(body, FuzzHead(head))
         case .download:
             let task = counted(client.download(request, to: file, resuming: seed / 8 % 4 != 0, options: options))
             let (_, head) = try await task.get()
-            return .body(try Data(contentsOf: file), status: head.status.code)
+            return .body(try Data(contentsOf: file), FuzzHead(head))
         case .stream:
             let stream = try await counted(client.stream(request, options: options)).get()
             var body = Data()
             for try await bytes in stream.body { body += bytes }
-            return .body(body, status: stream.head.status.code)
+            return .body(body, FuzzHead(stream.head))
         case .decode:
             return .decoded(try await counted(client.decode(FuzzEntity.self, from: request, options: options)).get())
         case .dataTask:
             let (body, head) = try await counted(session.beginDataTask(with: request)).get()
-            return .body(body, status: (head as? HTTPURLResponse)?.statusCode ?? 0)
+            return .body(body, FuzzHead(head))
         case .downloadTask:
             let (_, head) = try await counted(session.beginDownloadTask(with: request, to: file)).get()
-            return .body(try Data(contentsOf: file), status: (head as? HTTPURLResponse)?.statusCode ?? 0)
+            return .body(try Data(contentsOf: file), FuzzHead(head))
         case .uploadTask:
             let (body, head) = try await counted(session.beginUploadTask(with: request, from: upload)).get()
-            return .body(body, status: (head as? HTTPURLResponse)?.statusCode ?? 0)
+            return .body(body, FuzzHead(head))
         }
     }
 
@@ -172,7 +196,8 @@ final class FuzzRun: Sendable {
         guard let right = response.bodies.first else { return "a valid response without a body" }
         let isSuccess = (200..<300).contains(response.status)
         switch outcome {
-        case .body(let body, let status):
+        case .body(let body, let head):
+            let status = head.status
             guard status == response.status, isSuccess || !door.refusesStatuses else { return "the status \(status)" }
             return body == right ? nil : "another body, of \(body.count) bytes of \(right.count)"
         case .decoded(let entity):
@@ -202,7 +227,8 @@ final class FuzzRun: Sendable {
 
     private func flawOfHostile(_ response: FuzzResponse, _ outcome: Outcome) -> String? {
         switch outcome {
-        case .body(let body, let status):
+        case .body(let body, let head):
+            let status = head.status
             if door.refusesStatuses, !(200..<300).contains(status) { return "the status \(status) for a success" }
             // A redirect that leads nowhere is delivered: over libcurl with its body, over URLSession without.
             if (300..<400).contains(status), body.isEmpty || body == response.first.body { return nil }

@@ -136,6 +136,7 @@ struct ResponseGenerator {
         switch int(0...19) {
         case 0 where message.bytes.count < 400: message.delivery = .drip(int(1...40))
         case 1...4: message.delivery = .pieces((0..<int(1...5)).map { _ in int(1...200) })
+        case 5, 6: message.delivery = .lines
         default: break
         }
     }

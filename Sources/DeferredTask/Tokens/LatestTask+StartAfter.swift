@@ -30,8 +30,13 @@ extension LatestTask {
         deliver: @escaping @Sendable (Task<Success>.Result) -> Void
     ) {
         let locals = TaskLocals()
-        let task = Task.success(()).delay(for: pause, clock: clock).flatMap(on: executor) { try locals.restore(begin) }
-        start(task, on: executor, deliver: deliver)
+        start(
+            superseding: {
+                Task.success(()).delay(for: pause, clock: clock).flatMap(on: executor) { try locals.restore(begin) }
+            },
+            on: executor,
+            deliver: deliver
+        )
     }
 
     /// Cancels the previous task, waits for a pause in the calls, and then starts a task and delivers its result on the

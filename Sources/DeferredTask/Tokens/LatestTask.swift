@@ -33,8 +33,21 @@ public final class LatestTask<Success: Sendable>: Cancellable {
         on executor: some Executor,
         deliver: @escaping @Sendable (Task<Success>.Result) -> Void
     ) {
+        start(superseding: { task }, on: executor, deliver: deliver)
+    }
+
+    /// Cancels the previous task, and delivers the result of the one that `make` returns.
+    ///
+    /// - Parameter make: Called with the previous task superseded. What it starts may already start another task here on
+    ///   another thread, or cancel: that comes later, and supersedes this one.
+    func start(
+        superseding make: () -> Task<Success>,
+        on executor: some Executor,
+        deliver: @escaping @Sendable (Task<Success>.Result) -> Void
+    ) {
         let source = CancellationTokenSource()
         supersede(with: source)
+        let task = make()
         let delivery = task.upon(executor) { [weak self, weak source] result in
             // Once this object is gone, nothing can supersede the result.
             if self?.mayDeliver(source) ?? true { deliver(result) }

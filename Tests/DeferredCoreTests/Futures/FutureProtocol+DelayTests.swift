@@ -21,6 +21,13 @@ struct FutureProtocolDelayTests {
         #expect(await delayed.value == 1)
     }
 
+    @Test func `a future that breaks its contract, and calls its handlers twice, is delayed once`() async {
+        let delayed = CallsTwice().delay(for: .zero)
+        let later = delayed.delay(for: .milliseconds(1))
+        #expect(await delayed.value == 1)
+        #expect(await later.value == 1)
+    }
+
     @Test func `a future that is filled already is delayed from now`() async throws {
         let clock = ManualClock()
         let delayed = Future(value: 1).delay(for: .seconds(5), clock: clock)
@@ -64,4 +71,13 @@ struct FutureProtocolDelayTests {
         // The task that waited ends a moment after it has filled the future.
         try await eventually { lifetimes.count == 0 }
     }
+}
+
+private struct CallsTwice: FutureProtocol {
+    func upon(_ executor: some Executor, execute body: @escaping @Sendable (Int) -> Void) -> Registration {
+        for value in 1...2 { executor.submit { body(value) } }
+        return Registration {}
+    }
+
+    func peek() -> Int? { 1 }
 }

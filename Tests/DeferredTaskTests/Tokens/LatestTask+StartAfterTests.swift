@@ -142,6 +142,22 @@ struct LatestTaskStartAfterTests {
         #expect(await late.value == 2)
     }
 
+    @Test(arguments: [false, true])
+    func `a begin that runs before the call returns can be superseded, too`(byStart: Bool) async throws {
+        // With no pause, the closure runs on the timer's thread at any moment of the call.
+        for _ in 0..<(isSanitized ? 100 : 500) {
+            let (latest, log, cancelled) = (LatestTask<Int>(), Log<Int>(), Deferred<Void>())
+            latest.start(after: .zero, on: .immediate) {
+                if byStart { latest.start(.success(2), on: .immediate) { _ in log.add(2) } } else { latest.cancel() }
+                return Task(.never) { cancelled.fill() }
+            } deliver: { _ in
+                log.add(1)
+            }
+            try await eventually { cancelled.isFilled }
+            #expect(log.entries == (byStart ? [2] : []))
+        }
+    }
+
     #if os(macOS) || os(Linux)
     @Test func `20,000 calls leave one timer`() async {
         await #expect(processExitsWith: .success) {

@@ -7,7 +7,7 @@ import DeferredTesting
 import TestSupport
 import Testing
 
-#sourceLocation(file: ".github/CONTRIBUTING.md", line: 177)
+#sourceLocation(file: ".github/CONTRIBUTING.md", line: 176)
 
 
 extension Task {
@@ -29,7 +29,7 @@ extension Task {
 }
 #sourceLocation()
 
-#sourceLocation(file: ".github/CONTRIBUTING.md", line: 205)
+#sourceLocation(file: ".github/CONTRIBUTING.md", line: 204)
 
 
 

@@ -55,7 +55,11 @@ final class FuzzRun: Sendable {
                 if case .finished(let error) = event.kind { finished.add(error == nil) }
             }
         }
-        session = URLSession.fresh { $0.httpMaximumConnectionsPerHost = Self.inFlight }
+        session = URLSession.fresh {
+            $0.httpMaximumConnectionsPerHost = Self.inFlight
+            // Otherwise, the cookies of responses would go out with the requests of other tests of this process.
+            $0.httpCookieStorage = URLSessionConfiguration.ephemeral.httpCookieStorage
+        }
     }
 
     private static func answer(

@@ -150,17 +150,17 @@ void poll_set_remove(poll_set set, int descriptor) {
     if (old.events) control(set, EPOLL_CTL_DEL, descriptor, known);
 }
 
-void poll_set_sever(poll_set set, int descriptor) {
+void poll_set_close(poll_set set, int descriptor) {
     poll_set_remove(set, descriptor);
     int pair[2];
-    bool is_severed = false;
+    bool is_closed = false;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0) {
         close(pair[1]);
-        is_severed = dup3(pair[0], descriptor, O_CLOEXEC) >= 0;
+        is_closed = dup3(pair[0], descriptor, O_CLOEXEC) >= 0;
         close(pair[0]);
     }
     // Then at least the end is to be seen, behind the bytes.
-    if (!is_severed) shutdown(descriptor, SHUT_RDWR);
+    if (!is_closed) shutdown(descriptor, SHUT_RDWR);
 }
 
 static bool has_input(int descriptor) {
@@ -185,7 +185,7 @@ static bool is_connected(int descriptor, const char *host, int port) {
 }
 
 bool poll_set_look(poll_set set, int port, const char *host, int remote_port, bool has_more) {
-    bool is_severed = false;
+    bool is_closed = false;
     for (int descriptor = set->buckets[port % BUCKET_COUNT], next; descriptor != NONE; descriptor = next) {
         const struct entry *known = &set->entries[descriptor];
         next = known->next;
@@ -194,10 +194,10 @@ bool poll_set_look(poll_set set, int port, const char *host, int remote_port, bo
         // may be in use.
         bool is_it = is_connected(descriptor, host, remote_port);
         if (!is_it && (has_more || !known->events)) continue;
-        poll_set_sever(set, descriptor);
-        is_severed = is_severed || is_it;
+        poll_set_close(set, descriptor);
+        is_closed = is_closed || is_it;
     }
-    return is_severed;
+    return is_closed;
 }
 
 int poll_set_find(poll_set set, int port, const char *host, int remote_port) {

@@ -379,16 +379,16 @@ int poll_set_next_idle(
 void poll_set_remove(poll_set set, int descriptor);
 
 /// Closes the connection of a descriptor, which stays open: it is at the end of its input from now on.
-void poll_set_sever(poll_set set, int descriptor);
+void poll_set_close(poll_set set, int descriptor);
 
-/// Looks at an idle connection once more, just before a request is sent on it, and severs it if something has come: that
+/// Looks at an idle connection once more, just before a request is sent on it, and closes it if something has come: that
 /// would be taken for the response. Does nothing to a connection that is not idle.
 ///
 /// - Parameters:
 ///   - port: its local port; 0 for one that has none, as those of Unix domain sockets.
 ///   - host: the address at the other end.
 ///   - has_more: whether something that has come was read from the descriptor already.
-/// - Returns: whether it was severed, and had an address.
+/// - Returns: whether it was closed, and had an address.
 bool poll_set_look(poll_set set, int port, const char *host, int remote_port, bool has_more);
 
 /// Removes a descriptor from a set and closes it.

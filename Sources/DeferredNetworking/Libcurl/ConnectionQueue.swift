@@ -75,7 +75,7 @@ struct ConnectionQueue {
         /// Counts a task that starts, and returns the thread that it runs on.
         private mutating func start(_ kind: Kind, _ loads: Counts, threads: Int) -> Int {
             let joins = kind == .shared && speaksHTTP2 ?? (sharedCount > 0)
-            let thread = joins ? sharedThread : calmest(loads, threads: threads)
+            let thread = joins ? sharedThread : leastLoaded(loads, threads: threads)
             switch kind {
             case .shared:
                 isConnecting = mustConnect || sharedCount == 0 && !isMultiplexed
@@ -89,13 +89,13 @@ struct ConnectionQueue {
             return thread
         }
 
-        private func calmest(_ loads: Counts, threads: Int) -> Int {
-            var calmest = 0
+        private func leastLoaded(_ loads: Counts, threads: Int) -> Int {
+            var leastLoaded = 0
             for thread in 1..<max(1, threads)
-            where (counts[thread], loads[thread]) < (counts[calmest], loads[calmest]) {
-                calmest = thread
+            where (counts[thread], loads[thread]) < (counts[leastLoaded], loads[leastLoaded]) {
+                leastLoaded = thread
             }
-            return calmest
+            return leastLoaded
         }
 
         /// Returns the thread on which a new task has started, or nil if it waits.

@@ -8,7 +8,7 @@ import FoundationNetworking
 /// are: what each line of a head touches there needs no check of exclusive access.
 ///
 /// It handles libcurl's callbacks. Events for the transfer run the user's code, which may call the engine at any time:
-/// such calls wait as letters, so that libcurl is never re-entered.
+/// such calls wait as commands, so that libcurl is never re-entered.
 final class LibcurlExchange {
     /// The number of encoded bytes to decode at a time, before the reader is asked again: deflate makes at most about
     /// 1,000 of one.
@@ -363,7 +363,7 @@ final class LibcurlExchange {
         }
         // Repeated, it may have another connection, which libcurl doesn't watch yet.
         if hasBegun { (lastSocket, unread) = (-1, []) }
-        // On a connection that was severed, nothing is sent, and libcurl begins again with another one.
+        // On a connection that was closed, nothing is sent, and libcurl begins again with another one.
         let isSevered = multi.look(at: handle, from: port, to: host, remotePort)
         if !isSevered { hasBegun = true }
         lastReceived = .now

@@ -110,7 +110,7 @@ final class LibcurlMulti {
             let milliseconds = Int64(silence / .milliseconds(1))
             socket = poll_set_next_idle(poll, socket, number, dead?.host, Int32(dead?.port ?? 0), milliseconds)
             guard socket >= 0 else { return }
-            if !isUsed(socket) { poll_set_sever(poll, socket) }
+            if !isUsed(socket) { poll_set_close(poll, socket) }
         }
     }
 
@@ -120,7 +120,7 @@ final class LibcurlMulti {
     }
 
     /// Runs libcurl's timer once if it is due. A fast transfer sets a timer that is due at once, again and again;
-    /// letters that pause the transfer must get a chance in between.
+    /// commands that pause the transfer must get a chance in between.
     func runTimer() {
         guard let due = timer, due <= ContinuousClock.now else { return }
         timer = nil

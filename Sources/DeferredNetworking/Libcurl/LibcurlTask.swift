@@ -5,7 +5,7 @@ import Foundation
 import FoundationNetworking
 import Synchronization
 
-/// An engine task of a transfer. Its methods send letters to a thread of the engine, which does the work.
+/// An engine task of a transfer. Its methods send commands to a thread of the engine, which does the work.
 final class LibcurlTask: EngineTask {
     let identifier: Int
     let request: CheckedRequest
@@ -66,7 +66,7 @@ final class LibcurlTask: EngineTask {
     /// The bytes that the transfer has not processed yet.
     let backlog = Backlog()
 
-    /// True if the results are no longer needed. Only a hint for the engine's thread: the letter in its queue counts.
+    /// True if the results are no longer needed. Only a hint for the engine's thread: the command in its queue counts.
     var isCancelled: Bool { wasCancelled.load(ordering: .relaxed) }
 
     /// The index of the thread that the task runs on; negative until it is chosen.
@@ -142,7 +142,7 @@ final class LibcurlTask: EngineTask {
             return hold.condition
         }
         withExtendedLifetime(old) {}
-        // Either the letter goes to the task's thread, or that thread, which is chosen later, sees the condition.
+        // Either the command goes to the task's thread, or that thread, which is chosen later, sees the condition.
         mayBeHeld.store(true, ordering: .sequentiallyConsistent)
         pool.thread.submit(.hold(self))
     }

@@ -4,13 +4,13 @@ internal import DeferredCore
 import Foundation
 import FoundationNetworking
 
-/// The thread of one engine or several, and the queue of its letters.
+/// The thread of one engine or several, and the queue of its commands.
 ///
 /// It starts with a request. It ends when the last of its engines is gone; one that lingers also ends when none of them
 /// has had a request for that long, and then closes their idle connections.
 final class LibcurlThread: Sendable {
     /// A message to the thread.
-    enum Letter {
+    enum Command {
         case begin(LibcurlTask)
         case cancel(LibcurlTask)
         case hold(LibcurlTask)
@@ -32,12 +32,12 @@ final class LibcurlThread: Sendable {
     static let shared = LibcurlThread(lingering: .seconds(30))
 
     private struct State {
-        var letters: [Letter] = []
+        var commands: [Command] = []
 
         /// The descriptor that wakes the thread up, while there is one.
         var wakeup: Int32?
 
-        /// True if the thread has to be woken up to see a letter.
+        /// True if the thread has to be woken up to see a command.
         var isAsleep = false
     }
 
@@ -53,14 +53,14 @@ final class LibcurlThread: Sendable {
     /// True while there is a thread.
     var isRunning: Bool { state.withLock { $0.wakeup != nil } }
 
-    /// Sends a letter.
+    /// Sends a command.
     ///
     /// - Returns: The reason why no thread can be started for it, if so.
     @discardableResult
-    func submit(_ letter: Letter) -> POSIXError? {
+    func submit(_ command: Command) -> POSIXError? {
         do throws(POSIXError) {
-            if try !state.withLock({ state throws(POSIXError) in try self.deliver(letter, &state) }) {
-                undelivered(letter)
+            if try !state.withLock({ state throws(POSIXError) in try self.deliver(command, &state) }) {
+                undelivered(command)
             }
             return nil
         } catch {
@@ -68,8 +68,8 @@ final class LibcurlThread: Sendable {
         }
     }
 
-    /// Returns false if there is no thread, and the letter needs none.
-    private func deliver(_ letter: Letter, _ state: inout State) throws(POSIXError) -> Bool {
+    /// Returns false if there is no thread, and the command needs none.
+    private func deliver(_ command: Command, _ state: inout State) throws(POSIXError) -> Bool {
         if let wakeup = state.wakeup {
             if state.isAsleep {
                 state.isAsleep = false
@@ -77,16 +77,16 @@ final class LibcurlThread: Sendable {
                 wakeup_signal(wakeup)
             }
         } else {
-            guard case .begin = letter else { return false }
+            guard case .begin = command else { return false }
             state.wakeup = try start()
         }
-        state.letters.append(letter)
+        state.commands.append(command)
         return true
     }
 
-    /// Handles a letter without a thread: nothing runs, and nothing is open.
-    private func undelivered(_ letter: Letter) {
-        switch letter {
+    /// Handles a command without a thread: nothing runs, and nothing is open.
+    private func undelivered(_ command: Command) {
+        switch command {
         case .cancel(let task): task.end(nil, URLError(.cancelled, failing: task.request.url))
         case .close(let pool): pool.closed.fill()
         case .report(let body): body()
@@ -114,25 +114,25 @@ final class LibcurlThread: Sendable {
 
     // MARK: The thread's side
 
-    /// Marks the thread as awake: what it does next may send letters, for which it need not be woken up.
+    /// Marks the thread as awake: what it does next may send commands, for which it need not be woken up.
     func wake() {
         state.withLock { $0.isAsleep = false }
     }
 
-    /// Takes all letters; if there are none, marks the thread as asleep.
+    /// Takes all commands; if there are none, marks the thread as asleep.
     ///
     /// - Parameters:
-    ///   - letters: An empty array, in place of which later letters are gathered.
-    ///   - isUnused: True if nothing is open, so that the thread isn't needed without a letter.
+    ///   - commands: An empty array, in place of which later commands are gathered.
+    ///   - isUnused: True if nothing is open, so that the thread isn't needed without a command.
     /// - Returns: false if the thread has to end. Another one may start at once.
-    func collect(_ letters: inout [Letter], isUnused: Bool) -> Bool {
+    func collect(_ commands: inout [Command], isUnused: Bool) -> Bool {
         state.withLock { state in
-            if isUnused, state.letters.isEmpty {
+            if isUnused, state.commands.isEmpty {
                 state.wakeup = nil
                 return false
             }
-            state.isAsleep = state.letters.isEmpty
-            swap(&letters, &state.letters)
+            state.isAsleep = state.commands.isEmpty
+            swap(&commands, &state.commands)
             return true
         }
     }

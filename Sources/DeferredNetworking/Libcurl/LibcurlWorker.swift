@@ -3,7 +3,7 @@ import CLibcurl
 internal import DeferredCore
 import Foundation
 
-/// The event loop of a thread: waits for sockets, timers and letters, and drives the pools of its engines. All its state
+/// The event loop of a thread: waits for sockets, timers and commands, and drives the pools of its engines. All its state
 /// is confined to the thread.
 final class LibcurlWorker {
     /// Made before the thread: its poll set, and the descriptor that wakes it up.
@@ -34,7 +34,7 @@ final class LibcurlWorker {
     /// The most times to ask for events before anything else is done.
     private static let mostRounds = 8
 
-    /// The most turns of the loop for letters alone, while they keep coming.
+    /// The most turns of the loop for commands alone, while they keep coming.
     ///
     /// Before 7.80, libcurl doesn't let each request look at its connection before it is sent, so that the thread has to
     /// look at all of them in each turn: what has come on an idle one would be taken for the response to its next request.
@@ -64,12 +64,12 @@ final class LibcurlWorker {
         DeferredDiagnostics.markThreadAsNeeded()
         libcurl_enter()
         withUnsafeTemporaryAllocation(of: poll_ready.self, capacity: Int(POLL_SET_MOST_EVENTS)) { ready in
-            var letters: [LibcurlThread.Letter] = []
+            var commands: [LibcurlThread.Command] = []
             var turns = 0
-            while thread.collect(&letters, isUnused: pools.isEmpty) {
-                let isAsleep = letters.isEmpty
-                letters.forEach(perform)
-                letters.removeAll(keepingCapacity: true)
+            while thread.collect(&commands, isUnused: pools.isEmpty) {
+                let isAsleep = commands.isEmpty
+                commands.forEach(perform)
+                commands.removeAll(keepingCapacity: true)
                 turns = isAsleep ? 0 : turns + 1
                 if turns % Self.mostTurns == 0 || !reports.isEmpty { handleEvents(ready, isAsleep: isAsleep) }
                 for pool in pools { pool.runTimers() }
@@ -81,8 +81,8 @@ final class LibcurlWorker {
         libcurl_leave()
     }
 
-    private func perform(_ letter: LibcurlThread.Letter) {
-        switch letter {
+    private func perform(_ command: LibcurlThread.Command) {
+        switch command {
         case .begin(let task):
             open(task.pool)
             task.pool.begin(task)
@@ -157,7 +157,7 @@ final class LibcurlWorker {
             let count = wait(ready, milliseconds)
             if isAsleep { thread.wake() }
             // Idle connections first, before libcurl can close any of them, and others get their descriptors.
-            for event in ready[..<count] where event.is_idle { sever(event.descriptor) }
+            for event in ready[..<count] where event.is_idle { closeIdle(event.descriptor) }
             for event in ready[..<count] where !event.is_idle { act(event) }
             if count < ready.count { return }
             milliseconds = 0
@@ -184,14 +184,14 @@ final class LibcurlWorker {
 
     /// Closes an idle connection on which something has come: its end, or bytes that nobody has asked for, which would be
     /// taken for the response to the next request.
-    private func sever(_ descriptor: Int32) {
+    private func closeIdle(_ descriptor: Int32) {
         let port = Int(connection_port(descriptor))
         if let exchange = pools.lazy.compactMap({ $0.exchange(using: descriptor, port: port) }).first {
             // It is paused. libcurl asks for the rest of its response, unless it has all of it already.
             exchange.restingSocket = descriptor
             poll_set_rest_idle(resources.poll, descriptor)
         } else {
-            poll_set_sever(resources.poll, descriptor)
+            poll_set_close(resources.poll, descriptor)
         }
     }
 

@@ -10,7 +10,7 @@ final class StreamBuffer: Sendable {
 
     private struct State {
         var machine: StreamStateMachine
-        var file: SpillFile?
+        var file: OverflowFile?
         var readers: [(identifier: UInt64, reader: Reader)] = []
         var nextIdentifier: UInt64 = 0
 
@@ -18,7 +18,7 @@ final class StreamBuffer: Sendable {
         var onChange: (@Sendable () -> Void)?
 
         /// Removes and returns the file if its contents are no longer needed. It has to be closed outside of the lock.
-        mutating func takeUnusedFile() -> SpillFile? { machine.isFileEmpty ? file.take() : nil }
+        mutating func takeUnusedFile() -> OverflowFile? { machine.isFileEmpty ? file.take() : nil }
 
         /// Feeds the machine an event. Also returns `onChange` if ``isFull`` has changed, to be called outside of the
         /// lock.
@@ -33,7 +33,7 @@ final class StreamBuffer: Sendable {
 
     private enum Step {
         case resume(Reader, Result<Data?, any Error>)
-        case read(Reader, SpillFile, Range<Int64>)
+        case read(Reader, OverflowFile, Range<Int64>)
     }
 
     private let state: Lock<State>
@@ -77,7 +77,7 @@ final class StreamBuffer: Sendable {
         }
         onChange?()
         if let offset {
-            let file = try file ?? SpillFile()
+            let file = try file ?? OverflowFile()
             try file.write(bytes, at: offset)
             let unused = state.withLock { state in
                 state.machine.didWrite(bytes.count, at: offset)

@@ -48,7 +48,7 @@ struct StreamStateMachine {
     private var memoryCount = 0
 
     /// The range of the file that is written and not yet read, including the part that is being read.
-    private var spilled: Range<Int64> = 0..<0
+    private var overflow: Range<Int64> = 0..<0
     private var isReading = false
 
     /// Set when nothing more will arrive; the inner value is nil for a complete body.
@@ -65,7 +65,7 @@ struct StreamStateMachine {
     var hasEnded: Bool { end != nil }
 
     /// True when the file's contents are no longer needed.
-    var isFileEmpty: Bool { spilled.isEmpty }
+    var isFileEmpty: Bool { overflow.isEmpty }
 
     /// Keeps bytes in memory, or returns the offset in the file at which to write them. Only one writer may be between
     /// this call and ``didWrite(_:at:)``.
@@ -73,7 +73,7 @@ struct StreamStateMachine {
         guard !hasEnded, !bytes.isEmpty else { return nil }
         waitingCount += Int64(bytes.count)
         if let marks, waitingCount > marks.high { isFull = true }
-        guard spilled.isEmpty, memoryCount + bytes.count <= memoryLimit else { return spilled.upperBound }
+        guard overflow.isEmpty, memoryCount + bytes.count <= memoryLimit else { return overflow.upperBound }
         chunks.append(bytes)
         memoryCount += bytes.count
         return nil
@@ -85,7 +85,7 @@ struct StreamStateMachine {
     mutating func didWrite(_ count: Int, at offset: Int64) {
         // The stream was discarded, or has failed.
         guard !hasEnded else { return }
-        spilled = (spilled.isEmpty ? offset : spilled.lowerBound)..<offset + Int64(count)
+        overflow = (overflow.isEmpty ? offset : overflow.lowerBound)..<offset + Int64(count)
     }
 
     /// Ends the stream. Only the first call counts.
@@ -103,9 +103,9 @@ struct StreamStateMachine {
             return .bytes(bytes)
         }
         guard !isReading else { return .wait }
-        guard spilled.isEmpty else {
+        guard overflow.isEmpty else {
             isReading = true
-            return .read(spilled.lowerBound..<min(spilled.upperBound, spilled.lowerBound + Self.pieceSize))
+            return .read(overflow.lowerBound..<min(overflow.upperBound, overflow.lowerBound + Self.pieceSize))
         }
         return end.map { .end($0) } ?? .wait
     }
@@ -114,13 +114,13 @@ struct StreamStateMachine {
     mutating func didRead(_ result: Result<Data, CocoaError>) {
         isReading = false
         // The stream may have been discarded meanwhile.
-        guard !spilled.isEmpty else { return }
+        guard !overflow.isEmpty else { return }
         switch result {
         case .success(let bytes):
             took(bytes.count)
-            let start = spilled.lowerBound + Int64(bytes.count)
+            let start = overflow.lowerBound + Int64(bytes.count)
             // Once the file is empty, the next bytes go into a new one, and the disk space of this one is freed.
-            spilled = start < spilled.upperBound ? start..<spilled.upperBound : 0..<0
+            overflow = start < overflow.upperBound ? start..<overflow.upperBound : 0..<0
         case .failure(let error):
             discard()
             end = .some(error)
@@ -131,7 +131,7 @@ struct StreamStateMachine {
     mutating func discard() {
         chunks = Queue()
         memoryCount = 0
-        spilled = 0..<0
+        overflow = 0..<0
         (waitingCount, isFull) = (0, false)
         finish(CancellationError())
     }

@@ -124,7 +124,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
     ) {
         guard registry[dataTask.taskIdentifier]?.isCacheable ?? true else { return completionHandler(nil) }
-        bystander(of: dataTask, in: session).considerCaching(
+        forwardedDelegate(of: dataTask, in: session).considerCaching(
             proposedResponse,
             of: dataTask,
             in: session,
@@ -134,22 +134,22 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
 
     func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
         send(.waiting, of: task)
-        bystander(of: task, in: session).isWaiting(task, in: session)
+        forwardedDelegate(of: task, in: session).isWaiting(task, in: session)
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics) {
         if let measured = TransactionTimes(metrics)?.metrics {
             send(.measured(measured), of: task)
         }
-        bystander(of: task, in: session).finishedCollecting(metrics, of: task, in: session)
+        forwardedDelegate(of: task, in: session).finishedCollecting(metrics, of: task, in: session)
     }
 
     /// Returns the delegate that the platform would tell if this one weren't there: that of the task, or of the user's
     /// session.
-    private func bystander(of task: URLSessionTask, in session: URLSession) -> Bystander {
+    private func forwardedDelegate(of task: URLSessionTask, in session: URLSession) -> ForwardedDelegate {
         let given = givenDelegates.withLock { $0[task.taskIdentifier] }
         let delegate = given ?? session.delegate as? any URLSessionTaskDelegate
-        return Bystander(delegate: delegate === self ? nil : delegate)
+        return ForwardedDelegate(delegate: delegate === self ? nil : delegate)
     }
 
     func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {

@@ -165,7 +165,7 @@ struct PollSetTests {
         #expect(subject.watch() == 0)
         poll_set_watch_idle(subject.set, subject.near)
         poll_set_rest_idle(subject.set, subject.near)
-        poll_set_sever(subject.set, subject.near)
+        poll_set_close(subject.set, subject.near)
         poll_set_resume_idle(subject.set, subject.near)
         #expect(subject.ready == [])
     }
@@ -175,7 +175,7 @@ struct PollSetTests {
     }
 
     @Test(arguments: State.allCases, [false, true])
-    private func `a look severs an idle connection on which something has come`(state: State, hasMore: Bool) throws {
+    private func `a look closes an idle connection on which something has come`(state: State, hasMore: Bool) throws {
         for (isSent, isOther) in [(false, false), (true, false), (false, true), (true, true)] {
             let (subject, port, remotePort) = try Subject.connected()
             if state != .unknown { _ = subject.watch() }
@@ -190,7 +190,7 @@ struct PollSetTests {
                 _ = recv(subject.near, &byte, 1, Int32(MSG_PEEK))
             }
             let isIdle = state == .idle || state == .resting
-            // One with the same port at this side only is severed if something lies on it, and nobody can be using it.
+            // One with the same port at this side only is closed if something lies on it, and nobody can be using it.
             let mustSever = isIdle && (isOther ? state == .idle && isSent && !hasMore : isSent || hasMore)
             let host = isOther ? "127.0.0.2" : "127.0.0.1"
             // Of other ports, nothing is looked at.
@@ -287,12 +287,12 @@ struct PollSetTests {
         #expect(poll_set_next_idle(subject.set, subject.near, 1, "127.0.0.1", remotePort, 0) == -1)
     }
 
-    @Test func `a severed one is open, and at its end`() throws {
+    @Test func `a closed one is open, and at its end`() throws {
         let subject = try Subject()
         #expect(subject.watch() == 0)
         poll_set_watch_idle(subject.set, subject.near)
         subject.send()
-        poll_set_sever(subject.set, subject.near)
+        poll_set_close(subject.set, subject.near)
         var byte: UInt8 = 0
         #expect(subject.ready == [] && Foundation.read(subject.near, &byte, 1) == 0)
     }

@@ -3,7 +3,7 @@ import Foundation
 /// An unnamed file for bytes that wait to be read. It is deleted with this object.
 ///
 /// One range may be read while another is written.
-final class SpillFile: Sendable {
+final class OverflowFile: Sendable {
     private let descriptor: Int32
 
     init() throws(CocoaError) {

@@ -8,7 +8,7 @@ import FoundationNetworking
 ///
 /// On Darwin, where a delegate's methods are optional, the platform calls only one delegate for each task.
 /// swift-corelibs-foundation never calls these methods.
-struct Bystander {
+struct ForwardedDelegate {
     let delegate: (any URLSessionTaskDelegate)?
 
     func isWaiting(_ task: URLSessionTask, in session: URLSession) {

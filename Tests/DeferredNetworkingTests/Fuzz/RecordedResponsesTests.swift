@@ -11,13 +11,7 @@ import Testing
 /// the file first to record anew. Record several times, also on a busy machine: what timing decides has several outcomes.
 ///
 /// To see a response, run `FuzzTests` with `FUZZ_SEED`.
-@Suite(
-    .serialized,
-    .ownThreadInSeries,
-    .timeLimit(.minutes(10)),
-    .enabled(if: isLibcurlTested, "recorded over libcurl"),
-    .enabled(if: isComparable, "recorded with libcurl \(RecordedResponses().version), not with \(installedVersion)")
-)
+@Suite(.serialized, .ownThreadInSeries, .timeLimit(.minutes(10)), .enabledAsRecorded)
 struct RecordedResponsesTests {
     private static let mode = ProcessInfo.processInfo.environment["RECORDED_RESPONSES"]
 
@@ -83,9 +77,13 @@ private let installedVersion = LibcurlEngine.versionNumber == 0 ? "none" : Libcu
 private let installedVersion = "none"
 #endif
 
-/// True if the recorded libcurl is the installed one, whatever its patch, or nothing is recorded.
-private let isComparable: Bool = {
-    let recorded = RecordedResponses().version
-    func series(_ version: String) -> [Substring] { Array(version.split(separator: ".").prefix(2)) }
-    return recorded.isEmpty || series(recorded) == series(installedVersion)
-}()
+extension Trait where Self == ConditionTrait {
+    /// Enables tests over the recorded libcurl, whatever its patch, or if nothing is recorded.
+    fileprivate static var enabledAsRecorded: Self {
+        let recorded = RecordedResponses().version
+        func series(_ version: String) -> [Substring] { Array(version.split(separator: ".").prefix(2)) }
+        let isComparable = recorded.isEmpty || series(recorded) == series(installedVersion)
+        let engine = isLibcurlTested ? "libcurl \(installedVersion)" : "URLSession"
+        return .enabled(if: isLibcurlTested && isComparable, "recorded with libcurl \(recorded), not with \(engine)")
+    }
+}

@@ -150,7 +150,7 @@ void poll_set_remove(poll_set set, int descriptor) {
     if (old.events) control(set, EPOLL_CTL_DEL, descriptor, known);
 }
 
-void poll_set_close(poll_set set, int descriptor) {
+void poll_set_close_idle(poll_set set, int descriptor) {
     poll_set_remove(set, descriptor);
     int pair[2];
     bool is_closed = false;
@@ -194,7 +194,7 @@ bool poll_set_look(poll_set set, int port, const char *host, int remote_port, bo
         // may be in use.
         bool is_it = is_connected(descriptor, host, remote_port);
         if (!is_it && (has_more || !known->events)) continue;
-        poll_set_close(set, descriptor);
+        poll_set_close_idle(set, descriptor);
         is_closed = is_closed || is_it;
     }
     return is_closed;

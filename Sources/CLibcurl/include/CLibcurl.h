@@ -379,7 +379,7 @@ int poll_set_next_idle(
 void poll_set_remove(poll_set set, int descriptor);
 
 /// Closes the connection of a descriptor, which stays open: it is at the end of its input from now on.
-void poll_set_close(poll_set set, int descriptor);
+void poll_set_close_idle(poll_set set, int descriptor);
 
 /// Looks at an idle connection once more, just before a request is sent on it, and closes it if something has come: that
 /// would be taken for the response. Does nothing to a connection that is not idle.

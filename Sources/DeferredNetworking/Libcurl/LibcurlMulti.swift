@@ -110,7 +110,7 @@ final class LibcurlMulti {
             let milliseconds = Int64(silence / .milliseconds(1))
             socket = poll_set_next_idle(poll, socket, number, dead?.host, Int32(dead?.port ?? 0), milliseconds)
             guard socket >= 0 else { return }
-            if !isUsed(socket) { poll_set_close(poll, socket) }
+            if !isUsed(socket) { poll_set_close_idle(poll, socket) }
         }
     }
 

@@ -191,7 +191,7 @@ final class LibcurlWorker {
             exchange.restingSocket = descriptor
             poll_set_rest_idle(resources.poll, descriptor)
         } else {
-            poll_set_close(resources.poll, descriptor)
+            poll_set_close_idle(resources.poll, descriptor)
         }
     }
 

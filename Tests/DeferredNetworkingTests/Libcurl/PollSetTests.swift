@@ -165,7 +165,7 @@ struct PollSetTests {
         #expect(subject.watch() == 0)
         poll_set_watch_idle(subject.set, subject.near)
         poll_set_rest_idle(subject.set, subject.near)
-        poll_set_close(subject.set, subject.near)
+        poll_set_close_idle(subject.set, subject.near)
         poll_set_resume_idle(subject.set, subject.near)
         #expect(subject.ready == [])
     }
@@ -292,7 +292,7 @@ struct PollSetTests {
         #expect(subject.watch() == 0)
         poll_set_watch_idle(subject.set, subject.near)
         subject.send()
-        poll_set_close(subject.set, subject.near)
+        poll_set_close_idle(subject.set, subject.near)
         var byte: UInt8 = 0
         #expect(subject.ready == [] && Foundation.read(subject.near, &byte, 1) == 0)
     }

@@ -308,26 +308,27 @@ package final class Transfer: Sendable {
             askAboutChallenge(failures: failures, round: round, batch.parts)
         case .deliverHead(let head):
             deadlines?.noteHead()
-            batch.parts.decider?.received(head: head)
-            deliver(&batch) { try $0.receive(head: head) ? nil : RefusedBody(of: head) }
+            deliver(&batch) { sink, decider in
+                decider?.received(head: head)
+                return try sink.receive(head: head) ? nil : RefusedBody(of: head)
+            }
         case .deliverBytes(let bytes):
             deadlines?.noteActivity()
-            batch.parts.decider?.received(bytes.count)
             let refused = batch.refused
-            deliver(&batch) { sink in
+            deliver(&batch) { sink, decider in
+                decider?.received(bytes.count)
                 if let refused { return try refused.appending(bytes) }
                 try sink.receive(bytes: bytes)
                 return nil
             }
             batch.parts.task?.took(bytes.count)
         case .report(let progress):
-            if progress.direction == .sent {
-                deadlines?.noteActivity()
-                batch.parts.decider?.sent(progress.completed)
-            }
+            let isSent = progress.direction == .sent
+            if isSent { deadlines?.noteActivity() }
             let refused = batch.refused
-            deliver(&batch) { sink in
-                if refused == nil || progress.direction == .sent { sink.report(progress) }
+            deliver(&batch) { sink, decider in
+                if isSent { decider?.sent(progress.completed) }
+                if isSent || refused == nil { sink.report(progress) }
                 return refused
             }
         case .finish(let result):
@@ -346,10 +347,13 @@ package final class Transfer: Sendable {
     }
 
     /// - Parameter call: Returns what is known of the body if the response is refused.
-    private func deliver(_ batch: inout Batch, _ call: (any TransferSink) throws -> RefusedBody?) {
+    private func deliver(
+        _ batch: inout Batch,
+        _ call: (any TransferSink, (any TransferDecider)?) throws -> RefusedBody?
+    ) {
         guard batch.sinkError == nil, let sink = batch.parts.sink else { return }
         do {
-            let refused = try call(sink)
+            let refused = try call(sink, batch.parts.decider)
             guard refused != nil || batch.refused != nil else { return }
             batch.refused = refused
             state.withLock { $0.refused = refused }

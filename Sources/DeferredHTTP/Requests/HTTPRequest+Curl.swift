@@ -8,9 +8,9 @@ extension HTTPRequest {
     /// print(request.curlCommand)  // curl -X POST 'https://host/users?token=…' -H 'Accept: text/html' --data-raw '{}'
     /// ```
     ///
-    /// Secrets are those that ``HTTPHeaders`` and this request's description leave out. A body of text that looks like one
-    /// field of a form or of JSON with such a name is left out up to its end. Bodies of other bytes and of streams are
-    /// named as files.
+    /// Secrets are those that ``DeferredNetworking/HTTPHeaders`` and this request's description leave out. A body of text
+    /// that looks like one field of a form or of JSON with such a name is left out up to its end. Bodies of other bytes
+    /// and of streams are named as files.
     public var curlCommand: String {
         var words = ["curl"]
         if method == .head {

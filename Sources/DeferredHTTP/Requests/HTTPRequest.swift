@@ -1,3 +1,4 @@
+// Methods, header fields, statuses and body streams are there, and are this module's, too.
 @_exported public import DeferredNetworking
 public import Foundation
 

@@ -90,12 +90,7 @@ struct ConnectionQueue {
         }
 
         private func leastLoaded(_ loads: Counts, threads: Int) -> Int {
-            var leastLoaded = 0
-            for thread in 1..<max(1, threads)
-            where (counts[thread], loads[thread]) < (counts[leastLoaded], loads[leastLoaded]) {
-                leastLoaded = thread
-            }
-            return leastLoaded
+            (0..<threads).min { (counts[$0], loads[$0]) < (counts[$1], loads[$1]) } ?? 0
         }
 
         /// Returns the thread on which a new task has started, or nil if it waits.

@@ -24,7 +24,7 @@ public struct HTTPBodyStream: AsyncSequence, Sendable {
 
     private let reading: Reading
 
-    /// The bytes of a client's response.
+    /// The bytes of a client's response, for ``waitingCount``.
     private let buffer: StreamBuffer?
 
     /// Creates a stream, for a custom terminal loader.
@@ -66,7 +66,7 @@ public struct HTTPBodyStream: AsyncSequence, Sendable {
         reading = Reading(isWoken: true, onCancel: cancel) { { try await buffer.next() } }
     }
 
-    /// The number of bytes that were received but not read yet.
+    /// The number of bytes that were received but not read yet, for tests of back pressure.
     var waitingCount: Int64 { buffer?.waitingCount ?? 0 }
 
     /// A body without bytes.

@@ -27,10 +27,8 @@ struct RefusedBody {
     }
 
     /// - Throws: ``error`` when the limit is reached.
-    func appending(_ new: Data) throws(URLClientError) -> RefusedBody {
-        var result = self
-        result.bytes += new.prefix(Self.limit - bytes.count)
-        if result.bytes.count == Self.limit { throw result.error }
-        return result
+    mutating func append(_ new: Data) throws(URLClientError) {
+        bytes += new.prefix(Self.limit - bytes.count)
+        if bytes.count == Self.limit { throw error }
     }
 }

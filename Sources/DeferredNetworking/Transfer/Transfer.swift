@@ -49,7 +49,7 @@ package final class Transfer: Sendable {
 
         /// Takes along what nobody else needs any more, for release outside of the lock.
         private mutating func batch(_ actions: [TransferStateMachine.Action]) -> Batch {
-            var batch = Batch(actions: actions, parts: parts, sinkError: sinkError, refused: refused)
+            var batch = Batch(actions: actions, parts: parts, sinkError: sinkError, isRefusing: refused != nil)
             // The last actions of a transfer: no event has any effect after them.
             batch.isLast = machine.isReleased
             isEmptyingOutbox = !batch.isLast
@@ -82,7 +82,9 @@ package final class Transfer: Sendable {
 
         /// The error that the sink threw: the sink gets nothing but the end then.
         var sinkError: (any Error)?
-        var refused: RefusedBody?
+
+        /// True if the sink has refused the current response: its body is kept in the state.
+        var isRefusing = false
         var isLast = false
         var challenge: URLAuthenticationChallenge?
         var redirectAnswer: RedirectAnswer?
@@ -206,12 +208,17 @@ package final class Transfer: Sendable {
             decider.decide(challenge: challenge, of: task) { disposition, credential in
                 self.meet(challenge, disposition, credential, answer)
             }
-        case .activity:
-            deadlines?.noteActivity()
-            state.withLock { $0.parts.decider }?.noteActivity()
-        case .waiting:
-            deadlines?.noteWaiting()
-            state.withLock { $0.parts.decider }?.waitsForConnectivity()
+        case .activity, .waiting:
+            let (isFinished, decider) = state.withLock { ($0.machine.isFinished, $0.parts.decider) }
+            // A second transfer may have the same deadlines by now.
+            guard !isFinished else { return }
+            if case .waiting = event {
+                deadlines?.noteWaiting()
+                decider?.waitsForConnectivity()
+            } else {
+                deadlines?.noteActivity()
+                decider?.noteActivity()
+            }
         case .bodyBegan(let answer):
             handle { $0.machine.bodyBegan(task: task) }
             answer?(nextStream())
@@ -308,34 +315,41 @@ package final class Transfer: Sendable {
             askAboutChallenge(failures: failures, round: round, batch.parts)
         case .deliverHead(let head):
             deadlines?.noteHead()
+            var isAccepted = true
             deliver(&batch) { sink, decider in
                 decider?.received(head: head)
-                return try sink.receive(head: head) ? nil : RefusedBody(of: head)
+                isAccepted = try sink.receive(head: head)
+            }
+            if batch.isRefusing || !isAccepted {
+                batch.isRefusing = !isAccepted
+                state.withLock { $0.refused = isAccepted ? nil : RefusedBody(of: head) }
             }
         case .deliverBytes(let bytes):
             deadlines?.noteActivity()
-            let refused = batch.refused
+            let isRefusing = batch.isRefusing
             deliver(&batch) { sink, decider in
                 decider?.received(bytes.count)
-                if let refused { return try refused.appending(bytes) }
-                try sink.receive(bytes: bytes)
-                return nil
+                if isRefusing {
+                    try state.withLock { try $0.refused?.append(bytes) }
+                } else {
+                    try sink.receive(bytes: bytes)
+                }
             }
             batch.parts.task?.took(bytes.count)
         case .report(let progress):
             let isSent = progress.direction == .sent
             if isSent { deadlines?.noteActivity() }
-            let refused = batch.refused
+            guard isSent || !batch.isRefusing else { return }
             deliver(&batch) { sink, decider in
                 if isSent { decider?.sent(progress.completed) }
-                if isSent || refused == nil { sink.report(progress) }
-                return refused
+                sink.report(progress)
             }
         case .finish(let result):
             deadlines?.end()
             let sink = batch.parts.sink.take()
             let end = batch.sinkError.map { .failure($0) } ?? result
-            let final = batch.refused.map { .failure($0.error(at: end)) } ?? end
+            let refused = batch.isRefusing ? state.withLock { $0.refused.take() } : nil
+            let final = refused.map { .failure($0.error(at: end)) } ?? end
             sink?.finish(final.mapError { $0.naming(state.withLock { $0.machine.request.url }) })
         case .release:
             // The decider's captures, among them the user's session, before the lease.
@@ -346,17 +360,11 @@ package final class Transfer: Sendable {
         }
     }
 
-    /// - Parameter call: Returns what is known of the body if the response is refused.
-    private func deliver(
-        _ batch: inout Batch,
-        _ call: (any TransferSink, (any TransferDecider)?) throws -> RefusedBody?
-    ) {
+    /// Calls the sink, unless it has thrown before.
+    private func deliver(_ batch: inout Batch, _ call: (any TransferSink, (any TransferDecider)?) throws -> Void) {
         guard batch.sinkError == nil, let sink = batch.parts.sink else { return }
         do {
-            let refused = try call(sink, batch.parts.decider)
-            guard refused != nil || batch.refused != nil else { return }
-            batch.refused = refused
-            state.withLock { $0.refused = refused }
+            try call(sink, batch.parts.decider)
         } catch {
             // The machine may have finished already: a result that waits in this batch or in the outbox must not turn this
             // error into a success.

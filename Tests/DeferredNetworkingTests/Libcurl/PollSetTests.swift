@@ -287,7 +287,7 @@ struct PollSetTests {
         #expect(poll_set_next_idle(subject.set, subject.near, 1, "127.0.0.1", remotePort, 0) == -1)
     }
 
-    @Test func `a closed one is open, and at its end`() throws {
+    @Test func `the descriptor of a closed connection is open, and at its end`() throws {
         let subject = try Subject()
         #expect(subject.watch() == 0)
         poll_set_watch_idle(subject.set, subject.near)

@@ -25,14 +25,16 @@ struct RefusedBodyTests {
     private let head = ResponseHead.made(404)
 
     @Test func `the beginning of the body comes with the error`() throws {
-        let body = try RefusedBody(of: head).appending(Data("o".utf8)).appending(Data("ops".utf8))
+        var body = RefusedBody(of: head)
+        for piece in ["o", "ops"] { try body.append(Data(piece.utf8)) }
         let error = body.error(at: .success(head)) as? URLClientError
         #expect(error == .unacceptableStatus(code: 404, body: Data("oops".utf8)) && error?.head?.status == 404)
     }
 
     @Test func `no more is read than the limit`() throws {
-        let body = try RefusedBody(of: head).appending(Data(count: RefusedBody.limit - 1))
-        let error = #expect(throws: URLClientError.self) { try body.appending(Data(count: 100)) }
+        var body = RefusedBody(of: head)
+        try body.append(Data(count: RefusedBody.limit - 1))
+        let error = #expect(throws: URLClientError.self) { try body.append(Data(count: 100)) }
         #expect(error == .unacceptableStatus(code: 404, body: Data(count: RefusedBody.limit)))
     }
 

@@ -68,6 +68,30 @@ struct TransferAnswersTests {
         #expect(task.log.entries == ["resume", "cancel"])
     }
 
+    @Test func `what a task does after the end of its transfer is told to nobody`() {
+        let decider = ListeningDecider()
+        let transfer = begin(decider: decider)
+        for event in [EngineEvent.activity, .waiting] { transfer.receive(event, of: 1) }
+        #expect(decider.log.entries == ["activity", "waiting"])
+        transfer.cancel()
+        for event in [EngineEvent.activity, .waiting] { transfer.receive(event, of: 1) }
+        #expect(decider.log.entries == ["activity", "waiting"] && outcome.peek() == .url(.cancelled))
+    }
+
+    @Test func `a response that is accepted after a refused one is the result, with its own body`() {
+        let transfer = Transfer(
+            .checked(URLRequest(url: url)),
+            on: EngineLease(ScriptedEngine(task)),
+            sink: DataSink(accepting: { $0.status == 200 }) { [outcome] in outcome.fill(with: Ending($0)) }
+        )
+        for status in [401, 200] {
+            transfer.receive(.head(.made(status)), of: 1)
+            transfer.receive(.bytes(Data("\(status)".utf8)), of: 1)
+        }
+        transfer.receive(.ended(.made(200), error: nil), of: 1)
+        #expect(outcome.peek() == .status(200))
+    }
+
     @Test func `a cancelled transfer answers the redirect that it was asked about, once`() throws {
         let answers = Log<URLRequest?>()
         let transfer = begin(decider: SilentDecider())
@@ -188,6 +212,14 @@ private final class ScriptedTask: EngineTask {
     func cancel() { log.add("cancel") }
     func hold(while isHeld: @escaping @Sendable () -> Bool) {}
     func took(_ count: Int) {}
+}
+
+/// Listens, and decides nothing.
+private final class ListeningDecider: TransferDecider {
+    let log = Log<String>()
+
+    func noteActivity() { log.add("activity") }
+    func waitsForConnectivity() { log.add("waiting") }
 }
 
 /// Never answers.

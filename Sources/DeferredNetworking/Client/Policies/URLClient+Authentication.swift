@@ -1,11 +1,6 @@
 public import DeferredTask
 
-#if canImport(FoundationNetworking)
 import Foundation
-internal import FoundationNetworking
-#else
-internal import Foundation
-#endif
 
 extension URLClient {
     /// A client's credentials, and the point at which they are sent.

@@ -37,59 +37,52 @@ package struct CacheOrigin: Sendable {
             request = request.setting(value, for: name)
         }
         let promise = Task<(ResponseHead, HTTPBodyStream)>.Promise()
-        let sink = OriginSink(self, promise, task, isMeasured: isMeasured)
-        let transfer = Transfer(
+        let exchange = Exchange.begin(
             request,
             on: EngineLease(engine),
-            deadlines: TransferDeadlines(configuration.deadlines, request),
-            decider: sink,
-            configure: configure,
-            sink: sink
-        )
-        task?.sent(by: transfer)
-        return Task(promise, uponCancel: { [weak transfer] in transfer?.cancel() })
+            .init(redirects: .none, deadlines: configuration.deadlines, configure: configure),
+            delegate: OriginObserver(task, isMeasured: isMeasured),
+            to: OriginReceiver(self, task)
+        ) { result, _ in
+            promise.fill(
+                with: result.map { response in
+                    let (body, head) = response.stream
+                    return (isRedirect(head) ? head.withoutLength() : head, body)
+                }
+            )
+        }
+        task?.sent(by: exchange)
+        return Task(promise, uponCancel: { [weak exchange] in exchange?.cancel() })
     }
 }
 
 /// Delivers the head of a response, and then its bytes as they arrive. Redirects and challenges are left to the client's
 /// request.
-///
-/// SAFETY: a sink has one transfer, which calls it in order and never twice at once, and whose lock orders the calls.
-private final class OriginSink: TransferSink, TransferDecider, @unchecked Sendable {
-    let isMeasured: Bool
+private struct OriginReceiver: ResponseReceiver {
     private let origin: CacheOrigin
-    private let promise: Task<(ResponseHead, HTTPBodyStream)>.Promise
     private let buffer: StreamBuffer
-    private weak var task: CachedTask?
-    private weak var transfer: Transfer?
+    private weak let task: CachedTask?
     private var isDelivered = false
     private var isRedirect = false
     private var sentCount: Int64 = 0
 
-    init(
-        _ origin: CacheOrigin,
-        _ promise: Task<(ResponseHead, HTTPBodyStream)>.Promise,
-        _ task: CachedTask?,
-        isMeasured: Bool
-    ) {
-        (self.origin, self.promise, self.task, self.isMeasured) = (origin, promise, task, isMeasured)
+    init(_ origin: CacheOrigin, _ task: CachedTask?) {
+        (self.origin, self.task) = (origin, task)
         buffer = StreamBuffer(origin.configuration)
     }
 
     var wantsOwnConnection: Bool { origin.wantsOwnConnection }
 
-    func begin(_ transfer: Transfer) {
-        self.transfer = transfer
-        buffer.hold(transfer)
+    func begin(_ request: CheckedRequest, of exchange: Exchange) -> CheckedRequest {
+        buffer.hold(exchange)
+        return request
     }
 
-    func receive(head: ResponseHead) throws -> Bool {
+    mutating func receive(head: ResponseHead, of exchange: Exchange) throws -> HeadVerdict {
         guard !isDelivered, head.isHTTP else { throw URLError(.badServerResponse, failing: head.url) }
         isDelivered = true
         isRedirect = origin.isRedirect(head)
-        let body = HTTPBodyStream(buffer) { [weak transfer] in transfer?.cancel() }
-        promise.succeed(with: (isRedirect ? head.withoutLength() : head, body))
-        return true
+        return .deliver(HTTPBodyStream(buffer) { [weak exchange] in exchange?.cancel() })
     }
 
     func receive(bytes: Data) throws {
@@ -97,7 +90,7 @@ private final class OriginSink: TransferSink, TransferDecider, @unchecked Sendab
         if !isRedirect { try buffer.append(bytes) }
     }
 
-    func report(_ progress: BodyProgress) {
+    mutating func report(_ progress: BodyProgress) {
         guard progress.direction == .sent else { return }
         if progress.completed < sentCount {
             sentCount = 0
@@ -107,25 +100,26 @@ private final class OriginSink: TransferSink, TransferDecider, @unchecked Sendab
         sentCount = progress.completed
     }
 
+    func finish(_ result: Result<ResponseHead, any Error>) -> AttemptEnd {
+        var failure: (any Error)?
+        if case .failure(let error) = result { failure = error }
+        if isDelivered { buffer.finish(failure) }
+        return .result(.failure(failure ?? URLError(.badServerResponse, failing: origin.request.url)))
+    }
+}
+
+/// Tells the client's task what happens on the way to the server.
+private final class OriginObserver: ExchangeDelegate {
+    private weak let task: CachedTask?
+    let isMeasured: Bool
+
+    init(_ task: CachedTask?, isMeasured: Bool) {
+        (self.task, self.isMeasured) = (task, isMeasured)
+    }
+
     func noteActivity() { task?.tell(.activity) }
 
     func waitsForConnectivity() { task?.tell(.waiting) }
 
     func measured(_ metrics: URLClient.Metrics) { task?.tell(.measured(metrics)) }
-
-    func decide(
-        redirect head: ResponseHead,
-        of task: any EngineTask,
-        proposal: URLRequest,
-        answer: @escaping @Sendable (URLRequest?) -> Void
-    ) {
-        answer(nil)
-    }
-
-    func finish(_ result: Result<ResponseHead, any Error>) {
-        var failure: (any Error)?
-        if case .failure(let error) = result { failure = error }
-        buffer.finish(failure)
-        if !isDelivered { promise.fail(with: failure ?? URLError(.badServerResponse, failing: origin.request.url)) }
-    }
 }

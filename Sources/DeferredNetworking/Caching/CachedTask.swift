@@ -6,9 +6,11 @@ package final class CachedTask: EngineTask {
     /// Returns the next bytes of a body, or nil at its end.
     package typealias Body = @Sendable () async throws -> Data?
 
-    package let identifier: Int
     package let origin: CacheOrigin
-    private let transfer: Transfer
+    private let exchange: Exchange
+
+    /// The task's number in the exchange.
+    private let number: Int
     private let connection: URLClient.CacheConnection
 
     private struct State {
@@ -17,7 +19,7 @@ package final class CachedTask: EngineTask {
         var isCancelled = false
         var isResumed = false
         var isSent = false
-        weak var transfer: Transfer?
+        weak var sending: Exchange?
         /// True once there is a response, or a failure.
         var isAnswered = false
         /// The condition under which the body is not read.
@@ -30,26 +32,25 @@ package final class CachedTask: EngineTask {
     private let state = Lock(State())
 
     init(
-        _ identifier: Int,
         _ request: CheckedRequest,
-        of transfer: Transfer,
+        of exchange: Exchange,
+        as number: Int,
         in engine: CachingEngine,
         _ configure: EngineTaskConfiguration?
     ) {
-        self.identifier = identifier
-        self.transfer = transfer
+        (self.exchange, self.number) = (exchange, number)
         connection = engine.connection
         origin = CacheOrigin(
             request: request,
             engine: engine.inner,
             configuration: engine.configuration,
-            wantsOwnConnection: transfer.wantsOwnConnection,
-            isMeasured: transfer.isMeasured,
+            wantsOwnConnection: exchange.wantsOwnConnection,
+            isMeasured: exchange.isMeasured,
             configure: configure
         )
     }
 
-    func tell(_ event: EngineEvent) { transfer.receive(event, of: identifier) }
+    func tell(_ event: EngineEvent) { exchange.receive(event, of: number) }
 
     // MARK: - For the client
 
@@ -82,11 +83,11 @@ package final class CachedTask: EngineTask {
         waiter?.resume()
     }
 
-    package var silence: Duration? { state.withLock { $0.transfer }?.silence }
+    package var silence: Duration? { state.withLock { $0.sending }?.silence }
 
     package func afterReading(_ body: @escaping @Sendable () -> Void) {
-        guard let transfer = state.withLock({ $0.transfer }) else { return body() }
-        transfer.afterReading(body)
+        guard let sending = state.withLock({ $0.sending }) else { return body() }
+        sending.afterReading(body)
     }
 
     /// Bytes are read one piece at a time, so that none pile up.
@@ -97,8 +98,8 @@ package final class CachedTask: EngineTask {
     /// True once the request was sent, and not answered without asking the server.
     package var isSent: Bool { state.withLock { $0.isSent } }
 
-    func sent(by transfer: Transfer) {
-        state.withLock { ($0.isSent, $0.transfer) = (true, transfer) }
+    func sent(by exchange: Exchange) {
+        state.withLock { ($0.isSent, $0.sending) = (true, exchange) }
     }
 
     /// Keeps a closure that is called if the task is cancelled before it is answered; at once if it is already.

@@ -1,6 +1,5 @@
 import DeferredCore
 import Foundation
-internal import Synchronization
 
 /// Sends requests by another engine, unless a cache answers them.
 ///
@@ -10,7 +9,6 @@ final class CachingEngine: Engine {
     let inner: any Engine
     let connection: URLClient.CacheConnection
     let configuration: URLClient.Configuration
-    private let lastIdentifier = Atomic(0)
 
     init(_ inner: any Engine, _ connection: URLClient.CacheConnection, _ configuration: URLClient.Configuration) {
         (self.inner, self.connection, self.configuration) = (inner, connection, configuration)
@@ -23,10 +21,13 @@ final class CachingEngine: Engine {
 
     func checkHost(of url: URL) throws(URLClientError) { try inner.checkHost(of: url) }
 
-    func makeTask(for request: CheckedRequest, of transfer: Transfer, configure: EngineTaskConfiguration?) {
-        let identifier = lastIdentifier.add(1, ordering: .relaxed).newValue
-        let task = CachedTask(identifier, request, of: transfer, in: self, configure)
-        task.tell(.made(task))
+    func makeTask(
+        for request: CheckedRequest,
+        of exchange: Exchange,
+        as number: Int,
+        configure: EngineTaskConfiguration?
+    ) -> any EngineTask {
+        CachedTask(request, of: exchange, as: number, in: self, configure)
     }
 
     func invalidate() { inner.invalidate() }

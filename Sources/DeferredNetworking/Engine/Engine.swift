@@ -7,15 +7,15 @@ package import FoundationNetworking
 package import Foundation
 #endif
 
-/// Sends the requests of transfers, by `URLSession` or another implementation.
+/// Sends the requests of exchanges, by `URLSession` or another implementation.
 ///
-/// An engine keeps a registry of its tasks by its own identifiers, and retains the transfer of each task until the task
-/// has ended. It sends a transfer the events of a task one by one and in order. Its methods don't block.
+/// An engine retains the exchange of each task until the task has ended. It sends an exchange the events of a task one by
+/// one and in order. Its methods don't block.
 package protocol Engine: AnyObject, Sendable {
     /// Header fields that are added to every request without them, before the request is checked.
     var defaultHeaders: [String: String] { get }
 
-    /// The cookies that transfers send and store; nil if there are none, or if the engine's platform handles them.
+    /// The cookies that exchanges send and store; nil if there are none, or if the engine's platform handles them.
     var cookies: CookieJar? { get }
 
     /// True if tasks end by themselves after the request's `timeoutInterval`.
@@ -30,11 +30,17 @@ package protocol Engine: AnyObject, Sendable {
     /// Checks that tasks can connect to the host of a URL.
     func checkHost(of url: URL) throws(URLClientError)
 
-    /// Creates a task, and sends the transfer ``EngineEvent/made(_:)`` with it, now or soon. Nothing is sent before it
-    /// is resumed.
+    /// Creates a task, which sends nothing before it is resumed.
     ///
-    /// - Parameter configure: applied to a platform task before it is resumed, if the engine uses platform tasks.
-    func makeTask(for request: CheckedRequest, of transfer: Transfer, configure: EngineTaskConfiguration?)
+    /// - Parameters:
+    ///   - number: The task's number in its exchange, for its events.
+    ///   - configure: applied to a platform task before it is resumed, if the engine uses platform tasks.
+    func makeTask(
+        for request: CheckedRequest,
+        of exchange: Exchange,
+        as number: Int,
+        configure: EngineTaskConfiguration?
+    ) -> any EngineTask
 
     /// Ends all tasks, and closes all connections. Only for an engine without leases.
     func invalidate()
@@ -49,10 +55,7 @@ package typealias EngineTaskConfiguration = @Sendable (URLSessionTask) -> Void
 
 /// A request that an engine sends.
 package protocol EngineTask: AnyObject, Sendable {
-    /// The task's number, which its engine never reuses.
-    var identifier: Int { get }
-
-    /// Sends the request. Called once.
+    /// Sends the request. Called once, unless the task is cancelled before.
     func resume()
 
     /// Requests cancellation. The end is reported by ``EngineEvent/ended(_:error:)``, like any other.
@@ -65,7 +68,7 @@ package protocol EngineTask: AnyObject, Sendable {
     ///   state.
     func hold(while isHeld: @escaping @Sendable () -> Bool)
 
-    /// Reports that the sink has taken bytes.
+    /// Reports that the receiver has taken bytes.
     func took(_ count: Int)
 
     /// Notes that the task is about to be cancelled because of a deadline: its connection may be dead. Must not block.
@@ -85,11 +88,8 @@ extension EngineTask {
     package func afterReading(_ body: @escaping @Sendable () -> Void) { body() }
 }
 
-/// An event that an engine sends to the transfer of one of its tasks.
+/// An event that an engine sends to the exchange of one of its tasks.
 package enum EngineEvent: Sendable {
-    /// The task was created, and waits to be resumed. Always the first event.
-    case made(any EngineTask)
-
     /// The head of a response. Interim heads may be reported as well; of several others, the last one counts.
     case head(ResponseHead)
 

@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// Engines that share a thread share nothing else: each has its settings, its limits and its connections.
 ///
-/// Redirects and challenges are reported like other responses, and handled by the transfer and the client's request.
+/// Redirects and challenges are reported like other responses, and handled by the exchange.
 package final class LibcurlEngine: Engine {
     private struct State {
         var queue: ConnectionQueue
@@ -125,9 +125,13 @@ package final class LibcurlEngine: Engine {
         }
     }
 
-    package func makeTask(for request: CheckedRequest, of transfer: Transfer, configure: EngineTaskConfiguration?) {
-        let task = LibcurlTask(request, of: transfer, in: self)
-        task.tell(.made(task))
+    package func makeTask(
+        for request: CheckedRequest,
+        of exchange: Exchange,
+        as number: Int,
+        configure: EngineTaskConfiguration?
+    ) -> any EngineTask {
+        LibcurlTask(request, of: exchange, as: number, in: self)
     }
 
     /// Ends all requests, and closes all connections.

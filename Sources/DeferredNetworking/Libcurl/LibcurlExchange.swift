@@ -568,7 +568,7 @@ final class LibcurlExchange {
         if code == CURLE_SEND_ERROR, head == nil { receiveUnread() }
         if wasLost(code) { recoverStatus() }
         let error = error(isWhole(code) ? Int32(CURLE_OK) : code)
-        if task.transfer.isMeasured { task.tell(.measured(metrics)) }
+        if task.exchange.isMeasured { task.tell(.measured(metrics)) }
         if error == nil, isRedirect, let head { task.tell(.redirect(head)) }
         if case .needsBody = stop {
             flushResponse()

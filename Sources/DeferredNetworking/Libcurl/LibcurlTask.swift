@@ -5,8 +5,9 @@ import Foundation
 import FoundationNetworking
 import Synchronization
 
-/// An engine task of a transfer. Its methods send commands to a thread of the engine, which does the work.
+/// A task of an exchange. Its methods send commands to a thread of the engine, which does the work.
 final class LibcurlTask: EngineTask {
+    /// The task's number in the engine, which is never used again.
     let identifier: Int
     let request: CheckedRequest
 
@@ -24,8 +25,11 @@ final class LibcurlTask: EngineTask {
     /// The engine, which stays until the task has ended.
     let engine: LibcurlEngine
 
-    /// The transfer, which retains this task in turn, until ``EngineEvent/ended(_:error:)``. That event always comes.
-    let transfer: Transfer
+    /// The exchange, which retains this task in turn, until ``EngineEvent/ended(_:error:)``. That event always comes.
+    let exchange: Exchange
+
+    /// The task's number there.
+    private let number: Int
 
     private let chosenThread = Atomic(-1)
 
@@ -86,13 +90,13 @@ final class LibcurlTask: EngineTask {
         }
     }
 
-    init(_ request: CheckedRequest, of transfer: Transfer, in engine: LibcurlEngine) {
+    init(_ request: CheckedRequest, of exchange: Exchange, as number: Int, in engine: LibcurlEngine) {
         identifier = engine.nextIdentifier()
         self.request = request
         origin = Self.key(of: request.url)
-        self.transfer = transfer
+        (self.exchange, self.number) = (exchange, number)
         self.engine = engine
-        version = engine.options.version(of: request, wantsOwnConnection: transfer.wantsOwnConnection)
+        version = engine.options.version(of: request, wantsOwnConnection: exchange.wantsOwnConnection)
     }
 
     /// Returns the authority of a URL without credentials and without the scheme's own port, marked if it is secure.
@@ -166,19 +170,19 @@ final class LibcurlTask: EngineTask {
     }
 
     func tell(_ event: EngineEvent) {
-        transfer.receive(event, of: identifier)
+        exchange.receive(event, of: number)
     }
 
     /// Reports a head and bytes of a response, if there are any.
     func tell(_ head: ResponseHead?, _ bytes: Data?) {
-        transfer.receive(head, bytes, of: identifier)
+        exchange.receive(head, bytes, of: number)
     }
 
     /// Reports the end once, with what has come before it: a task that is cancelled before it is resumed has no exchange
     /// to do so.
     func end(_ last: ResponseHead?, _ error: (any Error)?, after head: ResponseHead? = nil, _ bytes: Data? = nil) {
         guard !hasEnded.exchange(true, ordering: .relaxed) else { return }
-        transfer.receive(head, bytes, end: (last, error), of: identifier)
+        exchange.receive(head, bytes, end: (last, error), of: number)
     }
 }
 #endif

@@ -8,11 +8,11 @@ import FoundationNetworking
 /// `configure` gave the task, then to the session's own.
 ///
 /// On Linux, a delegate that doesn't implement a method answers through the protocol's default implementation, which
-/// does the same as a transfer without a decider; otherwise, the engine's tasks never reach that delegate
+/// does the same as an exchange without a delegate; otherwise, the engine's tasks never reach that delegate
 /// (https://github.com/swiftlang/swift-corelibs-foundation/issues/5187). On Darwin, the methods are optional instead,
 /// and challenges about a connection go to another method, the only one that many pinning delegates implement.
 /// Tests: `URLSessionTests`, "A session's own delegate decides on redirects and challenges" and those next to it.
-final class SessionDelegateDecider: TransferDecider {
+final class SessionDelegateDecider: ExchangeDelegate {
     /// Kept by `keptSession` if it has a delegate; without one, its user may release it while the transfer runs.
     private weak let session: URLSession?
     private let keptSession: URLSession?
@@ -35,9 +35,10 @@ final class SessionDelegateDecider: TransferDecider {
         proposal: URLRequest,
         answer: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        guard let session, let task = task as? SessionTask, let delegate = delegate(of: task, for: .redirect)
+        guard let session, let task = task as? SessionTask, let delegate = delegate(of: task, for: .redirect),
+            let platformTask = task.platformTask
         else { return answer(proposal) }
-        let (platformTask, response) = (task.platformTask, head.httpURLResponse)
+        let response = head.httpURLResponse
         session.delegateQueue.addOperation {
             #if canImport(FoundationNetworking)
             delegate.urlSession(
@@ -75,8 +76,8 @@ final class SessionDelegateDecider: TransferDecider {
             }
         }
         #endif
-        guard let delegate = delegate(of: task, for: .challenge) else { return answer(.performDefaultHandling, nil) }
-        let platformTask = task.platformTask
+        guard let delegate = delegate(of: task, for: .challenge), let platformTask = task.platformTask
+        else { return answer(.performDefaultHandling, nil) }
         session.delegateQueue.addOperation {
             #if canImport(FoundationNetworking)
             delegate.urlSession(session, task: platformTask, didReceive: challenge, completionHandler: answer)

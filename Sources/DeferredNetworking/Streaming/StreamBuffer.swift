@@ -50,12 +50,12 @@ final class StreamBuffer: Sendable {
         )
     }
 
-    /// Holds up a transfer while the buffer is full. A slow reader doesn't count as silence of the server. Must be called
+    /// Holds up an exchange while the buffer is full. A slow reader doesn't count as silence of the server. Must be called
     /// while the buffer is empty.
-    func hold(_ transfer: Transfer) {
+    func hold(_ exchange: Exchange) {
         let isFull: @Sendable () -> Bool = { [weak self] in self?.isFull ?? false }
-        transfer.forgiveSilence(while: isFull)
-        observeFullness { [weak transfer] in transfer?.hold(while: isFull) }
+        exchange.forgiveSilence(while: isFull)
+        observeFullness { [weak exchange] in exchange?.hold(while: isFull) }
     }
 
     /// True while the sender should pause.
@@ -98,7 +98,7 @@ final class StreamBuffer: Sendable {
 
     /// Discards the bytes, because no reader is left.
     func discard() {
-        // The observer retains the transfer, and is released outside of the lock, like the file.
+        // The observer retains the exchange, and is released outside of the lock, like the file.
         let (unused, onChange) = state.withLock { state in
             state.machine.discard()
             return (state.takeUnusedFile(), state.onChange.take())

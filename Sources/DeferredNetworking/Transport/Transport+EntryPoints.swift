@@ -63,17 +63,10 @@ extension Transport {
         in reporter: ProgressReporter,
         as make: @escaping @Sendable (Data, ResponseHead) throws -> Value
     ) -> Task<Value> {
-        let limit = configuration.maximumBodySize
-        return begin(original, check, options: options, policies: policies, reporter: reporter) { response in
-            guard case .data(let body, let head) = response else { preconditionFailure("data became \(response)") }
+        let receiver = DataReceiver(limit: configuration.maximumBodySize, onProgress: reporter.counting(direction))
+        return begin(original, check, options: options, policies: policies, reporter: reporter, to: receiver) { response in
+            let (body, head) = response.data
             return try make(body, head)
-        } start: { attempt in
-            let progress = reporter.counting(direction)
-            let sink = DataSink(limit: limit, accepting: { attempt.accepts($0) }, onProgress: progress) { result in
-                attempt.end(with: result.map { .data($0, $1) })
-            }
-            let transfer = attempt.transfer(attempt.request, to: sink)
-            return { transfer.abort(with: $0) }
         }
     }
 
@@ -87,15 +80,14 @@ extension Transport {
         requiring headCheck: @escaping @Sendable (ResponseHead) throws -> Void,
         as make: @escaping @Sendable (HTTPBodyStream, ResponseHead) throws -> Value
     ) -> Task<Value> {
-        begin(original, check, options: options, policies: policies, reporter: reporter) { response in
-            guard case .stream(let body, let head) = response else {
-                preconditionFailure("a stream became \(response)")
-            }
+        let receiver = StreamReceiver(
+            StreamBuffer(configuration),
+            onProgress: reporter.counting(.received),
+            check: headCheck
+        )
+        return begin(original, check, options: options, policies: policies, reporter: reporter, to: receiver) { response in
+            let (body, head) = response.stream
             return try make(body, head)
-        } start: { attempt in
-            let sink = StreamSink(attempt, onProgress: reporter.counting(.received), check: headCheck)
-            let transfer = attempt.transfer(attempt.request, to: sink)
-            return { transfer.abort(with: $0) }
         }
     }
 
@@ -109,20 +101,9 @@ extension Transport {
         in reporter: ProgressReporter,
         as make: @escaping @Sendable (ResponseHead) throws -> Value
     ) -> Task<Value> {
-        let count = reporter.countingFile()
-        return begin(original, check, options: options, policies: policies, reporter: reporter) { response in
-            guard case .file(let head) = response else { preconditionFailure("a file became \(response)") }
-            return try make(head)
-        } start: { attempt in
-            let download = Download(
-                attempt.request,
-                to: destination,
-                resuming: resuming,
-                onProgress: count,
-                start: { attempt.transfer($0, to: $1) },
-                completion: { result in attempt.end(with: result.map { .file($0) }) }
-            )
-            return { download.abort(with: $0) }
+        let receiver = FileReceiver(to: destination, resuming: resuming, onProgress: reporter.countingFile())
+        return begin(original, check, options: options, policies: policies, reporter: reporter, to: receiver) {
+            try make($0.file)
         }
     }
 }

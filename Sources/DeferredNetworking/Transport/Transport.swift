@@ -32,7 +32,7 @@ package final class Transport: Sendable {
 
         /// Released once the client is closed and idle: connections stay open for as long as the engine exists.
         var engine: (any Engine)?
-        var requests: [UInt64: ClientRequest] = [:]
+        var requests: [UInt64: Exchange] = [:]
         var nextIdentifier: UInt64 = 1
 
         mutating func lease() -> (any Engine)? { admission.leased() ? engine : nil }
@@ -41,8 +41,8 @@ package final class Transport: Sendable {
     /// An action, and what it is performed on.
     private enum Step {
         /// With an engine that was leased, if it isn't gone.
-        case start(ClientRequest, (any Engine)?)
-        case refuse(ClientRequest)
+        case start(Exchange, (any Engine)?)
+        case refuse(Exchange)
         case invalidate((any Engine)?)
     }
 
@@ -73,10 +73,10 @@ package final class Transport: Sendable {
     /// The number of requests that have not ended, including those waiting in the queue.
     var requestCount: Int { state.withLock { $0.requests.count } }
 
-    /// The number of transfers that have not ended, or of which the engine still has something left.
+    /// The number of requests that have begun and not ended, or of which the engine still has something left.
     var transferCount: Int { state.withLock { $0.admission.leaseCount } }
 
-    /// Begins a request whose attempts are each started by `start`.
+    /// Begins a request, whose responses `receiver` receives.
     ///
     /// - Parameters:
     ///   - original: The caller's request, which events show.
@@ -88,33 +88,33 @@ package final class Transport: Sendable {
         options: URLClient.RequestOptions,
         policies: RequestPolicies,
         reporter: ProgressReporter,
-        as make: @escaping @Sendable (ReceivedResponse) throws -> Value,
-        start: @escaping ClientRequest.Start
+        to receiver: any ResponseReceiver,
+        as make: @escaping @Sendable (ReceivedResponse) throws -> Value
     ) -> Task<Value> {
         let promise = Task<Value>.Promise()
-        let end = ClientRequest.End { received, conclude in
+        let completion: Exchange.Completion = { received, conclude in
             let result = received.flatMap { response in Result { try make(response) } }
             if case .failure(let error) = result { conclude(error) } else { conclude(nil) }
             promise.fill(with: result)
         }
-        switch makeRequest(original, check, options, policies, end, start) {
-        case .success(let request):
-            let task = Task(promise, reporter: reporter, uponCancel: { _ in request.cancel() })
-            request.begin()
+        switch makeExchange(original, check, options, policies, receiver, completion) {
+        case .success(let exchange):
+            let task = Task(promise, reporter: reporter, uponCancel: { _ in exchange.cancel() })
+            exchange.begin()
             return task
         case .failure(let error):
             return .failure(error)
         }
     }
 
-    private func makeRequest(
+    private func makeExchange(
         _ original: URLRequest,
         _ check: () throws(URLClientError) -> CheckedRequest,
         _ options: URLClient.RequestOptions,
         _ policies: RequestPolicies,
-        _ end: ClientRequest.End,
-        _ start: @escaping ClientRequest.Start
-    ) -> Result<ClientRequest, any Error> {
+        _ receiver: any ResponseReceiver,
+        _ completion: @escaping Exchange.Completion
+    ) -> Result<Exchange, any Error> {
         let (identifier, engine) = state.withLock { state in
             defer { state.nextIdentifier += 1 }
             return (state.nextIdentifier, state.engine)
@@ -136,21 +136,11 @@ package final class Transport: Sendable {
             events?.report(.finished(named))
             return .failure(named)
         }
-        return .success(
-            ClientRequest(
-                identifier,
-                checked,
-                on: self,
-                options: options,
-                policies: policies,
-                events: events,
-                end: end,
-                start: start
-            )
-        )
+        let settings = Exchange.Settings(self, identifier, options, policies, events)
+        return .success(Exchange(checked, settings, to: receiver, completion: completion))
     }
 
-    func arrived(_ request: ClientRequest, host: String) {
+    func arrived(_ request: Exchange, host: String) {
         perform { state in
             state.requests[request.identifier] = request
             return state.admission.arrived(request.identifier, host: host)
@@ -179,11 +169,6 @@ package final class Transport: Sendable {
         perform { $0.admission.cameBack(request) }
     }
 
-    /// Returns the right to begin a transfer, or `nil` if the engine is gone.
-    func lease() -> EngineLease? {
-        state.withLock { $0.lease() }.map(leasing)
-    }
-
     private func leasing(_ engine: any Engine) -> EngineLease {
         EngineLease(engine) { self.perform { $0.admission.leaseReturned() } }
     }
@@ -198,7 +183,7 @@ package final class Transport: Sendable {
         // The newest first: these are waiting, and must not start when running requests make room for them.
         let requests = state.withLock { $0.requests.values.sorted { $0.identifier > $1.identifier } }
         for request in requests {
-            request.abort(with: error(request.url))
+            request.cancel(with: error(request.url))
         }
     }
 
@@ -217,8 +202,32 @@ package final class Transport: Sendable {
             let lease = engine.map(leasing)
             // One that fails at once makes room for the next, and so on.
             if Trampoline.nest({ request.admitted(lease) }) == nil { Trampoline.putOff { request.admitted(lease) } }
-        case .refuse(let request): request.abort(with: URLClientError.shutDown)
+        case .refuse(let request): request.cancel(with: URLClientError.shutDown)
         case .invalidate(let engine): engine?.invalidate()
         }
+    }
+}
+
+extension Exchange.Settings {
+    fileprivate init(
+        _ transport: Transport,
+        _ identifier: UInt64,
+        _ options: URLClient.RequestOptions,
+        _ policies: RequestPolicies,
+        _ events: EventReporter?
+    ) {
+        let configuration = transport.configuration
+        self.identifier = identifier
+        self.transport = transport
+        self.policies = policies
+        self.events = events
+        let redirects = options.redirects ?? configuration.redirects
+        self.redirects = options.homeFields.isEmpty ? redirects : redirects.keepingAtHome(options.homeFields)
+        var deadlines = configuration.deadlines
+        deadlines.idle = options.idle ?? deadlines.idle
+        self.deadlines = deadlines
+        clock = configuration.deadlineClock
+        total = options.total ?? transport.totalDeadline
+        if let priority = options.priority { configure = { $0.priority = priority } }
     }
 }

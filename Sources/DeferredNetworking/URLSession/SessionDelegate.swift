@@ -6,15 +6,12 @@ import Synchronization
 import FoundationNetworking
 #endif
 
-/// The delegate of an engine's session: forwards each callback to the transfer of its task.
+/// The delegate of an engine's session: forwards each callback to the exchange of its task.
 ///
 /// The signatures must match exactly: a near miss compiles, but is never called. Tests:
 /// `URLSessionTests.DelegateMethods`.
 final class SessionDelegate: NSObject, URLSessionDataDelegate {
     let registry = TaskRegistry()
-
-    /// The delegates that `configure` set on tasks, until the tasks end.
-    private let givenDelegates = Lock<[Int: any URLSessionTaskDelegate]>([:])
 
     /// The trust settings of the session's tasks, on platforms whose sessions support them.
     private let security: SessionSecurity?
@@ -29,9 +26,6 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
     /// Starts a task that reports here, and returns the delegate that it was given.
     func start(_ task: URLSessionTask) -> (any URLSessionTaskDelegate)? {
         let given = reclaim(task)
-        if let given {
-            givenDelegates.withLock { $0[task.taskIdentifier] = given }
-        }
         // If `configure` has suspended the task, resuming once isn't enough.
         while task.state == .suspended {
             task.resume()
@@ -66,14 +60,9 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        let identifier = task.taskIdentifier
-        let given = givenDelegates.withLock { $0.removeValue(forKey: identifier) }
-        withExtendedLifetime(given) {}
         let failure = BodyStreams.failure(of: task) ?? error
-        registry.remove(task: identifier)?.receive(
-            .ended(task.response.map { ResponseHead(platform: $0) }, error: failure),
-            of: identifier
-        )
+        registry.remove(task.taskIdentifier)?
+            .tell(.ended(task.response.map { ResponseHead(platform: $0) }, error: failure))
     }
 
     // The completion handler is never called: answering after a cancellation or a time-out traps, two answers at once
@@ -98,8 +87,8 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
     ) {
         let answer = ChallengeHandling.isRecorded(challenge) ? nil : completionHandler
         if let security, let answer, security.meets(challenge) {
-            let transfer = registry[task.taskIdentifier]
-            return security.meet(challenge, answer: answer) { transfer?.abort(with: $0) }
+            let task = registry[task.taskIdentifier]
+            return security.meet(challenge, answer: answer) { task?.abort(with: $0) }
         }
         send(.challenge(challenge, answer: answer), of: task)
     }
@@ -147,43 +136,40 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
     /// Returns the delegate that the platform would tell if this one weren't there: that of the task, or of the user's
     /// session.
     private func forwardedDelegate(of task: URLSessionTask, in session: URLSession) -> ForwardedDelegate {
-        let given = givenDelegates.withLock { $0[task.taskIdentifier] }
-        let delegate = given ?? session.delegate as? any URLSessionTaskDelegate
+        let delegate = registry[task.taskIdentifier]?.givenDelegate ?? session.delegate as? any URLSessionTaskDelegate
         return ForwardedDelegate(delegate: delegate === self ? nil : delegate)
     }
 
     func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
-        for (task, transfer) in registry.removeAll() {
-            transfer.receive(.invalidated, of: task)
-        }
+        for task in registry.removeAll() { task.tell(.invalidated) }
         invalidated.fill()
     }
 
     private func send(_ event: EngineEvent, of task: URLSessionTask) {
-        registry[task.taskIdentifier]?.receive(event, of: task.taskIdentifier)
+        registry[task.taskIdentifier]?.tell(event)
     }
 }
 
-/// The transfers of a session's tasks, by the tasks' identifiers.
+/// The running tasks of a session, by the identifiers of the platform's.
 final class TaskRegistry: Sendable {
-    private let transfers = Lock<[Int: Transfer]>([:])
+    private let tasks = Lock<[Int: SessionTask]>([:])
 
-    func insert(_ transfer: Transfer, task: Int) {
-        transfers.withLock { $0[task] = transfer }
+    func insert(_ task: SessionTask, as identifier: Int) {
+        tasks.withLock { $0[identifier] = task }
     }
 
-    subscript(task: Int) -> Transfer? {
-        transfers.withLock { $0[task] }
+    subscript(identifier: Int) -> SessionTask? {
+        tasks.withLock { $0[identifier] }
     }
 
-    func remove(task: Int) -> Transfer? {
-        transfers.withLock { $0.removeValue(forKey: task) }
+    func remove(_ identifier: Int) -> SessionTask? {
+        tasks.withLock { $0.removeValue(forKey: identifier) }
     }
 
-    func removeAll() -> [(task: Int, transfer: Transfer)] {
-        transfers.withLock { transfers in
-            defer { transfers = [:] }
-            return transfers.map { ($0, $1) }
+    func removeAll() -> [SessionTask] {
+        tasks.withLock { tasks in
+            defer { tasks = [:] }
+            return Array(tasks.values)
         }
     }
 }

@@ -76,16 +76,16 @@ extension URLSession {
         }
         let promise = Task<(Data, URLResponse)>.Promise()
         let reporter = ProgressReporter(unit: .bytes)
-        let sink = DataSink(onProgress: reporter.counting(direction)) { result in
-            promise.fill(
-                with: Result {
-                    let (body, head) = try result.get()
-                    return (body, head.urlResponse)
-                }
-            )
+        let exchange = Exchange.begin(
+            checked,
+            on: lease,
+            .init(configure: configure),
+            delegate: decider,
+            to: DataReceiver(onProgress: reporter.counting(direction))
+        ) { result, _ in
+            promise.fill(with: result.map { $0.data }.map { ($0.body, $0.head.urlResponse) })
         }
-        let transfer = Transfer(checked, on: lease, decider: decider, configure: configure, sink: sink)
-        ResourceTimeout.limit(self, checked.url, until: promise) { [weak transfer] in transfer?.abort(with: $0) }
-        return Task(promise, reporter: reporter, uponCancel: { _ in transfer.cancel() })
+        ResourceTimeout.limit(self, checked.url, until: promise) { [weak exchange] in exchange?.cancel(with: $0) }
+        return Task(promise, reporter: reporter, uponCancel: { _ in exchange.cancel() })
     }
 }

@@ -50,29 +50,26 @@ extension URLSession {
         configure: (@Sendable (URLSessionTask) -> Void)? = nil
     ) -> Task<(URL, URLResponse)> {
         let decider = SessionDelegateDecider(self)
+        let lease = lease(for: decider, configure)
         let checked: CheckedRequest
         do throws(URLClientError) {
             try BackgroundSessions.refuse(configuration)
-            checked = try CheckedRequest(request).fitted(to: lease(for: decider, configure).engine)
+            checked = try CheckedRequest(request).fitted(to: lease.engine)
         } catch {
             return .failure(error.about(request.url))
         }
         let promise = Task<(URL, URLResponse)>.Promise()
         let reporter = ProgressReporter(unit: .bytes)
-        let download = Download(
+        let exchange = Exchange.begin(
             checked,
-            to: destination,
-            resuming: resuming,
-            onProgress: reporter.countingFile(),
-            start: { request, sink in
-                let lease = self.lease(for: decider, configure)
-                return Transfer(request, on: lease, decider: decider, configure: configure, sink: sink)
-            },
-            completion: { result in
-                promise.fill(with: Result { (destination, try result.get().urlResponse) })
-            }
-        )
-        ResourceTimeout.limit(self, checked.url, until: promise) { [weak download] in download?.abort(with: $0) }
-        return Task(promise, reporter: reporter, uponCancel: { _ in download.cancel() })
+            on: lease,
+            .init(configure: configure),
+            delegate: decider,
+            to: FileReceiver(to: destination, resuming: resuming, onProgress: reporter.countingFile())
+        ) { result, _ in
+            promise.fill(with: result.map { (destination, $0.file.urlResponse) })
+        }
+        ResourceTimeout.limit(self, checked.url, until: promise) { [weak exchange] in exchange?.cancel(with: $0) }
+        return Task(promise, reporter: reporter, uponCancel: { _ in exchange.cancel() })
     }
 }

@@ -61,20 +61,25 @@ package final class URLSessionEngine: Engine {
         try IPv6Literals.check(url)
     }
 
-    package func makeTask(for request: CheckedRequest, of transfer: Transfer, configure: EngineTaskConfiguration?) {
-        // The transfer's lease keeps the library's own sessions from being invalidated meanwhile, which would trap.
+    package func makeTask(
+        for request: CheckedRequest,
+        of exchange: Exchange,
+        as number: Int,
+        configure: EngineTaskConfiguration?
+    ) -> any EngineTask {
+        let task = SessionTask(of: exchange, as: number, configure: configure)
+        // The lease of the exchange keeps the library's own sessions from being invalidated meanwhile, which would trap.
         TaskCreation.perform { [self] in
             let sent = Expectations.sent(request.withStream)
             if let stream = sent.httpBodyStream, let error = BodyStreams.error(before: stream, of: request.url) {
-                // The task is created all the same, and cancelled instead of resumed.
-                transfer.abort(with: error)
+                return task.fail(error)
             }
             let platformTask = platformTask(for: sent, file: request.body.file)
             delegate.prepare(platformTask)
-            let task = SessionTask(platformTask, delegate: delegate, configure: configure)
-            delegate.registry.insert(transfer, task: task.identifier)
-            transfer.receive(.made(task), of: task.identifier)
+            delegate.registry.insert(task, as: platformTask.taskIdentifier)
+            task.use(platformTask, delegate)
         }
+        return task
     }
 
     private func platformTask(for request: URLRequest, file: URL?) -> URLSessionTask {
@@ -88,36 +93,73 @@ package final class URLSessionEngine: Engine {
     }
 }
 
-/// A task of a `URLSession`.
+/// A task of a `URLSession`, which is created later on some platforms: see ``TaskCreation``.
+///
+/// All that changes it happens on ``URLSessionEngine/control``, in the order in which it was decided.
 final class SessionTask: EngineTask {
-    let platformTask: URLSessionTask
-    private let delegate: SessionDelegate
+    private let exchange: Exchange
+
+    /// The task's number in the exchange.
+    private let number: Int
     private let configure: EngineTaskConfiguration?
 
-    var identifier: Int { platformTask.taskIdentifier }
+    private struct State {
+        var platformTask: URLSessionTask?
+        var delegate: SessionDelegate?
 
-    /// The delegate that `configure` gave the task, which the library's own delegate replaces.
-    private let given = Lock<(any URLSessionTaskDelegate)?>(nil)
+        /// The delegate that `configure` gave the task, which the library's own delegate replaces.
+        var given: (any URLSessionTaskDelegate)?
+        var failure: (any Error)?
+    }
 
-    var givenDelegate: (any URLSessionTaskDelegate)? { given.withLock { $0 } }
+    private let state = Lock(State())
 
-    init(_ task: URLSessionTask, delegate: SessionDelegate, configure: EngineTaskConfiguration?) {
-        platformTask = task
-        self.delegate = delegate
-        self.configure = configure
+    var platformTask: URLSessionTask? { state.withLock { $0.platformTask } }
+
+    var givenDelegate: (any URLSessionTaskDelegate)? { state.withLock { $0.given } }
+
+    init(of exchange: Exchange, as number: Int, configure: EngineTaskConfiguration?) {
+        (self.exchange, self.number, self.configure) = (exchange, number, configure)
+    }
+
+    /// Reports an event to the exchange.
+    func tell(_ event: EngineEvent) { exchange.receive(event, of: number) }
+
+    /// Ends the exchange's attempt with an error that the platform doesn't know.
+    func abort(with error: any Error) { exchange.abort(with: error) }
+
+    /// True if the response may be kept in a cache.
+    var isCacheable: Bool { exchange.isCacheable }
+
+    func use(_ platformTask: URLSessionTask, _ delegate: SessionDelegate) {
+        state.withLock { ($0.platformTask, $0.delegate) = (platformTask, delegate) }
+    }
+
+    /// Notes that there is no platform's task, because the request can't be sent.
+    func fail(_ error: any Error) {
+        state.withLock { $0.failure = error }
     }
 
     func resume() {
         URLSessionEngine.control.async { [self] in
+            let (platformTask, delegate) = state.withLock { ($0.platformTask, $0.delegate) }
+            guard let platformTask, let delegate else { return endFailed() }
             configure?(platformTask)
-            if let reclaimed = delegate.start(platformTask) {
-                given.withLock { $0 = reclaimed }
-            }
+            let given = delegate.start(platformTask)
+            state.withLock { $0.given = given }
         }
     }
 
     func cancel() {
-        URLSessionEngine.control.async { [platformTask] in platformTask.cancel() }
+        URLSessionEngine.control.async { [self] in
+            guard let platformTask else { return endFailed() }
+            platformTask.cancel()
+        }
+    }
+
+    private func endFailed() {
+        guard let failure = state.withLock({ $0.failure.take() }) else { return }
+        tell(.ended(nil, error: failure))
     }
 
     /// Does nothing: a session reads as fast as it can.

@@ -24,11 +24,9 @@ struct CacheOriginTests {
         on engine: any Engine,
         onProgress: @escaping @Sendable (BodyProgress) -> Void = { _ in }
     ) {
-        Transfer(
-            .checked(.post(url, Data("body".utf8))),
-            on: EngineLease(engine),
-            sink: DataSink(onProgress: onProgress) { [outcome] in outcome.fill(with: Ending($0)) }
-        )
+        Exchange.gather(.checked(.post(url, Data("body".utf8))), on: EngineLease(engine), onProgress: onProgress) {
+            [outcome] in outcome.fill(with: Ending($0))
+        }
     }
 
     private func caching(_ connection: URLClient.CacheConnection) -> CachingEngine {
@@ -40,7 +38,7 @@ struct CacheOriginTests {
         begin(on: caching(PassingCache().connect())) {
             if $0.direction == .sent { progress.add("\($0.completed) of \($0.total ?? -1)") }
         }
-        let below = try #require(inner.transfers.entries.first)
+        let below = try #require(inner.exchanges.entries.first)
         below.receive(.sent(1, of: 4), of: 1)
         below.receive(.sent(2, of: 4), of: 1)
         below.receive(.bodyBegan(), of: 1)
@@ -57,7 +55,7 @@ struct CacheOriginTests {
         let loads = Log<Int>()
         let cache = caching(URLClient.CacheConnection { _ in loads.add(1) })
         begin(on: CancellingEngine(cache))
-        #expect(outcome.peek() == .url(.cancelled) && loads.entries.isEmpty && inner.transfers.entries.isEmpty)
+        #expect(outcome.peek() == .url(.cancelled) && loads.entries.isEmpty && inner.exchanges.entries.isEmpty)
     }
 }
 
@@ -66,28 +64,31 @@ private final class ScriptedEngine: Engine {
     let defaultHeaders: [String: String] = [:]
     let invalidated = Future<Void>.never
     let hasTimeouts = false
-    let transfers = Log<Transfer>()
+    let exchanges = Log<Exchange>()
 
     func checkHost(of url: URL) {}
 
-    func makeTask(for request: CheckedRequest, of transfer: Transfer, configure: EngineTaskConfiguration?) {
-        transfers.add(transfer)
-        transfer.receive(.made(IdleTask()), of: 1)
+    func makeTask(
+        for request: CheckedRequest,
+        of exchange: Exchange,
+        as number: Int,
+        configure: EngineTaskConfiguration?
+    ) -> any EngineTask {
+        exchanges.add(exchange)
+        return IdleTask()
     }
 
     func invalidate() {}
 }
 
 private final class IdleTask: EngineTask {
-    let identifier = 1
-
     func resume() {}
     func cancel() {}
     func hold(while isHeld: @escaping @Sendable () -> Bool) {}
     func took(_ count: Int) {}
 }
 
-/// Cancels each transfer before its task is made by another engine.
+/// Cancels each exchange before its task is made by another engine.
 private final class CancellingEngine: Engine {
     let defaultHeaders: [String: String] = [:]
     let invalidated = Future<Void>.never
@@ -100,9 +101,14 @@ private final class CancellingEngine: Engine {
 
     func checkHost(of url: URL) {}
 
-    func makeTask(for request: CheckedRequest, of transfer: Transfer, configure: EngineTaskConfiguration?) {
-        transfer.cancel()
-        inner.makeTask(for: request, of: transfer, configure: configure)
+    func makeTask(
+        for request: CheckedRequest,
+        of exchange: Exchange,
+        as number: Int,
+        configure: EngineTaskConfiguration?
+    ) -> any EngineTask {
+        exchange.cancel()
+        return inner.makeTask(for: request, of: exchange, as: number, configure: configure)
     }
 
     func invalidate() {}

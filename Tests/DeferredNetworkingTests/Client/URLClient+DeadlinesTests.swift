@@ -143,6 +143,7 @@ extension URLClientTests {
                 request.number == 1 ? .status(503) : .response(body: "hello")
             }
             defer { server.stop() }
+            let retries = Log<Void>()
             let client = URLClient.fresh {
                 $0.deadlines = .init(
                     idle: .seconds(Int64.max),
@@ -154,9 +155,10 @@ extension URLClientTests {
                 $0.retries.cap = .seconds(Int64.max)
                 $0.retries.longestRetryAfter = .seconds(Int64.max)
                 $0.retries.random = { 0.999 }
+                $0.monitor = { if case .retried = $0.kind { retries.add(()) } }
             }
             let pausing = client.begin(server.url("/"))
-            try await eventually { server.requestCount == 1 && client.transport.transferCount == 0 }
+            try await eventually { retries.entries.count == 1 }
             pausing.cancel()
             for timeout in [TimeInterval.greatestFiniteMagnitude, 1e20] {
                 let request = URLRequest(server.url("/")) { $0.timeoutInterval = timeout }

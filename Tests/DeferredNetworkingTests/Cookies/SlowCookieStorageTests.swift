@@ -35,11 +35,11 @@ struct SlowCookieStorageTests {
 
     private typealias Received = Result<(Data, ResponseHead), any Error>
 
-    private func begin(_ url: URL, on engine: LibcurlEngine) throws -> (Transfer, Future<Received>) {
+    private func begin(_ url: URL, on engine: LibcurlEngine) throws -> (Exchange, Future<Received>) {
         let end = Deferred<Received>()
         let request = try CheckedRequest(URLRequest(url: url)).fitted(to: engine)
-        let transfer = Transfer(request, on: EngineLease(engine), sink: DataSink { end.mustFill(with: $0) })
-        return (transfer, end.future)
+        let exchange = Exchange.gather(request, on: EngineLease(engine)) { end.mustFill(with: $0) }
+        return (exchange, end.future)
     }
 
     @Test func `a response whose cookies are being stored holds up no other engine`() async throws {

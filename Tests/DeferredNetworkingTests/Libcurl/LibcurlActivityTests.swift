@@ -12,19 +12,26 @@ import Testing
 /// Tests of what postpones the end of a silence, byte by byte.
 @Suite("Libcurl: activity", .ownThread, .timeLimit(.minutes(2)))
 struct LibcurlActivityTests {
-    private final class Sink: TransferSink, TransferDecider {
+    private final class Sink: ResponseReceiver, ExchangeDelegate {
         let body = Log<Data>()
         let activities = Log<Void>()
         let end = Deferred<Result<ResponseHead, any Error>>()
 
-        func receive(head: ResponseHead) -> Bool {
+        func receive(head: ResponseHead, of exchange: Exchange) -> HeadVerdict {
             activities.add(())
-            return true
+            return .take
         }
         func receive(bytes: Data) { body.add(bytes) }
         func report(_ progress: BodyProgress) {}
         func noteActivity() { activities.add(()) }
-        func finish(_ result: Result<ResponseHead, any Error>) { end.fill(with: result) }
+        func finish(_ result: Result<ResponseHead, any Error>) -> AttemptEnd {
+            end.fill(with: result)
+            return .result(result.map { .file($0) })
+        }
+
+        func begin(_ request: CheckedRequest, on engine: any Engine, _ settings: Exchange.Settings = .init()) -> Exchange {
+            .begin(request, on: EngineLease(engine), settings, delegate: self, to: self) { _, _ in }
+        }
     }
 
     private static let gzip = FuzzCoding.gzip(Data("hello".utf8))
@@ -55,7 +62,7 @@ struct LibcurlActivityTests {
         let port = try PromptedPort()
         let engine = try LibcurlEngine(URLClient.Configuration(), on: [LibcurlThread()])
         let (request, sink) = (try CheckedRequest(URLRequest(url: port.url)).fitted(to: engine), Sink())
-        let transfer = Transfer(request, on: EngineLease(engine), decider: sink, sink: sink)
+        let sending = sink.begin(request, on: engine)
         port.receiveRequest()
         for piece in pieces {
             let count = sink.activities.entries.count
@@ -65,21 +72,21 @@ struct LibcurlActivityTests {
         }
         port.send(rest)
         try await eventually { Data(sink.body.entries.joined()) == Data("hello".utf8) }
-        transfer.cancel()
+        sending.cancel()
         engine.invalidate()
         await engine.invalidated.value
     }
 
     // MARK: Bytes that are no event
 
-    private func begin(_ request: URLRequest) throws -> (Transfer, Sink, LibcurlEngine) {
+    private func begin(_ request: URLRequest) throws -> (Exchange, Sink, LibcurlEngine) {
         let engine = try LibcurlEngine(URLClient.Configuration(), on: [LibcurlThread()])
         let (checked, sink) = (try CheckedRequest(request).fitted(to: engine), Sink())
-        return (Transfer(checked, on: EngineLease(engine), decider: sink, sink: sink), sink, engine)
+        return (sink.begin(checked, on: engine), sink, engine)
     }
 
-    private func end(_ transfer: Transfer, _ engine: LibcurlEngine) async {
-        transfer.cancel()
+    private func end(_ sending: Exchange, _ engine: LibcurlEngine) async {
+        sending.cancel()
         engine.invalidate()
         await engine.invalidated.value
     }
@@ -88,20 +95,20 @@ struct LibcurlActivityTests {
     func `a byte of a line or of a handshake ends a silence`(scheme: String) async throws {
         let port = try PromptedPort()
         let url = try #require(URL(string: "\(scheme)://127.0.0.1:\(port.number)/"))
-        let (transfer, sink, engine) = try begin(URLRequest(url: url))
+        let (sending, sink, engine) = try begin(URLRequest(url: url))
         if scheme == "http" { port.receiveRequest() } else { port.acceptConnection() }
         // The beginning of a line, or of a record of 16 KiB.
         port.send(scheme == "http" ? Array("HTTP/1.1 200 ".utf8) : [0x16, 3, 3, 0x40, 0])
         for _ in 0..<3 {
-            try await eventually { (transfer.silence ?? .zero) >= .milliseconds(100) }
+            try await eventually { (sending.silence ?? .zero) >= .milliseconds(100) }
             try await eventually {
                 port.send("A")
-                return (transfer.silence ?? .forever) < .milliseconds(100)
+                return (sending.silence ?? .forever) < .milliseconds(100)
             }
         }
         #expect(sink.activities.entries.isEmpty)
-        await end(transfer, engine)
-        #expect(transfer.silence == nil)
+        await end(sending, engine)
+        #expect(sending.silence == nil)
     }
 
     @Test func `a byte that the server takes of what was sent ends a silence`() async throws {
@@ -110,15 +117,15 @@ struct LibcurlActivityTests {
             $0.httpMethod = "PUT"
             $0.httpBody = Data(count: 64 << 20)
         }
-        let (transfer, _, engine) = try begin(put)
+        let (sending, _, engine) = try begin(put)
         port.receiveRequest()
         // While the server reads nothing, it still acknowledges probes.
-        try await eventually { (transfer.silence ?? .zero) >= .milliseconds(500) }
+        try await eventually { (sending.silence ?? .zero) >= .milliseconds(500) }
         try await eventually {
             port.receive(1 << 20)
-            return (transfer.silence ?? .forever) < .milliseconds(500)
+            return (sending.silence ?? .forever) < .milliseconds(500)
         }
-        await end(transfer, engine)
+        await end(sending, engine)
     }
 
     @Test func `streams on one connection say nothing of each other`() async throws {
@@ -126,8 +133,7 @@ struct LibcurlActivityTests {
         let engine = try LibcurlEngine(URLClient.Configuration(), on: [LibcurlThread()])
         let request = try CheckedRequest(URLRequest(url: url)).fitted(to: engine)
         let pool = LibcurlPool(engine.options, on: LibcurlThread())
-        let transfer = Transfer(request, on: EngineLease(engine), sink: Sink())
-        let task = LibcurlTask(request, of: transfer, in: engine)
+        let task = LibcurlTask(request, of: .idle(request, to: Sink()), as: 1, in: engine)
         let poll = try #require(poll_set_create())
         defer { poll_set_destroy(poll) }
         let multi = try #require(LibcurlMulti(number: 1, poll: poll))
@@ -147,7 +153,8 @@ struct LibcurlActivityTests {
         _ = Array("HTTP/2 200\r\n".utf8).withUnsafeBytes { exchange.receive(line: $0) }
         #expect((task.silence ?? .zero) > .milliseconds(200))
         close(socket)
-        await end(transfer, engine)
+        engine.invalidate()
+        await engine.invalidated.value
     }
 
     @Test func `a response whose head drips is no silence`() async throws {
@@ -216,8 +223,7 @@ struct LibcurlActivityTests {
         settings.timeoutIntervalForRequest = 1
         let engine = try LibcurlEngine(session: settings)
         let request = try CheckedRequest(URLRequest(url: port.url)).fitted(to: engine)
-        let deadlines = TransferDeadlines(.init(idle: engine.idleTimeout), request, clock: clock)
-        let transfer = Transfer(request, on: EngineLease(engine), deadlines: deadlines, decider: sink, sink: sink)
+        let sending = sink.begin(request, on: engine, .init(clock: clock))
         port.receiveRequest()
         port.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n1")
         for number in 2...5 {
@@ -229,7 +235,7 @@ struct LibcurlActivityTests {
         clock.advance(by: .seconds(1))
         let result = try await sink.end.get()
         #expect(throws: URLError.self) { try result.get() }
-        withExtendedLifetime(transfer) {}
+        withExtendedLifetime(sending) {}
         engine.invalidate()
         await engine.invalidated.value
     }

@@ -10,25 +10,7 @@ import Testing
 
 @Suite("Libcurl task", .ownThread, .timeLimit(.minutes(2)))
 struct LibcurlTaskTests {
-    /// Creates no tasks.
-    private final class IdleEngine: Engine {
-        let defaultHeaders: [String: String] = [:]
-        let invalidated = Future<Void>.never
-        let hasTimeouts = false
-
-        func checkHost(of url: URL) {}
-        func makeTask(for request: CheckedRequest, of transfer: Transfer, configure: EngineTaskConfiguration?) {}
-        func invalidate() {}
-    }
-
-    private final class PatientSink: TransferSink {
-        let wantsOwnConnection = true
-
-        func receive(head: ResponseHead) -> Bool { true }
-        func receive(bytes: Data) {}
-        func report(_ progress: BodyProgress) {}
-        func finish(_ result: Result<ResponseHead, any Error>) {}
-    }
+    private static let patient = StreamReceiver(StreamBuffer(memoryLimit: 0), onProgress: { _ in }, check: { _ in })
 
     @Test(arguments: [
         ("http://host/a?b@c", "host"), ("http://HOST:80?x", "host"), ("https://user:word@host:443#x", "shost"),
@@ -47,9 +29,8 @@ struct LibcurlTaskTests {
             configuration.httpVersion = version
             let engine = try LibcurlEngine(configuration)
             let request = try CheckedRequest(URLRequest(url: try #require(URL(string: "https://host/"))))
-            let lease = EngineLease(IdleEngine())
-            let held = LibcurlTask(request, of: Transfer(request, on: lease, sink: PatientSink()), in: engine)
-            let other = LibcurlTask(request, of: Transfer(request, on: lease, sink: DataSink { _ in }), in: engine)
+            let held = LibcurlTask(request, of: .idle(request, to: Self.patient), as: 1, in: engine)
+            let other = LibcurlTask(request, of: .idle(request), as: 1, in: engine)
             #expect(held.kind == ownKind && other.kind == (version == .http1_1 ? .own : .shared))
         }
     }
@@ -63,9 +44,8 @@ struct LibcurlTaskTests {
             let engine = try LibcurlEngine(configuration)
             let post = URLRequest.post(try #require(URL(string: "https://host/")), Data("a".utf8))
             let request = try CheckedRequest(post)
-            let transfer = Transfer(request, on: EngineLease(IdleEngine()), sink: DataSink { _ in })
             let isAlone = version == nil && LibcurlOptions.losesEarlyResponses
-            #expect(LibcurlTask(request, of: transfer, in: engine).kind == (isAlone ? .own : .shared))
+            #expect(LibcurlTask(request, of: .idle(request), as: 1, in: engine).kind == (isAlone ? .own : .shared))
         }
     }
 
@@ -76,9 +56,8 @@ struct LibcurlTaskTests {
                 #expect(libcurl_load(&reason) > 0)
                 let url = try #require(URL(string: "http://host/"))
                 let request = try CheckedRequest(URLRequest(url: url))
-                let transfer = Transfer(request, on: EngineLease(IdleEngine()), sink: DataSink { _ in })
                 let engine = try LibcurlEngine(URLClient.Configuration())
-                let task = LibcurlTask(request, of: transfer, in: engine)
+                let task = LibcurlTask(request, of: .idle(request), as: 1, in: engine)
                 task.hold { true }
                 let isHeld = await onThread(stackSize: 256 << 10) {
                     var isHeld = true

@@ -13,8 +13,7 @@ struct LibcurlThreadTests {
     private func load(_ url: URL, on engine: LibcurlEngine) async throws -> Data {
         let request = try CheckedRequest(URLRequest(url: url)).fitted(to: engine)
         return try await withCheckedThrowingContinuation { continuation in
-            let sink = DataSink { continuation.resume(with: $0.map(\.0)) }
-            Transfer(request, on: EngineLease(engine), sink: sink)
+            Exchange.gather(request, on: EngineLease(engine)) { continuation.resume(with: $0.map(\.0)) }
         }
     }
 

@@ -72,15 +72,15 @@ struct NameLookUpsTests {
         let request = try CheckedRequest(URLRequest(url: url)).fitted(to: engine)
         let sinks = (0..<100).map { _ in EndSink() }
         for sink in sinks {
-            let transfer = Transfer(request, on: EngineLease(engine), sink: sink)
+            let exchange = sink.begin(request, on: EngineLease(engine))
             try await eventually { resolver.names.entries.count == 1 }
-            transfer.abort(with: URLError(.timedOut))
+            exchange.cancel(with: URLError(.timedOut))
             await sink.end.future.ignored().value
         }
         #expect(resolver.names.entries == ["silent.test"])
         // Those that wait when it ends, and those that come a moment later, get its failure.
         let waiting = EndSink()
-        _ = Transfer(request, on: EngineLease(engine), sink: waiting)
+        _ = waiting.begin(request, on: EngineLease(engine))
         resolver.open()
         let failure = await waiting.failure
         #expect(failure?.code == .cannotFindHost)
@@ -112,7 +112,7 @@ struct NameLookUpsTests {
     }
 }
 
-private final class EndSink: TransferSink {
+private final class EndSink: Sendable {
     let end = Deferred<Result<ResponseHead, any Error>>()
 
     var failure: URLError? {
@@ -121,9 +121,8 @@ private final class EndSink: TransferSink {
         }
     }
 
-    func receive(head: ResponseHead) -> Bool { true }
-    func receive(bytes: Data) {}
-    func report(_ progress: BodyProgress) {}
-    func finish(_ result: Result<ResponseHead, any Error>) { end.fill(with: result) }
+    func begin(_ request: CheckedRequest, on lease: EngineLease) -> Exchange {
+        .gather(request, on: lease) { [end] in end.fill(with: $0.map(\.1)) }
+    }
 }
 #endif

@@ -64,23 +64,23 @@ struct LongOperationTests {
         }
     }
 
-    /// Sends events to a transfer without an engine, on a small stack.
-    private static func transfer(
+    /// Sends events to an exchange without an engine, on a small stack.
+    private static func exchange(
         _ name: String,
         bytesKept: Int = 0,
-        _ makeSink: @escaping @Sendable () throws -> any TransferSink
+        _ makeReceiver: @escaping @Sendable () -> any ResponseReceiver
     ) -> LongOperation {
         LongOperation(name, bytesKept: bytesKept) { events in
-            let (request, sink) = (try CheckedRequest(URLRequest(url: url)), try makeSink())
+            let (request, receiver) = (try CheckedRequest(URLRequest(url: url)), makeReceiver())
             let head = ResponseHead.made(200, from: url.absoluteString)
             await onThread(stackSize: 512 << 10) {
-                let transfer = Transfer(request, on: EngineLease(FedEngine()), sink: sink)
-                transfer.receive(.head(head), of: 1)
+                let exchange = Exchange.begin(request, on: EngineLease(FedEngine()), to: receiver) { _, _ in }
+                exchange.receive(.head(head), of: 1)
                 for _ in 0..<events.count {
-                    transfer.receive(.bytes(Data([1])), of: 1)
+                    exchange.receive(.bytes(Data([1])), of: 1)
                     events.note()
                 }
-                transfer.receive(.ended(head, error: nil), of: 1)
+                exchange.receive(.ended(head, error: nil), of: 1)
             }
         }
     }
@@ -158,15 +158,9 @@ struct LongOperationTests {
         }
     }
 
-    private static let transfers: [LongOperation] = [
-        transfer("data sink", bytesKept: 4) { DataSink { _ in } },
-        transfer("download sink") {
-            let partial = try PartialFile(destination: file, of: url, isResumable: false)
-            return DownloadSink(partial, of: url, isRangeRequested: false, onProgress: { _ in }) { file, _ in
-                var file = file
-                file.abandon()
-            }
-        },
+    private static let exchanges: [LongOperation] = [
+        exchange("data receiver", bytesKept: 4) { DataReceiver() },
+        exchange("file receiver") { FileReceiver(to: file, resuming: false) },
     ]
 
     private static let buffers = [
@@ -174,7 +168,7 @@ struct LongOperationTests {
         buffer("stream buffer in a file", memoryLimit: 100),
     ]
 
-    private static let operations = doors + streams + [upload, retries, waiting] + transfers + buffers
+    private static let operations = doors + streams + [upload, retries, waiting] + exchanges + buffers
 
     @Test(arguments: operations.map(\.name))
     func `its last events cost no more than its first ones`(name: String) async {
@@ -189,8 +183,6 @@ struct LongOperationTests {
 /// An engine with one task, which is fed by the test.
 private final class FedEngine: Engine {
     private final class FedTask: EngineTask {
-        let identifier = 1
-
         func resume() {}
         func cancel() {}
         func hold(while isHeld: @escaping @Sendable () -> Bool) {}
@@ -202,9 +194,15 @@ private final class FedEngine: Engine {
     let hasTimeouts = false
 
     func checkHost(of url: URL) {}
-    func makeTask(for request: CheckedRequest, of transfer: Transfer, configure: EngineTaskConfiguration?) {
-        transfer.receive(.made(FedTask()), of: 1)
-    }
+
+    func makeTask(
+        for request: CheckedRequest,
+        of exchange: Exchange,
+        as number: Int,
+        configure: EngineTaskConfiguration?
+    ) -> any EngineTask { FedTask() }
+
+
     func invalidate() {}
 }
 

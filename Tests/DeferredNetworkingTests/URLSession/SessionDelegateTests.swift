@@ -14,15 +14,15 @@ import FoundationNetworking
 extension URLSessionTests {
     /// Tests each delegate method by an effect that only this method has: a method with a misspelt signature would
     /// compile, and never be called.
-    @Suite("Each delegate method that a transfer implements is called by the platform")
+    @Suite("Each delegate method that the library implements is called by the platform")
     struct DelegateMethods {
         private func outcome(
             of request: URLRequest,
             onProgress: @escaping @Sendable (BodyProgress) -> Void = { _ in }
         ) async -> Result<(Data, ResponseHead), any Error> {
             await withCheckedContinuation { continuation in
-                let sink = DataSink(onProgress: onProgress) { continuation.resume(returning: $0) }
-                Transfer(.checked(request), on: URLSessionEngine.lease(for: .fresh()), sink: sink)
+                let lease = URLSessionEngine.lease(for: .fresh())
+                Exchange.gather(.checked(request), on: lease, onProgress: onProgress) { continuation.resume(returning: $0) }
             }
         }
 
@@ -93,12 +93,10 @@ extension URLSessionTests {
             defer { server.stop() }
             let engine = URLSessionEngine(copying: .default)
             let ending = Deferred<Ending>()
-            let transfer = Transfer(
-                .checked(URLRequest(url: server.url("/"))),
-                on: URLSessionEngine.lease(for: .fresh()),
-                sink: DataSink { ending.fill(with: Ending($0)) }
-            )
-            engine.delegate.registry.insert(transfer, task: 1)
+            let request = CheckedRequest.checked(URLRequest(url: server.url("/")))
+            let lease = URLSessionEngine.lease(for: .fresh())
+            let exchange = Exchange.gather(request, on: lease) { ending.fill(with: Ending($0)) }
+            engine.delegate.registry.insert(SessionTask(of: exchange, as: 1, configure: nil), as: 1)
             engine.invalidate()
             #expect(await ending.value == .client(.shutDown))
         }

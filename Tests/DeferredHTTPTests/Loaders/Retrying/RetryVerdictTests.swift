@@ -114,17 +114,20 @@ struct RetryVerdictTests {
         var retries = URLClient.Retries()
         retries.base = .seconds(1)
         retries.random = { 1 }
-        var machine = ClientRequestStateMachine<Int>(try sent.inClient(), RequestPolicies(retries: retries))
+        var machine = ExchangeStateMachine(try sent.inClient(), RequestPolicies(retries: retries))
         _ = machine.begin()
         _ = machine.admitted()
         var pause: Duration?
         for number in 1...attempt {
             if number > 1 { _ = machine.pauseEnded(round: machine.round) }
-            let result: Result<Int, any Error> = ended.error.map { .failure($0) } ?? .success(1)
-            let outcome = ClientRequestStateMachine<Int>.Outcome(result: result, head: try ended.head())
+            _ = machine.prepared(machine.request)
+            _ = machine.completed(task: machine.round, head: nil, error: nil)
+            let made = ResponseHead(url: machine.request.url, status: 200)
+            let result: Result<ReceivedResponse, any Error> = ended.error.map { .failure($0) } ?? .success(.file(made))
+            let outcome = ExchangeStateMachine.Outcome(result: result, head: try ended.head())
             let next = machine.pause(after: outcome, now: Date(timeIntervalSince1970: 0))
-            let actions = machine.attemptEnded(outcome, round: machine.round, pause: next)
-            guard case .pause(let duration, number, _, _)? = actions.first else { return nil }
+            let steps = machine.judged(outcome, pause: next).steps
+            guard case .pause(let duration, number, _, _)? = steps.first else { return nil }
             pause = duration
         }
         return pause

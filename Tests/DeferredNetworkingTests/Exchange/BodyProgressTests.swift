@@ -5,7 +5,7 @@ import Testing
 @testable import DeferredNetworking
 
 @Suite(.ownThread, .timeLimit(.minutes(1)))
-struct TransferSinkTests {
+struct BodyProgressTests {
     @Test func `the progress of an upload is that of the bytes sent, and of a download that of those received`() {
         let (upload, download) = (ProgressReporter(unit: .bytes), ProgressReporter(unit: .bytes))
         for report in [upload.counting(.sent), download.counting(.received)] {

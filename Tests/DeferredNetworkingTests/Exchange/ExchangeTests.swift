@@ -10,8 +10,8 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Transfer", .ownThread, .timeLimit(.minutes(5)))
-struct TransferTests {
+@Suite("Exchange", .ownThread, .timeLimit(.minutes(5)))
+struct ExchangeTests {
     typealias Outcome = Result<(Data, ResponseHead), any Error>
 
     private func request(_ path: String) throws -> URLRequest {
@@ -22,17 +22,16 @@ struct TransferTests {
         of request: URLRequest,
         on session: URLSession,
         limit: Int64? = nil,
-        started: (Transfer) -> Void = { _ in }
+        started: (Exchange) -> Void = { _ in }
     ) async throws -> Outcome {
         let lease = URLSessionEngine.lease(for: session)
         let checked = try CheckedRequest(request).fitted(to: lease.engine)
         return await withCheckedContinuation { continuation in
-            let sink = DataSink(limit: limit) { continuation.resume(returning: $0) }
-            started(Transfer(checked, on: lease, sink: sink))
+            started(Exchange.gather(checked, on: lease, limit: limit) { continuation.resume(returning: $0) })
         }
     }
 
-    @Test func `response, data and completion reach the sink`() async throws {
+    @Test func `response, data and completion reach the receiver`() async throws {
         let (data, response) = try await outcome(of: request("/ok"), on: StubProtocol.session()).get()
         #expect(data == Data("hello".utf8))
         #expect(response.status == 200)
@@ -40,7 +39,7 @@ struct TransferTests {
 
     // On Darwin the task would be made on that session, which raises an exception.
     #if canImport(FoundationNetworking)
-    @Test func `a transfer on an invalidated session still runs`() async throws {
+    @Test func `an exchange on an invalidated session still runs`() async throws {
         let session = StubProtocol.session()
         session.invalidateAndCancel()
         let (data, _) = try await outcome(of: request("/ok"), on: session).get()
@@ -49,7 +48,7 @@ struct TransferTests {
 
     #endif
 
-    @Test func `a cancelled transfer ends at once with the failing URL`() async throws {
+    @Test func `a cancelled exchange ends at once with the failing URL`() async throws {
         let request = try request("/hang")
         let outcome = try await outcome(of: request, on: StubProtocol.session()) { $0.cancel() }
         let error = #expect(throws: URLError.self) { try outcome.get() }
@@ -57,7 +56,7 @@ struct TransferTests {
         #expect(error?.failingURL == request.url)
     }
 
-    @Test func `a body beyond the limit ends the transfer with that error`() async throws {
+    @Test func `a body beyond the limit ends the exchange with that error`() async throws {
         let outcome = try await outcome(of: request("/ok"), on: StubProtocol.session(), limit: 4)
         let error = #expect(throws: URLClientError.self) { try outcome.get() }
         #expect(error == .bodyTooLarge(limit: 4))
@@ -97,39 +96,39 @@ struct TransferTests {
     }
 
     @Test(arguments: 0..<10)
-    func `cancelling from many threads ends each transfer once`(round: Int) async throws {
+    func `cancelling from many threads ends each exchange once`(round: Int) async throws {
         let session = StubProtocol.session()
         let request = try request(round.isMultiple(of: 2) ? "/hang" : "/ok?\(round)")
         // A second end would resume the continuation twice, which traps.
-        _ = try await outcome(of: request, on: session) { transfer in
+        _ = try await outcome(of: request, on: session) { exchange in
             guard round.isMultiple(of: 2) else { return }
-            DispatchQueue.concurrentPerform(iterations: 8) { _ in transfer.cancel() }
+            DispatchQueue.concurrentPerform(iterations: 8) { _ in exchange.cancel() }
         }
     }
 
-    @Test func `an ended transfer retains neither its sink nor its configuring closure`() async throws {
-        final class Captured: Sendable {}
-        weak var weakSink: DataSink?
+    @Test func `an ended exchange retains neither its delegate nor its completion`() async throws {
+        final class Captured: ExchangeDelegate {}
+        weak var weakDelegate: Captured?
         weak var weakCaptured: Captured?
-        let transfer = Lock<Transfer?>(nil)
+        let exchange = Lock<Exchange?>(nil)
         let request = try request("/hang")
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-            let captured = Captured()
-            let sink = DataSink { _ in continuation.resume() }
-            weakSink = sink
-            weakCaptured = captured
-            let started = Transfer(
+            let (captured, delegate) = (Captured(), Captured())
+            (weakCaptured, weakDelegate) = (captured, delegate)
+            let started = Exchange.gather(
                 .checked(request),
                 on: URLSessionEngine.lease(for: StubProtocol.session()),
-                configure: { _ in withExtendedLifetime(captured) {} },
-                sink: sink
-            )
-            transfer.withLock { $0 = started }
+                delegate: delegate
+            ) { _ in
+                withExtendedLifetime(captured) {}
+                continuation.resume()
+            }
+            exchange.withLock { $0 = started }
             started.cancel()
         }
         // The platform's final event for the cancelled task comes after the end.
-        try await eventually { weakCaptured == nil && weakSink == nil }
-        #expect(transfer.withLock { $0 } != nil)
+        try await eventually { weakCaptured == nil && weakDelegate == nil }
+        #expect(exchange.withLock { $0 } != nil)
     }
 
     @Test func `one session has one engine, which goes with it`() {

@@ -69,11 +69,12 @@ struct ResponseFramingTests {
         var request = URLRequest(url: url)
         request.setValue("bytes=5-9", forHTTPHeaderField: "Range")
         let headers = ["Content-Range": "bytes 5-9/20", "Transfer-Encoding": "chunked"]
-        var machine = TransferStateMachine(request: .checked(request))
-        _ = machine.start()
-        _ = machine.created(task: 1)
+        var machine = ExchangeStateMachine(.checked(request))
+        _ = machine.begin()
+        _ = machine.admitted()
+        _ = machine.prepared(machine.request)
         _ = machine.received(.made(206, headers), task: 1)
-        #expect(machine.received(Data(count: 5), task: 1).map(\.summary) == ["5 bytes", "received 5/5"])
-        #expect(machine.received(Data(count: 1), task: 1).map(\.summary) == ["failure -1011", "cancel 1"])
+        #expect(machine.received(Data(count: 5), task: 1).map(\.summary) == ["5 bytes, 5/5"])
+        #expect(machine.received(Data(count: 1), task: 1).map(\.summary) == ["end -1011", "cancel 1"])
     }
 }

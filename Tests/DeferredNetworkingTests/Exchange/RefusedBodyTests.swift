@@ -9,15 +9,18 @@ import FoundationNetworking
 #endif
 
 /// Refuses each response.
-private final class RefusingSink: TransferSink {
+private final class RefusingReceiver: ResponseReceiver {
     let received = Log<Data>()
     let progress = Log<BodyProgress>()
     let end = Log<Result<ResponseHead, any Error>>()
 
-    func receive(head: ResponseHead) -> Bool { false }
+    func receive(head: ResponseHead, of exchange: Exchange) -> HeadVerdict { .refuse }
     func receive(bytes: Data) { received.add(bytes) }
     func report(_ progress: BodyProgress) { self.progress.add(progress) }
-    func finish(_ result: Result<ResponseHead, any Error>) { end.add(result) }
+    func finish(_ result: Result<ResponseHead, any Error>) -> AttemptEnd {
+        end.add(result)
+        return .result(result.map { .file($0) })
+    }
 }
 
 @Suite("Refused bodies", .ownThread, .timeLimit(.minutes(1)))
@@ -48,17 +51,17 @@ struct RefusedBodyTests {
         #expect(RefusedBody(of: head).error(at: .failure(URLError(.timedOut))) is URLError)
     }
 
-    @Test func `a sink that refuses a response gets nothing of it but the error`() async throws {
-        let sink = RefusingSink()
+    @Test func `a receiver that refuses a response gets nothing of it but the error`() async throws {
+        let receiver = RefusingReceiver()
         let lease = URLSessionEngine.lease(for: StubProtocol.session())
         let url = try #require(URL(string: "http://host/ok"))
         let request = try CheckedRequest(URLRequest(url: url)).fitted(to: lease.engine)
-        let transfer = Transfer(request, on: lease, sink: sink)
-        try await eventually { !sink.end.entries.isEmpty }
+        let exchange = Exchange.begin(request, on: lease, to: receiver) { _, _ in }
+        try await eventually { !receiver.end.entries.isEmpty }
         #expect(throws: URLClientError.unacceptableStatus(code: 200, body: Data("hello".utf8))) {
-            try sink.end.entries[0].get()
+            try receiver.end.entries[0].get()
         }
-        #expect(sink.received.entries.isEmpty && sink.progress.entries.isEmpty && sink.end.entries.count == 1)
-        withExtendedLifetime(transfer) {}
+        #expect(receiver.received.entries.isEmpty && receiver.progress.entries.isEmpty && receiver.end.entries.count == 1)
+        withExtendedLifetime(exchange) {}
     }
 }

@@ -1,13 +1,13 @@
 #if canImport(FoundationNetworking)
 import Foundation
-package import FoundationNetworking
+import FoundationNetworking
 #else
-package import Foundation
+import Foundation
 #endif
 
-/// Observes a transfer, and decides about redirects and challenges. Without a decider, as with one that decides nothing,
-/// a transfer follows every redirect and delivers a 401.
-package protocol TransferDecider: AnyObject, Sendable {
+/// Observes an exchange, and decides about redirects and challenges. Without a delegate, as with one that decides nothing,
+/// an exchange follows the redirects that its policy follows, and delivers a 401.
+protocol ExchangeDelegate: AnyObject, Sendable {
     /// Called before a task is resumed: the first one, or one after a redirect or a challenge.
     func willSend()
 
@@ -24,10 +24,10 @@ package protocol TransferDecider: AnyObject, Sendable {
     /// Called when a task is about to end.
     func measured(_ metrics: URLClient.Metrics)
 
-    /// Called before the sink gets a head.
+    /// Called before the receiver gets a head.
     func received(head: ResponseHead)
 
-    /// Called before the sink gets bytes of a body, or a refused body does.
+    /// Called before the receiver gets bytes of a body, or a refused body does.
     func received(_ count: Int)
 
     /// Called with the number of bytes of the request's body that were sent since the task was resumed.
@@ -51,17 +51,17 @@ package protocol TransferDecider: AnyObject, Sendable {
     )
 }
 
-extension TransferDecider {
-    package func willSend() {}
-    package func waitsForConnectivity() {}
-    package func noteActivity() {}
-    package var isMeasured: Bool { false }
-    package func measured(_ metrics: URLClient.Metrics) {}
-    package func received(head: ResponseHead) {}
-    package func received(_ count: Int) {}
-    package func sent(_ completed: Int64) {}
+extension ExchangeDelegate {
+    func willSend() {}
+    func waitsForConnectivity() {}
+    func noteActivity() {}
+    var isMeasured: Bool { false }
+    func measured(_ metrics: URLClient.Metrics) {}
+    func received(head: ResponseHead) {}
+    func received(_ count: Int) {}
+    func sent(_ completed: Int64) {}
 
-    package func decide(
+    func decide(
         redirect head: ResponseHead,
         of task: any EngineTask,
         proposal: URLRequest,
@@ -70,7 +70,7 @@ extension TransferDecider {
         answer(proposal)
     }
 
-    package func decide(
+    func decide(
         challenge: URLAuthenticationChallenge,
         of task: any EngineTask,
         answer: @escaping ChallengeAnswer

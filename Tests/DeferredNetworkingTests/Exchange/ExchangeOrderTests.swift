@@ -15,23 +15,25 @@ private struct Simulation {
     enum Step {
         case begin(UInt64)
         case abort(UInt64)
-        case attemptEnded(UInt64, round: Int)
+        case attemptEnded(UInt64, task: Int)
+        case judged(UInt64, isLost: Bool)
         case pauseEnded(UInt64, round: Int)
         case shutdown
-        case request(UInt64, ClientRequestStateMachine<Int>.Action)
+        case request(UInt64, ExchangeStateMachine.Step)
+        case action(UInt64, ExchangeStateMachine.Action)
         case admitted(UInt64, isLeased: Bool)
         case refused(UInt64)
         case leaseReturned
     }
 
     private var admission: AdmissionStateMachine
-    private var machines: [UInt64: ClientRequestStateMachine<Int>] = [:]
+    private var machines: [UInt64: ExchangeStateMachine] = [:]
     private var registered: Set<UInt64> = []
 
     /// The requests that have a place.
     private var running: Set<UInt64> = []
 
-    /// The requests that were admitted with a lease, and have not begun their attempt.
+    /// The requests that have a lease.
     private var leases: Set<UInt64> = []
     private(set) var mostRunning = 0
     private(set) var ends: [UInt64: Int] = [:]
@@ -46,7 +48,7 @@ private struct Simulation {
         retries.attempts = 2
         retries.yieldsPlace = yieldsPlace
         for identifier in 0..<count {
-            machines[identifier] = ClientRequestStateMachine(
+            machines[identifier] = ExchangeStateMachine(
                 .checked(URLRequest(url: URL(string: "http://host/") ?? URL(filePath: "/"))),
                 RequestPolicies(retries: retries)
             )
@@ -65,21 +67,27 @@ private struct Simulation {
     private mutating func steps(after step: Step) -> [Step] {
         switch step {
         case .begin(let identifier): feed(identifier) { $0.begin() }
-        case .abort(let identifier): feed(identifier) { $0.abort(with: URLClientError.deadlineExceeded) }
-        case .attemptEnded(let identifier, let round):
+        case .abort(let identifier): feed(identifier) { $0.cancel(with: URLClientError.deadlineExceeded) }
+        case .attemptEnded(let identifier, let task):
             feed(identifier) {
                 // The first attempt of every other request fails.
-                let isLost = round == 1 && identifier % 2 == 0
-                let result = isLost ? Result<Int, any Error>.failure(URLError(.networkConnectionLost)) : .success(1)
-                let outcome = ClientRequestStateMachine<Int>.Outcome(result: result, head: nil)
-                return $0.attemptEnded(outcome, round: round, pause: $0.pause(after: outcome, now: Date()))
-            } + [.leaseReturned]
+                let error = task == 1 && identifier % 2 == 0 ? URLError(.networkConnectionLost) : nil
+                let head = ResponseHead.made(200)
+                return .init(actions: $0.received(head, task: task) + $0.completed(task: task, head: head, error: error))
+            }
+        case .judged(let identifier, let isLost):
+            feed(identifier) {
+                let failure = URLError(.networkConnectionLost)
+                let outcome = $0.outcome(isLost ? .failure(failure) : .success(.file(.made(200))))
+                return $0.judged(outcome, pause: $0.pause(after: outcome, now: Date()))
+            }
         case .pauseEnded(let identifier, let round): feed(identifier) { $0.pauseEnded(round: round) }
         case .shutdown: steps(after: admission.close())
         case .leaseReturned: steps(after: admission.leaseReturned())
         case .admitted(let identifier, let isLeased): start(identifier, isLeased: isLeased)
-        case .refused(let identifier): feed(identifier) { $0.abort(with: URLClientError.shutDown) }
-        case .request(let identifier, let action): perform(action, of: identifier)
+        case .refused(let identifier): feed(identifier) { $0.cancel(with: URLClientError.shutDown) }
+        case .request(let identifier, let step): perform(step, of: identifier)
+        case .action(let identifier, let action): perform(action, of: identifier)
         }
     }
 
@@ -100,33 +108,48 @@ private struct Simulation {
         // One that has left meanwhile has given its place away.
         if registered.contains(identifier) { running.insert(identifier) }
         mostRunning = max(mostRunning, running.count)
-        if isLeased { leases.insert(identifier) }
-        let steps = feed(identifier) { $0.admitted() }
-        let isUsed = steps.contains { if case .request(_, .startAttempt) = $0 { true } else { false } }
-        // One that has ended meanwhile needs no lease.
-        return isUsed || leases.remove(identifier) == nil ? steps : steps + [.leaseReturned]
+        guard isLeased else { return feed(identifier) { $0.cancel(with: URLClientError.shutDown) } }
+        // One that has ended meanwhile, or has a lease, needs none.
+        let isNeeded = machines[identifier]?.hasEnded == false && leases.insert(identifier).inserted
+        return feed(identifier) { $0.admitted() } + (isNeeded ? [] : [.leaseReturned])
     }
 
     private mutating func feed(
         _ identifier: UInt64,
-        _ event: (inout ClientRequestStateMachine<Int>) -> [ClientRequestStateMachine<Int>.Action]
+        _ event: (inout ExchangeStateMachine) -> ExchangeStateMachine.Reaction
     ) -> [Step] {
         guard var machine = machines[identifier] else { return [] }
         defer { machines[identifier] = machine }
-        return event(&machine).map { .request(identifier, $0) }
+        let reaction = event(&machine)
+        return reaction.actions.map { .action(identifier, $0) } + reaction.steps.map { .request(identifier, $0) }
     }
 
-    /// Performs an action as `ClientRequest` and `Transport` do.
-    private mutating func perform(_ action: ClientRequestStateMachine<Int>.Action, of identifier: UInt64) -> [Step] {
+    /// Performs an action as an `Exchange` does: those of one thread, in order.
+    private mutating func perform(_ action: ExchangeStateMachine.Action, of identifier: UInt64) -> [Step] {
         switch action {
+        case .prepare(let request, _):
+            return feed(identifier) { .init(actions: $0.prepared(request)) }
+        case .startTask(_, let task):
+            threads.append([.attemptEnded(identifier, task: task)])
+            return []
+        case .endAttempt(let result):
+            let isLost = if case .failure = result { true } else { false }
+            return [.judged(identifier, isLost: isLost)]
+        case .release:
+            return leases.remove(identifier) == nil ? [] : [.leaseReturned]
+        case .storeCookies, .cancelTask, .answerRedirect, .askAboutRedirect, .askAboutChallenge, .deliverHead,
+            .deliverBytes, .reportSent:
+            return []
+        }
+    }
+
+    /// Performs a step as an `Exchange` and its `Transport` do.
+    private mutating func perform(_ step: ExchangeStateMachine.Step, of identifier: UInt64) -> [Step] {
+        switch step {
         case .arrive:
             // Under one lock.
             registered.insert(identifier)
             return steps(after: admission.arrived(identifier, host: "host"))
-        case .startAttempt(_, let round):
-            guard leases.remove(identifier) != nil || admission.leased() else { return [.abort(identifier)] }
-            threads.append([.attemptEnded(identifier, round: round)])
-            return []
         case .leave:
             guard registered.remove(identifier) != nil else { return [] }
             running.remove(identifier)
@@ -143,14 +166,14 @@ private struct Simulation {
             return steps(after: admission.steppedAside(identifier))
         case .comeBack:
             return steps(after: admission.cameBack(identifier))
-        case .ask, .stop, .deliver, .streamed:
+        case .ask, .stop, .deliver, .finishStream:
             return []
         }
     }
 }
 
 @Suite("Orders of deadline, arrival, cancellation and shutdown", .ownThread, .timeLimit(.minutes(5)))
-struct ClientRequestOrderTests {
+struct ExchangeOrderTests {
     @Test(arguments: [nil, 1, 2])
     func `in any order each request ends once, and the client closes`(limit: Int?) {
         for seed in 0..<UInt64(rounds(10_000)) {

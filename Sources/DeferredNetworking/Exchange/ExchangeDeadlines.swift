@@ -6,14 +6,13 @@ import Synchronization
 import FoundationNetworking
 #endif
 
-/// Enforces a transfer's idle and response-head deadlines.
+/// Enforces the idle and response-head deadlines of an attempt.
 ///
 /// Activity doesn't move the timer, it only updates the time of the last activity. A timer that fires too early checks
 /// this time and waits for the rest. So activity takes no lock.
 ///
-/// The closures and the timer retain what they capture from ``begin(silence:afterReading:_:)`` until ``end()``. A download
-/// that starts over begins once more, with its second transfer.
-package final class TransferDeadlines: Sendable {
+/// The closures and the timer retain what they capture from ``begin(silence:afterReading:_:)`` until ``end()``.
+final class ExchangeDeadlines: Sendable {
     /// A structure, because a lock wraps closures that it gives out by themselves once more in thunks.
     private struct Closures {
         var silence: (@Sendable () -> Duration?)?
@@ -101,9 +100,9 @@ package final class TransferDeadlines: Sendable {
         withExtendedLifetime(replaced) {}
     }
 
-    /// Begins, or begins again with another transfer.
-    func begin(_ transfer: Transfer) {
-        begin(silence: { transfer.silence }, afterReading: { transfer.afterReading($0) }) { transfer.abort(with: $0) }
+    /// Begins the deadlines of an attempt.
+    func begin(_ exchange: Exchange) {
+        begin(silence: { exchange.silence }, afterReading: { exchange.afterReading($0) }) { exchange.abort(with: $0) }
     }
 
     /// Suspends the idle deadline while `isForgiven` returns true: then the reader causes the silence.

@@ -88,3 +88,17 @@ final class EventReporter: Sendable {
         locals.restore { monitor(event) }
     }
 }
+
+extension EventReporter: ExchangeDelegate {
+    var isMeasured: Bool { true }
+
+    func willSend() { report(.sent) }
+
+    func waitsForConnectivity() { report(.waitingForConnectivity) }
+
+    func received(head: ResponseHead) {
+        guard head.isHTTP else { return }
+        if let age = head.age { report(.cached(age: age, isConfirmed: head.isConfirmed)) }
+        report(.response(head))
+    }
+}

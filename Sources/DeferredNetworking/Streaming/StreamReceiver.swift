@@ -1,10 +1,7 @@
 import Foundation
 
 /// Delivers a response as soon as its head has arrived, and then its bytes as they arrive.
-///
-/// SAFETY: a sink has one transfer, which calls it in order and never twice at once, and whose lock orders the calls.
-final class StreamSink: TransferSink, @unchecked Sendable {
-    private let attempt: Attempt
+struct StreamReceiver: ResponseReceiver {
     private let check: @Sendable (ResponseHead) throws -> Void
     private let buffer: StreamBuffer
     private let onProgress: @Sendable (BodyProgress) -> Void
@@ -12,32 +9,28 @@ final class StreamSink: TransferSink, @unchecked Sendable {
 
     /// - Parameter check: Throws if a response with this head can't be a result.
     init(
-        _ attempt: Attempt,
+        _ buffer: StreamBuffer,
         onProgress: @escaping @Sendable (BodyProgress) -> Void,
         check: @escaping @Sendable (ResponseHead) throws -> Void
     ) {
-        self.attempt = attempt
-        self.check = check
-        buffer = StreamBuffer(attempt.owner.transport.configuration)
-        self.onProgress = onProgress
+        (self.buffer, self.onProgress, self.check) = (buffer, onProgress, check)
     }
 
     var wantsOwnConnection: Bool { true }
 
-    func begin(_ transfer: Transfer) {
-        buffer.hold(transfer)
+    func begin(_ request: CheckedRequest, of exchange: Exchange) -> CheckedRequest {
+        buffer.hold(exchange)
+        return request
     }
 
-    func receive(head: ResponseHead) throws -> Bool {
+    mutating func receive(head: ResponseHead, of exchange: Exchange) throws -> HeadVerdict {
         // Bytes that were read already can't be taken back.
         guard !isDelivered else { throw URLError(.badServerResponse, failing: head.url) }
         // The body of a response that leads to a retry, or to another attempt with a credential, isn't the result's.
-        guard attempt.accepts(head), attempt.isFinal(head) else { return false }
+        guard exchange.accepts(head), exchange.isFinal(head) else { return .refuse }
         try check(head)
-        let body = HTTPBodyStream(buffer) { [owner = attempt.owner] in owner.cancel() }
         isDelivered = true
-        attempt.deliver(.stream(body, head))
-        return true
+        return .deliver(HTTPBodyStream(buffer) { exchange.cancel() })
     }
 
     func receive(bytes: Data) throws {
@@ -45,19 +38,14 @@ final class StreamSink: TransferSink, @unchecked Sendable {
     }
 
     func report(_ progress: BodyProgress) {
-        if isDelivered {
-            onProgress(progress)
-        }
+        if isDelivered { onProgress(progress) }
     }
 
-    func finish(_ result: Result<ResponseHead, any Error>) {
+    func finish(_ result: Result<ResponseHead, any Error>) -> AttemptEnd {
         var failure: (any Error)?
         if case .failure(let error) = result { failure = error }
-        buffer.finish(failure)
-        if isDelivered {
-            attempt.endStream(failure)
-        } else {
-            attempt.end(with: .failure(failure ?? URLError(.badServerResponse)))
-        }
+        // The buffer of an attempt without a stream is empty, and the next one's as well.
+        if isDelivered { buffer.finish(failure) }
+        return .result(.failure(failure ?? URLError(.badServerResponse)))
     }
 }

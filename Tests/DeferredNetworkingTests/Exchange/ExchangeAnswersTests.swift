@@ -10,9 +10,9 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// Transfers over tasks that wait for answers, as those of Apple's platforms do.
-@Suite("Transfers that answer their tasks", .ownThread, .timeLimit(.minutes(1)))
-struct TransferAnswersTests {
+/// Exchanges over tasks that wait for answers, as those of Apple's platforms do.
+@Suite("Exchanges that answer their tasks", .ownThread, .timeLimit(.minutes(1)))
+struct ExchangeAnswersTests {
     private typealias Outcome = Result<(Data, ResponseHead), any Error>
 
     private let task = ScriptedTask()
@@ -26,14 +26,15 @@ struct TransferAnswersTests {
     private func begin(
         _ request: URLRequest? = nil,
         body: CheckedRequest.Body = .inRequest,
-        decider: (any TransferDecider)? = nil
-    ) -> Transfer {
-        Transfer(
+        decider: (any ExchangeDelegate)? = nil,
+        validation: URLClient.StatusValidation = .any
+    ) -> Exchange {
+        .gather(
             .checked(request ?? URLRequest(url: url), body: body),
             on: EngineLease(ScriptedEngine(task)),
-            decider: decider,
-            sink: DataSink { [outcome] in outcome.fill(with: Ending($0)) }
-        )
+            .init(policies: RequestPolicies(validation: validation)),
+            delegate: decider
+        ) { [outcome] in outcome.fill(with: Ending($0)) }
     }
 
     private func redirect(to location: String, status: Int = 302) -> ResponseHead {
@@ -43,86 +44,82 @@ struct TransferAnswersTests {
     @Test func `a redirect is answered with the checked proposal, and the same task continues`() throws {
         var request = URLRequest(url: url)
         request.setValue("Bearer secret", forHTTPHeaderField: "Authorization")
-        let transfer = begin(request)
+        let exchange = begin(request)
         let answers = Log<URLRequest?>()
-        transfer.receive(.redirect(redirect(to: "http://other/next"), answer: { answers.add($0) }), of: 1)
+        exchange.receive(.redirect(redirect(to: "http://other/next"), answer: { answers.add($0) }), of: 1)
         #expect(answers.entries.map { $0?.url?.absoluteString } == ["http://other/next"])
         #expect(answers.entries.first??.value(forHTTPHeaderField: "Authorization") == nil)
         let head = ResponseHead.made(200)
-        transfer.receive(.head(head), of: 1)
-        transfer.receive(.ended(head, error: nil), of: 1)
+        exchange.receive(.head(head), of: 1)
+        exchange.receive(.ended(head, error: nil), of: 1)
         #expect(outcome.peek() == .status(200))
         #expect(task.log.entries == ["resume"])
     }
 
     @Test func `a redirect that is not one to follow is the response, and one too many fails`() throws {
         let answers = Log<URLRequest?>()
-        let transfer = begin()
-        transfer.receive(.redirect(redirect(to: "ftp://host/"), answer: { answers.add($0) }), of: 1)
+        let exchange = begin()
+        exchange.receive(.redirect(redirect(to: "ftp://host/"), answer: { answers.add($0) }), of: 1)
         #expect(answers.entries == [nil] && !outcome.isFilled)
         for _ in 0..<21 {
-            transfer.receive(.redirect(redirect(to: "/next"), answer: { answers.add($0) }), of: 1)
+            exchange.receive(.redirect(redirect(to: "/next"), answer: { answers.add($0) }), of: 1)
         }
         #expect(answers.entries.compactMap { $0 }.count == 20 && answers.entries.count == 22)
         #expect(outcome.peek() == .url(.httpTooManyRedirects))
         #expect(task.log.entries == ["resume", "cancel"])
     }
 
-    @Test func `what a task does after the end of its transfer is told to nobody`() {
+    @Test func `what a task does after the end of its exchange is told to nobody`() {
         let decider = ListeningDecider()
-        let transfer = begin(decider: decider)
-        for event in [EngineEvent.activity, .waiting] { transfer.receive(event, of: 1) }
+        let exchange = begin(decider: decider)
+        for event in [EngineEvent.activity, .waiting] { exchange.receive(event, of: 1) }
         #expect(decider.log.entries == ["activity", "waiting"])
-        transfer.cancel()
-        for event in [EngineEvent.activity, .waiting] { transfer.receive(event, of: 1) }
+        exchange.cancel()
+        for event in [EngineEvent.activity, .waiting] { exchange.receive(event, of: 1) }
         #expect(decider.log.entries == ["activity", "waiting"] && outcome.peek() == .url(.cancelled))
     }
 
     @Test func `a response that is accepted after a refused one is the result, with its own body`() {
-        let transfer = Transfer(
-            .checked(URLRequest(url: url)),
-            on: EngineLease(ScriptedEngine(task)),
-            sink: DataSink(accepting: { $0.status == 200 }) { [outcome] in outcome.fill(with: Ending($0)) }
-        )
+        let exchange = begin(validation: .custom { $0 == 200 })
         for status in [401, 200] {
-            transfer.receive(.head(.made(status)), of: 1)
-            transfer.receive(.bytes(Data("\(status)".utf8)), of: 1)
+            exchange.receive(.head(.made(status)), of: 1)
+            exchange.receive(.bytes(Data("\(status)".utf8)), of: 1)
         }
-        transfer.receive(.ended(.made(200), error: nil), of: 1)
+        exchange.receive(.ended(.made(200), error: nil), of: 1)
         #expect(outcome.peek() == .status(200))
     }
 
-    @Test func `a cancelled transfer answers the redirect that it was asked about, once`() throws {
+    @Test func `a cancelled exchange answers the redirect that it was asked about, once`() throws {
         let answers = Log<URLRequest?>()
-        let transfer = begin(decider: SilentDecider())
-        transfer.receive(.redirect(redirect(to: "/next"), answer: { answers.add($0) }), of: 1)
+        let exchange = begin(decider: SilentDecider())
+        exchange.receive(.redirect(redirect(to: "/next"), answer: { answers.add($0) }), of: 1)
         #expect(answers.entries.isEmpty)
-        transfer.cancel()
-        transfer.cancel()
+        exchange.cancel()
+        exchange.cancel()
         #expect(answers.entries == [nil])
         // The platform may still deliver a redirect that was on its way.
-        transfer.receive(.redirect(redirect(to: "/next"), answer: { answers.add($0) }), of: 1)
+        exchange.receive(.redirect(redirect(to: "/next"), answer: { answers.add($0) }), of: 1)
         #expect(answers.entries == [nil, nil])
         #expect(outcome.peek() == .url(.cancelled))
     }
 
     @Test func `a redirect of another task, or while one is decided about, is answered at once`() {
         let (first, others) = (Log<URLRequest?>(), Log<URLRequest?>())
-        let transfer = begin(decider: SilentDecider())
-        transfer.receive(.redirect(redirect(to: "/next"), answer: { others.add($0) }), of: 2)
+        let exchange = begin(decider: SilentDecider())
+        exchange.receive(.redirect(redirect(to: "/next"), answer: { others.add($0) }), of: 2)
         #expect(others.entries == [nil])
-        transfer.receive(.redirect(redirect(to: "/next"), answer: { first.add($0) }), of: 1)
-        transfer.receive(.redirect(redirect(to: "/other"), answer: { others.add($0) }), of: 1)
+        exchange.receive(.redirect(redirect(to: "/next"), answer: { first.add($0) }), of: 1)
+        exchange.receive(.redirect(redirect(to: "/other"), answer: { others.add($0) }), of: 1)
         #expect(others.entries == [nil, nil] && first.entries.isEmpty)
-        transfer.cancel()
+        exchange.cancel()
         #expect(others.entries == [nil, nil] && first.entries == [nil])
     }
 
     @Test func `a stream that is asked for once more is made once more`() {
         let bodies = Log<Data?>()
-        let transfer = begin(.post(url, Data()), body: .stream { InputStream(data: Data("body".utf8)) })
+        let exchange = begin(.post(url, Data()), body: .stream { InputStream(data: Data("body".utf8)) })
         for _ in 0..<2 {
-            transfer.receive(.bodyBegan(stream: { bodies.add($0.map(Self.read)) }), of: 1)
+            exchange.receive(.bodyBegan(stream: { bodies.add($0.map(Self.read)) }), of: 1)
         }
         #expect(bodies.entries == [Data("body".utf8), Data("body".utf8)])
     }
@@ -135,9 +132,9 @@ struct TransferAnswersTests {
         #expect(answers.entries == [true])
     }
 
-    @Test func `a stream that was read before ends the transfer`() {
+    @Test func `a stream that was read before ends the exchange`() {
         let answers = Log<Bool>()
-        let transfer = begin(
+        let exchange = begin(
             .post(url, Data()),
             body: .stream {
                 let stream = InputStream(data: Data("body".utf8))
@@ -146,7 +143,7 @@ struct TransferAnswersTests {
                 return stream
             }
         )
-        transfer.receive(.bodyBegan(stream: { answers.add($0 == nil) }), of: 1)
+        exchange.receive(.bodyBegan(stream: { answers.add($0 == nil) }), of: 1)
         #expect(answers.entries == [true])
         #expect(outcome.peek() == .client(BodyStreams.spent))
     }
@@ -157,19 +154,18 @@ struct TransferAnswersTests {
         let dispositions: [URLSession.AuthChallengeDisposition] = [
             .useCredential, .performDefaultHandling, .cancelAuthenticationChallenge,
         ]
-        let transfer = begin(decider: CredentialDecider(.useCredential))
+        let exchange = begin(decider: CredentialDecider(.useCredential))
         for _ in 0..<2 {
-            transfer.receive(.challenge(.basic(), answer: answer), of: 1)
+            exchange.receive(.challenge(.basic(), answer: answer), of: 1)
         }
         #expect(answers.entries == ["\(dispositions[0].rawValue) me", "\(dispositions[1].rawValue) "])
         #expect(!outcome.isFilled)
         let other = Deferred<Ending>()
-        let refusing = Transfer(
+        let refusing = Exchange.gather(
             .checked(URLRequest(url: url)),
             on: EngineLease(ScriptedEngine(task)),
-            decider: CredentialDecider(.cancelAuthenticationChallenge),
-            sink: DataSink { other.fill(with: Ending($0)) }
-        )
+            delegate: CredentialDecider(.cancelAuthenticationChallenge)
+        ) { other.fill(with: Ending($0)) }
         refusing.receive(.challenge(.basic(), answer: answer), of: 1)
         #expect(answers.entries.last == "\(dispositions[2].rawValue) me")
         #expect(other.peek() == .url(.userCancelledAuthentication))
@@ -197,15 +193,17 @@ private final class ScriptedEngine: Engine {
 
     func checkHost(of url: URL) {}
 
-    func makeTask(for request: CheckedRequest, of transfer: Transfer, configure: EngineTaskConfiguration?) {
-        transfer.receive(.made(task), of: task.identifier)
-    }
+    func makeTask(
+        for request: CheckedRequest,
+        of exchange: Exchange,
+        as number: Int,
+        configure: EngineTaskConfiguration?
+    ) -> any EngineTask { task }
 
     func invalidate() {}
 }
 
 private final class ScriptedTask: EngineTask {
-    let identifier = 1
     let log = Log<String>()
 
     func resume() { log.add("resume") }
@@ -215,7 +213,7 @@ private final class ScriptedTask: EngineTask {
 }
 
 /// Listens, and decides nothing.
-private final class ListeningDecider: TransferDecider {
+private final class ListeningDecider: ExchangeDelegate {
     let log = Log<String>()
 
     func noteActivity() { log.add("activity") }
@@ -223,7 +221,7 @@ private final class ListeningDecider: TransferDecider {
 }
 
 /// Never answers.
-private final class SilentDecider: TransferDecider {
+private final class SilentDecider: ExchangeDelegate {
     func decide(
         redirect head: ResponseHead,
         of task: any EngineTask,
@@ -235,7 +233,7 @@ private final class SilentDecider: TransferDecider {
 }
 
 /// Answers each challenge the same way.
-private final class CredentialDecider: TransferDecider {
+private final class CredentialDecider: ExchangeDelegate {
     private let disposition: URLSession.AuthChallengeDisposition
 
     init(_ disposition: URLSession.AuthChallengeDisposition) {

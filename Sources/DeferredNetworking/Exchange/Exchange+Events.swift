@@ -1,0 +1,135 @@
+internal import DeferredCore
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// What the engine reports about the tasks of an exchange.
+extension Exchange {
+    /// - Parameter task: The number that ``Engine/makeTask(for:of:as:configure:)`` was given.
+    package func receive(_ event: EngineEvent, of task: Int) {
+        switch event {
+        case .head(let head):
+            receive(head, nil, of: task)
+        case .redirect(let head, nil):
+            handle { $0.storing(head, of: task) + $0.machine.redirected(by: head, task: task) }
+        case .redirect(let head, let answer?):
+            var isHeld = false
+            handle { state in
+                guard state.machine.isCurrent(task), state.redirectAnswer == nil else { return [] }
+                isHeld = true
+                state.redirectAnswer = answer
+                return state.storing(head, of: task) + state.machine.redirected(by: head, task: task, isHeld: true)
+            }
+            if !isHeld { answer(nil) }
+        case .challenge(let challenge, nil):
+            handle { state in
+                if state.machine.isCurrent(task) { state.challenge = challenge }
+                return state.machine.challenged(task: task)
+            }
+        case .challenge(let challenge, let answer?):
+            let (delegate, engineTask) = state.withLock { ($0.delegate, $0.task) }
+            guard let delegate, let engineTask else { return answer(.performDefaultHandling, nil) }
+            delegate.decide(challenge: challenge, of: engineTask) { disposition, credential in
+                self.meet(challenge, disposition, credential, answer)
+            }
+        case .activity, .waiting:
+            let (isCurrent, delegate, deadlines) = state.withLock { state in
+                (state.machine.isCurrent(task), state.delegate, state.deadlines)
+            }
+            // Another attempt may run by now.
+            guard isCurrent else { return }
+            if case .waiting = event {
+                deadlines?.noteWaiting()
+                delegate?.waitsForConnectivity()
+            } else {
+                deadlines?.noteActivity()
+                delegate?.noteActivity()
+            }
+        case .bodyBegan(let answer):
+            state.withLock { $0.machine.bodyBegan(task: task) }
+            answer?(nextStream())
+        case .bytes(let bytes):
+            receive(nil, bytes, of: task)
+        case .sent(let count, let total):
+            handle { $0.machine.sent(count, expected: total, task: task) }
+        case .needsBody:
+            handle { $0.machine.bodyStreamWanted(task: task) }
+        case .measured(let metrics):
+            state.withLock { $0.delegate }?.measured(metrics)
+        case .ended(let head, let error):
+            receive(nil, nil, end: (head, error), of: task)
+        case .invalidated:
+            handle { $0.machine.invalidated(task: task) }
+        }
+    }
+
+    /// Handles what an engine has received by now, in one step: ``EngineEvent/head(_:)``, ``EngineEvent/bytes(_:)`` and
+    /// ``EngineEvent/ended(_:error:)``, in this order, each if there is one.
+    func receive(
+        _ head: ResponseHead?,
+        _ bytes: Data?,
+        end: (head: ResponseHead?, error: (any Error)?)? = nil,
+        of task: Int
+    ) {
+        handle { state in
+            var actions: [Machine.Action] = []
+            if let head { actions = state.storing(head, of: task) + state.machine.received(head, task: task) }
+            if let bytes { actions += state.machine.received(bytes, task: task) }
+            if let end { actions += state.machine.completed(task: task, head: end.head, error: end.error) }
+            return actions
+        }
+    }
+
+    /// Feeds one event of the attempt to the machine, and performs the actions that it returns.
+    func handle(_ event: (inout State) -> [Machine.Action]) {
+        if let batch = state.withLock({ state in state.batch(event(&state)) }) { perform(batch) }
+    }
+
+    /// Answers a challenge that the platform meets itself, unless the answer has failed before.
+    private func meet(
+        _ challenge: URLAuthenticationChallenge,
+        _ disposition: URLSession.AuthChallengeDisposition,
+        _ credential: URLCredential?,
+        _ answer: ChallengeAnswer
+    ) {
+        switch disposition {
+        case .useCredential:
+            if let user = credential?.user, let password = credential?.password,
+                !state.withLock({ $0.machine.mayTry(user: user, password: password) })
+            {
+                return answer(.performDefaultHandling, nil)
+            }
+        case .cancelAuthenticationChallenge:
+            // The platform's own error would be that of a task which was cancelled.
+            let url = state.withLock { $0.machine.request.url }
+            abort(with: URLError(ChallengeHandling.refusalCode(of: challenge), failing: url))
+        case .performDefaultHandling, .rejectProtectionSpace:
+            break
+        @unknown default:
+            break
+        }
+        answer(disposition, credential)
+    }
+
+    /// Returns the body's stream from its first byte, if the stream can be made again.
+    private func nextStream() -> InputStream? {
+        let request = state.withLock { $0.machine.request }
+        guard case .stream(let makeStream, _) = request.body else { return nil }
+        let stream = makeStream()
+        guard let error = BodyStreams.error(before: stream, of: request.url) else { return stream }
+        abort(with: error)
+        return nil
+    }
+}
+
+extension Exchange.State {
+    /// The cookies to send and to store, unless the request wants none or the platform handles them.
+    var cookies: CookieJar? { machine.request.request.httpShouldHandleCookies ? lease?.engine.cookies : nil }
+
+    /// Returns the action that stores the cookies of a response, before it has any consequence.
+    fileprivate func storing(_ head: ResponseHead, of task: Int) -> [ExchangeStateMachine.Action] {
+        cookies != nil && head.value(of: "Set-Cookie") != nil && machine.isCurrent(task) ? [.storeCookies(head)] : []
+    }
+}

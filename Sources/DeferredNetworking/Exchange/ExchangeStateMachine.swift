@@ -1,0 +1,646 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// A request, from its admission through any number of attempts, redirects and challenges to its end.
+///
+/// An attempt is one way to an outcome, with all redirects and all tasks that it needs. A redirect or a challenge that a
+/// task does not wait for is recorded, the task is cancelled, and when it has ended, a new one sends the next request.
+/// The round tells late events and answers from those that count: it numbers attempts, tasks, questions and pauses.
+struct ExchangeStateMachine {
+    enum State {
+        /// The request has not asked for its turn.
+        case new
+
+        /// The request waits for its turn, for the first time or after a pause.
+        case queued
+
+        /// An attempt begins: its receiver is asked for the request to send.
+        case preparing
+
+        /// A task sends the request, and receives the response.
+        case running(Run)
+
+        /// The task was cancelled by this machine, and its end is awaited.
+        case stopping(Run, Stop)
+
+        /// Somebody was asked about a redirect, and the task waits for the answer.
+        case holding(Run, Question)
+
+        /// Somebody was asked what to do next. No task runs.
+        case deciding(Question)
+
+        /// The attempt has ended. Its receiver and the policies are asked for the outcome.
+        case judging
+
+        /// A credential was asked for. Without one, this outcome is the result.
+        case asking(Outcome)
+
+        /// The next attempt waits for its time.
+        case pausing
+
+        case ended
+    }
+
+    /// A task, and the response received for it so far.
+    struct Run {
+        let task: Int
+        var head: ResponseHead?
+        var received: Int64 = 0
+        var expected: Int64?
+        var sent: Int64 = 0
+    }
+
+    /// The reason why this machine cancelled a task.
+    enum Stop {
+        case redirect(ResponseHead)
+        case challenge
+        case rewind
+    }
+
+    /// A question of the current round.
+    enum Question {
+        case redirect(ResponseHead, proposal: URLRequest, CheckedRequest.Body)
+        case challenge(ResponseHead?)
+    }
+
+    enum Answer: Sendable {
+        case follow(URLRequest)
+        case authenticate(user: String, password: String)
+        case deliver
+        case fail(any Error)
+    }
+
+    /// The outcome of an attempt.
+    struct Outcome: Sendable {
+        var result: Result<ReceivedResponse, any Error>
+
+        /// The last head that arrived, whatever the result.
+        var head: ResponseHead?
+
+        var error: (any Error)? {
+            if case .failure(let error) = result { error } else { nil }
+        }
+    }
+
+    /// What is performed for the current attempt, in the order in which it was decided.
+    enum Action {
+        /// Stores the cookies of a response. Decided by the exchange, which has their storage.
+        case storeCookies(ResponseHead)
+        case prepare(CheckedRequest, isNewAttempt: Bool)
+        case startTask(CheckedRequest, Int)
+        case cancelTask(Int)
+
+        /// Lets the task that waits follow a redirect, or with nil take it as its response.
+        case answerRedirect(CheckedRequest?)
+
+        case askAboutRedirect(ResponseHead, proposal: URLRequest, round: Int)
+        case askAboutChallenge(failures: Int, round: Int)
+        case deliverHead(ResponseHead, expected: Int64?)
+
+        /// Bytes of a body, the number of those that have come with them, and the length of the body if it is known.
+        case deliverBytes(Data, Int64, of: Int64?)
+        case reportSent(Int64, of: Int64?)
+        case endAttempt(Result<ResponseHead, any Error>)
+
+        /// The engine has nothing left of the request.
+        case release
+    }
+
+    /// What is performed for the whole request, at once: a cancellation waits for nobody.
+    enum Step {
+        /// Asks for the request's turn.
+        case arrive
+
+        /// Gives up its turn for the time of the pause that comes next, and asks for it again.
+        case stepAside, comeBack
+
+        case ask(URLClient.Authentication.Challenge, round: Int)
+
+        /// The error is the attempt's, unless it was a status that is accepted.
+        case pause(Duration, attempt: Int, round: Int, (any Error)?)
+
+        /// Ends the question for a credential, or the pause.
+        case stop
+
+        /// A stream begins: delivers the result, though the exchange goes on.
+        case deliver(ReceivedResponse)
+
+        case finish(Result<ReceivedResponse, any Error>)
+
+        /// The stream that was delivered has ended.
+        case finishStream((any Error)?)
+
+        /// The request is over: gives up its place, if it has one.
+        case leave
+    }
+
+    struct Reaction {
+        var actions: [Action] = []
+        var steps: [Step] = []
+    }
+
+    /// The maximum number of credentials per request, in case the closure always offers another one.
+    private static var challengeLimit: Int { 5 }
+
+    private(set) var state = State.new
+    private(set) var round = 0
+
+    /// The request as it was checked, and as it was last sent.
+    private let original: CheckedRequest
+    private(set) var request: CheckedRequest
+    private let policies: RequestPolicies
+    private let redirectLimit: Int
+    private let authenticates: Bool
+
+    private var attempts = 0
+
+    /// The number of attempts that ended in a challenge. They don't count as attempts of the retry policy.
+    private var challenges = 0
+    private var credential: URLClient.Credential?
+    private var refused: [URLClient.Credential] = []
+
+    /// The number of tasks that have not ended, also of earlier attempts.
+    private var tasks = 0
+
+    /// The URLs that redirected, and the credentials that were tried, in the current attempt.
+    private var chain: [URL] = []
+    private var credentials: Set<String> = []
+
+    /// The last head of the current attempt.
+    private var lastHead: ResponseHead?
+
+    /// True once a stream was delivered as the result.
+    private var isDelivered = false
+
+    init(
+        _ request: CheckedRequest,
+        _ policies: RequestPolicies = .none,
+        redirectLimit: Int = RedirectRules.hopLimit
+    ) {
+        original = request
+        self.request = request
+        self.policies = policies
+        self.redirectLimit = redirectLimit
+        let isFree = request.value(of: "Authorization") == nil
+        authenticates = isFree && policies.authentication.answer != nil
+        credential = isFree ? policies.authentication.preemptive : nil
+    }
+
+    var hasEnded: Bool { if case .ended = state { true } else { false } }
+
+    /// True if an attempt is being made, and has no outcome yet.
+    var isAttempting: Bool {
+        switch state {
+        case .preparing, .running, .stopping, .holding, .deciding: true
+        case .new, .queued, .judging, .asking, .pausing, .ended: false
+        }
+    }
+
+    /// Returns true for the task of the current request.
+    func isCurrent(_ task: Int) -> Bool {
+        switch state {
+        case .running(let run), .stopping(let run, _), .holding(let run, _): run.task == task
+        case .new, .queued, .preparing, .deciding, .judging, .asking, .pausing, .ended: false
+        }
+    }
+
+    // MARK: The request
+
+    /// Asks for the request's turn, unless a deadline has expired before.
+    mutating func begin() -> Reaction {
+        guard case .new = state else { return Reaction() }
+        state = .queued
+        return Reaction(steps: [.arrive])
+    }
+
+    /// Handles the request's turn.
+    mutating func admitted() -> Reaction {
+        switch state {
+        case .queued: return startAttempt()
+        // It may have left before it arrived: then this is the only place that gives up its turn.
+        case .ended: return Reaction(steps: [.leave])
+        case .new, .preparing, .running, .stopping, .holding, .deciding, .judging, .asking, .pausing: return Reaction()
+        }
+    }
+
+    /// Ends the request for a cancellation, a deadline or a shutdown, unless it has ended already.
+    mutating func cancel(with error: any Error) -> Reaction {
+        var reaction = Reaction()
+        switch state {
+        case .ended: return reaction
+        case .new, .queued, .judging: break
+        case .preparing, .stopping, .deciding: reaction.actions = [.endAttempt(.failure(error))]
+        case .running(let run):
+            reaction.actions = [.endAttempt(.failure(error)), .cancelTask(run.task)]
+        case .holding(let run, _):
+            reaction.actions = [.endAttempt(.failure(error)), .cancelTask(run.task), .answerRedirect(nil)]
+        case .asking, .pausing: reaction.steps = [.stop]
+        }
+        return end(isDelivered ? .finishStream(error) : .finish(.failure(error)), after: reaction)
+    }
+
+    private mutating func end(_ step: Step, after reaction: Reaction = Reaction()) -> Reaction {
+        var reaction = reaction
+        state = .ended
+        reaction.steps += [step, .leave]
+        if tasks == 0 { reaction.actions.append(.release) }
+        return reaction
+    }
+
+    /// Handles the delivery of a stream's head as the result.
+    mutating func delivered(_ response: ReceivedResponse) -> Reaction {
+        guard !hasEnded, !isDelivered else { return Reaction() }
+        isDelivered = true
+        return Reaction(steps: [.deliver(response)])
+    }
+
+    /// Handles the answer to the question for a credential.
+    mutating func answered(_ answer: Result<URLClient.Credential?, any Error>, round: Int) -> Reaction {
+        guard round == self.round, case .asking(let outcome) = state else { return Reaction() }
+        switch answer {
+        case .success(let new?) where !refused.contains(new):
+            credential = new
+            return startAttempt()
+        case .success:
+            return end(.finish(outcome.result))
+        case .failure(let error):
+            return end(.finish(.failure(error)))
+        }
+    }
+
+    mutating func pauseEnded(round: Int) -> Reaction {
+        guard round == self.round, case .pausing = state else { return Reaction() }
+        guard policies.retries.yieldsPlace else { return startAttempt() }
+        state = .queued
+        return Reaction(steps: [.comeBack])
+    }
+
+    // MARK: Attempts
+
+    private mutating func startAttempt() -> Reaction {
+        attempts += 1
+        (chain, credentials, lastHead) = ([], [], nil)
+        state = .preparing
+        guard let credential else { return Reaction(actions: [.prepare(original, isNewAttempt: true)]) }
+        do throws(URLClientError) {
+            let request = try original.authorized(by: credential.field())
+            return Reaction(actions: [.prepare(request, isNewAttempt: true)])
+        } catch {
+            return end(.finish(.failure(error)))
+        }
+    }
+
+    /// Handles the request that the receiver wants to be sent in this attempt.
+    mutating func prepared(_ request: CheckedRequest) -> [Action] {
+        guard case .preparing = state else { return [] }
+        return start(request)
+    }
+
+    private mutating func start(_ next: CheckedRequest) -> [Action] {
+        request = next
+        round += 1
+        tasks += 1
+        state = .running(Run(task: round))
+        return [.startTask(next, round)]
+    }
+
+    /// Ends the attempt with `error`, if there is one: for a deadline, or when the receiver throws.
+    mutating func abort(with error: any Error) -> [Action] {
+        switch state {
+        case .preparing, .stopping, .deciding:
+            return judge(.failure(error))
+        case .running(let run):
+            return judge(.failure(error)) + [.cancelTask(run.task)]
+        case .holding(let run, _):
+            return judge(.failure(error)) + [.cancelTask(run.task), .answerRedirect(nil)]
+        case .new, .queued, .judging, .asking, .pausing, .ended:
+            return []
+        }
+    }
+
+    private mutating func judge(_ result: Result<ResponseHead, any Error>) -> [Action] {
+        state = .judging
+        return [.endAttempt(result)]
+    }
+
+    /// Begins the attempt once more, because its receiver wants another request to be sent.
+    mutating func startOver() -> [Action] {
+        guard case .judging = state else { return [] }
+        state = .preparing
+        (chain, credentials) = ([], [])
+        return [.prepare(request(with: credential), isNewAttempt: false)]
+    }
+
+    private func request(with credential: URLClient.Credential?) -> CheckedRequest {
+        guard let field = try? credential?.field() else { return original }
+        return (try? original.authorized(by: field)) ?? original
+    }
+
+    /// Returns the outcome of the attempt.
+    func outcome(_ result: Result<ReceivedResponse, any Error>) -> Outcome { Outcome(result: result, head: lastHead) }
+
+    /// Returns the pause before the next attempt; nil if there is none, or a credential is asked for first.
+    ///
+    /// Calls the caller's closures, which may use the client: not to be called under a lock.
+    func pause(after outcome: Outcome, now: Date) -> Duration? {
+        guard case .judging = state, !isDelivered, outcome.head.map(isChallenge) != true else { return nil }
+        return pause(after: outcome.head, or: outcome.error, now: now)
+    }
+
+    /// Handles the outcome of the attempt.
+    ///
+    /// - Parameter pause: The pause before the next attempt, from ``pause(after:now:)``.
+    mutating func judged(_ outcome: Outcome, pause: Duration?) -> Reaction {
+        guard case .judging = state else { return Reaction() }
+        if isDelivered { return end(.finishStream(outcome.error)) }
+        round += 1
+        if let head = outcome.head, isChallenge(head) {
+            if let credential { refused.append(credential) }
+            credential = nil
+            challenges += 1
+            state = .asking(outcome)
+            return Reaction(steps: [.ask(.init(response: head, refused: refused), round: round)])
+        }
+        guard let pause else { return end(.finish(outcome.result)) }
+        state = .pausing
+        let step = Step.pause(pause, attempt: attempts - challenges, round: round, outcome.error)
+        return Reaction(steps: policies.retries.yieldsPlace ? [.stepAside, step] : [step])
+    }
+
+    /// Returns true if a response with this head ends the attempts, so that a stream may begin with it. See
+    /// ``pause(after:now:)``.
+    func isFinal(_ head: ResponseHead, now: Date) -> Bool {
+        !isChallenge(head) && pause(after: head, or: nil, now: now) == nil
+    }
+
+    private func pause(after head: ResponseHead?, or error: (any Error)?, now: Date) -> Duration? {
+        policies.retries.pause(
+            after: attempts - challenges,
+            status: head?.status,
+            error: error,
+            mayRepeat: policies.retries.mayRepeat(
+                method: HTTPMethod(rawValue: original.method),
+                isKeyed: original.value(of: "Idempotency-Key") != nil,
+                hasOneShotBody: original.hasOneShotBody,
+                after: error
+            ),
+            retryAfter: head.flatMap { RetryAfter.pause(asked: $0, now: now) }
+        )
+    }
+
+    /// Returns true for a 401 from the origin that the caller named, if another credential may help.
+    private func isChallenge(_ head: ResponseHead) -> Bool {
+        guard head.status == 401, authenticates, challenges < Self.challengeLimit, !original.hasOneShotBody
+        else { return false }
+        return Origin(of: head.url) == Origin(of: original.url)
+    }
+
+    // MARK: What happens to the task
+
+    /// Handles the head of a response. The last of several counts, and its body replaces earlier ones.
+    mutating func received(_ head: ResponseHead, task: Int) -> [Action] {
+        guard case .running(var run) = state, run.task == task, !isInterim(head) else { return [] }
+        do throws(URLError) {
+            try ResponseFraming.check(head, of: request)
+        } catch {
+            return abort(with: error)
+        }
+        run.head = head
+        run.received = 0
+        run.expected = BodyLength.expected(from: head, method: request.method)
+        state = .running(run)
+        if head.isHTTP { lastHead = head }
+        return [.deliverHead(head, expected: run.expected)]
+    }
+
+    mutating func received(_ bytes: Data, task: Int) -> [Action] {
+        guard case .running(var run) = state, run.task == task, run.head != nil else { return [] }
+        run.received += Int64(bytes.count)
+        if let expected = run.expected, run.received > expected {
+            let description = "The body is longer than its announced length of \(expected) bytes"
+            return abort(with: URLError(.badServerResponse, failing: request.url, description: description))
+        }
+        state = .running(run)
+        return [.deliverBytes(bytes, run.received, of: run.expected)]
+    }
+
+    /// - Parameter expected: the length of the whole body, if known.
+    mutating func sent(_ bytes: Int64, expected: Int64?, task: Int) -> [Action] {
+        guard case .running(var run) = state, run.task == task else { return [] }
+        // The platform's own total repeats and jumps; the sum of its steps is right, but for steps that it repeats.
+        run.sent = min(run.sent + bytes, expected ?? .max)
+        state = .running(run)
+        return [.reportSent(run.sent, of: expected)]
+    }
+
+    /// Notes that the body is sent from its first byte.
+    mutating func bodyBegan(task: Int) {
+        guard case .running(var run) = state, run.task == task else { return }
+        run.sent = 0
+        state = .running(run)
+    }
+
+    /// - Parameter isHeld: whether the task waits for an answer, instead of having to be cancelled.
+    mutating func redirected(by head: ResponseHead, task: Int, isHeld: Bool = false) -> [Action] {
+        guard isHeld else { return stop(for: .redirect(head), task: task) }
+        guard case .running(let run) = state, run.task == task else { return [.answerRedirect(nil)] }
+        return consider(head, holding: run)
+    }
+
+    mutating func challenged(task: Int) -> [Action] {
+        stop(for: .challenge, task: task)
+    }
+
+    /// Handles the platform's request to send a body again that it has already read: it lost a kept-alive connection.
+    mutating func bodyStreamWanted(task: Int) -> [Action] {
+        stop(for: .rewind, task: task)
+    }
+
+    /// Handles the end of a task.
+    ///
+    /// - Parameter head: the task's response. On Linux, that of a redirect without a usable target is never delivered
+    ///   otherwise.
+    mutating func completed(task: Int, head: ResponseHead?, error: (any Error)?) -> [Action] {
+        tasks -= 1
+        switch state {
+        case .holding(let run, _) where run.task == task:
+            return judge(result(of: run, error: error))
+        case .running(let run) where run.task == task:
+            if error == nil, run.head == nil, let head, head.status.isRedirection { return deliver(head) }
+            return judge(result(of: run, error: error))
+        case .stopping(let run, let stop) where run.task == task:
+            return stopped(run, for: stop)
+        case .ended where tasks == 0:
+            return [.release]
+        case .new, .queued, .preparing, .running, .stopping, .holding, .deciding, .judging, .asking, .pausing, .ended:
+            return []
+        }
+    }
+
+    /// Handles the end of a task whose session is gone.
+    mutating func invalidated(task: Int) -> [Action] {
+        guard isCurrent(task) else { return completed(task: task, head: nil, error: nil) }
+        tasks -= 1
+        return judge(.failure(URLClientError.shutDown))
+    }
+
+    private mutating func stop(for reason: Stop, task: Int) -> [Action] {
+        guard case .running(let run) = state, run.task == task else { return [] }
+        state = .stopping(run, reason)
+        return [.cancelTask(task)]
+    }
+
+    private func result(of run: Run, error: (any Error)?) -> Result<ResponseHead, any Error> {
+        if let error {
+            let context = ErrorMapping.Context(
+                url: request.url,
+                received: run.received,
+                expected: run.expected,
+                hasResponse: run.head != nil
+            )
+            return .failure(ErrorMapping.mapped(error, in: context))
+        }
+        guard let head = run.head else {
+            return .failure(URLError(.badServerResponse, failing: request.url))
+        }
+        if let expected = run.expected, run.received < expected {
+            return .failure(URLClientError.truncatedBody(received: run.received, expected: expected))
+        }
+        return .success(head)
+    }
+
+    /// Returns true for 1xx, except 101, which is followed by a body.
+    private func isInterim(_ head: ResponseHead) -> Bool {
+        (100..<200).contains(head.status.code) && head.status != 101
+    }
+
+    // MARK: Redirects and challenges
+
+    /// Handles the end, with whatever error, of a task that this machine cancelled.
+    private mutating func stopped(_ run: Run, for reason: Stop) -> [Action] {
+        switch reason {
+        case .redirect(let head):
+            return consider(head, holding: nil)
+        case .challenge:
+            round += 1
+            state = .deciding(.challenge(run.head))
+            return [.askAboutChallenge(failures: credentials.count, round: round)]
+        case .rewind:
+            return judge(.failure(BodyStreams.exhausted(request.url)))
+        }
+    }
+
+    /// Handles the answer to the question of this round. Late and repeated answers are ignored.
+    mutating func answered(_ answer: Answer, round: Int) -> [Action] {
+        guard round == self.round else { return [] }
+        switch state {
+        case .deciding(.redirect(let head, let proposal, let body)):
+            return answeredRedirect(answer, head, proposal: proposal, body, holding: nil)
+        case .deciding(.challenge(let head)):
+            return answeredChallenge(answer, head: head)
+        case .holding(let run, .redirect(let head, let proposal, let body)):
+            return answeredRedirect(answer, head, proposal: proposal, body, holding: run)
+        case .holding, .new, .queued, .preparing, .running, .stopping, .judging, .asking, .pausing, .ended:
+            return []
+        }
+    }
+
+    /// - Parameter run: that of the task which waits for the answer, or nil if no task runs.
+    private mutating func consider(_ head: ResponseHead, holding run: Run?) -> [Action] {
+        switch RedirectRules.verdict(on: head, to: request, after: chain, limit: redirectLimit) {
+        case .follow(let proposal, let body):
+            round += 1
+            let question = Question.redirect(head, proposal: proposal, body)
+            state = run.map { .holding($0, question) } ?? .deciding(question)
+            return [.askAboutRedirect(head, proposal: proposal, round: round)]
+        case .deliver:
+            return deliver(head, holding: run)
+        case .fail(let error):
+            return fail(with: error, holding: run)
+        }
+    }
+
+    private mutating func answeredRedirect(
+        _ answer: Answer,
+        _ head: ResponseHead,
+        proposal: URLRequest,
+        _ body: CheckedRequest.Body,
+        holding run: Run?
+    ) -> [Action] {
+        switch answer {
+        case .follow(let next):
+            do throws(URLClientError) {
+                let checked = try checked(next, proposal: proposal, body)
+                chain.append(request.url)
+                guard let run else { return start(checked) }
+                request = checked
+                state = .running(Run(task: run.task))
+                return [.answerRedirect(checked)]
+            } catch {
+                return fail(with: error.about(next.url), holding: run)
+            }
+        case .fail(let error):
+            return fail(with: error, holding: run)
+        case .deliver, .authenticate:
+            return deliver(head, holding: run)
+        }
+    }
+
+    /// Takes a redirect itself as the response. Its body is lost, unless its task waits for this: the task was
+    /// cancelled, or the platform dropped the body.
+    private mutating func deliver(_ head: ResponseHead, holding run: Run? = nil) -> [Action] {
+        if let run {
+            state = .running(run)
+            return [.answerRedirect(nil)]
+        }
+        if head.isHTTP { lastHead = head }
+        return [.deliverHead(head, expected: nil)] + judge(.success(head))
+    }
+
+    private mutating func fail(with error: any Error, holding run: Run?) -> [Action] {
+        guard let run else { return judge(.failure(error)) }
+        return judge(.failure(error)) + [.cancelTask(run.task), .answerRedirect(nil)]
+    }
+
+    private mutating func answeredChallenge(_ answer: Answer, head: ResponseHead?) -> [Action] {
+        if case .fail(let error) = answer { return judge(.failure(error)) }
+        if case .authenticate(let user, let password) = answer {
+            do throws(URLClientError) {
+                let field = try BasicCredential.field(user: user, password: password)
+                // The same credential would fail the same way: the result is the response that refuses it.
+                if credentials.insert(field).inserted {
+                    guard !request.hasOneShotBody else {
+                        return judge(.failure(URLError(.requestBodyStreamExhausted, failing: request.url)))
+                    }
+                    return start(try request.authorized(by: field))
+                }
+            } catch {
+                return judge(.failure(error))
+            }
+        }
+        // The response and its body were delivered before the challenge arrived.
+        guard let head else {
+            return judge(.failure(URLError(.userAuthenticationRequired, failing: request.url)))
+        }
+        return judge(.success(head))
+    }
+
+    /// `request` may come from outside, so it is checked like the first one.
+    private func checked(
+        _ next: URLRequest,
+        proposal: URLRequest,
+        _ body: CheckedRequest.Body
+    ) throws(URLClientError) -> CheckedRequest {
+        // Another method than the proposed one has another body.
+        try request.following(next, body: next.httpMethod == proposal.httpMethod ? body : .inRequest)
+    }
+
+    /// Notes a credential, and returns whether it was not tried before, where the platform answers challenges itself:
+    /// the same credential would fail again.
+    mutating func mayTry(user: String, password: String) -> Bool {
+        credentials.insert(user + "\u{0}" + password).inserted
+    }
+}

@@ -1,0 +1,389 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import DeferredNetworking
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Exchange state machine", .ownThread, .timeLimit(.minutes(5)))
+struct ExchangeStateMachineTests {
+    struct Row: Sendable, CustomTestStringConvertible {
+        let state: String
+        let path: [MachineEvent]
+
+        /// The effect of each event. Events that are not listed have none.
+        let effects: [MachineEvent: String]
+
+        init(_ state: String, after path: [MachineEvent], _ effects: [MachineEvent: String]) {
+            self.state = state
+            self.path = path
+            self.effects = effects
+        }
+
+        var testDescription: String { "\(state) after \(path.map(\.rawValue))" }
+    }
+
+    private static let running: [MachineEvent] = [.begin, .admitted, .prepared]
+    private static let judging = running + [.head, .bytes, .completed]
+
+    /// A task that waits for an answer gets one in every state.
+    static let answered: [MachineEvent: String] = [
+        .redirectedHeld: "answer nothing", .redirectedAwayHeld: "answer nothing",
+    ]
+
+    static let table: [Row] = [
+        Row(
+            "new",
+            after: [],
+            [.begin: "arrive, → queued", .cancel: "release, failure -999, leave, → ended", .delivered: "deliver, → new"]
+        ),
+        Row(
+            "queued",
+            after: [.begin],
+            [
+                .admitted: "prepare, → preparing", .cancel: "release, failure -999, leave, → ended",
+                .delivered: "deliver, → queued",
+            ]
+        ),
+        Row(
+            "preparing",
+            after: [.begin, .admitted],
+            [
+                .prepared: "start 1, → running",
+                .cancel: "end -999, release, failure -999, leave, → ended",
+                .abort: "end failure, → judging",
+                .delivered: "deliver, → preparing",
+            ]
+        ),
+        Row(
+            "running",
+            after: running,
+            [
+                .head: "head 200, → receiving",
+                .sent: "sent 5/10, → running",
+                .redirectedHeld: "ask 307, → holding",
+                .redirectedAwayHeld: "answer nothing, → running",
+                .redirected: "cancel 1, → stopping for redirect",
+                .redirectedAway: "cancel 1, → stopping for redirect",
+                .challenged: "cancel 1, → stopping for challenge",
+                .rewind: "cancel 1, → stopping for rewind",
+                .completed: "end -1011, → judging",
+                .completedUnseen: "head 302, end 302, → judging",
+                .failed: "end -1001, → judging",
+                .cancel: "end -999, cancel 1, failure -999, leave, → ended",
+                .abort: "end failure, cancel 1, → judging",
+                .invalidated: "end The client is sh, → judging",
+                .delivered: "deliver, → running",
+            ]
+        ),
+        Row(
+            "receiving",
+            after: running + [.head],
+            [
+                .head: "head 200, → receiving",
+                .bytes: "3 bytes, 3/3, → receiving",
+                .sent: "sent 5/10, → receiving",
+                .redirectedHeld: "ask 307, → holding",
+                .redirectedAwayHeld: "answer nothing, → receiving",
+                .redirected: "cancel 1, → stopping for redirect",
+                .redirectedAway: "cancel 1, → stopping for redirect",
+                .challenged: "cancel 1, → stopping for challenge",
+                .rewind: "cancel 1, → stopping for rewind",
+                .completed: "end The body ended a, → judging",
+                .completedUnseen: "end The body ended a, → judging",
+                .failed: "end -1001, → judging",
+                .cancel: "end -999, cancel 1, failure -999, leave, → ended",
+                .abort: "end failure, cancel 1, → judging",
+                .invalidated: "end The client is sh, → judging",
+                .delivered: "deliver, → receiving",
+            ]
+        ),
+        Row(
+            "receiving",
+            after: running + [.head, .delivered],
+            [
+                .head: "head 200, → receiving",
+                .bytes: "3 bytes, 3/3, → receiving",
+                .sent: "sent 5/10, → receiving",
+                .redirectedHeld: "ask 307, → holding",
+                .redirectedAwayHeld: "answer nothing, → receiving",
+                .redirected: "cancel 1, → stopping for redirect",
+                .redirectedAway: "cancel 1, → stopping for redirect",
+                .challenged: "cancel 1, → stopping for challenge",
+                .rewind: "cancel 1, → stopping for rewind",
+                .completed: "end The body ended a, → judging",
+                .completedUnseen: "end The body ended a, → judging",
+                .failed: "end -1001, → judging",
+                .cancel: "end -999, cancel 1, broke off, leave, → ended",
+                .abort: "end failure, cancel 1, → judging",
+                .invalidated: "end The client is sh, → judging",
+            ]
+        ),
+        Row(
+            "holding",
+            after: running + [.redirectedHeld],
+            [
+                .completed: "end -1011, → judging",
+                .completedUnseen: "end -1011, → judging",
+                .failed: "end -1001, → judging",
+                .cancel: "end -999, cancel 1, answer nothing, failure -999, leave, → ended",
+                .abort: "end failure, cancel 1, answer nothing, → judging",
+                .invalidated: "end The client is sh, → judging",
+                .follow: "answer /, → running",
+                .followInvalid: "end The request cann, cancel 1, answer nothing, → judging",
+                .authenticate: "answer nothing, → running",
+                .deliver: "answer nothing, → running",
+                .fail: "end -1012, cancel 1, answer nothing, → judging",
+                .delivered: "deliver, → holding",
+            ]
+        ),
+        Row(
+            "stopping for redirect",
+            after: running + [.redirected],
+            [
+                .completed: "ask 307, → deciding on redirect",
+                .completedUnseen: "ask 307, → deciding on redirect",
+                .failed: "ask 307, → deciding on redirect",
+                .cancel: "end -999, failure -999, leave, → ended",
+                .abort: "end failure, → judging",
+                .invalidated: "end The client is sh, → judging",
+                .delivered: "deliver, → stopping for redirect",
+            ]
+        ),
+        Row(
+            "stopping for challenge",
+            after: running + [.head, .challenged],
+            [
+                .completed: "ask 401 after 0, → deciding on challenge",
+                .completedUnseen: "ask 401 after 0, → deciding on challenge",
+                .failed: "ask 401 after 0, → deciding on challenge",
+                .cancel: "end -999, failure -999, leave, → ended",
+                .abort: "end failure, → judging",
+                .invalidated: "end The client is sh, → judging",
+                .delivered: "deliver, → stopping for challenge",
+            ]
+        ),
+        Row(
+            "stopping for rewind",
+            after: running + [.rewind],
+            [
+                .completed: "end -1021, → judging",
+                .completedUnseen: "end -1021, → judging",
+                .failed: "end -1021, → judging",
+                .cancel: "end -999, failure -999, leave, → ended",
+                .abort: "end failure, → judging",
+                .invalidated: "end The client is sh, → judging",
+                .delivered: "deliver, → stopping for rewind",
+            ]
+        ),
+        Row(
+            "deciding on redirect",
+            after: running + [.redirected, .failed],
+            [
+                .cancel: "end -999, release, failure -999, leave, → ended",
+                .abort: "end failure, → judging",
+                .follow: "start 3, → running",
+                .followInvalid: "end The request cann, → judging",
+                .authenticate: "head 307, end 307, → judging",
+                .deliver: "head 307, end 307, → judging",
+                .fail: "end -1012, → judging",
+                .delivered: "deliver, → deciding on redirect",
+            ]
+        ),
+        Row(
+            "deciding on challenge",
+            after: running + [.head, .challenged, .failed],
+            [
+                .cancel: "end -999, release, failure -999, leave, → ended",
+                .abort: "end failure, → judging",
+                .follow: "end 200, → judging",
+                .followInvalid: "end 200, → judging",
+                .authenticate: "start 3, → running",
+                .deliver: "end 200, → judging",
+                .fail: "end -1012, → judging",
+                .delivered: "deliver, → deciding on challenge",
+            ]
+        ),
+        Row(
+            "judging",
+            after: judging,
+            [
+                .startOver: "prepare again, → preparing",
+                .succeeded: "release, success 200, leave, → ended",
+                .refused: "ask for credential, → asking",
+                .busy: "pause after 1, → pausing",
+                .lost: "pause after 1, → pausing",
+                .cancel: "release, failure -999, leave, → ended",
+                .delivered: "deliver, → judging",
+            ]
+        ),
+        Row(
+            "judging",
+            after: judging + [.delivered],
+            [
+                .startOver: "prepare again, → preparing",
+                .succeeded: "release, streamed, leave, → ended",
+                .refused: "release, streamed, leave, → ended",
+                .busy: "release, streamed, leave, → ended",
+                .lost: "release, broke off, leave, → ended",
+                .cancel: "release, broke off, leave, → ended",
+            ]
+        ),
+        // The task of an attempt that was aborted has not ended.
+        Row(
+            "judging",
+            after: running + [.abort],
+            [
+                .startOver: "prepare again, → preparing",
+                .succeeded: "success 200, leave, → ended",
+                .refused: "ask for credential, → asking",
+                .busy: "pause after 1, → pausing",
+                .lost: "pause after 1, → pausing",
+                .cancel: "failure -999, leave, → ended",
+                .delivered: "deliver, → judging",
+            ]
+        ),
+        Row(
+            "asking",
+            after: judging + [.refused],
+            [
+                .found: "prepare, → preparing",
+                .notFound: "release, success 401, leave, → ended",
+                .notAnswered: "release, failure -1001, leave, → ended",
+                .cancel: "release, stop, failure -999, leave, → ended",
+                .delivered: "deliver, → asking",
+            ]
+        ),
+        Row(
+            "pausing",
+            after: judging + [.busy],
+            [
+                .paused: "prepare, → preparing",
+                .cancel: "release, stop, failure -999, leave, → ended",
+                .delivered: "deliver, → pausing",
+            ]
+        ),
+        Row(
+            "judging",
+            after: judging + [.busy, .paused, .prepared, .abort],
+            [
+                .startOver: "prepare again, → preparing",
+                .succeeded: "success 200, leave, → ended",
+                .refused: "ask for credential, → asking",
+                .busy: "success 503, leave, → ended",
+                .lost: "failure -1005, leave, → ended",
+                .cancel: "failure -999, leave, → ended",
+                .delivered: "deliver, → judging",
+            ]
+        ),
+        Row("ended", after: [.cancel], [.admitted: "leave, → ended"]),
+        Row("ended", after: [.begin, .cancel], [.admitted: "leave, → ended"]),
+        Row("ended", after: judging + [.succeeded], [.admitted: "leave, → ended"]),
+        Row(
+            "ended",
+            after: running + [.cancel],
+            [
+                .admitted: "leave, → ended",
+                .completed: "release, → ended",
+                .completedUnseen: "release, → ended",
+                .failed: "release, → ended",
+                .invalidated: "release, → ended",
+            ]
+        ),
+    ]
+
+    @Test(arguments: table)
+    func `every event does in every state exactly what the table says`(row: Row) {
+        for event in MachineEvent.allCases {
+            var fixture = MachineFixture(after: row.path)
+            #expect(fixture.machine.state.summary == row.state)
+            // A task ends once, and there has to be one.
+            let isEnded = !row.path.contains(.prepared) || row.path.contains(where: MachineEvent.ends.contains)
+            if isEnded, MachineEvent.ends.contains(event) { continue }
+            guard fixture.isPossible(event) else { continue }
+            let effects = fixture.apply(event).summary + ["→ " + fixture.machine.state.summary]
+            let usual = (Self.answered[event].map { $0 + ", " } ?? "") + "→ " + row.state
+            #expect(effects.joined(separator: ", ") == row.effects[event] ?? usual, "\(event)")
+        }
+    }
+
+    @Test func `a credential is sent once, and a second failure delivers the 401`() {
+        var fixture = MachineFixture(after: Self.running + [.head, .challenged, .failed])
+        #expect(fixture.apply(.authenticate).summary == ["start 3"])
+        #expect(fixture.machine.request.request.value(forHTTPHeaderField: "Authorization") == "Basic dTpw")
+        for event in [MachineEvent.head, .challenged] { _ = fixture.apply(event) }
+        #expect(fixture.apply(.failed).summary == ["ask 401 after 1"])
+        #expect(fixture.apply(.authenticate).summary == ["end 200"])
+    }
+
+    @Test func `a second final response starts the count again, and an interim one changes nothing`() {
+        var fixture = MachineFixture(after: Self.running + [.interim, .head, .bytes, .interim, .head])
+        #expect(fixture.apply(.bytes).summary == ["3 bytes, 3/3"])
+        #expect(fixture.apply(.completed).summary == ["end 200"])
+    }
+
+    @Test func `a redirect whose target cannot be followed becomes the result`() {
+        var fixture = MachineFixture(after: Self.running + [.redirectedAway])
+        #expect(fixture.apply(.failed).summary == ["head 302", "end 302"])
+    }
+
+    @Test func `a body that is sent once more counts from its beginning, and never as more than it is`() {
+        var fixture = MachineFixture(after: Self.running + [.bodyBegan, .sent])
+        #expect(fixture.apply(.bodyBegan).summary.isEmpty)
+        #expect(fixture.apply(.sent).summary == ["sent 5/10"])
+        #expect(fixture.apply(.sent).summary == ["sent 10/10"])
+        #expect(fixture.apply(.sent).summary == ["sent 10/10"])
+    }
+
+    @Test func `a redirected task stays the same, and counts its new request from zero`() {
+        var fixture = MachineFixture(after: Self.running + [.sent, .redirectedHeld])
+        #expect(fixture.apply(.follow).summary == ["answer /"])
+        #expect(fixture.apply(.sent).summary == ["sent 5/10"])
+        #expect(fixture.apply(.head).summary == ["head 200"])
+    }
+
+    @Test func `the twenty-first redirect of a continuing task fails, and releases it`() {
+        var fixture = MachineFixture(after: Self.running)
+        for _ in 1...20 {
+            #expect(fixture.apply(.redirectedHeld).summary == ["ask 307"])
+            _ = fixture.apply(.follow)
+        }
+        #expect(fixture.apply(.redirectedHeld).summary == ["end -1007", "cancel 1", "answer nothing"])
+        #expect(fixture.apply(.lost).summary == ["pause after 1"])
+        #expect(fixture.apply(.failed).summary.isEmpty)
+    }
+
+    @Test func `the twenty-first redirect fails`() {
+        var fixture = MachineFixture(after: Self.running)
+        for _ in 1...20 {
+            for event in [MachineEvent.redirected, .failed, .follow] { _ = fixture.apply(event) }
+        }
+        _ = fixture.apply(.redirected)
+        #expect(fixture.apply(.failed).summary == ["end -1007"])
+    }
+
+    @Test func `a request that yields its place waits for its turn again`() {
+        var fixture = MachineFixture(after: Self.judging, yieldsPlace: true)
+        #expect(fixture.apply(.lost).summary == ["aside", "pause after 1"])
+        #expect(fixture.apply(.paused).summary == ["back"])
+        #expect(fixture.apply(.paused).summary.isEmpty)
+        #expect(fixture.apply(.admitted).summary == ["prepare"])
+        for event in [MachineEvent.prepared, .failed] { _ = fixture.apply(event) }
+        #expect(fixture.apply(.busy).summary == ["release", "success 503", "leave"])
+
+        var cancelled = MachineFixture(after: Self.judging + [.lost, .paused], yieldsPlace: true)
+        #expect(cancelled.apply(.cancel).summary == ["release", "failure -999", "leave"])
+        #expect(cancelled.apply(.admitted).summary == ["leave"])
+    }
+
+    @Test func `the end of an earlier attempt's task releases nothing while another one runs`() {
+        var fixture = MachineFixture(after: Self.running + [.abort, .lost, .paused, .prepared])
+        #expect(fixture.machine.completed(task: 1, head: nil, error: nil).isEmpty)
+        #expect(fixture.machine.isCurrent(fixture.task))
+        _ = fixture.apply(.cancel)
+        #expect(fixture.apply(.failed).summary == ["release"])
+    }
+}

@@ -103,8 +103,11 @@ private struct OriginReceiver: ResponseReceiver {
     func finish(_ result: Result<ResponseHead, any Error>) -> AttemptEnd {
         var failure: (any Error)?
         if case .failure(let error) = result { failure = error }
-        if isDelivered { buffer.finish(failure) }
-        return .result(.failure(failure ?? URLError(.badServerResponse, failing: origin.request.url)))
+        guard isDelivered else {
+            return .result(.failure(failure ?? URLError(.badServerResponse, failing: origin.request.url)))
+        }
+        buffer.finish(failure)
+        return .delivered(failure)
     }
 }
 

@@ -12,7 +12,7 @@ final class EventReporter: Sendable {
     private let original: URLRequest
     private let monitor: @Sendable (URLClient.Event) -> Void
     private let beginning = ContinuousClock.now
-    private let locals: TaskLocals? = TaskLocals(ofRunningCode: ())
+    private let locals: TaskLocals?
 
     private struct State {
         var sent: Int64 = 0
@@ -38,6 +38,8 @@ final class EventReporter: Sendable {
         self.task = task
         self.original = original
         self.monitor = monitor
+        // Not before it is known that there is a monitor: they cost as much as a task.
+        locals = TaskLocals(ofRunningCode: ())
     }
 
     func received(_ count: Int) {

@@ -7,28 +7,23 @@ import FoundationNetworking
 
 /// What was decided about the current attempt, performed without a lock by the one thread that empties the outbox.
 extension Exchange {
-    /// Performs the actions of a batch, from the action at this index on, and of those that are decided meanwhile.
-    func perform(_ batch: consuming Batch, from start: Int = 0) {
-        var (batch, start) = (batch, start)
-        while true {
-            for index in batch.actions[start...].indices {
-                if case .storeCookies(let head) = batch.actions[index] {
-                    return store(head, andPerform: batch, from: index + 1)
-                }
-                perform(batch.actions[index], &batch.attempt)
+    /// Performs the actions of a batch, and those that are decided meanwhile.
+    func perform(_ batch: consuming Batch) {
+        var batch = batch
+        repeat {
+            while let action = batch.actions.popLast() {
+                if case .storeCookies(let head) = action { return store(head, andPerform: batch) }
+                perform(action, &batch.attempt)
             }
-            start = 0
-            guard let next = state.withLock({ [batch] in $0.nextBatch(after: batch) }) else { return }
-            batch = next
-        }
+        } while state.withLock { $0.refill(&batch) }
     }
 
     /// Goes on elsewhere once the cookies of a response are stored: Foundation writes a file for each that is to last, and
     /// the engine's thread serves others, too.
-    private func store(_ head: ResponseHead, andPerform batch: Batch, from start: Int) {
+    private func store(_ head: ResponseHead, andPerform rest: Batch) {
         let (cookies, document) = state.withLock { ($0.cookies, $0.machine.request.request.mainDocumentURL) }
-        guard let cookies else { return perform(batch, from: start) }
-        cookies.store(head, mainDocument: document) { self.perform(batch, from: start) }
+        guard let cookies else { return perform(rest) }
+        cookies.store(head, mainDocument: document) { self.perform(rest) }
     }
 
     private func perform(_ action: Machine.Action, _ attempt: inout AttemptState) {
@@ -38,31 +33,31 @@ extension Exchange {
         case .prepare(let request, let isNewAttempt):
             prepare(request, isNewAttempt, &attempt)
         case .startTask(let request, let number):
-            start(request, number)
+            start(request, number, &attempt)
         case .cancelTask:
-            state.withLock { $0.task }?.cancel()
+            attempt.task?.cancel()
         case .answerRedirect(let request):
-            let (answer, delegate) = state.withLock { ($0.redirectAnswer.take(), $0.delegate) }
-            if request != nil { delegate?.willSend() }
+            let answer = state.withLock { $0.redirectAnswer.take() }
+            if request != nil { attempt.delegate?.willSend() }
             answer?(request?.withStream)
         case .askAboutRedirect(let head, let proposal, let round):
-            ask(about: head, proposal: proposal, round: round)
+            ask(about: head, proposal: proposal, round: round, attempt)
         case .askAboutChallenge(let failures, let round):
-            askAboutChallenge(failures: failures, round: round)
+            askAboutChallenge(failures: failures, round: round, attempt)
         case .deliverHead(let head, let expected):
             deliver(head, expected: expected, &attempt)
         case .deliverBytes(let bytes, let count, let expected):
             deliver(bytes, .received(count, of: expected), &attempt)
         case .reportSent(let count, let expected):
-            let (delegate, deadlines) = observers
-            deadlines?.noteActivity()
+            attempt.deadlines?.noteActivity()
             guard attempt.error == nil else { return }
-            delegate?.sent(count)
+            attempt.delegate?.sent(count)
             attempt.receiver.report(.sent(count, of: expected))
         case .endAttempt(let result):
             end(result, &attempt)
         case .release:
             // The delegate's captures, among them the user's session, before the lease.
+            (attempt.delegate, attempt.task) = (nil, nil)
             let (lease, released) = state.withLock { state in
                 let released = (state.delegate.take(), state.task.take(), state.challenge.take())
                 return (state.lease.take(), released)
@@ -72,58 +67,54 @@ extension Exchange {
         }
     }
 
-    private var observers: ((any ExchangeDelegate)?, ExchangeDeadlines?) {
-        state.withLock { ($0.delegate, $0.deadlines) }
-    }
-
     // MARK: Beginning
 
     private func prepare(_ request: CheckedRequest, _ isNewAttempt: Bool, _ attempt: inout AttemptState) {
-        if isNewAttempt, let error = beginDeadlines(request) { return abort(with: error) }
+        if isNewAttempt, let error = beginDeadlines(request, &attempt) { return abort(with: error) }
         do {
             let request = try attempt.receiver.begin(request, of: self)
-            handle { $0.machine.prepared(request) }
+            if let number = state.withLock({ $0.machine.prepared(request) }) { start(request, number, &attempt) }
         } catch {
             abort(with: error)
         }
     }
 
     /// - Returns: the error of a deadline that expires at once.
-    private func beginDeadlines(_ request: CheckedRequest) -> (any Error)? {
+    private func beginDeadlines(_ request: CheckedRequest, _ attempt: inout AttemptState) -> (any Error)? {
         let idle = state.withLock { $0.lease }?.engine.idleTimeout
         guard let limits = settings.deadlines ?? idle.map({ .init(idle: $0) }) else { return nil }
         let deadlines = ExchangeDeadlines(limits, request, clock: settings.clock)
         if let error = deadlines.passed { return error }
+        attempt.deadlines = deadlines
         state.withLock { $0.deadlines = deadlines }
         deadlines.begin(self)
         return nil
     }
 
-    private func start(_ request: CheckedRequest, _ number: Int) {
-        let (lease, cookies, delegate) = state.withLock { ($0.lease, $0.cookies, $0.delegate) }
+    private func start(_ request: CheckedRequest, _ number: Int, _ attempt: inout AttemptState) {
+        let (lease, cookies) = state.withLock { ($0.lease, $0.cookies) }
         guard let engine = lease?.engine else { return }
         var request = cookies?.adding(to: request) ?? request
         if settings.deadlines != nil, engine.hasTimeouts { request = request.withoutPlatformTimeout() }
-        var task = Optional(engine.makeTask(for: request, of: self, as: number, configure: settings.configure))
-        let made = task
-        // The previous task's captures are released outside of the lock.
-        let isCurrent = state.withLock { state in
-            swap(&state.task, &task)
-            return state.machine.isCurrent(number)
+        let task = engine.makeTask(for: request, of: self, as: number, configure: settings.configure)
+        // The previous task is released outside of the lock.
+        let (isCurrent, _) = state.withLock { state in
+            defer { state.task = task }
+            return (state.machine.isCurrent(number), state.task)
         }
+        attempt.task = task
         // One that was cancelled meanwhile is told so next.
         guard isCurrent else { return }
-        delegate?.willSend()
-        made?.resume()
+        attempt.delegate?.willSend()
+        task.resume()
     }
 
     // MARK: The response
 
     private func deliver(_ head: ResponseHead, expected: Int64?, _ attempt: inout AttemptState) {
-        let (delegate, deadlines) = observers
-        deadlines?.noteHead()
+        attempt.deadlines?.noteHead()
         guard attempt.error == nil else { return }
-        delegate?.received(head: head)
+        attempt.delegate?.received(head: head)
         do {
             attempt.refused = nil
             switch try attempt.receiver.receive(head: head, of: self) {
@@ -140,10 +131,9 @@ extension Exchange {
     }
 
     private func deliver(_ bytes: Data, _ progress: BodyProgress, _ attempt: inout AttemptState) {
-        let (delegate, deadlines) = observers
-        deadlines?.noteActivity()
+        attempt.deadlines?.noteActivity()
         if attempt.error == nil {
-            delegate?.received(bytes.count)
+            attempt.delegate?.received(bytes.count)
             do {
                 if attempt.refused != nil {
                     try attempt.refused?.append(bytes)
@@ -155,7 +145,7 @@ extension Exchange {
                 fail(with: error, &attempt)
             }
         }
-        state.withLock { $0.task }?.took(bytes.count)
+        attempt.task?.took(bytes.count)
     }
 
     private func fail(with error: any Error, _ attempt: inout AttemptState) {
@@ -166,37 +156,37 @@ extension Exchange {
     // MARK: The end
 
     private func end(_ result: Result<ResponseHead, any Error>, _ attempt: inout AttemptState) {
-        let (deadlines, url) = state.withLock { ($0.deadlines, $0.machine.request.url) }
         var final = attempt.error.take().map { .failure($0) } ?? result
         if let refused = attempt.refused.take() { final = .failure(refused.error(at: final)) }
-        switch attempt.receiver.finish(final.mapError { $0.naming(url) }) {
+        final = final.mapError { $0.naming(state.withLock { $0.machine.request.url }) }
+        switch attempt.receiver.finish(final) {
         case .result(let result):
-            deadlines?.end()
-            judge(result)
+            attempt.deadlines?.end()
+            let (outcome, question) = state.withLock { state in
+                let outcome = state.machine.outcome(result)
+                return (outcome, state.machine.question(after: outcome))
+            }
+            let pause = question.flatMap { question in locals.restore { question.pause(now: Date()) } }
+            react { $0.judged(outcome, pause: pause) }
+        case .delivered(let error):
+            attempt.deadlines?.end()
+            react { $0.streamEnded(error) }
         case .startOver:
             handle { $0.machine.startOver() }
             guard state.withLock({ $0.machine.hasEnded }) else { return }
-            deadlines?.end()
+            attempt.deadlines?.end()
             _ = attempt.receiver.finish(.failure(URLError(.cancelled, failing: url)))
         }
     }
 
-    private func judge(_ result: Result<ReceivedResponse, any Error>) {
-        let machine = state.withLock { $0.machine }
-        let outcome = machine.outcome(result)
-        let pause = locals.restore { machine.pause(after: outcome, now: Date()) }
-        react { $0.judged(outcome, pause: pause) }
-    }
-
     // MARK: Questions
 
-    private func ask(about head: ResponseHead, proposal: URLRequest, round: Int) {
-        let (delegate, task) = state.withLock { ($0.delegate, $0.task) }
-        observers.1?.noteActivity()
+    private func ask(about head: ResponseHead, proposal: URLRequest, round: Int, _ attempt: AttemptState) {
+        attempt.deadlines?.noteActivity()
         let decide = settings.redirects.decide
         let proposal = locals.restore { decide(head, proposal) }
         if let target = proposal?.url { events?.report(.redirected(head, to: target)) }
-        guard let proposal, let delegate, let task else { return follow(proposal, round: round) }
+        guard let proposal, let delegate = attempt.delegate, let task = attempt.task else { return follow(proposal, round: round) }
         delegate.decide(redirect: head, of: task, proposal: proposal) { self.follow($0, round: round) }
     }
 
@@ -211,11 +201,9 @@ extension Exchange {
         }
     }
 
-    private func askAboutChallenge(failures: Int, round: Int) {
-        let (challenge, url, delegate, task) = state.withLock { state in
-            (state.challenge.take(), state.machine.request.url, state.delegate, state.task)
-        }
-        guard let delegate, let task, let challenge else {
+    private func askAboutChallenge(failures: Int, round: Int, _ attempt: AttemptState) {
+        let (challenge, url) = state.withLock { ($0.challenge.take(), $0.machine.request.url) }
+        guard let delegate = attempt.delegate, let task = attempt.task, let challenge else {
             return handle { $0.machine.answered(.deliver, round: round) }
         }
         let counted = ChallengeHandling.challenge(challenge, failures: failures)

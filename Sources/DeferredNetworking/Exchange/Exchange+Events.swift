@@ -83,8 +83,13 @@ extension Exchange {
     }
 
     /// Feeds one event of the attempt to the machine, and performs the actions that it returns.
-    func handle(_ event: (inout State) -> [Machine.Action]) {
-        if let batch = state.withLock({ state in state.batch(event(&state)) }) { perform(batch) }
+    func handle(_ error: (any Error)? = nil, _ event: (inout State) -> [Machine.Action]) {
+        let (batch, task) = state.withLock { state in
+            let task = state.lateTask(error)
+            return (state.batch(event(&state)), task)
+        }
+        task?.expire()
+        if let batch { perform(batch) }
     }
 
     /// Answers a challenge that the platform meets itself, unless the answer has failed before.

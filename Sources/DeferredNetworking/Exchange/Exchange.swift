@@ -53,31 +53,34 @@ package final class Exchange: Sendable {
 
         /// Returns the actions, unless another thread performs them.
         mutating func batch(_ actions: [Machine.Action]) -> Batch? {
-            guard let attempt = attempt.take() else {
+            guard attempt != nil else {
                 outbox += actions
                 return nil
             }
-            guard !actions.isEmpty else {
-                self.attempt = attempt
-                return nil
-            }
-            return Batch(actions: actions, attempt: attempt)
+            return actions.isEmpty ? nil : attempt.take().map { Batch(actions, $0) }
         }
 
-        /// Returns the actions that were decided meanwhile. If there are none, ends the performing.
-        mutating func nextBatch(after batch: consuming Batch) -> Batch? {
+        /// Gives a batch the actions that were decided meanwhile. If there are none, ends the performing, and returns false.
+        mutating func refill(_ batch: inout Batch) -> Bool {
             guard !outbox.isEmpty else {
                 attempt = batch.attempt
-                return nil
+                return false
             }
-            defer { outbox = [] }
-            return Batch(actions: outbox, attempt: batch.attempt)
+            batch.actions = outbox.reversed()
+            outbox = []
+            return true
         }
     }
 
     /// What only the thread that performs actions touches.
     struct AttemptState {
         var receiver: any ResponseReceiver
+
+        // The same as those of the state, which others look at.
+
+        var task: (any EngineTask)?
+        var delegate: (any ExchangeDelegate)?
+        var deadlines: ExchangeDeadlines?
 
         /// The error that the receiver threw: it gets nothing but the end then, and no result that was decided before can
         /// turn that into a success.
@@ -89,8 +92,14 @@ package final class Exchange: Sendable {
 
     /// Actions that were decided in one step, to be performed without the lock.
     struct Batch {
-        let actions: [Machine.Action]
+        /// The next one last.
+        var actions: [Machine.Action]
         var attempt: AttemptState
+
+        init(_ actions: [Machine.Action], _ attempt: AttemptState) {
+            self.actions = actions.count > 1 ? actions.reversed() : actions
+            self.attempt = attempt
+        }
     }
 
     /// What is kept of an exchange, besides its request and its receiver.
@@ -149,7 +158,7 @@ package final class Exchange: Sendable {
         state = Lock(
             State(
                 machine: Machine(request, settings.policies, redirectLimit: settings.redirects.limit),
-                attempt: AttemptState(receiver: receiver),
+                attempt: AttemptState(receiver: receiver, delegate: delegate),
                 delegate: delegate,
                 completion: completion
             )
@@ -189,19 +198,12 @@ package final class Exchange: Sendable {
 
     /// Ends the exchange with `error`, unless it has ended.
     package func cancel(with error: any Error) {
-        expire(error)
-        react { $0.cancel(with: error) }
+        react(to: error) { $0.cancel(with: error) }
     }
 
     /// Ends the attempt with `error`, unless it has ended.
     package func abort(with error: any Error) {
-        expire(error)
-        handle { $0.machine.abort(with: error) }
-    }
-
-    /// Before anybody knows, and begins another attempt: that must not get the same connection.
-    private func expire(_ error: any Error) {
-        if error.isLate { state.withLock { $0.task }?.expire() }
+        handle(error) { $0.machine.abort(with: error) }
     }
 
     /// Begins, or begins again after a pause.
@@ -222,8 +224,11 @@ package final class Exchange: Sendable {
 
     /// Returns true if no other attempt would follow a response with this head.
     func isFinal(_ head: ResponseHead) -> Bool {
-        let machine = state.withLock { $0.machine }
-        return locals.restore { machine.isFinal(head, now: Date()) }
+        let (isChallenge, question) = state.withLock { state in
+            (state.machine.isChallenge(head), state.machine.question(after: head, or: nil))
+        }
+        guard !isChallenge, let question else { return !isChallenge }
+        return locals.restore { question.pause(now: Date()) } == nil
     }
 
     /// Pauses or resumes reading the response, if the engine supports it: see ``EngineTask/hold(while:)``.
@@ -253,12 +258,14 @@ package final class Exchange: Sendable {
     // MARK: Steps
 
     /// Feeds one event of the whole request to the machine, and performs what it decides.
-    func react(_ event: (inout Machine) -> Machine.Reaction) {
-        let (steps, batch, end) = state.withLock { state in
+    func react(to error: (any Error)? = nil, _ event: (inout Machine) -> Machine.Reaction) {
+        let (steps, batch, end, task) = state.withLock { state in
+            let task = state.lateTask(error)
             let reaction = event(&state.machine)
             let end = state.machine.hasEnded && !reaction.steps.isEmpty ? state.takeEnd() : nil
-            return (reaction.steps, state.batch(reaction.actions), end)
+            return (reaction.steps, state.batch(reaction.actions), end, task)
         }
+        task?.expire()
         if let batch { perform(batch) }
         for step in steps { perform(step, end) }
     }
@@ -336,6 +343,12 @@ package final class Exchange: Sendable {
 }
 
 extension Exchange.State {
+    /// Returns the task that a deadline ends with this error. It is told before anybody can begin another attempt, which
+    /// must not get the same connection, and after the machine, which is not to take its end for another one.
+    func lateTask(_ error: (any Error)?) -> (any EngineTask)? {
+        error?.isLate == true && machine.isAttempting ? task : nil
+    }
+
     fileprivate mutating func takeEnd() -> Exchange.End {
         defer { (completion, timer, stop) = (nil, nil, nil) }
         return Exchange.End(completion: completion, timer: timer, stop: stop)

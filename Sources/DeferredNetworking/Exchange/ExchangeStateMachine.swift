@@ -293,18 +293,18 @@ struct ExchangeStateMachine {
         }
     }
 
-    /// Handles the request that the receiver wants to be sent in this attempt.
-    mutating func prepared(_ request: CheckedRequest) -> [Action] {
-        guard case .preparing = state else { return [] }
+    /// Handles the request that the receiver wants to be sent in this attempt, and returns the number of its task.
+    mutating func prepared(_ request: CheckedRequest) -> Int? {
+        guard case .preparing = state else { return nil }
         return start(request)
     }
 
-    private mutating func start(_ next: CheckedRequest) -> [Action] {
+    private mutating func start(_ next: CheckedRequest) -> Int {
         request = next
         round += 1
         tasks += 1
         state = .running(Run(task: round))
-        return [.startTask(next, round)]
+        return round
     }
 
     /// Ends the attempt with `error`, if there is one: for a deadline, or when the receiver throws.
@@ -342,20 +342,17 @@ struct ExchangeStateMachine {
     /// Returns the outcome of the attempt.
     func outcome(_ result: Result<ReceivedResponse, any Error>) -> Outcome { Outcome(result: result, head: lastHead) }
 
-    /// Returns the pause before the next attempt; nil if there is none, or a credential is asked for first.
-    ///
-    /// Calls the caller's closures, which may use the client: not to be called under a lock.
-    func pause(after outcome: Outcome, now: Date) -> Duration? {
+    /// Returns the question whether there is another attempt; nil if there is none, or a credential is asked for first.
+    func question(after outcome: Outcome) -> RetryQuestion? {
         guard case .judging = state, !isDelivered, outcome.head.map(isChallenge) != true else { return nil }
-        return pause(after: outcome.head, or: outcome.error, now: now)
+        return question(after: outcome.head, or: outcome.error)
     }
 
     /// Handles the outcome of the attempt.
     ///
-    /// - Parameter pause: The pause before the next attempt, from ``pause(after:now:)``.
+    /// - Parameter pause: The pause before the next attempt, from ``question(after:)``.
     mutating func judged(_ outcome: Outcome, pause: Duration?) -> Reaction {
-        guard case .judging = state else { return Reaction() }
-        if isDelivered { return end(.finishStream(outcome.error)) }
+        guard case .judging = state, !isDelivered else { return Reaction() }
         round += 1
         if let head = outcome.head, isChallenge(head) {
             if let credential { refused.append(credential) }
@@ -370,29 +367,20 @@ struct ExchangeStateMachine {
         return Reaction(steps: policies.retries.yieldsPlace ? [.stepAside, step] : [step])
     }
 
-    /// Returns true if a response with this head ends the attempts, so that a stream may begin with it. See
-    /// ``pause(after:now:)``.
-    func isFinal(_ head: ResponseHead, now: Date) -> Bool {
-        !isChallenge(head) && pause(after: head, or: nil, now: now) == nil
+    /// Handles the end of the body that was delivered.
+    mutating func streamEnded(_ error: (any Error)?) -> Reaction {
+        guard case .judging = state, isDelivered else { return Reaction() }
+        return end(.finishStream(error))
     }
 
-    private func pause(after head: ResponseHead?, or error: (any Error)?, now: Date) -> Duration? {
-        policies.retries.pause(
-            after: attempts - challenges,
-            status: head?.status,
-            error: error,
-            mayRepeat: policies.retries.mayRepeat(
-                method: HTTPMethod(rawValue: original.method),
-                isKeyed: original.value(of: "Idempotency-Key") != nil,
-                hasOneShotBody: original.hasOneShotBody,
-                after: error
-            ),
-            retryAfter: head.flatMap { RetryAfter.pause(asked: $0, now: now) }
-        )
+    /// Returns the question whether an attempt with this head or error has a next one; nil if it has none.
+    func question(after head: ResponseHead?, or error: (any Error)?) -> RetryQuestion? {
+        guard error != nil || head.map({ policies.retries.statuses.contains($0.status) }) == true else { return nil }
+        return RetryQuestion(request: original, retries: policies.retries, attempt: attempts - challenges, head, error)
     }
 
     /// Returns true for a 401 from the origin that the caller named, if another credential may help.
-    private func isChallenge(_ head: ResponseHead) -> Bool {
+    func isChallenge(_ head: ResponseHead) -> Bool {
         guard head.status == 401, authenticates, challenges < Self.challengeLimit, !original.hasOneShotBody
         else { return false }
         return Origin(of: head.url) == Origin(of: original.url)
@@ -575,7 +563,7 @@ struct ExchangeStateMachine {
             do throws(URLClientError) {
                 let checked = try checked(next, proposal: proposal, body)
                 chain.append(request.url)
-                guard let run else { return start(checked) }
+                guard let run else { return [.startTask(checked, start(checked))] }
                 request = checked
                 state = .running(Run(task: run.task))
                 return [.answerRedirect(checked)]
@@ -615,7 +603,8 @@ struct ExchangeStateMachine {
                     guard !request.hasOneShotBody else {
                         return judge(.failure(URLError(.requestBodyStreamExhausted, failing: request.url)))
                     }
-                    return start(try request.authorized(by: field))
+                    let authorized = try request.authorized(by: field)
+                    return [.startTask(authorized, start(authorized))]
                 }
             } catch {
                 return judge(.failure(error))

@@ -49,6 +49,9 @@ enum HeadVerdict: Sendable {
 enum AttemptEnd: Sendable {
     case result(Result<ReceivedResponse, any Error>)
 
+    /// The body that was delivered before has ended: with an error, or whole.
+    case delivered((any Error)?)
+
     /// Another request has to be sent, without which there is no result.
     case startOver
 }

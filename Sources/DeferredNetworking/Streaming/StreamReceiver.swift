@@ -45,7 +45,8 @@ struct StreamReceiver: ResponseReceiver {
         var failure: (any Error)?
         if case .failure(let error) = result { failure = error }
         // The buffer of an attempt without a stream is empty, and the next one's as well.
-        if isDelivered { buffer.finish(failure) }
-        return .result(.failure(failure ?? URLError(.badServerResponse)))
+        guard isDelivered else { return .result(.failure(failure ?? URLError(.badServerResponse))) }
+        buffer.finish(failure)
+        return .delivered(failure)
     }
 }

@@ -79,7 +79,7 @@ private struct Simulation {
             feed(identifier) {
                 let failure = URLError(.networkConnectionLost)
                 let outcome = $0.outcome(isLost ? .failure(failure) : .success(.file(.made(200))))
-                return $0.judged(outcome, pause: $0.pause(after: outcome, now: Date()))
+                return $0.judged(outcome, pause: $0.question(after: outcome)?.pause(now: Date()))
             }
         case .pauseEnded(let identifier, let round): feed(identifier) { $0.pauseEnded(round: round) }
         case .shutdown: steps(after: admission.close())
@@ -128,7 +128,9 @@ private struct Simulation {
     private mutating func perform(_ action: ExchangeStateMachine.Action, of identifier: UInt64) -> [Step] {
         switch action {
         case .prepare(let request, _):
-            return feed(identifier) { .init(actions: $0.prepared(request)) }
+            return feed(identifier) { machine in
+                .init(actions: machine.prepared(request).map { [.startTask(request, $0)] } ?? [])
+            }
         case .startTask(_, let task):
             threads.append([.attemptEnded(identifier, task: task)])
             return []

@@ -9,7 +9,7 @@ import FoundationNetworking
 
 /// The events of an exchange, as values: for tables and for random sequences.
 enum MachineEvent: String, CaseIterable, Sendable {
-    case begin, admitted, prepared, startOver, delivered, succeeded, refused, busy, lost
+    case begin, admitted, prepared, startOver, delivered, streamed, brokeOff, succeeded, refused, busy, lost
     case found, notFound, notAnswered, paused, cancel, abort
     case interim, head, bytes, sent, bodyBegan, redirected, redirectedAway, challenged, rewind
     case redirectedHeld, redirectedAwayHeld, completed, completedUnseen, failed, invalidated
@@ -21,7 +21,7 @@ enum MachineEvent: String, CaseIterable, Sendable {
 
     /// Those of the whole request: the others are the attempt's.
     static let ofRequest: [Self] = [
-        .begin, .admitted, .delivered, .succeeded, .refused, .busy, .lost, .found, .notFound, .notAnswered, .paused,
+        .begin, .admitted, .delivered, .streamed, .brokeOff, .succeeded, .refused, .busy, .lost, .found, .notFound, .notAnswered, .paused,
         .cancel, .staleCredential, .stalePause,
     ]
 }
@@ -81,6 +81,8 @@ struct MachineFixture {
         case .begin: return machine.begin()
         case .admitted: return machine.admitted()
         case .delivered: return machine.delivered(.file(Self.ok))
+        case .streamed: return machine.streamEnded(nil)
+        case .brokeOff: return machine.streamEnded(URLError(.networkConnectionLost))
         case .succeeded: return judge(.success(.file(Self.ok)), status: 200)
         case .refused: return judge(.success(.file(Self.response(401))), status: 401)
         case .busy: return judge(.success(.file(Self.response(503))), status: 503)
@@ -100,12 +102,15 @@ struct MachineFixture {
         status: Int?
     ) -> ExchangeStateMachine.Reaction {
         let outcome = ExchangeStateMachine.Outcome(result: result, head: status.map { Self.response($0) })
-        return machine.judged(outcome, pause: machine.pause(after: outcome, now: Date(timeIntervalSince1970: 0)))
+        return machine.judged(
+            outcome,
+            pause: machine.question(after: outcome)?.pause(now: Date(timeIntervalSince1970: 0))
+        )
     }
 
     private mutating func actions(after event: MachineEvent) -> [ExchangeStateMachine.Action] {
         switch event {
-        case .prepared: return machine.prepared(machine.request)
+        case .prepared: return machine.prepared(machine.request).map { [.startTask(machine.request, $0)] } ?? []
         case .startOver: return machine.startOver()
         case .interim: return machine.received(Self.interim, task: task)
         case .head: return machine.received(Self.ok, task: task)

@@ -225,10 +225,8 @@ struct ExchangeStateMachineTests {
             after: judging + [.delivered],
             [
                 .startOver: "prepare again, → preparing",
-                .succeeded: "release, streamed, leave, → ended",
-                .refused: "release, streamed, leave, → ended",
-                .busy: "release, streamed, leave, → ended",
-                .lost: "release, broke off, leave, → ended",
+                .streamed: "release, streamed, leave, → ended",
+                .brokeOff: "release, broke off, leave, → ended",
                 .cancel: "release, broke off, leave, → ended",
             ]
         ),

@@ -125,7 +125,7 @@ struct RetryVerdictTests {
             let made = ResponseHead(url: machine.request.url, status: 200)
             let result: Result<ReceivedResponse, any Error> = ended.error.map { .failure($0) } ?? .success(.file(made))
             let outcome = ExchangeStateMachine.Outcome(result: result, head: try ended.head())
-            let next = machine.pause(after: outcome, now: Date(timeIntervalSince1970: 0))
+            let next = machine.question(after: outcome)?.pause(now: Date(timeIntervalSince1970: 0))
             let steps = machine.judged(outcome, pause: next).steps
             guard case .pause(let duration, number, _, _)? = steps.first else { return nil }
             pause = duration

@@ -5,7 +5,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// What was decided about the current attempt, performed without a lock by the one thread that empties the outbox.
+/// The actions of the current attempt, performed without a lock by the one thread that empties the outbox.
 extension Exchange {
     /// Performs the actions of a batch, and those that are decided meanwhile.
     func perform(_ batch: consuming Batch) {
@@ -186,7 +186,9 @@ extension Exchange {
         let decide = settings.redirects.decide
         let proposal = locals.restore { decide(head, proposal) }
         if let target = proposal?.url { events?.report(.redirected(head, to: target)) }
-        guard let proposal, let delegate = attempt.delegate, let task = attempt.task else { return follow(proposal, round: round) }
+        guard let proposal, let delegate = attempt.delegate, let task = attempt.task else {
+            return follow(proposal, round: round)
+        }
         delegate.decide(redirect: head, of: task, proposal: proposal) { self.follow($0, round: round) }
     }
 

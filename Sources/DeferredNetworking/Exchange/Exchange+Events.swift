@@ -5,7 +5,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// What the engine reports about the tasks of an exchange.
+/// The events that the engine reports about the tasks of an exchange.
 extension Exchange {
     /// - Parameter task: The number that ``Engine/makeTask(for:of:as:configure:)`` was given.
     package func receive(_ event: EngineEvent, of task: Int) {

@@ -25,7 +25,7 @@ package final class Exchange: Sendable {
     struct State {
         var machine: Machine
 
-        /// What was decided for the attempt while a thread performs what was decided before.
+        /// The actions that were decided while a thread performs what was decided before.
         var outbox: [Machine.Action] = []
 
         /// Nil while a thread performs actions, and has it.
@@ -72,7 +72,7 @@ package final class Exchange: Sendable {
         }
     }
 
-    /// What only the thread that performs actions touches.
+    /// The part that only the thread that performs actions touches.
     struct AttemptState {
         var receiver: any ResponseReceiver
 
@@ -102,7 +102,7 @@ package final class Exchange: Sendable {
         }
     }
 
-    /// What is kept of an exchange, besides its request and its receiver.
+    /// The settings of an exchange, besides its request and its receiver.
     struct Settings: Sendable {
         /// The number of the request in its transport.
         var identifier: UInt64 = 0
@@ -334,7 +334,7 @@ package final class Exchange: Sendable {
         events?.report(.finished(error))
     }
 
-    /// What an exchange that has ended no longer needs, for use and release outside of the lock.
+    /// The parts that an exchange that has ended no longer needs, for use and release outside of the lock.
     struct End {
         var completion: Completion?
         var timer: ClockTimer?

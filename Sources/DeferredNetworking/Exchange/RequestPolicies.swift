@@ -1,4 +1,5 @@
 internal import DeferredTask
+
 /// Decides about the attempts of a request: its credentials, the statuses that are accepted, and the next attempt.
 ///
 /// An object, since nearly all requests of a client share one, and several parts of each keep it.

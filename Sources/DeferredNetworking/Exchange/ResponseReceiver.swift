@@ -34,7 +34,7 @@ extension ResponseReceiver {
     mutating func begin(_ request: CheckedRequest, of exchange: Exchange) throws -> CheckedRequest { request }
 }
 
-/// What becomes of a response, by its head.
+/// The fate of a response, by its head.
 enum HeadVerdict: Sendable {
     case take
 
@@ -123,7 +123,7 @@ extension ProgressReporter {
         }
     }
 
-    /// Returns a closure that reports the bytes of a file to this sink, over all transfers of one task.
+    /// Returns a closure that reports the bytes of a file to this reporter, over all tasks of one exchange.
     ///
     /// Bytes that an earlier transfer of the same task brought do not count as resumed.
     func countingFile() -> @Sendable (BodyProgress) -> Void {

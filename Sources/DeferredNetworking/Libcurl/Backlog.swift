@@ -1,7 +1,7 @@
 #if os(Linux)
 import Synchronization
 
-/// Counts the bytes that a transfer was given and has not processed yet, because another thread is still busy with earlier
+/// Counts the bytes that an exchange was given and has not processed yet, because another thread is still busy with earlier
 /// ones.
 final class Backlog: Sendable {
     private static let most = 256 << 10
@@ -21,12 +21,12 @@ final class Backlog: Sendable {
         return true
     }
 
-    /// Counts bytes that are about to be given to the transfer.
+    /// Counts bytes that are about to be given to the exchange.
     func add(_ bytes: Int) {
         state.wrappingAdd(2 * bytes, ordering: .relaxed)
     }
 
-    /// Counts bytes that the transfer has processed, and returns true, once, if the engine waits and need not any more.
+    /// Counts bytes that the exchange has processed, and returns true, once, if the engine waits and need not any more.
     func remove(_ bytes: Int) -> Bool {
         var old = state.load(ordering: .relaxed)
         while true {

@@ -7,7 +7,7 @@ import FoundationNetworking
 /// A request on its handle, and the response received for it. Confined to the engine's thread, as the pool and the worker
 /// are: what each line of a head touches there needs no check of exclusive access.
 ///
-/// It handles libcurl's callbacks. Events for the transfer run the user's code, which may call the engine at any time:
+/// It handles libcurl's callbacks. Events for the exchange run the user's code, which may call the engine at any time:
 /// such calls wait as commands, so that libcurl is never re-entered.
 final class LibcurlExchange {
     /// The number of encoded bytes to decode at a time, before the reader is asked again: deflate makes at most about
@@ -115,7 +115,7 @@ final class LibcurlExchange {
 
     private var stop: Stop?
 
-    /// True while the reader wants no more bytes. ``isBehind`` is true while the transfer wants none.
+    /// True while the reader wants no more bytes. ``isBehind`` is true while the exchange wants none.
     private var isHeld = false
     private var isBehind = false
 
@@ -483,7 +483,7 @@ final class LibcurlExchange {
         setPause(Int32(CURLPAUSE_RECV), isHeld || isBehind)
     }
 
-    /// Resumes reading, because the transfer has processed its backlog.
+    /// Resumes reading, because the exchange has processed its backlog.
     func caughtUp() {
         isBehind = false
         setPause(Int32(CURLPAUSE_RECV), isHeld)

@@ -67,7 +67,7 @@ final class LibcurlTask: EngineTask {
     /// True while the response should not be read.
     var isHeld: Bool { mayBeHeld.load(ordering: .sequentiallyConsistent) && hold.withLock { $0.condition }?() ?? false }
 
-    /// The bytes that the transfer has not processed yet.
+    /// The bytes that the exchange has not processed yet.
     let backlog = Backlog()
 
     /// True if the results are no longer needed. Only a hint for the engine's thread: the command in its queue counts.

@@ -13,7 +13,7 @@ import FoundationNetworking
 /// and challenges about a connection go to another method, the only one that many pinning delegates implement.
 /// Tests: `URLSessionTests`, "A session's own delegate decides on redirects and challenges" and those next to it.
 final class SessionDelegateDecider: ExchangeDelegate {
-    /// Kept by `keptSession` if it has a delegate; without one, its user may release it while the transfer runs.
+    /// Kept by `keptSession` if it has a delegate; without one, its user may release it while the exchange runs.
     private weak let session: URLSession?
     private let keptSession: URLSession?
 

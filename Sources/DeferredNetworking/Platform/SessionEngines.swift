@@ -15,8 +15,8 @@ import FoundationNetworking
 /// on the session's queue; if that is the main queue, bodies would be written there, and waiting there for a task would
 /// never end. Therefore each user's session gets a private session, created once from its configuration at that time,
 /// which has our delegate and outlives an invalidation. The private session is closed when the user's session is gone
-/// and no lease is left; this is checked whenever a transfer on any session begins or ends. Tests: `TransferTests`, "a
-/// transfer on an invalidated session still runs" and "one session has one engine, which goes with it";
+/// and no lease is left; this is checked whenever a transfer on any session begins or ends. Tests: `ExchangeTests`, "an
+/// exchange on an invalidated session still runs" and "one session has one engine, which goes with it";
 /// `URLSessionTests`, "the connections of dropped sessions are closed" and "a task that configure resumes, suspends or
 /// cancels ends all the same".
 private final class SessionEngines: Sendable {

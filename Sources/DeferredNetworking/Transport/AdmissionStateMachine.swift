@@ -79,7 +79,7 @@ struct AdmissionStateMachine {
         return .start(next)
     }
 
-    /// Counts a lease and returns true if a transfer may begin.
+    /// Counts a lease and returns true if an exchange may begin.
     mutating func leased() -> Bool {
         guard state != .closed else { return false }
         leaseCount += 1

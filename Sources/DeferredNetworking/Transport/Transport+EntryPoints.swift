@@ -64,7 +64,8 @@ extension Transport {
         as make: @escaping @Sendable (Data, ResponseHead) throws -> Value
     ) -> Task<Value> {
         let receiver = DataReceiver(limit: configuration.maximumBodySize, onProgress: reporter.counting(direction))
-        return begin(original, check, options: options, policies: policies, reporter: reporter, to: receiver) { response in
+        return begin(original, check, options: options, policies: policies, reporter: reporter, to: receiver) {
+            response in
             let (body, head) = response.data
             return try make(body, head)
         }
@@ -85,7 +86,8 @@ extension Transport {
             onProgress: reporter.counting(.received),
             check: headCheck
         )
-        return begin(original, check, options: options, policies: policies, reporter: reporter, to: receiver) { response in
+        return begin(original, check, options: options, policies: policies, reporter: reporter, to: receiver) {
+            response in
             let (body, head) = response.stream
             return try make(body, head)
         }

@@ -73,7 +73,9 @@ private struct Simulation {
                 // The first attempt of every other request fails.
                 let error = task == 1 && identifier % 2 == 0 ? URLError(.networkConnectionLost) : nil
                 let head = ResponseHead.made(200)
-                return .init(actions: $0.received(head, task: task) + $0.completed(task: task, head: head, error: error))
+                return .init(
+                    actions: $0.received(head, task: task) + $0.completed(task: task, head: head, error: error)
+                )
             }
         case .judged(let identifier, let isLost):
             feed(identifier) {

@@ -21,7 +21,8 @@ enum MachineEvent: String, CaseIterable, Sendable {
 
     /// Those of the whole request: the others are the attempt's.
     static let ofRequest: [Self] = [
-        .begin, .admitted, .delivered, .streamed, .brokeOff, .succeeded, .refused, .busy, .lost, .found, .notFound, .notAnswered, .paused,
+        .begin, .admitted, .delivered, .streamed, .brokeOff, .succeeded, .refused, .busy, .lost, .found, .notFound,
+        .notAnswered, .paused,
         .cancel, .staleCredential, .stalePause,
     ]
 }

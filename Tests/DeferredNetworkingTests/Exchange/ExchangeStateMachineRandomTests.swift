@@ -155,6 +155,7 @@ struct ExchangeStateMachineRandomTests {
             }
         }
         guard invariants.attempts <= 7 else { return "\(invariants.attempts) attempts after \(history)" }
-        return invariants.hasFinished && invariants.hasLeft && invariants.hasReleased ? nil : "not ended after \(history)"
+        return invariants.hasFinished && invariants.hasLeft && invariants.hasReleased
+            ? nil : "not ended after \(history)"
     }
 }

@@ -38,7 +38,10 @@ struct ExchangeStateMachineTests {
         Row(
             "new",
             after: [],
-            [.begin: "arrive, → queued", .cancel: "release, failure -999, leave, → ended", .delivered: "deliver, → new"]
+            [
+                .begin: "arrive, → queued", .cancel: "release, failure -999, leave, → ended",
+                .delivered: "deliver, → new",
+            ]
         ),
         Row(
             "queued",

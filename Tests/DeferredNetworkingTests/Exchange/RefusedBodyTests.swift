@@ -61,7 +61,9 @@ struct RefusedBodyTests {
         #expect(throws: URLClientError.unacceptableStatus(code: 200, body: Data("hello".utf8))) {
             try receiver.end.entries[0].get()
         }
-        #expect(receiver.received.entries.isEmpty && receiver.progress.entries.isEmpty && receiver.end.entries.count == 1)
+        #expect(
+            receiver.received.entries.isEmpty && receiver.progress.entries.isEmpty && receiver.end.entries.count == 1
+        )
         withExtendedLifetime(exchange) {}
     }
 }

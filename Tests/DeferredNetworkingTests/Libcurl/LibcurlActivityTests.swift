@@ -29,7 +29,9 @@ struct LibcurlActivityTests {
             return .result(result.map { .file($0) })
         }
 
-        func begin(_ request: CheckedRequest, on engine: any Engine, _ settings: Exchange.Settings = .init()) -> Exchange {
+        func begin(_ request: CheckedRequest, on engine: any Engine, _ settings: Exchange.Settings = .init())
+            -> Exchange
+        {
             .begin(request, on: EngineLease(engine), settings, delegate: self, to: self) { _, _ in }
         }
     }

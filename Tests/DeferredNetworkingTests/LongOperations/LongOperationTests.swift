@@ -202,7 +202,6 @@ private final class FedEngine: Engine {
         configure: EngineTaskConfiguration?
     ) -> any EngineTask { FedTask() }
 
-
     func invalidate() {}
 }
 

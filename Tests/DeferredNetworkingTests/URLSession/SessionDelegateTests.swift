@@ -22,7 +22,9 @@ extension URLSessionTests {
         ) async -> Result<(Data, ResponseHead), any Error> {
             await withCheckedContinuation { continuation in
                 let lease = URLSessionEngine.lease(for: .fresh())
-                Exchange.gather(.checked(request), on: lease, onProgress: onProgress) { continuation.resume(returning: $0) }
+                Exchange.gather(.checked(request), on: lease, onProgress: onProgress) {
+                    continuation.resume(returning: $0)
+                }
             }
         }
 

@@ -1,5 +1,4 @@
 public import DeferredTask
-
 import Foundation
 
 extension URLClient {

@@ -1,0 +1,253 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The events of an attempt: of its task, its redirects and challenges.
+extension ExchangeStateMachine {
+    /// Handles the head of a response. The last of several counts, and its body replaces earlier ones.
+    mutating func received(_ head: ResponseHead, task: Int) -> [Action] {
+        guard case .running(var run) = state, run.task == task, !isInterim(head) else { return [] }
+        do throws(URLError) {
+            try ResponseFraming.check(head, of: request)
+        } catch {
+            return abort(with: error)
+        }
+        run.head = head
+        run.received = 0
+        run.expected = BodyLength.expected(from: head, method: request.method)
+        state = .running(run)
+        if head.isHTTP { lastHead = head }
+        return [.deliverHead(head, expected: run.expected)]
+    }
+
+    mutating func received(_ bytes: Data, task: Int) -> [Action] {
+        guard case .running(var run) = state, run.task == task, run.head != nil else { return [] }
+        run.received += Int64(bytes.count)
+        if let expected = run.expected, run.received > expected {
+            let description = "The body is longer than its announced length of \(expected) bytes"
+            return abort(with: URLError(.badServerResponse, failing: request.url, description: description))
+        }
+        state = .running(run)
+        return [.deliverBytes(bytes, run.received, of: run.expected)]
+    }
+
+    /// - Parameter expected: the length of the whole body, if known.
+    mutating func sent(_ bytes: Int64, expected: Int64?, task: Int) -> [Action] {
+        guard case .running(var run) = state, run.task == task else { return [] }
+        // The platform's own total repeats and jumps; the sum of its steps is right, but for steps that it repeats.
+        run.sent = min(run.sent + bytes, expected ?? .max)
+        state = .running(run)
+        return [.reportSent(run.sent, of: expected)]
+    }
+
+    /// Notes that the body is sent from its first byte.
+    mutating func bodyBegan(task: Int) {
+        guard case .running(var run) = state, run.task == task else { return }
+        run.sent = 0
+        state = .running(run)
+    }
+
+    /// - Parameter isHeld: whether the task waits for an answer, instead of having to be cancelled.
+    mutating func redirected(by head: ResponseHead, task: Int, isHeld: Bool = false) -> [Action] {
+        guard isHeld else { return stop(for: .redirect(head), task: task) }
+        guard case .running(let run) = state, run.task == task else { return [.answerRedirect(nil)] }
+        return consider(head, holding: run)
+    }
+
+    mutating func challenged(task: Int) -> [Action] {
+        stop(for: .challenge, task: task)
+    }
+
+    /// Handles the platform's request to send a body again that it has already read: it lost a kept-alive connection.
+    mutating func bodyStreamWanted(task: Int) -> [Action] {
+        stop(for: .rewind, task: task)
+    }
+
+    /// Handles the end of a task.
+    ///
+    /// - Parameter head: the task's response. On Linux, that of a redirect without a usable target is never delivered
+    ///   otherwise.
+    mutating func completed(task: Int, head: ResponseHead?, error: (any Error)?) -> [Action] {
+        tasks -= 1
+        switch state {
+        case .holding(let run, _) where run.task == task:
+            return judge(result(of: run, error: error))
+        case .running(let run) where run.task == task:
+            if error == nil, run.head == nil, let head, head.status.isRedirection { return deliver(head) }
+            return judge(result(of: run, error: error))
+        case .stopping(let run, let stop) where run.task == task:
+            return stopped(run, for: stop)
+        case .ended where tasks == 0:
+            return [.release]
+        case .new, .queued, .preparing, .running, .stopping, .holding, .deciding, .judging, .asking, .pausing, .ended:
+            return []
+        }
+    }
+
+    /// Handles the end of a task whose session is gone.
+    mutating func invalidated(task: Int) -> [Action] {
+        guard isCurrent(task) else { return completed(task: task, head: nil, error: nil) }
+        tasks -= 1
+        return judge(.failure(URLClientError.shutDown))
+    }
+
+    private mutating func stop(for reason: Stop, task: Int) -> [Action] {
+        guard case .running(let run) = state, run.task == task else { return [] }
+        state = .stopping(run, reason)
+        return [.cancelTask(task)]
+    }
+
+    private func result(of run: Run, error: (any Error)?) -> Result<ResponseHead, any Error> {
+        if let error {
+            let context = ErrorMapping.Context(
+                url: request.url,
+                received: run.received,
+                expected: run.expected,
+                hasResponse: run.head != nil
+            )
+            return .failure(ErrorMapping.mapped(error, in: context))
+        }
+        guard let head = run.head else {
+            return .failure(URLError(.badServerResponse, failing: request.url))
+        }
+        if let expected = run.expected, run.received < expected {
+            return .failure(URLClientError.truncatedBody(received: run.received, expected: expected))
+        }
+        return .success(head)
+    }
+
+    /// Returns true for 1xx, except 101, which is followed by a body.
+    private func isInterim(_ head: ResponseHead) -> Bool {
+        (100..<200).contains(head.status.code) && head.status != 101
+    }
+
+    // MARK: Redirects and challenges
+
+    /// Handles the end, with whatever error, of a task that this machine cancelled.
+    private mutating func stopped(_ run: Run, for reason: Stop) -> [Action] {
+        switch reason {
+        case .redirect(let head):
+            return consider(head, holding: nil)
+        case .challenge:
+            round += 1
+            state = .deciding(.challenge(run.head))
+            return [.askAboutChallenge(failures: credentials.count, round: round)]
+        case .rewind:
+            return judge(.failure(BodyStreams.exhausted(request.url)))
+        }
+    }
+
+    /// Handles the answer to the question of this round. Late and repeated answers are ignored.
+    mutating func answered(_ answer: Answer, round: Int) -> [Action] {
+        guard round == self.round else { return [] }
+        switch state {
+        case .deciding(.redirect(let head, let proposal, let body)):
+            return answeredRedirect(answer, head, proposal: proposal, body, holding: nil)
+        case .deciding(.challenge(let head)):
+            return answeredChallenge(answer, head: head)
+        case .holding(let run, .redirect(let head, let proposal, let body)):
+            return answeredRedirect(answer, head, proposal: proposal, body, holding: run)
+        case .holding, .new, .queued, .preparing, .running, .stopping, .judging, .asking, .pausing, .ended:
+            return []
+        }
+    }
+
+    /// - Parameter run: that of the task which waits for the answer, or nil if no task runs.
+    private mutating func consider(_ head: ResponseHead, holding run: Run?) -> [Action] {
+        switch RedirectRules.verdict(on: head, to: request, after: chain, limit: redirectLimit) {
+        case .follow(let proposal, let body):
+            round += 1
+            let question = Question.redirect(head, proposal: proposal, body)
+            state = run.map { .holding($0, question) } ?? .deciding(question)
+            return [.askAboutRedirect(head, proposal: proposal, round: round)]
+        case .deliver:
+            return deliver(head, holding: run)
+        case .fail(let error):
+            return fail(with: error, holding: run)
+        }
+    }
+
+    private mutating func answeredRedirect(
+        _ answer: Answer,
+        _ head: ResponseHead,
+        proposal: URLRequest,
+        _ body: CheckedRequest.Body,
+        holding run: Run?
+    ) -> [Action] {
+        switch answer {
+        case .follow(let next):
+            do throws(URLClientError) {
+                let checked = try checked(next, proposal: proposal, body)
+                chain.append(request.url)
+                guard let run else { return [.startTask(checked, start(checked))] }
+                request = checked
+                state = .running(Run(task: run.task))
+                return [.answerRedirect(checked)]
+            } catch {
+                return fail(with: error.about(next.url), holding: run)
+            }
+        case .fail(let error):
+            return fail(with: error, holding: run)
+        case .deliver, .authenticate:
+            return deliver(head, holding: run)
+        }
+    }
+
+    /// Takes a redirect itself as the response. Its body is lost, unless its task waits for this: the task was
+    /// cancelled, or the platform dropped the body.
+    private mutating func deliver(_ head: ResponseHead, holding run: Run? = nil) -> [Action] {
+        if let run {
+            state = .running(run)
+            return [.answerRedirect(nil)]
+        }
+        if head.isHTTP { lastHead = head }
+        return [.deliverHead(head, expected: nil)] + judge(.success(head))
+    }
+
+    private mutating func fail(with error: any Error, holding run: Run?) -> [Action] {
+        guard let run else { return judge(.failure(error)) }
+        return judge(.failure(error)) + [.cancelTask(run.task), .answerRedirect(nil)]
+    }
+
+    private mutating func answeredChallenge(_ answer: Answer, head: ResponseHead?) -> [Action] {
+        if case .fail(let error) = answer { return judge(.failure(error)) }
+        if case .authenticate(let user, let password) = answer {
+            do throws(URLClientError) {
+                let field = try BasicCredential.field(user: user, password: password)
+                // The same credential would fail the same way: the result is the response that refuses it.
+                if credentials.insert(field).inserted {
+                    guard !request.hasOneShotBody else {
+                        return judge(.failure(URLError(.requestBodyStreamExhausted, failing: request.url)))
+                    }
+                    let authorized = try request.authorized(by: field)
+                    return [.startTask(authorized, start(authorized))]
+                }
+            } catch {
+                return judge(.failure(error))
+            }
+        }
+        // The response and its body were delivered before the challenge arrived.
+        guard let head else {
+            return judge(.failure(URLError(.userAuthenticationRequired, failing: request.url)))
+        }
+        return judge(.success(head))
+    }
+
+    /// `request` may come from outside, so it is checked like the first one.
+    private func checked(
+        _ next: URLRequest,
+        proposal: URLRequest,
+        _ body: CheckedRequest.Body
+    ) throws(URLClientError) -> CheckedRequest {
+        // Another method than the proposed one has another body.
+        try request.following(next, body: next.httpMethod == proposal.httpMethod ? body : .inRequest)
+    }
+
+    /// Notes a credential, and returns whether it was not tried before, where the platform answers challenges itself:
+    /// the same credential would fail again.
+    mutating func mayTry(user: String, password: String) -> Bool {
+        credentials.insert(user + "\u{0}" + password).inserted
+    }
+}

@@ -6,6 +6,9 @@ struct Report {
     let server: String
     let isQuick: Bool
 
+    /// A peer in another language, where it can be built.
+    private let go = GoProgram()
+
     private var targets = Table(["target", "promised", "measured", ""])
 
     init(server: String, isQuick: Bool) {
@@ -15,11 +18,13 @@ struct Report {
 
     mutating func printRequests() throws {
         let engines = EngineName.allCases
-        var table = Table(["requests/s (µs of processor each)"] + engines.map(\.rawValue))
+        let subjects = engines.map { Subject.engine($0) } + (go.map { [.go($0)] } ?? [])
+        var table = Table(["requests/s (µs of processor each)"] + subjects.map(\.name))
         for inFlight in [1, 8, 64, 256] {
-            let samples = try medians(engines) { try sample($0, "requests", isQuick ? 500 : 10_000, inFlight) }
+            let samples = try medians(subjects) { try sample($0, "requests", isQuick ? 500 : 10_000, inFlight) }
             let cells = samples.map { "\($0.rate.short) (\($0.processorMicroseconds.short))" }
             table.add(["\(inFlight) in flight"] + cells)
+            if go != nil, let peer = samples.last { compare(samples[0], to: peer, inFlight) }
             guard inFlight == 64 else { continue }
             let rates = Dictionary(uniqueKeysWithValues: zip(engines, samples.map(\.rate)))
             let best = EngineName.bare.map { rates[$0]! }.max()!
@@ -31,6 +36,17 @@ struct Report {
             add("the same over URLSession", "≥ 1 × the best bare way", overSession, isMet: overSession >= 1)
         }
         print(table.lines.joined(separator: "\n"))
+    }
+
+    /// Adds the targets beside Go.
+    private mutating func compare(_ client: Sample, to go: Sample, _ inFlight: Int) {
+        let promises = [1: 1.0, 8: 0.75, 64: 0.9]
+        guard let promise = promises[inFlight] else { return }
+        let ratio = client.rate / go.rate
+        add("requests/s with \(inFlight) in flight", "≥ \(promise) × Go's net/http", ratio, isMet: ratio >= promise)
+        guard inFlight == 64 else { return }
+        let cost = client.processorMicroseconds / go.processorMicroseconds
+        add("processor time of one of these", "≤ 1.4 × Go's net/http", cost, isMet: cost <= 1.4)
     }
 
     /// Prints the instructions in user space of all threads.
@@ -52,10 +68,11 @@ struct Report {
         let (size, path) = isQuick ? ("2 MB", "/text.txt") : ("1 GiB", "/fast/1g")
         var table = Table(["\(size) as a stream", "MiB/s", "µs of processor a MiB", "peak, MiB", "without files, MiB"])
         let engines: [EngineName] = [.client, .sessionClient, .delegate, .asyncHTTPClient]
-        let samples = try medians(engines) { try sample($0, "stream", 1, 1, path: path) }
-        for (engine, sample) in zip(engines, samples) {
+        let subjects = engines.map { Subject.engine($0) } + (go.map { [.go($0)] } ?? [])
+        let samples = try medians(subjects) { try sample($0, "stream", 1, 1, path: path) }
+        for (subject, sample) in zip(subjects, samples) {
             let figures = [sample.rate, sample.processorMicroseconds, sample.peak, sample.anonymous]
-            table.add([engine.rawValue] + figures.map(\.short))
+            table.add([subject.name] + figures.map(\.short))
         }
         print("\n" + table.lines.joined(separator: "\n"))
         add("\(size) stream, peak in MiB", "≤ 32", samples[0].peak, isMet: samples[0].peak <= 32)
@@ -66,7 +83,7 @@ struct Report {
 
     mutating func printTargets() throws {
         let count = isQuick ? 2_000 : 100_000
-        let after = try [.client, .handler].map { try sample($0, "requests", count, 64).resident }
+        let after = try [EngineName.client, .handler].map { try sample(.engine($0), "requests", count, 64).resident }
         let ratio = after[0] / after[1]
         add("memory after \(count) requests", "≤ 1.1 × bare URLSession's", ratio, isMet: ratio <= 1.1)
         print("\n" + targets.lines.joined(separator: "\n"))
@@ -76,16 +93,28 @@ struct Report {
         targets.add([name, promise, measured.short, isMet ? "met" : "missed"])
     }
 
-    /// Returns the medians of each engine. The engines take turns, several times, so that a busy machine slows all of
-    /// them.
-    private func medians(_ engines: [EngineName], _ measure: (EngineName) throws -> Sample) rethrows -> [Sample] {
-        let rounds = try (0..<(isQuick ? 1 : 3)).map { _ in try engines.map(measure) }
-        return engines.indices.map { engine in Sample(medianOf: rounds.map { $0[engine] }) }
+    /// A way to make requests: an engine of this program, or another program.
+    private enum Subject {
+        case engine(EngineName)
+        case go(GoProgram)
+
+        var name: String {
+            switch self {
+            case .engine(let engine): engine.rawValue
+            case .go: "Go's net/http"
+            }
+        }
+    }
+
+    /// Returns the medians of each subject. They take turns, several times, so that a busy machine slows all of them.
+    private func medians(_ subjects: [Subject], _ measure: (Subject) throws -> Sample) rethrows -> [Sample] {
+        let rounds = try (0..<(isQuick ? 1 : 3)).map { _ in try subjects.map(measure) }
+        return subjects.indices.map { subject in Sample(medianOf: rounds.map { $0[subject] }) }
     }
 
     /// Makes one measurement in a separate process.
     private func sample(
-        _ engine: EngineName,
+        _ subject: Subject,
         _ kind: String,
         _ count: Int,
         _ inFlight: Int,
@@ -93,14 +122,20 @@ struct Report {
     ) throws -> Sample {
         let process = Process()
         let output = Pipe()
-        process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
-        process.arguments = arguments(engine, kind, count, inFlight, path: path)
+        switch subject {
+        case .engine(let engine):
+            process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
+            process.arguments = arguments(engine, kind, count, inFlight, path: path)
+        case .go(let program):
+            process.executableURL = program.executable
+            process.arguments = [kind, "\(count)", "\(inFlight)", server + path]
+        }
         process.standardOutput = output
         try process.run()
         let data = output.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
         let sample = try JSONDecoder().decode(Sample.self, from: data)
-        if sample.failures > 0 { print("\(engine.rawValue): \(sample.failures) of \(count) failed") }
+        if sample.failures > 0 { print("\(subject.name): \(sample.failures) of \(count) failed") }
         return sample
     }
 

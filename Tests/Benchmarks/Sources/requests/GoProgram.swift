@@ -1,0 +1,19 @@
+import Foundation
+
+/// The peer in Go, `Go/requests.go`, which is built where `go` is installed.
+struct GoProgram {
+    let executable: URL
+
+    /// Nil without `go`.
+    init?() {
+        let source = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Go/requests.go")
+        executable = FileManager.default.temporaryDirectory.appending(path: "requests-go-\(getpid())")
+        let build = Process()
+        build.executableURL = URL(filePath: "/usr/bin/env")
+        build.arguments = ["go", "build", "-o", executable.path, source.standardizedFileURL.path]
+        build.standardError = FileHandle.nullDevice
+        guard (try? build.run()) != nil else { return nil }
+        build.waitUntilExit()
+        guard build.terminationStatus == 0 else { return nil }
+    }
+}

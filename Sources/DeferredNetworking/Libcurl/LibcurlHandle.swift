@@ -25,6 +25,9 @@ final class LibcurlHandle {
     /// Not to end before the handle.
     private let sessions: LibcurlSessions?
 
+    /// The fields of a request that has none of its own, and no body.
+    private let plainHeaders: LibcurlHeaders
+
     /// libcurl's buffer for the description of a failure. Its address must not change.
     private let errorText: UnsafeMutablePointer<CChar>
     private var isReuseForbidden = false
@@ -43,10 +46,16 @@ final class LibcurlHandle {
     private var proxyHeaders: LibcurlHeaders?
 
     /// - Returns: nil if no memory is available.
-    init?(_ options: LibcurlOptions, _ sessions: LibcurlSessions? = nil, poll: poll_set) {
+    init?(
+        _ options: LibcurlOptions,
+        _ sessions: LibcurlSessions? = nil,
+        plainHeaders: LibcurlHeaders = LibcurlHeaders(LibcurlHeaders.acceptedCodings),
+        poll: poll_set
+    ) {
         guard let easy = libcurl_easy_create() else { return nil }
         self.easy = easy
         self.sessions = sessions
+        self.plainHeaders = plainHeaders
         hasSecureProxy = if case .server(let url) = options.proxy { url.scheme?.lowercased() == "https" } else { false }
         sessions?.serve(easy)
         errorText = .allocate(capacity: Self.errorSize)
@@ -264,7 +273,7 @@ final class LibcurlHandle {
     private func setHeaders(of request: URLRequest, hasBody: Bool) {
         let fields = request.allHTTPHeaderFields ?? [:]
         if fields.isEmpty, !hasBody {
-            if headers !== LibcurlHeaders.plain { set(.plain, forProxy: nil) }
+            if headers !== plainHeaders { set(plainHeaders, forProxy: nil) }
             return
         }
         let headers = LibcurlHeaders()

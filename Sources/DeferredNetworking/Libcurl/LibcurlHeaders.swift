@@ -1,13 +1,8 @@
 #if os(Linux)
 import CLibcurl
 
-/// The lines of a request's fields, as libcurl takes them: it keeps no copy.
-///
-/// SAFETY: confined to the engine's thread; `plain` is shared by all of them, and isn't changed.
-final class LibcurlHeaders: @unchecked Sendable {
-    /// The fields of a request that has none of its own, and no body.
-    static let plain = LibcurlHeaders(acceptedCodings)
-
+/// The lines of a request's fields, as libcurl takes them: it keeps no copy. Confined to the engine's thread.
+final class LibcurlHeaders {
     static let acceptedCodings = "Accept-Encoding: \(ContentDecoder.accepted)"
 
     private(set) var list: UnsafeMutablePointer<libcurl_slist>?

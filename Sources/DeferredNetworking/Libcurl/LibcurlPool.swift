@@ -45,6 +45,9 @@ final class LibcurlPool: @unchecked Sendable {
     @exclusivity(unchecked) private var handles: [LibcurlHandle] = []
     private var sessions: LibcurlSessions?
 
+    /// The fields of requests that have none of their own.
+    private let plainHeaders = LibcurlHeaders(LibcurlHeaders.acceptedCodings)
+
     /// The connections that requests may share, and those for one request at a time: libcurl would let a request for
     /// HTTP/1.1 use a connection of HTTP/2 that it knows.
     private var shared: LibcurlMulti?
@@ -188,7 +191,8 @@ final class LibcurlPool: @unchecked Sendable {
     func begin(_ task: LibcurlTask) {
         guard !task.isCancelled, !isClosed else { return abandon(task) }
         guard let multi = multi(for: task),
-            let handle = handles.popLast() ?? LibcurlHandle(options, sessions, poll: multi.poll)
+            let handle = handles.popLast()
+                ?? LibcurlHandle(options, sessions, plainHeaders: plainHeaders, poll: multi.poll)
         else { return refuse(task, "Cannot create a libcurl handle") }
         let exchange = LibcurlExchange(task, on: handle, of: multi, in: self)
         exchanges[task.identifier] = exchange

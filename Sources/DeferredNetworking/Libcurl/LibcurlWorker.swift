@@ -166,7 +166,10 @@ final class LibcurlWorker {
 
     /// The time until something is due, in milliseconds; -1 for ever.
     private var timeToWait: Int32 {
-        var due = pools.lazy.compactMap(\.nextTimer).min()
+        var due: ContinuousClock.Instant?
+        for pool in pools {
+            if let timer = pool.nextTimer { due = min(due ?? timer, timer) }
+        }
         if let idleSince, let lingering = thread.lingering {
             let end = idleSince + lingering
             due = min(due ?? end, end)

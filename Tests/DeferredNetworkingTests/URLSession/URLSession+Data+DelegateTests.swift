@@ -176,7 +176,9 @@ extension URLSessionTests {
             let delegate = PinningDelegate()
             let decider = SessionDelegateDecider(URLSession.fresh(delegate: delegate))
             let session = URLSession.fresh()
-            let task = SessionTask(session.dataTask(with: URL(filePath: "/")), delegate: .init(), configure: nil)
+            let url = try #require(URL(string: "http://host/"))
+            let task = SessionTask(of: .idle(.checked(URLRequest(url: url))), as: 1, configure: nil)
+            task.use(session.dataTask(with: url), .init())
             let answer = Deferred<URLSession.AuthChallengeDisposition>()
             decider.decide(challenge: .aboutTrust(), of: task) { disposition, _ in answer.fill(with: disposition) }
             #expect(answer.wait(until: .now() + 20) == .cancelAuthenticationChallenge)

@@ -16,6 +16,9 @@ extension URLClient {
     /// one that the server closed at the same moment), bodies cut short, and the idle and connect-to-head deadlines. A
     /// proxy that refuses to connect is asked again only after a 502, 503 or 504.
     ///
+    /// The closures of ``policy`` are called on internal threads, or on the one that begins a request, before the task is
+    /// returned; they must not block.
+    ///
     /// An engine may send an idempotent request a second time within one attempt, if the server closes a kept connection
     /// without an answer: RFC 9112, section 9.3.1. ``attempts`` and ``URLClient/Metrics`` don't count it, and ``none``
     /// doesn't prevent it.

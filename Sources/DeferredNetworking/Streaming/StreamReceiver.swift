@@ -30,7 +30,8 @@ struct StreamReceiver: ResponseReceiver {
         guard exchange.accepts(head), exchange.isFinal(head) else { return .refuse }
         try check(head)
         isDelivered = true
-        return .deliver(HTTPBodyStream(buffer) { exchange.cancel() })
+        // Its engine retains it until it has ended; whoever keeps the body need not keep what belongs to the client.
+        return .deliver(HTTPBodyStream(buffer) { [weak exchange] in exchange?.cancel() })
     }
 
     func receive(bytes: Data) throws {

@@ -115,6 +115,33 @@ extension URLClientTests {
             #expect(events.entries.map(summary).last == "finished client(\(error))")
         }
 
+        @Test func `a stream that is whole finishes without an error, and its task keeps nothing of the client`()
+            async throws
+        {
+            final class Captured: Sendable {}
+            let server = try LoopbackServer { _ in .response(body: "12345") }
+            defer { server.stop() }
+            let ends = Log<String>()
+            weak var weakCaptured: Captured?
+            let task: DeferredTask.Task<StreamingResponse>
+            do {
+                let captured = Captured()
+                weakCaptured = captured
+                let client = URLClient.fresh {
+                    $0.monitor = { event in
+                        withExtendedLifetime(captured) {}
+                        if case .finished(let error) = event.kind { ends.add("\(String(describing: error))") }
+                    }
+                }
+                task = client.stream(server.url("/"))
+                for try await bytes in try await task.get().body { #expect(bytes == Data("12345".utf8)) }
+                try await eventually { ends.entries == ["nil"] }
+                await client.shutdown().value
+            }
+            try await eventually { weakCaptured == nil }
+            #expect(try await task.get().head.status == 200)
+        }
+
         @Test func `the error that ends a stream names its URL`() async throws {
             let server = try LoopbackServer { _ in .response(body: "12345", contentLength: 10) + [.stall] }
             defer { server.stop() }

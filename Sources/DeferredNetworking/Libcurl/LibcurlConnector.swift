@@ -11,7 +11,7 @@ import FoundationNetworking
 final class LibcurlConnector {
     /// A request without a connection, and the work that it waits for.
     private struct Wait {
-        let exchange: LibcurlExchange
+        let transfer: LibcurlTransfer
         let hop: LibcurlHop
         let start = ContinuousClock.now
         var lookUp: Registration?
@@ -32,9 +32,9 @@ final class LibcurlConnector {
     var nextTimer: ContinuousClock.Instant? { waits.isEmpty ? nil : waits.values.lazy.compactMap(\.race?.timer).min() }
 
     /// Looks up a name for a request that libcurl has stopped.
-    func begin(_ exchange: LibcurlExchange, at hop: LibcurlHop) {
-        let task = exchange.task
-        waits[task.identifier] = Wait(exchange: exchange, hop: hop)
+    func begin(_ transfer: LibcurlTransfer, at hop: LibcurlHop) {
+        let task = transfer.task
+        waits[task.identifier] = Wait(transfer: transfer, hop: hop)
         if let addresses = pool.options.resolve[hop.key] { return found(.success(addresses), for: task) }
         let thread = pool.thread
         switch pool.options.lookUps.addresses(of: hop.name, handler: { thread.submit(.found($0, task)) }) {
@@ -46,7 +46,7 @@ final class LibcurlConnector {
     /// Goes on with the outcome of a look-up.
     func found(_ outcome: NameLookUps.Outcome, for task: LibcurlTask) {
         guard let wait = waits[task.identifier] else { return }
-        wait.exchange.lookUpTime += .now - wait.start
+        wait.transfer.lookUpTime += .now - wait.start
         switch outcome {
         case .success(let addresses) where addresses.count > 1 || addresses.contains { $0.contains("%") }:
             let race = AddressRace(to: pool.options.lookUps.inOrder(addresses), port: wait.hop.port, poll: poll)
@@ -55,15 +55,15 @@ final class LibcurlConnector {
             handle(race.proceed(), of: race, for: task.identifier)
         case .success(let addresses):
             waits[task.identifier] = nil
-            pool.restart(wait.exchange, at: wait.hop, addresses.first)
+            pool.restart(wait.transfer, at: wait.hop, addresses.first)
         case .failure(let failure):
             waits[task.identifier] = nil
             // The environment may except the server from the proxy, by a rule that only libcurl knows.
-            if !failure.isTemporary, let next = wait.exchange.nextHop() {
-                if pool.options.mustLookUp(next) { return begin(wait.exchange, at: next) }
-                return pool.restart(wait.exchange, at: next, nil)
+            if !failure.isTemporary, let next = wait.transfer.nextHop() {
+                if pool.options.mustLookUp(next) { return begin(wait.transfer, at: next) }
+                return pool.restart(wait.transfer, at: next, nil)
             }
-            pool.fail(wait.exchange, LibcurlFailure.error(wait.hop, failure, url: task.request.url))
+            pool.fail(wait.transfer, LibcurlFailure.error(wait.hop, failure, url: task.request.url))
         }
     }
 
@@ -98,12 +98,12 @@ final class LibcurlConnector {
     private func handle(_ outcome: AddressRace.Outcome?, of race: AddressRace, for identifier: Int) {
         guard let outcome, let wait = waits.removeValue(forKey: identifier) else { return }
         pool.options.lookUps.noteSilent(race.stop(isLate: false))
-        wait.exchange.raceTime += .now - wait.start - wait.exchange.lookUpTime
+        wait.transfer.raceTime += .now - wait.start - wait.transfer.lookUpTime
         switch outcome {
-        case .won(let socket, let address): pool.restart(wait.exchange, at: wait.hop, address, socket: socket)
+        case .won(let socket, let address): pool.restart(wait.transfer, at: wait.hop, address, socket: socket)
         case .lost(let code):
-            let url = wait.exchange.task.request.url
-            pool.fail(wait.exchange, LibcurlFailure.error(wait.hop, POSIXErrorCode(rawValue: code) ?? .EIO, url: url))
+            let url = wait.transfer.task.request.url
+            pool.fail(wait.transfer, LibcurlFailure.error(wait.hop, POSIXErrorCode(rawValue: code) ?? .EIO, url: url))
         }
     }
 }

@@ -221,9 +221,9 @@ final class LibcurlHandle {
     }
 
     /// Prepares the handle to begin its request again, with the address of a name and a connection to it, if they are there.
-    func restart(_ exchange: LibcurlExchange, at hop: LibcurlHop, _ address: String?, socket: Int32?) {
-        set(CURLOPT_PRIVATE, to: Unmanaged.passUnretained(exchange).toOpaque())
-        listen(to: exchange.task)
+    func restart(_ transfer: LibcurlTransfer, at hop: LibcurlHop, _ address: String?, socket: Int32?) {
+        set(CURLOPT_PRIVATE, to: Unmanaged.passUnretained(transfer).toOpaque())
+        listen(to: transfer.task)
         sockets.pointee.connected = socket ?? -1
         guard let address else { return }
         let literal = address.prefix { $0 != "%" }
@@ -240,7 +240,7 @@ final class LibcurlHandle {
         self.addresses = addresses
     }
 
-    /// Forgets the exchange, which may end before the next one comes.
+    /// Forgets the transfer, which may end before the next one comes.
     func release() {
         set(CURLOPT_VERBOSE, 0)
         set(CURLOPT_PRIVATE, to: UnsafeRawPointer?.none)
@@ -316,27 +316,27 @@ final class LibcurlHandle {
     private func setCallbacks() {
         libcurl_easy_set_sockets(easy, sockets)
         libcurl_easy_set_before_look_up(easy) { _, _, context in
-            LibcurlExchange.of(context)?.mustLookUp() == true ? 1 : 0
+            LibcurlTransfer.of(context)?.mustLookUp() == true ? 1 : 0
         }
         libcurl_easy_set_transfer(easy, Int32(CURLOPT_HEADERFUNCTION)) { bytes, size, count, context in
-            LibcurlExchange.of(context)?.receive(line: .init(start: bytes, count: size * count)) ?? 0
+            LibcurlTransfer.of(context)?.receive(line: .init(start: bytes, count: size * count)) ?? 0
         }
         libcurl_easy_set_transfer(easy, Int32(CURLOPT_WRITEFUNCTION)) { bytes, size, count, context in
-            LibcurlExchange.of(context)?.receive(body: .init(start: bytes, count: size * count)) ?? 0
+            LibcurlTransfer.of(context)?.receive(body: .init(start: bytes, count: size * count)) ?? 0
         }
         libcurl_easy_set_transfer(easy, Int32(CURLOPT_READFUNCTION)) { bytes, size, count, context in
-            LibcurlExchange.of(context)?.fill(.init(start: bytes, count: size * count)) ?? CURL_READFUNC_ABORT
+            LibcurlTransfer.of(context)?.fill(.init(start: bytes, count: size * count)) ?? CURL_READFUNC_ABORT
         }
         libcurl_easy_set_seek(easy) { context, offset, origin in
-            let isRewound = offset == 0 && origin == SEEK_SET && LibcurlExchange.of(context)?.rewind() ?? false
+            let isRewound = offset == 0 && origin == SEEK_SET && LibcurlTransfer.of(context)?.rewind() ?? false
             return Int32(isRewound ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL)
         }
         libcurl_easy_set_debug(easy) { _, kind, text, count, context in
-            if kind == CURLINFO_TEXT { LibcurlExchange.of(context)?.note(.init(start: text, count: count)) }
+            if kind == CURLINFO_TEXT { LibcurlTransfer.of(context)?.note(.init(start: text, count: count)) }
             return 0
         }
         libcurl_easy_set_before_sending(easy) { context, host, _, remotePort, port in
-            let mayBeSent = LibcurlExchange.of(context)?.mayBeSent(from: port, to: host, remotePort) ?? false
+            let mayBeSent = LibcurlTransfer.of(context)?.mayBeSent(from: port, to: host, remotePort) ?? false
             return Int32(mayBeSent ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT)
         }
     }

@@ -32,11 +32,11 @@ final class LibcurlMulti {
         libcurl_multi_set_sockets(
             multi,
             { easy, socket, what, context, _ in
-                let exchange = easy.flatMap(LibcurlMulti.exchange)
-                if what == CURL_POLL_REMOVE { exchange?.keepUnread(of: socket) }
+                let transfer = easy.flatMap(LibcurlMulti.transfer)
+                if what == CURL_POLL_REMOVE { transfer?.keepUnread(of: socket) }
                 context.map { Unmanaged<LibcurlMulti>.fromOpaque($0).takeUnretainedValue() }?
-                    .watch(socket, what, for: exchange)
-                exchange?.socket = what == CURL_POLL_REMOVE ? -1 : socket
+                    .watch(socket, what, for: transfer)
+                transfer?.socket = what == CURL_POLL_REMOVE ? -1 : socket
                 return 0
             },
             context
@@ -71,22 +71,22 @@ final class LibcurlMulti {
         libcurl_multi_destroy(multi)
     }
 
-    func add(_ exchange: LibcurlExchange) -> Bool {
-        guard libcurl_multi_add(multi, exchange.handle.easy) == 0 else { return false }
-        exchange.isAdded = true
+    func add(_ transfer: LibcurlTransfer) -> Bool {
+        guard libcurl_multi_add(multi, transfer.handle.easy) == 0 else { return false }
+        transfer.isAdded = true
         count += 1
         return true
     }
 
     /// Removes a request, if it isn't removed already while a name is looked up for it.
-    func remove(_ exchange: LibcurlExchange) {
-        if exchange.isAdded {
-            libcurl_multi_remove(multi, exchange.handle.easy)
-            exchange.isAdded = false
+    func remove(_ transfer: LibcurlTransfer) {
+        if transfer.isAdded {
+            libcurl_multi_remove(multi, transfer.handle.easy)
+            transfer.isAdded = false
             count -= 1
         }
-        exchange.handle.release()
-        if exchange.restingSocket >= 0 { poll_set_resume_idle(poll, exchange.restingSocket) }
+        transfer.handle.release()
+        if transfer.restingSocket >= 0 { poll_set_resume_idle(poll, transfer.restingSocket) }
     }
 
     /// Severs the connection on which a request is about to be sent, if something has come on it since the last one.
@@ -127,25 +127,25 @@ final class LibcurlMulti {
         libcurl_multi_act(multi, Int32(CURL_SOCKET_TIMEOUT), 0)
     }
 
-    /// Returns the next exchange that libcurl has ended, and its code.
-    func nextDone() -> (exchange: LibcurlExchange, code: Int32)? {
+    /// Returns the next transfer that libcurl has ended, and its code.
+    func nextDone() -> (transfer: LibcurlTransfer, code: Int32)? {
         var done = libcurl_done()
         while libcurl_multi_next_done(multi, &done) {
-            if let exchange = Self.exchange(on: done.handle) { return (exchange, done.code) }
+            if let transfer = Self.transfer(on: done.handle) { return (transfer, done.code) }
         }
         return nil
     }
 
-    private static func exchange(on easy: libcurl_easy) -> LibcurlExchange? {
+    private static func transfer(on easy: libcurl_easy) -> LibcurlTransfer? {
         var context: UnsafeMutableRawPointer?
         libcurl_easy_get_pointer(easy, Int32(CURLINFO_PRIVATE), &context)
-        return LibcurlExchange.of(context)
+        return LibcurlTransfer.of(context)
     }
 
-    private func watch(_ socket: Int32, _ what: Int32, for exchange: LibcurlExchange?) {
+    private func watch(_ socket: Int32, _ what: Int32, for transfer: LibcurlTransfer?) {
         if what != CURL_POLL_REMOVE {
             poll_set_watch(poll, socket, number, what)
-        } else if let exchange, exchange.hasConnectionOfVersion1 {
+        } else if let transfer, transfer.hasConnectionOfVersion1 {
             // Mostly because the response is complete. What comes before the next request is no response to that, but
             // libcurl would take it for one.
             poll_set_watch_idle(poll, socket)

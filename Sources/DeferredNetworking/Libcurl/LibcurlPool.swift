@@ -39,8 +39,8 @@ final class LibcurlPool: @unchecked Sendable {
     /// Filled when the engine is gone, and all connections are closed.
     let closed = Deferred<Void>()
 
-    /// The running exchanges, by the identifiers of their tasks.
-    @exclusivity(unchecked) private var exchanges: [Int: LibcurlExchange] = [:]
+    /// The running transfers, by the identifiers of their tasks.
+    @exclusivity(unchecked) private var transfers: [Int: LibcurlTransfer] = [:]
 
     @exclusivity(unchecked) private var handles: [LibcurlHandle] = []
     private var sessions: LibcurlSessions?
@@ -66,9 +66,9 @@ final class LibcurlPool: @unchecked Sendable {
     /// The tasks that have waited for a connection, and can start now.
     @exclusivity(unchecked) private var starting: [LibcurlTask] = []
 
-    /// The exchanges that have events to deliver, and those of them whose turn it is.
-    @exclusivity(unchecked) private var pending: [LibcurlExchange] = []
-    @exclusivity(unchecked) private var flushing: [LibcurlExchange] = []
+    /// The transfers that have events to deliver, and those of them whose turn it is.
+    @exclusivity(unchecked) private var pending: [LibcurlTransfer] = []
+    @exclusivity(unchecked) private var flushing: [LibcurlTransfer] = []
 
     init(_ options: LibcurlOptions, on thread: LibcurlThread) {
         self.options = options
@@ -83,7 +83,7 @@ final class LibcurlPool: @unchecked Sendable {
     var isClosed: Bool { closed.isFilled }
 
     /// True if no request runs.
-    var isIdle: Bool { exchanges.isEmpty && starting.isEmpty }
+    var isIdle: Bool { transfers.isEmpty && starting.isEmpty }
 
     var nextTimer: ContinuousClock.Instant? {
         var next = connector?.nextTimer
@@ -101,7 +101,7 @@ final class LibcurlPool: @unchecked Sendable {
 
     /// Ends all requests, and closes all connections.
     func close() {
-        for exchange in exchanges.values { cancel(exchange) }
+        for transfer in transfers.values { cancel(transfer) }
         while let task = starting.popLast() { abandon(task) }
         pending = []
         handles = []
@@ -119,23 +119,23 @@ final class LibcurlPool: @unchecked Sendable {
         connector?.runTimers()
     }
 
-    /// Ends the exchanges that are complete, delivers the events of others, and starts new ones in the places.
+    /// Ends the transfers that are complete, delivers the events of others, and starts new ones in the places.
     func settle() {
         repeat {
             // The complete ones first: most responses are told of in one step, with their end.
-            while let (exchange, code) = nextDone() {
-                if let hop = exchange.takeHop() {
-                    exchange.multi.remove(exchange)
-                    connector?.begin(exchange, at: hop)
+            while let (transfer, code) = nextDone() {
+                if let hop = transfer.takeHop() {
+                    transfer.multi.remove(transfer)
+                    connector?.begin(transfer, at: hop)
                     continue
                 }
-                if code != 0, exchange.handle.lacksDescriptors { severIdle() }
-                remove(exchange, hasAnswered: exchange.hasAnswer)
-                exchange.end(code)
+                if code != 0, transfer.handle.lacksDescriptors { severIdle() }
+                remove(transfer, hasAnswered: transfer.hasAnswer)
+                transfer.end(code)
             }
             // Emptying an array that is also being read would allocate another one each time.
             swap(&pending, &flushing)
-            for exchange in flushing where exchange.mustFlush { exchange.flush() }
+            for transfer in flushing where transfer.mustFlush { transfer.flush() }
             flushing.removeAll(keepingCapacity: true)
         } while !pending.isEmpty
         while !starting.isEmpty {
@@ -145,32 +145,32 @@ final class LibcurlPool: @unchecked Sendable {
         }
     }
 
-    private func nextDone() -> (exchange: LibcurlExchange, code: Int32)? {
+    private func nextDone() -> (transfer: LibcurlTransfer, code: Int32)? {
         for multi in multis {
             if let done = multi.nextDone() { return done }
         }
         return nil
     }
 
-    /// Returns the running exchange that has the connection.
+    /// Returns the running transfer that has the connection.
     ///
     /// - Parameter port: The local port of `socket`, or 0.
-    func exchange(using socket: Int32, port: Int) -> LibcurlExchange? {
-        exchanges.values.first { $0.isUsing(socket, port: port) }
+    func transfer(using socket: Int32, port: Int) -> LibcurlTransfer? {
+        transfers.values.first { $0.isUsing(socket, port: port) }
     }
 
-    func exchange(of task: LibcurlTask) -> LibcurlExchange? { exchanges[task.identifier] }
+    func transfer(of task: LibcurlTask) -> LibcurlTransfer? { transfers[task.identifier] }
 
-    // MARK: Reports of exchanges, also from within libcurl's callbacks
+    // MARK: Reports of transfers, also from within libcurl's callbacks
 
-    /// Notes that an exchange has events to deliver once libcurl has returned.
-    func mustFlush(_ exchange: LibcurlExchange) {
-        pending.append(exchange)
+    /// Notes that a transfer has events to deliver once libcurl has returned.
+    func mustFlush(_ transfer: LibcurlTransfer) {
+        pending.append(transfer)
     }
 
-    /// Notes that the server will process no stream above the last one on the connection of an exchange.
-    func goneAway(after last: Int, on exchange: LibcurlExchange) {
-        for other in exchanges.values where other === exchange || other.hasConnection(of: exchange) {
+    /// Notes that the server will process no stream above the last one on the connection of a transfer.
+    func goneAway(after last: Int, on transfer: LibcurlTransfer) {
+        for other in transfers.values where other === transfer || other.hasConnection(of: transfer) {
             other.goneAway(after: last)
         }
     }
@@ -194,15 +194,15 @@ final class LibcurlPool: @unchecked Sendable {
             let handle = handles.popLast()
                 ?? LibcurlHandle(options, sessions, plainHeaders: plainHeaders, poll: multi.poll)
         else { return refuse(task, "Cannot create a libcurl handle") }
-        let exchange = LibcurlExchange(task, on: handle, of: multi, in: self)
-        exchanges[task.identifier] = exchange
-        start(exchange)
+        let transfer = LibcurlTransfer(task, on: handle, of: multi, in: self)
+        transfers[task.identifier] = transfer
+        start(transfer)
     }
 
-    private func start(_ exchange: LibcurlExchange) {
-        if exchange.multi.add(exchange) { return }
-        exchanges[exchange.task.identifier] = nil
-        refuse(exchange.task, "libcurl refused to start the transfer")
+    private func start(_ transfer: LibcurlTransfer) {
+        if transfer.multi.add(transfer) { return }
+        transfers[transfer.task.identifier] = nil
+        refuse(transfer.task, "libcurl refused to start the transfer")
     }
 
     private func multi(for task: LibcurlTask) -> LibcurlMulti? {
@@ -228,16 +228,16 @@ final class LibcurlPool: @unchecked Sendable {
     /// - Parameters:
     ///   - address: The address of the name; nil lets libcurl look it up.
     ///   - socket: A connection to it, if there is one.
-    func restart(_ exchange: LibcurlExchange, at hop: LibcurlHop, _ address: String?, socket: Int32? = nil) {
-        exchange.handle.restart(exchange, at: hop, address, socket: socket)
-        if exchange.rewind() { start(exchange) } else { fail(exchange) }
+    func restart(_ transfer: LibcurlTransfer, at hop: LibcurlHop, _ address: String?, socket: Int32? = nil) {
+        transfer.handle.restart(transfer, at: hop, address, socket: socket)
+        if transfer.rewind() { start(transfer) } else { fail(transfer) }
     }
 
     /// Ends a request without a connection.
-    func fail(_ exchange: LibcurlExchange, _ error: URLError? = nil) {
+    func fail(_ transfer: LibcurlTransfer, _ error: URLError? = nil) {
         if (error?.userInfo[NSUnderlyingErrorKey] as? POSIXError)?.code == .EMFILE { severIdle() }
-        remove(exchange)
-        exchange.end(Int32(CURLE_COULDNT_CONNECT), error)
+        remove(transfer)
+        transfer.end(Int32(CURLE_COULDNT_CONNECT), error)
     }
 
     // MARK: Dead connections
@@ -254,7 +254,7 @@ final class LibcurlPool: @unchecked Sendable {
     private func severIdle(to connection: DeadConnection? = nil, silentFor silence: Duration = .zero) {
         for multi in multis {
             multi.severIdle(to: connection, silentFor: silence) { socket in
-                exchange(using: socket, port: Int(connection_port(socket))) != nil
+                transfer(using: socket, port: Int(connection_port(socket))) != nil
             }
         }
     }
@@ -287,46 +287,46 @@ final class LibcurlPool: @unchecked Sendable {
         task.end(nil, URLError(.unknown, failing: task.request.url, description: description))
     }
 
-    /// Ends a task that the queue has let through, and that has no exchange.
+    /// Ends a task that the queue has let through, and that has no transfer.
     private func abandon(_ task: LibcurlTask) {
         leave(task, hadConnected: false)
         task.end(nil, URLError(.cancelled, failing: task.request.url))
     }
 
     func cancel(_ task: LibcurlTask) {
-        if let exchange = exchanges[task.identifier] {
-            cancel(exchange)
+        if let transfer = transfers[task.identifier] {
+            cancel(transfer)
         } else {
             // It has not been let through, or is about to be abandoned.
             task.end(nil, URLError(.cancelled, failing: task.request.url))
         }
     }
 
-    private func cancel(_ exchange: LibcurlExchange) {
-        let dead = exchange.deadConnection
-        let task = exchange.task
-        remove(exchange)
-        exchange.cancel()
+    private func cancel(_ transfer: LibcurlTransfer) {
+        let dead = transfer.deadConnection
+        let task = transfer.task
+        remove(transfer)
+        transfer.cancel()
         guard var dead else { return }
         // libcurl closes a connection of HTTP/1.1 with its request. If the origin has newer ones, they are not to blame.
-        let isCurrent = task.kind == .shared && multi(for: task) === exchange.multi
-        dead.isShared = isCurrent && exchange.multi.socket(of: dead) >= 0
+        let isCurrent = task.kind == .shared && multi(for: task) === transfer.multi
+        dead.isShared = isCurrent && transfer.multi.socket(of: dead) >= 0
         if dead.isShared { change(of: task) { $0.renewed(task.origin) } }
         distrust(dead)
         task.engine.distrust(dead, but: self)
     }
 
-    /// Removes an exchange from its handle, which becomes free for another one.
+    /// Removes a transfer from its handle, which becomes free for another one.
     ///
     /// - Parameter hasAnswered: True if the server has just answered it.
-    private func remove(_ exchange: LibcurlExchange, hasAnswered: Bool = false) {
-        let task = exchange.task
-        exchanges[task.identifier] = nil
+    private func remove(_ transfer: LibcurlTransfer, hasAnswered: Bool = false) {
+        let task = transfer.task
+        transfers[task.identifier] = nil
         connector?.forget(task)
-        exchange.multi.remove(exchange)
-        removeRetired(exchange.multi)
-        if LibcurlHandle.isReusable, handles.count < Self.mostIdle { handles.append(exchange.handle) }
-        leave(task, hadConnected: exchange.hasConnected, hasAnswered: hasAnswered)
+        transfer.multi.remove(transfer)
+        removeRetired(transfer.multi)
+        if LibcurlHandle.isReusable, handles.count < Self.mostIdle { handles.append(transfer.handle) }
+        leave(task, hadConnected: transfer.hasConnected, hasAnswered: hasAnswered)
     }
 
     private func leave(_ task: LibcurlTask, hadConnected: Bool, hasAnswered: Bool = false) {

@@ -178,7 +178,7 @@ final class LibcurlTask: EngineTask {
         exchange.receive(head, bytes, of: number)
     }
 
-    /// Reports the end once, with what has come before it: a task that is cancelled before it is resumed has no exchange
+    /// Reports the end once, with what has come before it: a task that is cancelled before it is resumed has no transfer
     /// to do so.
     func end(_ last: ResponseHead?, _ error: (any Error)?, after head: ResponseHead? = nil, _ bytes: Data? = nil) {
         guard !hasEnded.exchange(true, ordering: .relaxed) else { return }

@@ -87,9 +87,9 @@ final class LibcurlWorker {
             open(task.pool)
             task.pool.begin(task)
         case .cancel(let task): task.pool.cancel(task)
-        case .hold(let task): task.pool.exchange(of: task)?.reconsiderHold()
-        case .caughtUp(let task): task.pool.exchange(of: task)?.caughtUp()
-        case .proceed(let task): task.pool.exchange(of: task)?.proceed()
+        case .hold(let task): task.pool.transfer(of: task)?.reconsiderHold()
+        case .caughtUp(let task): task.pool.transfer(of: task)?.caughtUp()
+        case .proceed(let task): task.pool.transfer(of: task)?.proceed()
         case .found(let outcome, let task): task.pool.connector?.found(outcome, for: task)
         case .distrust(let pool, let connection): pool.distrust(connection)
         case .report(let body): reports.append(body)
@@ -189,9 +189,9 @@ final class LibcurlWorker {
     /// taken for the response to the next request.
     private func closeIdle(_ descriptor: Int32) {
         let port = Int(connection_port(descriptor))
-        if let exchange = pools.lazy.compactMap({ $0.exchange(using: descriptor, port: port) }).first {
+        if let transfer = pools.lazy.compactMap({ $0.transfer(using: descriptor, port: port) }).first {
             // It is paused. libcurl asks for the rest of its response, unless it has all of it already.
-            exchange.restingSocket = descriptor
+            transfer.restingSocket = descriptor
             poll_set_rest_idle(resources.poll, descriptor)
         } else {
             poll_set_close_idle(resources.poll, descriptor)

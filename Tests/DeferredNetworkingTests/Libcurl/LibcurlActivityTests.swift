@@ -141,7 +141,7 @@ struct LibcurlActivityTests {
         let multi = try #require(LibcurlMulti(number: 1, poll: poll))
         defer { multi.destroy() }
         let handle = try #require(LibcurlHandle(pool.options, poll: poll))
-        let exchange = LibcurlExchange(task, on: handle, of: multi, in: pool)
+        let exchange = LibcurlTransfer(task, on: handle, of: multi, in: pool)
         let port = try PromptedPort()
         let socket = port.connectedSocket()
         exchange.socket = socket

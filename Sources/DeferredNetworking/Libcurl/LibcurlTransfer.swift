@@ -9,7 +9,7 @@ import FoundationNetworking
 ///
 /// It handles libcurl's callbacks. Events for the exchange run the user's code, which may call the engine at any time:
 /// such calls wait as commands, so that libcurl is never re-entered.
-final class LibcurlExchange {
+final class LibcurlTransfer {
     /// The number of encoded bytes to decode at a time, before the reader is asked again: deflate makes at most about
     /// 1,000 of one.
     private static let encodedPieceSize = 512
@@ -149,7 +149,7 @@ final class LibcurlExchange {
         )
     }
 
-    static func of(_ context: UnsafeMutableRawPointer?) -> LibcurlExchange? {
+    static func of(_ context: UnsafeMutableRawPointer?) -> LibcurlTransfer? {
         context.map { Unmanaged.fromOpaque($0).takeUnretainedValue() }
     }
 
@@ -310,8 +310,8 @@ final class LibcurlExchange {
         if let stream, stream > last, head == nil { isRefused = true }
     }
 
-    /// Returns true if another exchange has the same connection. Not known of Unix domain sockets, which have no ports.
-    func hasConnection(of other: LibcurlExchange) -> Bool {
+    /// Returns true if another transfer has the same connection. Not known of Unix domain sockets, which have no ports.
+    func hasConnection(of other: LibcurlTransfer) -> Bool {
         task.origin == other.task.origin && handle.localPort != 0 && handle.localPort == other.handle.localPort
     }
 

@@ -33,34 +33,34 @@ extension Exchange {
         case .prepare(let request, let isNewAttempt):
             prepare(request, isNewAttempt, &attempt)
         case .startTask(let request, let number):
-            start(request, number, &attempt)
+            start(request, number)
         case .cancelTask:
-            attempt.task?.cancel()
+            parts.task?.cancel()
         case .answerRedirect(let request):
             let answer = state.withLock { $0.redirectAnswer.take() }
-            if request != nil { attempt.delegate?.willSend() }
+            if request != nil { parts.delegate?.willSend() }
             answer?(request?.withStream)
         case .askAboutRedirect(let head, let proposal, let round):
-            ask(about: head, proposal: proposal, round: round, attempt)
+            ask(about: head, proposal: proposal, round: round)
         case .askAboutChallenge(let failures, let round):
-            askAboutChallenge(failures: failures, round: round, attempt)
+            askAboutChallenge(failures: failures, round: round)
         case .deliverHead(let head, let expected):
             deliver(head, expected: expected, &attempt)
         case .deliverBytes(let bytes, let count, let expected):
             deliver(bytes, .received(count, of: expected), &attempt)
         case .reportSent(let count, let expected):
-            attempt.deadlines?.noteActivity()
+            let parts = parts
+            parts.deadlines?.noteActivity()
             guard attempt.error == nil else { return }
-            attempt.delegate?.sent(count)
+            parts.delegate?.sent(count)
             attempt.receiver.report(.sent(count, of: expected))
         case .endAttempt(let result):
             end(result, &attempt)
         case .release:
             // The delegate's captures, among them the user's session, before the lease.
-            (attempt.delegate, attempt.task) = (nil, nil)
             let (lease, released) = state.withLock { state in
-                let released = (state.delegate.take(), state.task.take(), state.challenge.take())
-                return (state.lease.take(), released)
+                defer { state.parts = Parts() }
+                return (state.lease.take(), (state.parts, state.challenge.take()))
             }
             withExtendedLifetime(released) {}
             withExtendedLifetime(lease) {}
@@ -70,28 +70,27 @@ extension Exchange {
     // MARK: Beginning
 
     private func prepare(_ request: CheckedRequest, _ isNewAttempt: Bool, _ attempt: inout AttemptState) {
-        if isNewAttempt, let error = beginDeadlines(request, &attempt) { return abort(with: error) }
+        if isNewAttempt, let error = beginDeadlines(request) { return abort(with: error) }
         do {
             let request = try attempt.receiver.begin(request, of: self)
-            if let number = state.withLock({ $0.machine.prepared(request) }) { start(request, number, &attempt) }
+            if let number = state.withLock({ $0.machine.prepared(request) }) { start(request, number) }
         } catch {
             abort(with: error)
         }
     }
 
     /// - Returns: the error of a deadline that expires at once.
-    private func beginDeadlines(_ request: CheckedRequest, _ attempt: inout AttemptState) -> (any Error)? {
+    private func beginDeadlines(_ request: CheckedRequest) -> (any Error)? {
         let idle = state.withLock { $0.lease }?.engine.idleTimeout
         guard let limits = settings.deadlines ?? idle.map({ .init(idle: $0) }) else { return nil }
         let deadlines = ExchangeDeadlines(limits, request, clock: settings.clock)
         if let error = deadlines.passed { return error }
-        attempt.deadlines = deadlines
-        state.withLock { $0.deadlines = deadlines }
+        state.withLock { $0.parts.deadlines = deadlines }
         deadlines.begin(self)
         return nil
     }
 
-    private func start(_ request: CheckedRequest, _ number: Int, _ attempt: inout AttemptState) {
+    private func start(_ request: CheckedRequest, _ number: Int) {
         let (lease, cookies) = state.withLock { ($0.lease, $0.cookies) }
         guard let engine = lease?.engine else { return }
         var request = cookies?.adding(to: request) ?? request
@@ -99,22 +98,22 @@ extension Exchange {
         let task = engine.makeTask(for: request, of: self, as: number, configure: settings.configure)
         // The previous task is released outside of the lock.
         let (isCurrent, _) = state.withLock { state in
-            defer { state.task = task }
-            return (state.machine.isCurrent(number), state.task)
+            defer { state.parts.task = task }
+            return (state.machine.isCurrent(number), state.parts.task)
         }
-        attempt.task = task
         // One that was cancelled meanwhile is told so next.
         guard isCurrent else { return }
-        attempt.delegate?.willSend()
+        parts.delegate?.willSend()
         task.resume()
     }
 
     // MARK: The response
 
     private func deliver(_ head: ResponseHead, expected: Int64?, _ attempt: inout AttemptState) {
-        attempt.deadlines?.noteHead()
+        let parts = parts
+        parts.deadlines?.noteHead()
         guard attempt.error == nil else { return }
-        attempt.delegate?.received(head: head)
+        parts.delegate?.received(head: head)
         do {
             attempt.refused = nil
             switch try attempt.receiver.receive(head: head, of: self) {
@@ -131,9 +130,10 @@ extension Exchange {
     }
 
     private func deliver(_ bytes: Data, _ progress: BodyProgress, _ attempt: inout AttemptState) {
-        attempt.deadlines?.noteActivity()
+        let parts = parts
+        parts.deadlines?.noteActivity()
         if attempt.error == nil {
-            attempt.delegate?.received(bytes.count)
+            parts.delegate?.received(bytes.count)
             do {
                 if attempt.refused != nil {
                     try attempt.refused?.append(bytes)
@@ -145,7 +145,7 @@ extension Exchange {
                 fail(with: error, &attempt)
             }
         }
-        attempt.task?.took(bytes.count)
+        parts.task?.took(bytes.count)
     }
 
     private func fail(with error: any Error, _ attempt: inout AttemptState) {
@@ -161,7 +161,7 @@ extension Exchange {
         final = final.mapError { $0.naming(state.withLock { $0.machine.request.url }) }
         switch attempt.receiver.finish(final) {
         case .result(let result):
-            attempt.deadlines?.end()
+            parts.deadlines?.end()
             let (outcome, question) = state.withLock { state in
                 let outcome = state.machine.outcome(result)
                 return (outcome, state.machine.question(after: outcome))
@@ -169,24 +169,25 @@ extension Exchange {
             let pause = question.flatMap { question in locals.restore { question.pause(now: Date()) } }
             react { $0.judged(outcome, pause: pause) }
         case .delivered(let error):
-            attempt.deadlines?.end()
+            parts.deadlines?.end()
             react { $0.streamEnded(error) }
         case .startOver:
             handle { $0.machine.startOver() }
             guard state.withLock({ $0.machine.hasEnded }) else { return }
-            attempt.deadlines?.end()
+            parts.deadlines?.end()
             _ = attempt.receiver.finish(.failure(URLError(.cancelled, failing: url)))
         }
     }
 
     // MARK: Questions
 
-    private func ask(about head: ResponseHead, proposal: URLRequest, round: Int, _ attempt: AttemptState) {
-        attempt.deadlines?.noteActivity()
+    private func ask(about head: ResponseHead, proposal: URLRequest, round: Int) {
+        let parts = parts
+        parts.deadlines?.noteActivity()
         let decide = settings.redirects.decide
         let proposal = locals.restore { decide(head, proposal) }
         if let target = proposal?.url { events?.report(.redirected(head, to: target)) }
-        guard let proposal, let delegate = attempt.delegate, let task = attempt.task else {
+        guard let proposal, let delegate = parts.delegate, let task = parts.task else {
             return follow(proposal, round: round)
         }
         delegate.decide(redirect: head, of: task, proposal: proposal) { self.follow($0, round: round) }
@@ -203,9 +204,9 @@ extension Exchange {
         }
     }
 
-    private func askAboutChallenge(failures: Int, round: Int, _ attempt: AttemptState) {
-        let (challenge, url) = state.withLock { ($0.challenge.take(), $0.machine.request.url) }
-        guard let delegate = attempt.delegate, let task = attempt.task, let challenge else {
+    private func askAboutChallenge(failures: Int, round: Int) {
+        let (challenge, url, parts) = state.withLock { ($0.challenge.take(), $0.machine.request.url, $0.parts) }
+        guard let delegate = parts.delegate, let task = parts.task, let challenge else {
             return handle { $0.machine.answered(.deliver, round: round) }
         }
         let counted = ChallengeHandling.challenge(challenge, failures: failures)

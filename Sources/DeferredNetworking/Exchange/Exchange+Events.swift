@@ -29,23 +29,23 @@ extension Exchange {
                 return state.machine.challenged(task: task)
             }
         case .challenge(let challenge, let answer?):
-            let (delegate, engineTask) = state.withLock { ($0.delegate, $0.task) }
-            guard let delegate, let engineTask else { return answer(.performDefaultHandling, nil) }
+            let parts = parts
+            guard let delegate = parts.delegate, let engineTask = parts.task else {
+                return answer(.performDefaultHandling, nil)
+            }
             delegate.decide(challenge: challenge, of: engineTask) { disposition, credential in
                 self.meet(challenge, disposition, credential, answer)
             }
         case .activity, .waiting:
-            let (isCurrent, delegate, deadlines) = state.withLock { state in
-                (state.machine.isCurrent(task), state.delegate, state.deadlines)
-            }
+            let (isCurrent, parts) = state.withLock { ($0.machine.isCurrent(task), $0.parts) }
             // Another attempt may run by now.
             guard isCurrent else { return }
             if case .waiting = event {
-                deadlines?.noteWaiting()
-                delegate?.waitsForConnectivity()
+                parts.deadlines?.noteWaiting()
+                parts.delegate?.waitsForConnectivity()
             } else {
-                deadlines?.noteActivity()
-                delegate?.noteActivity()
+                parts.deadlines?.noteActivity()
+                parts.delegate?.noteActivity()
             }
         case .bodyBegan(let answer):
             state.withLock { $0.machine.bodyBegan(task: task) }
@@ -57,7 +57,7 @@ extension Exchange {
         case .needsBody:
             handle { $0.machine.bodyStreamWanted(task: task) }
         case .measured(let metrics):
-            state.withLock { $0.delegate }?.measured(metrics)
+            parts.delegate?.measured(metrics)
         case .ended(let head, let error):
             receive(nil, nil, end: (head, error), of: task)
         case .invalidated:

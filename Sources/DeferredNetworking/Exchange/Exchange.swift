@@ -31,12 +31,8 @@ package final class Exchange: Sendable {
         /// Nil while a thread performs actions, and has it.
         var attempt: AttemptState?
 
-        var task: (any EngineTask)?
+        var parts: Parts
         var lease: EngineLease?
-        var delegate: (any ExchangeDelegate)?
-
-        /// Those of the attempt; nil if the engine's settings have none.
-        var deadlines: ExchangeDeadlines?
 
         /// Released with the result: its task would otherwise retain a stream's body, whose release cancels the exchange.
         var completion: Completion?
@@ -72,15 +68,18 @@ package final class Exchange: Sendable {
         }
     }
 
+    /// The objects that actions are performed on.
+    struct Parts {
+        var task: (any EngineTask)?
+        var delegate: (any ExchangeDelegate)?
+
+        /// Those of the attempt; nil if the engine's settings have none.
+        var deadlines: ExchangeDeadlines?
+    }
+
     /// The part that only the thread that performs actions touches.
     struct AttemptState {
         var receiver: any ResponseReceiver
-
-        // The same as those of the state, which others look at.
-
-        var task: (any EngineTask)?
-        var delegate: (any ExchangeDelegate)?
-        var deadlines: ExchangeDeadlines?
 
         /// The error that the receiver threw: it gets nothing but the end then, and no result that was decided before can
         /// turn that into a success.
@@ -130,6 +129,8 @@ package final class Exchange: Sendable {
     let locals: TaskLocals?
     let state: Lock<State>
 
+    var parts: Parts { state.withLock { $0.parts } }
+
     /// The URL of the caller's request.
     let url: URL
 
@@ -158,8 +159,8 @@ package final class Exchange: Sendable {
         state = Lock(
             State(
                 machine: Machine(request, settings.policies, redirectLimit: settings.redirects.limit),
-                attempt: AttemptState(receiver: receiver, delegate: delegate),
-                delegate: delegate,
+                attempt: AttemptState(receiver: receiver),
+                parts: Parts(delegate: delegate),
                 completion: completion
             )
         )
@@ -233,22 +234,22 @@ package final class Exchange: Sendable {
 
     /// Pauses or resumes reading the response, if the engine supports it: see ``EngineTask/hold(while:)``.
     package func hold(while isHeld: @escaping @Sendable () -> Bool) {
-        state.withLock { $0.task }?.hold(while: isHeld)
+        parts.task?.hold(while: isHeld)
     }
 
     /// Suspends the idle deadline while `isForgiven` returns true: then the reader causes the silence.
     func forgiveSilence(while isForgiven: @escaping @Sendable () -> Bool) {
-        state.withLock { $0.deadlines }?.forgiveSilence(while: isForgiven)
+        parts.deadlines?.forgiveSilence(while: isForgiven)
     }
 
     // MARK: For the engine
 
     /// The time since the last byte on the connection: see ``EngineTask/silence``.
-    var silence: Duration? { state.withLock { $0.task }?.silence }
+    var silence: Duration? { parts.task?.silence }
 
     /// Calls a closure once what has come by now was read: see ``EngineTask/afterReading(_:)``.
     func afterReading(_ body: @escaping @Sendable () -> Void) {
-        guard let task = state.withLock({ $0.task }) else { return body() }
+        guard let task = parts.task else { return body() }
         task.afterReading(body)
     }
 
@@ -346,7 +347,7 @@ extension Exchange.State {
     /// Returns the task that a deadline ends with this error. It is told before anybody can begin another attempt, which
     /// must not get the same connection, and after the machine, which is not to take its end for another one.
     func lateTask(_ error: (any Error)?) -> (any EngineTask)? {
-        error?.isLate == true && machine.isAttempting ? task : nil
+        error?.isLate == true && machine.isAttempting ? parts.task : nil
     }
 
     fileprivate mutating func takeEnd() -> Exchange.End {

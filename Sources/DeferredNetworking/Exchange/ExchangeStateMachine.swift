@@ -148,8 +148,9 @@ struct ExchangeStateMachine {
     var state = State.new
     var round = 0
 
-    /// The request as it was checked, and as it was last sent.
+    /// The request as it was checked, with the credential of the attempt, and as it was last sent.
     private let original: CheckedRequest
+    private var authorized: CheckedRequest
     var request: CheckedRequest
     private let policies: RequestPolicies
     let redirectLimit: Int
@@ -180,8 +181,7 @@ struct ExchangeStateMachine {
         _ policies: RequestPolicies = .none,
         redirectLimit: Int = RedirectRules.hopLimit
     ) {
-        original = request
-        self.request = request
+        (original, authorized, self.request) = (request, request, request)
         self.policies = policies
         self.redirectLimit = redirectLimit
         let isFree = request.value(of: "Authorization") == nil
@@ -284,10 +284,10 @@ struct ExchangeStateMachine {
         attempts += 1
         (chain, credentials, lastHead) = ([], [], nil)
         state = .preparing
-        guard let credential else { return Reaction(actions: [.prepare(original, isNewAttempt: true)]) }
+        authorized = original
         do throws(URLClientError) {
-            let request = try original.authorized(by: credential.field())
-            return Reaction(actions: [.prepare(request, isNewAttempt: true)])
+            if let credential { authorized = try original.authorized(by: credential.field()) }
+            return Reaction(actions: [.prepare(authorized, isNewAttempt: true)])
         } catch {
             return end(.finish(.failure(error)))
         }
@@ -331,12 +331,7 @@ struct ExchangeStateMachine {
         guard case .judging = state else { return [] }
         state = .preparing
         (chain, credentials) = ([], [])
-        return [.prepare(request(with: credential), isNewAttempt: false)]
-    }
-
-    private func request(with credential: URLClient.Credential?) -> CheckedRequest {
-        guard let field = try? credential?.field() else { return original }
-        return (try? original.authorized(by: field)) ?? original
+        return [.prepare(authorized, isNewAttempt: false)]
     }
 
     /// Returns the outcome of the attempt.

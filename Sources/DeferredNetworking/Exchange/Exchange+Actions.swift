@@ -11,7 +11,7 @@ extension Exchange {
     func perform(_ batch: consuming Batch) {
         var batch = batch
         repeat {
-            while let action = batch.actions.popLast() {
+            while let action = batch.actions.popFirst() {
                 if case .storeCookies(let head) = action { return store(head, andPerform: batch) }
                 perform(action, &batch.attempt)
             }

@@ -75,7 +75,12 @@ extension Exchange {
     ) {
         handle { state in
             var actions: [Machine.Action] = []
-            if let head { actions = state.storing(head, of: task) + state.machine.received(head, task: task) }
+            // Mostly a head, a body and the end.
+            actions.reserveCapacity(4)
+            if let head {
+                actions += state.storing(head, of: task)
+                actions += state.machine.received(head, task: task)
+            }
             if let bytes { actions += state.machine.received(bytes, task: task) }
             if let end { actions += state.machine.completed(task: task, head: end.head, error: end.error) }
             return actions

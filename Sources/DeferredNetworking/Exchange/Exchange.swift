@@ -53,7 +53,7 @@ package final class Exchange: Sendable {
                 outbox += actions
                 return nil
             }
-            return actions.isEmpty ? nil : attempt.take().map { Batch(actions, $0) }
+            return actions.isEmpty ? nil : attempt.take().map { Batch(actions: actions[...], attempt: $0) }
         }
 
         /// Gives a batch the actions that were decided meanwhile. If there are none, ends the performing, and returns false.
@@ -62,7 +62,7 @@ package final class Exchange: Sendable {
                 attempt = batch.attempt
                 return false
             }
-            batch.actions = outbox.reversed()
+            batch.actions = outbox[...]
             outbox = []
             return true
         }
@@ -91,14 +91,8 @@ package final class Exchange: Sendable {
 
     /// Actions that were decided in one step, to be performed without the lock.
     struct Batch {
-        /// The next one last.
-        var actions: [Machine.Action]
+        var actions: ArraySlice<Machine.Action>
         var attempt: AttemptState
-
-        init(_ actions: [Machine.Action], _ attempt: AttemptState) {
-            self.actions = actions.count > 1 ? actions.reversed() : actions
-            self.attempt = attempt
-        }
     }
 
     /// The settings of an exchange, besides its request and its receiver.

@@ -35,8 +35,7 @@ package final class CachedTask: EngineTask {
         _ request: CheckedRequest,
         of exchange: Exchange,
         as number: Int,
-        in engine: CachingEngine,
-        _ configure: EngineTaskConfiguration?
+        in engine: CachingEngine
     ) {
         (self.exchange, self.number) = (exchange, number)
         connection = engine.connection
@@ -46,7 +45,7 @@ package final class CachedTask: EngineTask {
             configuration: engine.configuration,
             wantsOwnConnection: exchange.wantsOwnConnection,
             isMeasured: exchange.isMeasured,
-            configure: configure
+            configure: exchange.settings.configure
         )
     }
 

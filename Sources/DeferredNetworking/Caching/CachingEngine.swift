@@ -21,13 +21,8 @@ final class CachingEngine: Engine {
 
     func checkHost(of url: URL) throws(URLClientError) { try inner.checkHost(of: url) }
 
-    func makeTask(
-        for request: CheckedRequest,
-        of exchange: Exchange,
-        as number: Int,
-        configure: EngineTaskConfiguration?
-    ) -> any EngineTask {
-        CachedTask(request, of: exchange, as: number, in: self, configure)
+    func makeTask(for request: CheckedRequest, of exchange: Exchange, as number: Int) -> any EngineTask {
+        CachedTask(request, of: exchange, as: number, in: self)
     }
 
     func invalidate() { inner.invalidate() }

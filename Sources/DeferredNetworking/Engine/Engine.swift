@@ -32,15 +32,8 @@ package protocol Engine: AnyObject, Sendable {
 
     /// Creates a task, which sends nothing before it is resumed.
     ///
-    /// - Parameters:
-    ///   - number: The task's number in its exchange, for its events.
-    ///   - configure: applied to a platform task before it is resumed, if the engine uses platform tasks.
-    func makeTask(
-        for request: CheckedRequest,
-        of exchange: Exchange,
-        as number: Int,
-        configure: EngineTaskConfiguration?
-    ) -> any EngineTask
+    /// - Parameter number: The task's number in its exchange, for its events.
+    func makeTask(for request: CheckedRequest, of exchange: Exchange, as number: Int) -> any EngineTask
 
     /// Ends all tasks, and closes all connections. Only for an engine without leases.
     func invalidate()

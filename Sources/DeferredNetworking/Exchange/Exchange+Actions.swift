@@ -7,26 +7,30 @@ import FoundationNetworking
 
 /// The actions of the current attempt, performed without a lock by the one thread that empties the outbox.
 extension Exchange {
-    /// Performs the actions of a batch, and those that are decided meanwhile.
-    func perform(_ batch: consuming Batch) {
-        var batch = batch
-        repeat {
-            while let action = batch.actions.popFirst() {
-                if case .storeCookies(let head) = action { return store(head, andPerform: batch) }
-                perform(action, &batch.attempt)
+    /// Performs the actions of an attempt, and those that are decided meanwhile.
+    func perform(_ attempt: inout Attempt?) {
+        while attempt != nil {
+            while let action = attempt?.actions.popFirst() {
+                if case .storeCookies(let head) = action { return store(head, andPerform: &attempt) }
+                perform(action, &attempt!)
             }
-        } while state.withLock { $0.refill(&batch) }
+            state.withLock { $0.refill(&attempt) }
+        }
     }
 
     /// Goes on elsewhere once the cookies of a response are stored: Foundation writes a file for each that is to last, and
     /// the engine's thread serves others, too.
-    private func store(_ head: ResponseHead, andPerform rest: Batch) {
+    private func store(_ head: ResponseHead, andPerform rest: inout Attempt?) {
         let (cookies, document) = state.withLock { ($0.cookies, $0.machine.request.request.mainDocumentURL) }
-        guard let cookies else { return perform(rest) }
-        cookies.store(head, mainDocument: document) { self.perform(rest) }
+        guard let cookies else { return perform(&rest) }
+        state.withLock { $0.parked = rest.take() }
+        cookies.store(head, mainDocument: document) {
+            var rest = self.state.withLock { $0.parked.take() }
+            self.perform(&rest)
+        }
     }
 
-    private func perform(_ action: Machine.Action, _ attempt: inout AttemptState) {
+    private func perform(_ action: Machine.Action, _ attempt: inout Attempt) {
         switch action {
         case .storeCookies:
             preconditionFailure("cookies are stored before the next action, not as one of them")
@@ -60,7 +64,7 @@ extension Exchange {
             // The delegate's captures, among them the user's session, before the lease.
             let (lease, released) = state.withLock { state in
                 defer { state.parts = Parts() }
-                return (state.lease.take(), (state.parts, state.challenge.take()))
+                return (state.lease.take(), (state.parts, state.challenge.take(), state.redirectAnswer.take()))
             }
             withExtendedLifetime(released) {}
             withExtendedLifetime(lease) {}
@@ -69,7 +73,7 @@ extension Exchange {
 
     // MARK: Beginning
 
-    private func prepare(_ request: CheckedRequest, _ isNewAttempt: Bool, _ attempt: inout AttemptState) {
+    private func prepare(_ request: CheckedRequest, _ isNewAttempt: Bool, _ attempt: inout Attempt) {
         if isNewAttempt, let error = beginDeadlines(request) { return abort(with: error) }
         do {
             let request = try attempt.receiver.begin(request, of: self)
@@ -95,7 +99,7 @@ extension Exchange {
         guard let engine = lease?.engine else { return }
         var request = cookies?.adding(to: request) ?? request
         if settings.deadlines != nil, engine.hasTimeouts { request = request.withoutPlatformTimeout() }
-        let task = engine.makeTask(for: request, of: self, as: number, configure: settings.configure)
+        let task = engine.makeTask(for: request, of: self, as: number)
         // The previous task is released outside of the lock.
         let (isCurrent, _) = state.withLock { state in
             defer { state.parts.task = task }
@@ -109,7 +113,7 @@ extension Exchange {
 
     // MARK: The response
 
-    private func deliver(_ head: ResponseHead, expected: Int64?, _ attempt: inout AttemptState) {
+    private func deliver(_ head: ResponseHead, expected: Int64?, _ attempt: inout Attempt) {
         let parts = parts
         parts.deadlines?.noteHead()
         guard attempt.error == nil else { return }
@@ -129,7 +133,7 @@ extension Exchange {
         }
     }
 
-    private func deliver(_ bytes: Data, _ progress: BodyProgress, _ attempt: inout AttemptState) {
+    private func deliver(_ bytes: Data, _ progress: BodyProgress, _ attempt: inout Attempt) {
         let parts = parts
         parts.deadlines?.noteActivity()
         if attempt.error == nil {
@@ -148,20 +152,20 @@ extension Exchange {
         parts.task?.took(bytes.count)
     }
 
-    private func fail(with error: any Error, _ attempt: inout AttemptState) {
+    private func fail(with error: any Error, _ attempt: inout Attempt) {
         attempt.error = error
         abort(with: error)
     }
 
     // MARK: The end
 
-    private func end(_ result: Result<ResponseHead, any Error>, _ attempt: inout AttemptState) {
+    private func end(_ result: Result<ResponseHead, any Error>, _ attempt: inout Attempt) {
         var final = attempt.error.take().map { .failure($0) } ?? result
         if let refused = attempt.refused.take() { final = .failure(refused.error(at: final)) }
         final = final.mapError { $0.naming(state.withLock { $0.machine.request.url }) }
         switch attempt.receiver.finish(final) {
         case .result(let result):
-            parts.deadlines?.end()
+            endDeadlines()
             let (outcome, question) = state.withLock { state in
                 let outcome = state.machine.outcome(result)
                 return (outcome, state.machine.question(after: outcome))
@@ -169,14 +173,19 @@ extension Exchange {
             let pause = question.flatMap { question in locals.restore { question.pause(now: Date()) } }
             react { $0.judged(outcome, pause: pause) }
         case .delivered(let error):
-            parts.deadlines?.end()
+            endDeadlines()
             react { $0.streamEnded(error) }
         case .startOver:
             handle { $0.machine.startOver() }
             guard state.withLock({ $0.machine.hasEnded }) else { return }
-            parts.deadlines?.end()
+            endDeadlines()
             _ = attempt.receiver.finish(.failure(URLError(.cancelled, failing: url)))
         }
+    }
+
+    /// Before another attempt can begin: a deadline that expires at this moment is not to end that one.
+    private func endDeadlines() {
+        state.withLock { $0.parts.deadlines.take() }?.end()
     }
 
     // MARK: Questions

@@ -7,7 +7,7 @@ import FoundationNetworking
 
 /// The events that the engine reports about the tasks of an exchange.
 extension Exchange {
-    /// - Parameter task: The number that ``Engine/makeTask(for:of:as:configure:)`` was given.
+    /// - Parameter task: The number that ``Engine/makeTask(for:of:as:)`` was given.
     package func receive(_ event: EngineEvent, of task: Int) {
         switch event {
         case .head(let head):
@@ -34,7 +34,7 @@ extension Exchange {
                 return answer(.performDefaultHandling, nil)
             }
             delegate.decide(challenge: challenge, of: engineTask) { disposition, credential in
-                self.meet(challenge, disposition, credential, answer)
+                self.meet(challenge, disposition, credential, of: task, answer)
             }
         case .activity, .waiting:
             let (isCurrent, parts) = state.withLock { ($0.machine.isCurrent(task), $0.parts) }
@@ -49,7 +49,7 @@ extension Exchange {
             }
         case .bodyBegan(let answer):
             state.withLock { $0.machine.bodyBegan(task: task) }
-            answer?(nextStream())
+            answer?(nextStream(of: task))
         case .bytes(let bytes):
             receive(nil, bytes, of: task)
         case .sent(let count, let total):
@@ -75,12 +75,7 @@ extension Exchange {
     ) {
         handle { state in
             var actions: [Machine.Action] = []
-            // Mostly a head, a body and the end.
-            actions.reserveCapacity(4)
-            if let head {
-                actions += state.storing(head, of: task)
-                actions += state.machine.received(head, task: task)
-            }
+            if let head { actions = state.storing(head, of: task) + state.machine.received(head, task: task) }
             if let bytes { actions += state.machine.received(bytes, task: task) }
             if let end { actions += state.machine.completed(task: task, head: end.head, error: end.error) }
             return actions
@@ -89,12 +84,14 @@ extension Exchange {
 
     /// Feeds one event of the attempt to the machine, and performs the actions that it returns.
     func handle(_ error: (any Error)? = nil, _ event: (inout State) -> [Machine.Action]) {
-        let (batch, task) = state.withLock { state in
-            let task = state.lateTask(error)
-            return (state.batch(event(&state)), task)
+        var attempt: Attempt?
+        let task = state.withLock { state in
+            let actions = event(&state)
+            attempt = state.take(actions)
+            return state.lateTask(error, after: actions)
         }
         task?.expire()
-        if let batch { perform(batch) }
+        perform(&attempt)
     }
 
     /// Answers a challenge that the platform meets itself, unless the answer has failed before.
@@ -102,6 +99,7 @@ extension Exchange {
         _ challenge: URLAuthenticationChallenge,
         _ disposition: URLSession.AuthChallengeDisposition,
         _ credential: URLCredential?,
+        of task: Int,
         _ answer: ChallengeAnswer
     ) {
         switch disposition {
@@ -114,7 +112,7 @@ extension Exchange {
         case .cancelAuthenticationChallenge:
             // The platform's own error would be that of a task which was cancelled.
             let url = state.withLock { $0.machine.request.url }
-            abort(with: URLError(ChallengeHandling.refusalCode(of: challenge), failing: url))
+            abort(with: URLError(ChallengeHandling.refusalCode(of: challenge), failing: url), of: task)
         case .performDefaultHandling, .rejectProtectionSpace:
             break
         @unknown default:
@@ -124,12 +122,12 @@ extension Exchange {
     }
 
     /// Returns the body's stream from its first byte, if the stream can be made again.
-    private func nextStream() -> InputStream? {
+    private func nextStream(of task: Int) -> InputStream? {
         let request = state.withLock { $0.machine.request }
         guard case .stream(let makeStream, _) = request.body else { return nil }
         let stream = makeStream()
         guard let error = BodyStreams.error(before: stream, of: request.url) else { return stream }
-        abort(with: error)
+        abort(with: error, of: task)
         return nil
     }
 }

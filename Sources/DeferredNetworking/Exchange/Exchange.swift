@@ -29,7 +29,10 @@ package final class Exchange: Sendable {
         var outbox: [Machine.Action] = []
 
         /// Nil while a thread performs actions, and has it.
-        var attempt: AttemptState?
+        var attempt: Attempt?
+
+        /// The one that performs nothing until cookies are stored.
+        var parked: Attempt?
 
         var parts: Parts
         var lease: EngineLease?
@@ -47,24 +50,20 @@ package final class Exchange: Sendable {
         /// The answer to a redirect, for which the platform's task waits.
         var redirectAnswer: RedirectAnswer?
 
-        /// Returns the actions, unless another thread performs them.
-        mutating func batch(_ actions: [Machine.Action]) -> Batch? {
-            guard attempt != nil else {
-                outbox += actions
-                return nil
-            }
-            return actions.isEmpty ? nil : attempt.take().map { Batch(actions: actions[...], attempt: $0) }
+        /// Takes the attempt with the actions to perform; nil if there are none, or another thread has it.
+        mutating func take(_ actions: [Machine.Action]) -> Attempt? {
+            outbox += actions
+            guard !outbox.isEmpty, var taken = attempt.take() else { return nil }
+            taken.actions = outbox[...]
+            outbox = []
+            return taken
         }
 
-        /// Gives a batch the actions that were decided meanwhile. If there are none, ends the performing, and returns false.
-        mutating func refill(_ batch: inout Batch) -> Bool {
-            guard !outbox.isEmpty else {
-                attempt = batch.attempt
-                return false
-            }
-            batch.actions = outbox[...]
+        /// Gives an attempt the actions that were decided meanwhile. If there are none, takes it back.
+        mutating func refill(_ taken: inout Attempt?) {
+            guard !outbox.isEmpty else { return attempt = taken.take() }
+            taken?.actions = outbox[...]
             outbox = []
-            return true
         }
     }
 
@@ -77,8 +76,14 @@ package final class Exchange: Sendable {
         var deadlines: ExchangeDeadlines?
     }
 
-    /// The part that only the thread that performs actions touches.
-    struct AttemptState {
+    /// The part that only the thread that performs actions touches. It is moved, and never copied: a receiver that gathers a
+    /// body in memory would copy that with each piece.
+    ///
+    /// Not `~Copyable`: Swift 6.3.1 leaks the members of such a value where one branch in a loop consumes it. Test:
+    /// `LongOperationTests`, "its last events cost no more than its first ones".
+    struct Attempt {
+        /// The actions to perform.
+        var actions: ArraySlice<Machine.Action> = []
         var receiver: any ResponseReceiver
 
         /// The error that the receiver threw: it gets nothing but the end then, and no result that was decided before can
@@ -87,12 +92,8 @@ package final class Exchange: Sendable {
 
         /// The body of a response that the receiver has refused.
         var refused: RefusedBody?
-    }
 
-    /// Actions that were decided in one step, to be performed without the lock.
-    struct Batch {
-        var actions: ArraySlice<Machine.Action>
-        var attempt: AttemptState
+        init(_ receiver: any ResponseReceiver) { self.receiver = receiver }
     }
 
     /// The settings of an exchange, besides its request and its receiver.
@@ -153,61 +154,11 @@ package final class Exchange: Sendable {
         state = Lock(
             State(
                 machine: Machine(request, settings.policies, redirectLimit: settings.redirects.limit),
-                attempt: AttemptState(receiver: receiver),
+                attempt: Attempt(receiver),
                 parts: Parts(delegate: delegate),
                 completion: completion
             )
         )
-    }
-
-    /// Begins a request that nobody admits, on an engine.
-    static func begin(
-        _ request: CheckedRequest,
-        on lease: EngineLease,
-        _ settings: Settings = Settings(),
-        delegate: (any ExchangeDelegate)? = nil,
-        to receiver: any ResponseReceiver,
-        completion: @escaping Completion
-    ) -> Exchange {
-        let exchange = Exchange(request, settings, delegate: delegate, to: receiver, completion: completion)
-        exchange.begin()
-        exchange.admitted(lease)
-        return exchange
-    }
-
-    /// Asks for the request's turn, unless the deadline expires first.
-    func begin() {
-        if let total = settings.total {
-            let timer = ClockTimer(after: total, clock: settings.clock) { [weak self] in
-                self?.cancel(with: URLClientError.deadlineExceeded)
-            }
-            state.withLock { $0.timer = timer }
-        }
-        react { $0.begin() }
-    }
-
-    /// Ends the exchange with `URLError.cancelled` and the failing URL, unless it has ended. Doesn't block.
-    package func cancel() {
-        cancel(with: URLError(.cancelled, failing: url))
-    }
-
-    /// Ends the exchange with `error`, unless it has ended.
-    package func cancel(with error: any Error) {
-        react(to: error) { $0.cancel(with: error) }
-    }
-
-    /// Ends the attempt with `error`, unless it has ended.
-    package func abort(with error: any Error) {
-        handle(error) { $0.machine.abort(with: error) }
-    }
-
-    /// Begins, or begins again after a pause.
-    ///
-    /// - Parameter lease: For all tasks; nil if the engine is gone.
-    func admitted(_ lease: EngineLease?) {
-        guard let lease else { return cancel(with: URLClientError.shutDown) }
-        state.withLock { if $0.lease == nil, !$0.machine.hasEnded { $0.lease = lease } }
-        react { $0.admitted() }
     }
 
     // MARK: For the receiver
@@ -249,111 +200,4 @@ package final class Exchange: Sendable {
 
     /// True if the response may be kept in a cache.
     var isCacheable: Bool { state.withLock { $0.machine.request.isCacheable } }
-
-    // MARK: Steps
-
-    /// Feeds one event of the whole request to the machine, and performs what it decides.
-    func react(to error: (any Error)? = nil, _ event: (inout Machine) -> Machine.Reaction) {
-        let (steps, batch, end, task) = state.withLock { state in
-            let task = state.lateTask(error)
-            let reaction = event(&state.machine)
-            let end = state.machine.hasEnded && !reaction.steps.isEmpty ? state.takeEnd() : nil
-            return (reaction.steps, state.batch(reaction.actions), end, task)
-        }
-        task?.expire()
-        if let batch { perform(batch) }
-        for step in steps { perform(step, end) }
-    }
-
-    private func perform(_ step: Machine.Step, _ end: End?) {
-        switch step {
-        case .arrive:
-            settings.transport?.arrived(self, host: url.host(percentEncoded: true) ?? "")
-        case .stepAside:
-            settings.transport?.steppedAside(identifier)
-        case .comeBack:
-            settings.transport?.cameBack(identifier)
-        case .ask(let challenge, let round):
-            ask(challenge, round: round)
-        case .pause(let duration, let attempt, let round, let error):
-            events?.report(.retried(attempt: attempt, after: duration), failure: error?.naming(url))
-            pause(duration, round: round)
-        case .stop:
-            end?.stop?()
-        case .deliver(let response):
-            state.withLock { $0.completion.take() }?(.success(response)) { _ in }
-        case .finish(let result):
-            end?.completion?(result.mapError { $0.naming(url) }) { conclude($0, end?.timer) }
-        case .finishStream(let error):
-            conclude(error?.naming(url), end?.timer)
-        case .leave:
-            settings.transport?.left(identifier)
-        }
-    }
-
-    private func ask(_ challenge: URLClient.Authentication.Challenge, round: Int) {
-        events?.report(.challenged(challenge.response))
-        guard let answer = settings.policies.authentication.answer else {
-            return react { $0.answered(.success(nil), round: round) }
-        }
-        let task = locals.restore { answer(challenge) }
-        let registration = task.upon(.immediate) { result in self.react { $0.answered(result, round: round) } }
-        // The caller's task may go on for ever, and must not keep the exchange.
-        remember(round) {
-            registration.cancel()
-            task.cancel()
-        }
-    }
-
-    private func pause(_ duration: Duration, round: Int) {
-        let timer = ClockTimer(after: duration, clock: settings.policies.retries.policy.clock) {
-            self.react { $0.pauseEnded(round: round) }
-        }
-        remember(round) { timer.cancel() }
-    }
-
-    /// Keeps the closure that ends the question or the pause of this round, or calls it if the exchange has ended meanwhile.
-    private func remember(_ round: Int, _ stop: @escaping @Sendable () -> Void) {
-        let (isOver, old) = state.withLock { state -> (Bool, (@Sendable () -> Void)?) in
-            if state.machine.hasEnded { return (true, nil) }
-            guard state.machine.round == round else { return (false, nil) }
-            defer { state.stop = stop }
-            return (false, state.stop)
-        }
-        withExtendedLifetime(old) {}
-        if isOver { stop() }
-    }
-
-    private func conclude(_ error: (any Error)?, _ timer: ClockTimer?) {
-        timer?.cancel()
-        events?.report(.finished(error))
-    }
-
-    /// The parts that an exchange that has ended no longer needs, for use and release outside of the lock.
-    struct End {
-        var completion: Completion?
-        var timer: ClockTimer?
-        var stop: (@Sendable () -> Void)?
-    }
-}
-
-extension Exchange.State {
-    /// Returns the task that a deadline ends with this error. It is told before anybody can begin another attempt, which
-    /// must not get the same connection, and after the machine, which is not to take its end for another one.
-    func lateTask(_ error: (any Error)?) -> (any EngineTask)? {
-        error?.isLate == true && machine.isAttempting ? parts.task : nil
-    }
-
-    fileprivate mutating func takeEnd() -> Exchange.End {
-        defer { (completion, timer, stop) = (nil, nil, nil) }
-        return Exchange.End(completion: completion, timer: timer, stop: stop)
-    }
-}
-
-extension Error {
-    /// True for the errors of deadlines.
-    fileprivate var isLate: Bool {
-        if case .deadlineExceeded = (self as? URLClientError)?.code { return true }
-        return (self as? URLError)?.code == .timedOut
-    }
 }

@@ -76,33 +76,31 @@ final class ExchangeDeadlines: Sendable {
         return error(reason)
     }
 
-    /// Begins, or begins again with other closures.
+    /// Begins. Called once.
     ///
     /// - Parameters:
     ///   - silence: returns the time since the connection's last byte, as the system tells it. Looked at only when the
     ///     idle deadline would expire: many bytes, such as those of a handshake, are no events.
     ///   - afterReading: calls its argument once the engine has read what has come. If the process was stopped for a while,
     ///     the answer may have been there in time.
-    ///   - expire: takes the error that ends the transfer.
+    ///   - expire: takes the error that ends the attempt.
     func begin(
         silence: @escaping @Sendable () -> Duration? = { nil },
         afterReading: (@Sendable (@escaping @Sendable () -> Void) -> Void)? = nil,
         _ expire: @escaping @Sendable (any Error) -> Void
     ) {
-        // The replaced closures are released outside of the lock.
-        var replaced = Closures()
         note(stopwatch.elapsed)
         arm { state in
             state.hasEnded = false
-            replaced = state.closures
             state.closures = Closures(silence: silence, afterReading: afterReading, expire: expire)
         }
-        withExtendedLifetime(replaced) {}
     }
 
     /// Begins the deadlines of an attempt.
     func begin(_ exchange: Exchange) {
-        begin(silence: { exchange.silence }, afterReading: { exchange.afterReading($0) }) { exchange.abort(with: $0) }
+        begin(silence: { exchange.silence }, afterReading: { exchange.afterReading($0) }) {
+            exchange.abort(with: $0, by: self)
+        }
     }
 
     /// Suspends the idle deadline while `isForgiven` returns true: then the reader causes the silence.
@@ -161,12 +159,7 @@ final class ExchangeDeadlines: Sendable {
         let now = stopwatch.elapsed
         if let lastByte { note(now - lastByte) }
         if isWaiting.load(ordering: .relaxed) { note(now) }
-        // Under the lock: the closures may be replaced meanwhile, which is an activity.
-        let verdict = state.withLock { state -> (expire: (@Sendable (any Error) -> Void)?, reason: Reason)? in
-            guard let (time, reason) = nextDeadline, time <= now else { return nil }
-            return (state.closures.expire, reason)
-        }
-        guard let verdict else { return arm() }
+        guard let (time, reason) = nextDeadline, time <= now else { return arm() }
         if !hasRead, let afterReading = closures.afterReading {
             // The engine's thread may be busy for long.
             let timer = stopwatch.timer(at: now + Self.readingTime) { self.check(hasRead: true) }
@@ -178,7 +171,7 @@ final class ExchangeDeadlines: Sendable {
             old?.cancel()
             return afterReading { self.check(hasRead: true) }
         }
-        verdict.expire?(error(verdict.reason))
+        closures.expire?(error(reason))
     }
 
     private var nextDeadline: (time: Duration, reason: Reason)? {

@@ -135,10 +135,7 @@ struct ConnectionQueue {
         }
     }
 
-    /// The lines, and the place of each: changed in place, where a dictionary of them would allocate memory for each change.
-    private var lines: [Line] = []
-    private var places: [String: Int] = [:]
-    private var freePlaces: [Int] = []
+    private var lines: [String: Line] = [:]
 
     /// The waiting tasks. Those that are removed stay in their line until it is their turn.
     private var waiting: Set<Int> = []
@@ -161,32 +158,12 @@ struct ConnectionQueue {
     }
 
     /// True if no task runs or waits.
-    var isEmpty: Bool { places.isEmpty }
-
-    /// Changes the line of an origin, if it has one.
-    private mutating func change(_ origin: String, _ change: (inout Line) -> Void) {
-        if let place = places[origin] { change(&lines[place]) }
-    }
-
-    private mutating func place(of origin: String) -> Int {
-        if let place = places[origin] { return place }
-        let place = freePlaces.popLast() ?? lines.count
-        if place == lines.count { lines.append(Line()) }
-        places[origin] = place
-        return place
-    }
-
-    private mutating func removeIfEmpty(_ place: Int, of origin: String) {
-        guard lines[place].isEmpty else { return }
-        places[origin] = nil
-        lines[place] = Line()
-        freePlaces.append(place)
-    }
+    var isEmpty: Bool { lines.isEmpty }
 
     /// Returns the thread on which a new task may run at once, or nil if it waits.
     mutating func arrived(_ task: Int, _ kind: Kind, at origin: String) -> Int? {
-        let place = place(of: origin)
-        guard let thread = lines[place].arrive(task, kind, limit: limit, loads, threads: threads) else {
+        guard let thread = lines[origin, default: Line()].arrive(task, kind, limit: limit, loads, threads: threads)
+        else {
             waiting.insert(task)
             return nil
         }
@@ -196,34 +173,33 @@ struct ConnectionQueue {
 
     /// Notes that a running shared task has a connection.
     mutating func connected(to origin: String) {
-        change(origin) { $0.isConnecting = false }
+        lines[origin]?.isConnecting = false
     }
 
     /// Notes that a shared task got an answer.
     mutating func answered(at origin: String, isMultiplexed: Bool) {
-        change(origin) { ($0.isConnecting, $0.speaksHTTP2) = (false, isMultiplexed) }
+        lines[origin]?.isConnecting = false
+        lines[origin]?.speaksHTTP2 = isMultiplexed
     }
 
     /// Notes that something came for a running task.
     mutating func received(at origin: String, _ now: ContinuousClock.Instant) {
-        change(origin) { $0.lastReceived = now }
+        lines[origin]?.lastReceived = now
     }
 
     /// The time when something last came for a task of an origin; nil if nothing has since there are such tasks.
-    func lastReceived(at origin: String) -> ContinuousClock.Instant? {
-        places[origin].flatMap { lines[$0].lastReceived }
-    }
+    func lastReceived(at origin: String) -> ContinuousClock.Instant? { lines[origin]?.lastReceived }
 
     /// Notes that the next shared task has to make a new connection, for which others wait.
     mutating func renewed(_ origin: String) {
-        change(origin) { $0.mustConnect = true }
+        lines[origin]?.mustConnect = true
     }
 
     /// Notes that a running task no longer needs its connection. ``next(at:)`` has to be called afterwards.
     ///
     /// - Parameter hadConnected: False if the task has ended before ``connected(to:)``.
     mutating func left(_ kind: Kind, of origin: String, on thread: Int, hadConnected: Bool) {
-        change(origin) { $0.leave(kind, thread, hadConnected: hadConnected) }
+        lines[origin]?.leave(kind, thread, hadConnected: hadConnected)
         loads[thread] -= 1
     }
 
@@ -236,8 +212,12 @@ struct ConnectionQueue {
 
     /// Removes and returns the next task of an origin that may run now. Amortised O(1).
     mutating func next(at origin: String) -> Start? {
-        guard let place = places[origin] else { return nil }
-        let next = lines[place].next(limit: limit, loads, threads: threads) { task in
+        // As is usual: a look at the line costs more than all the rest.
+        if waiting.isEmpty, staleCount == 0 {
+            if lines[origin]?.isEmpty == true { lines[origin] = nil }
+            return nil
+        }
+        let next = lines[origin]?.next(limit: limit, loads, threads: threads) { task in
             if waiting.contains(task) { return true }
             staleCount -= 1
             return false
@@ -245,14 +225,14 @@ struct ConnectionQueue {
         if let next {
             waiting.remove(next.task)
             loads[next.thread] += 1
-        } else {
-            removeIfEmpty(place, of: origin)
+        } else if lines[origin]?.isEmpty == true {
+            lines[origin] = nil
         }
         return next
     }
 
     private mutating func removeStale() {
         staleCount = 0
-        for place in lines.indices { lines[place].removeStale(isWaiting: waiting.contains) }
+        for origin in lines.keys { lines[origin]?.removeStale(isWaiting: waiting.contains) }
     }
 }

@@ -125,12 +125,7 @@ package final class LibcurlEngine: Engine {
         }
     }
 
-    package func makeTask(
-        for request: CheckedRequest,
-        of exchange: Exchange,
-        as number: Int,
-        configure: EngineTaskConfiguration?
-    ) -> any EngineTask {
+    package func makeTask(for request: CheckedRequest, of exchange: Exchange, as number: Int) -> any EngineTask {
         LibcurlTask(request, of: exchange, as: number, in: self)
     }
 

@@ -166,10 +166,7 @@ final class LibcurlWorker {
 
     /// The time until something is due, in milliseconds; -1 for ever.
     private var timeToWait: Int32 {
-        var due: ContinuousClock.Instant?
-        for pool in pools {
-            if let timer = pool.nextTimer { due = min(due ?? timer, timer) }
-        }
+        var due = pools.lazy.compactMap(\.nextTimer).min()
         if let idleSince, let lingering = thread.lingering {
             let end = idleSince + lingering
             due = min(due ?? end, end)

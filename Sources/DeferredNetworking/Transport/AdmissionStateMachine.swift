@@ -26,7 +26,7 @@ struct AdmissionStateMachine {
     private var returning = FairQueue()
     private var runningCount = 0
 
-    /// The number of attempts and transfers that may still create tasks on the engine, or wait for the end of a task.
+    /// The number of requests that may still create tasks on the engine, or wait for the end of a task.
     private(set) var leaseCount = 0
 
     private let limit: Int
@@ -79,7 +79,7 @@ struct AdmissionStateMachine {
         return .start(next)
     }
 
-    /// Counts a lease and returns true if an exchange may begin.
+    /// Counts a lease, and returns true if a request may begin.
     mutating func leased() -> Bool {
         guard state != .closed else { return false }
         leaseCount += 1

@@ -65,9 +65,7 @@ extension Transport {
     ) -> Task<Value> {
         let receiver = DataReceiver(limit: configuration.maximumBodySize, onProgress: reporter.counting(direction))
         return begin(original, check, options: options, policies: policies, reporter: reporter, to: receiver) {
-            response in
-            let (body, head) = response.data
-            return try make(body, head)
+            try make($0.data.body, $0.data.head)
         }
     }
 
@@ -87,9 +85,7 @@ extension Transport {
             check: headCheck
         )
         return begin(original, check, options: options, policies: policies, reporter: reporter, to: receiver) {
-            response in
-            let (body, head) = response.stream
-            return try make(body, head)
+            try make($0.stream.body, $0.stream.head)
         }
     }
 

@@ -61,13 +61,8 @@ package final class URLSessionEngine: Engine {
         try IPv6Literals.check(url)
     }
 
-    package func makeTask(
-        for request: CheckedRequest,
-        of exchange: Exchange,
-        as number: Int,
-        configure: EngineTaskConfiguration?
-    ) -> any EngineTask {
-        let task = SessionTask(of: exchange, as: number, configure: configure)
+    package func makeTask(for request: CheckedRequest, of exchange: Exchange, as number: Int) -> any EngineTask {
+        let task = SessionTask(of: exchange, as: number)
         // The lease of the exchange keeps the library's own sessions from being invalidated meanwhile, which would trap.
         TaskCreation.perform { [self] in
             let sent = Expectations.sent(request.withStream)
@@ -101,7 +96,6 @@ final class SessionTask: EngineTask {
 
     /// The task's number in the exchange.
     private let number: Int
-    private let configure: EngineTaskConfiguration?
 
     private struct State {
         var platformTask: URLSessionTask?
@@ -118,15 +112,15 @@ final class SessionTask: EngineTask {
 
     var givenDelegate: (any URLSessionTaskDelegate)? { state.withLock { $0.given } }
 
-    init(of exchange: Exchange, as number: Int, configure: EngineTaskConfiguration?) {
-        (self.exchange, self.number, self.configure) = (exchange, number, configure)
+    init(of exchange: Exchange, as number: Int) {
+        (self.exchange, self.number) = (exchange, number)
     }
 
     /// Reports an event to the exchange.
     func tell(_ event: EngineEvent) { exchange.receive(event, of: number) }
 
     /// Ends the exchange's attempt with an error that the platform doesn't know.
-    func abort(with error: any Error) { exchange.abort(with: error) }
+    func abort(with error: any Error) { exchange.abort(with: error, of: number) }
 
     /// True if the response may be kept in a cache.
     var isCacheable: Bool { exchange.isCacheable }
@@ -144,7 +138,7 @@ final class SessionTask: EngineTask {
         URLSessionEngine.control.async { [self] in
             let (platformTask, delegate) = state.withLock { ($0.platformTask, $0.delegate) }
             guard let platformTask, let delegate else { return endFailed() }
-            configure?(platformTask)
+            exchange.settings.configure?(platformTask)
             let given = delegate.start(platformTask)
             state.withLock { $0.given = given }
         }

@@ -12,12 +12,17 @@ import FoundationNetworking
 /// Requests through a cache, over an engine that does what the test says.
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct CacheOriginTests {
-    private let inner = ScriptedEngine()
+    private let inner: StubEngine
+    private let exchanges = Log<Exchange>()
     private let outcome = Deferred<Ending>()
     private let url: URL
 
     init() throws {
         url = try #require(URL(string: "http://host/"))
+        inner = StubEngine { [exchanges] _, exchange, _ in
+            exchanges.add(exchange)
+            return StubTask()
+        }
     }
 
     private func begin(
@@ -38,7 +43,7 @@ struct CacheOriginTests {
         begin(on: caching(PassingCache().connect())) {
             if $0.direction == .sent { progress.add("\($0.completed) of \($0.total ?? -1)") }
         }
-        let below = try #require(inner.exchanges.entries.first)
+        let below = try #require(exchanges.entries.first)
         below.receive(.sent(1, of: 4), of: 1)
         below.receive(.sent(2, of: 4), of: 1)
         below.receive(.bodyBegan(), of: 1)
@@ -54,62 +59,12 @@ struct CacheOriginTests {
     @Test func `a request that is cancelled while its task is made never meets the cache`() {
         let loads = Log<Int>()
         let cache = caching(URLClient.CacheConnection { _ in loads.add(1) })
-        begin(on: CancellingEngine(cache))
-        #expect(outcome.peek() == .url(.cancelled) && loads.entries.isEmpty && inner.exchanges.entries.isEmpty)
+        begin(
+            on: StubEngine { request, exchange, number in
+                exchange.cancel()
+                return cache.makeTask(for: request, of: exchange, as: number)
+            }
+        )
+        #expect(outcome.peek() == .url(.cancelled) && loads.entries.isEmpty && exchanges.entries.isEmpty)
     }
-}
-
-/// Makes tasks that do nothing.
-private final class ScriptedEngine: Engine {
-    let defaultHeaders: [String: String] = [:]
-    let invalidated = Future<Void>.never
-    let hasTimeouts = false
-    let exchanges = Log<Exchange>()
-
-    func checkHost(of url: URL) {}
-
-    func makeTask(
-        for request: CheckedRequest,
-        of exchange: Exchange,
-        as number: Int,
-        configure: EngineTaskConfiguration?
-    ) -> any EngineTask {
-        exchanges.add(exchange)
-        return IdleTask()
-    }
-
-    func invalidate() {}
-}
-
-private final class IdleTask: EngineTask {
-    func resume() {}
-    func cancel() {}
-    func hold(while isHeld: @escaping @Sendable () -> Bool) {}
-    func took(_ count: Int) {}
-}
-
-/// Cancels each exchange before its task is made by another engine.
-private final class CancellingEngine: Engine {
-    let defaultHeaders: [String: String] = [:]
-    let invalidated = Future<Void>.never
-    let hasTimeouts = false
-    private let inner: any Engine
-
-    init(_ inner: any Engine) {
-        self.inner = inner
-    }
-
-    func checkHost(of url: URL) {}
-
-    func makeTask(
-        for request: CheckedRequest,
-        of exchange: Exchange,
-        as number: Int,
-        configure: EngineTaskConfiguration?
-    ) -> any EngineTask {
-        exchange.cancel()
-        return inner.makeTask(for: request, of: exchange, as: number, configure: configure)
-    }
-
-    func invalidate() {}
 }

@@ -15,7 +15,7 @@ import FoundationNetworking
 struct ExchangeAnswersTests {
     private typealias Outcome = Result<(Data, ResponseHead), any Error>
 
-    private let task = ScriptedTask()
+    private let task = StubTask()
     private let outcome = Deferred<Ending>()
     private let url: URL
 
@@ -31,7 +31,7 @@ struct ExchangeAnswersTests {
     ) -> Exchange {
         .gather(
             .checked(request ?? URLRequest(url: url), body: body),
-            on: EngineLease(ScriptedEngine(task)),
+            on: EngineLease(StubEngine { [task] _, _, _ in task }),
             .init(policies: RequestPolicies(validation: validation)),
             delegate: decider
         ) { [outcome] in outcome.fill(with: Ending($0)) }
@@ -115,6 +115,32 @@ struct ExchangeAnswersTests {
         #expect(others.entries == [nil, nil] && first.entries == [nil])
     }
 
+    @Test func `a deadline of an attempt that has ended does not end the next one`() throws {
+        let (exchanges, end) = (Log<Exchange>(), Deferred<Ending>())
+        var retries = URLClient.Retries()
+        retries.attempts = 2
+        retries.base = .zero
+        let engine = StubEngine { _, exchange, _ in
+            exchanges.add(exchange)
+            return StubTask()
+        }
+        let exchange = Exchange.gather(
+            .checked(URLRequest(url: url)),
+            on: EngineLease(engine),
+            .init(policies: RequestPolicies(retries: retries), deadlines: .init(idle: .seconds(60)))
+        ) { end.fill(with: Ending($0)) }
+        let deadlines = try #require(exchange.parts.deadlines)
+        exchange.receive(.ended(nil, error: URLError(.networkConnectionLost)), of: 1)
+        while exchanges.entries.count < 2 { Thread.sleep(forTimeInterval: 0.001) }
+        let number = exchange.state.withLock { $0.machine.round }
+        exchange.abort(with: URLError(.timedOut), by: deadlines)
+        exchange.abort(with: URLError(.timedOut), of: 1)
+        #expect(!end.isFilled)
+        exchange.receive(.head(.made(200)), of: number)
+        exchange.receive(.ended(.made(200), error: nil), of: number)
+        #expect(end.peek() == .status(200))
+    }
+
     @Test func `a stream that is asked for once more is made once more`() {
         let bodies = Log<Data?>()
         let exchange = begin(.post(url, Data()), body: .stream { InputStream(data: Data("body".utf8)) })
@@ -163,7 +189,7 @@ struct ExchangeAnswersTests {
         let other = Deferred<Ending>()
         let refusing = Exchange.gather(
             .checked(URLRequest(url: url)),
-            on: EngineLease(ScriptedEngine(task)),
+            on: EngineLease(StubEngine { [task] _, _, _ in task }),
             delegate: CredentialDecider(.cancelAuthenticationChallenge)
         ) { other.fill(with: Ending($0)) }
         refusing.receive(.challenge(.basic(), answer: answer), of: 1)
@@ -178,38 +204,6 @@ struct ExchangeAnswersTests {
         let count = stream.read(&bytes, maxLength: bytes.count)
         return Data(bytes.prefix(count))
     }
-}
-
-/// Creates only the task that it was initialised with.
-private final class ScriptedEngine: Engine {
-    let defaultHeaders: [String: String] = [:]
-    let invalidated = Future<Void>.never
-    let hasTimeouts = false
-    private let task: ScriptedTask
-
-    init(_ task: ScriptedTask) {
-        self.task = task
-    }
-
-    func checkHost(of url: URL) {}
-
-    func makeTask(
-        for request: CheckedRequest,
-        of exchange: Exchange,
-        as number: Int,
-        configure: EngineTaskConfiguration?
-    ) -> any EngineTask { task }
-
-    func invalidate() {}
-}
-
-private final class ScriptedTask: EngineTask {
-    let log = Log<String>()
-
-    func resume() { log.add("resume") }
-    func cancel() { log.add("cancel") }
-    func hold(while isHeld: @escaping @Sendable () -> Bool) {}
-    func took(_ count: Int) {}
 }
 
 /// Listens, and decides nothing.
@@ -238,15 +232,6 @@ private final class CredentialDecider: ExchangeDelegate {
 
     init(_ disposition: URLSession.AuthChallengeDisposition) {
         self.disposition = disposition
-    }
-
-    func decide(
-        redirect head: ResponseHead,
-        of task: any EngineTask,
-        proposal: URLRequest,
-        answer: @escaping @Sendable (URLRequest?) -> Void
-    ) {
-        answer(proposal)
     }
 
     func decide(challenge: URLAuthenticationChallenge, of task: any EngineTask, answer: @escaping ChallengeAnswer) {

@@ -34,6 +34,26 @@ struct ExchangeStateMachineTests {
         .redirectedHeld: "answer nothing", .redirectedAwayHeld: "answer nothing",
     ]
 
+    /// While a response comes that was not delivered as a stream.
+    private static let receiving: [MachineEvent: String] = [
+        .head: "head 200, → receiving",
+        .bytes: "3 bytes, 3/3, → receiving",
+        .sent: "sent 5/10, → receiving",
+        .redirectedHeld: "ask 307, → holding",
+        .redirectedAwayHeld: "answer nothing, → receiving",
+        .redirected: "cancel 1, → stopping for redirect",
+        .redirectedAway: "cancel 1, → stopping for redirect",
+        .challenged: "cancel 1, → stopping for challenge",
+        .rewind: "cancel 1, → stopping for rewind",
+        .completed: "end The body ended a, → judging",
+        .completedUnseen: "end The body ended a, → judging",
+        .failed: "end -1001, → judging",
+        .cancel: "end -999, cancel 1, failure -999, leave, → ended",
+        .abort: "end failure, cancel 1, → judging",
+        .invalidated: "end The client is sh, → judging",
+        .delivered: "deliver, → receiving",
+    ]
+
     static let table: [Row] = [
         Row(
             "new",
@@ -82,48 +102,13 @@ struct ExchangeStateMachineTests {
                 .delivered: "deliver, → running",
             ]
         ),
-        Row(
-            "receiving",
-            after: running + [.head],
-            [
-                .head: "head 200, → receiving",
-                .bytes: "3 bytes, 3/3, → receiving",
-                .sent: "sent 5/10, → receiving",
-                .redirectedHeld: "ask 307, → holding",
-                .redirectedAwayHeld: "answer nothing, → receiving",
-                .redirected: "cancel 1, → stopping for redirect",
-                .redirectedAway: "cancel 1, → stopping for redirect",
-                .challenged: "cancel 1, → stopping for challenge",
-                .rewind: "cancel 1, → stopping for rewind",
-                .completed: "end The body ended a, → judging",
-                .completedUnseen: "end The body ended a, → judging",
-                .failed: "end -1001, → judging",
-                .cancel: "end -999, cancel 1, failure -999, leave, → ended",
-                .abort: "end failure, cancel 1, → judging",
-                .invalidated: "end The client is sh, → judging",
-                .delivered: "deliver, → receiving",
-            ]
-        ),
+        Row("receiving", after: running + [.head], receiving),
         Row(
             "receiving",
             after: running + [.head, .delivered],
-            [
-                .head: "head 200, → receiving",
-                .bytes: "3 bytes, 3/3, → receiving",
-                .sent: "sent 5/10, → receiving",
-                .redirectedHeld: "ask 307, → holding",
-                .redirectedAwayHeld: "answer nothing, → receiving",
-                .redirected: "cancel 1, → stopping for redirect",
-                .redirectedAway: "cancel 1, → stopping for redirect",
-                .challenged: "cancel 1, → stopping for challenge",
-                .rewind: "cancel 1, → stopping for rewind",
-                .completed: "end The body ended a, → judging",
-                .completedUnseen: "end The body ended a, → judging",
-                .failed: "end -1001, → judging",
-                .cancel: "end -999, cancel 1, broke off, leave, → ended",
-                .abort: "end failure, cancel 1, → judging",
-                .invalidated: "end The client is sh, → judging",
-            ]
+            receiving.merging([.cancel: "end -999, cancel 1, broke off, leave, → ended", .delivered: "→ receiving"]) {
+                $1
+            }
         ),
         Row(
             "holding",

@@ -67,17 +67,19 @@ struct LongOperationTests {
     /// Sends events to an exchange without an engine, on a small stack.
     private static func exchange(
         _ name: String,
+        count: Int = 100_000,
+        piece: Int = 1,
         bytesKept: Int = 0,
         _ makeReceiver: @escaping @Sendable () -> any ResponseReceiver
     ) -> LongOperation {
-        LongOperation(name, bytesKept: bytesKept) { events in
+        LongOperation(name, count: count, bytesKept: bytesKept) { events in
             let (request, receiver) = (try CheckedRequest(URLRequest(url: url)), makeReceiver())
             let head = ResponseHead.made(200, from: url.absoluteString)
             await onThread(stackSize: 512 << 10) {
-                let exchange = Exchange.begin(request, on: EngineLease(FedEngine()), to: receiver) { _, _ in }
+                let exchange = Exchange.begin(request, on: EngineLease(StubEngine()), to: receiver) { _, _ in }
                 exchange.receive(.head(head), of: 1)
                 for _ in 0..<events.count {
-                    exchange.receive(.bytes(Data([1])), of: 1)
+                    exchange.receive(.bytes(Data(count: piece)), of: 1)
                     events.note()
                 }
                 exchange.receive(.ended(head, error: nil), of: 1)
@@ -135,7 +137,7 @@ struct LongOperationTests {
         _ = try await task.get()
     }
 
-    private static let retries = LongOperation("retries", count: 1_000) { events in
+    private static let retries = LongOperation("retries", count: 3_000) { events in
         let server = try LoopbackServer(requestLogLimit: 0) { _ in .status(503) }
         defer { server.stop() }
         let client = URLClient.fresh {
@@ -160,6 +162,7 @@ struct LongOperationTests {
 
     private static let exchanges: [LongOperation] = [
         exchange("data receiver", bytesKept: 4) { DataReceiver() },
+        exchange("data receiver of a large body", count: 5_000, piece: 4_096, bytesKept: 16_384) { DataReceiver() },
         exchange("file receiver") { FileReceiver(to: file, resuming: false) },
     ]
 
@@ -179,31 +182,6 @@ struct LongOperationTests {
     }
 }
 #endif
-
-/// An engine with one task, which is fed by the test.
-private final class FedEngine: Engine {
-    private final class FedTask: EngineTask {
-        func resume() {}
-        func cancel() {}
-        func hold(while isHeld: @escaping @Sendable () -> Bool) {}
-        func took(_ count: Int) {}
-    }
-
-    let defaultHeaders: [String: String] = [:]
-    let invalidated = Future<Void>.never
-    let hasTimeouts = false
-
-    func checkHost(of url: URL) {}
-
-    func makeTask(
-        for request: CheckedRequest,
-        of exchange: Exchange,
-        as number: Int,
-        configure: EngineTaskConfiguration?
-    ) -> any EngineTask { FedTask() }
-
-    func invalidate() {}
-}
 
 /// A stream that has a byte for each event, and never more at once.
 private final class PieceByPiece: InputStream {

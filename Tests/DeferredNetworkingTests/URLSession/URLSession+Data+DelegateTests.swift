@@ -177,7 +177,7 @@ extension URLSessionTests {
             let decider = SessionDelegateDecider(URLSession.fresh(delegate: delegate))
             let session = URLSession.fresh()
             let url = try #require(URL(string: "http://host/"))
-            let task = SessionTask(of: .idle(.checked(URLRequest(url: url))), as: 1, configure: nil)
+            let task = SessionTask(of: .idle(.checked(URLRequest(url: url))), as: 1)
             task.use(session.dataTask(with: url), .init())
             let answer = Deferred<URLSession.AuthChallengeDisposition>()
             decider.decide(challenge: .aboutTrust(), of: task) { disposition, _ in answer.fill(with: disposition) }

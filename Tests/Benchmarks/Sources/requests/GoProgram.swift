@@ -6,11 +6,11 @@ struct GoProgram {
 
     /// Nil without `go`.
     init?() {
-        let source = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Go/requests.go")
-        executable = FileManager.default.temporaryDirectory.appending(path: "requests-go-\(getpid())")
+        let package = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardizedFileURL
+        executable = package.appending(path: ".build/requests-go")
         let build = Process()
         build.executableURL = URL(filePath: "/usr/bin/env")
-        build.arguments = ["go", "build", "-o", executable.path, source.standardizedFileURL.path]
+        build.arguments = ["go", "build", "-o", executable.path, package.appending(path: "Go/requests.go").path]
         build.standardError = FileHandle.nullDevice
         guard (try? build.run()) != nil else { return nil }
         build.waitUntilExit()

@@ -1,0 +1,172 @@
+internal import DeferredCore
+internal import DeferredTask
+import Foundation
+
+/// The whole request: its turn, its pauses, the question for a credential, and its end.
+extension Exchange {
+    /// Begins a request that nobody admits, on an engine.
+    static func begin(
+        _ request: CheckedRequest,
+        on lease: EngineLease,
+        _ settings: Settings = Settings(),
+        delegate: (any ExchangeDelegate)? = nil,
+        to receiver: any ResponseReceiver,
+        completion: @escaping Completion
+    ) -> Exchange {
+        let exchange = Exchange(request, settings, delegate: delegate, to: receiver, completion: completion)
+        exchange.begin()
+        exchange.admitted(lease)
+        return exchange
+    }
+
+    /// Asks for the request's turn, unless the deadline expires first.
+    func begin() {
+        if let total = settings.total {
+            let timer = ClockTimer(after: total, clock: settings.clock) { [weak self] in
+                self?.cancel(with: URLClientError.deadlineExceeded)
+            }
+            state.withLock { $0.timer = timer }
+        }
+        react { $0.begin() }
+    }
+
+    /// Ends the exchange with `URLError.cancelled` and the failing URL, unless it has ended. Doesn't block.
+    package func cancel() {
+        cancel(with: URLError(.cancelled, failing: url))
+    }
+
+    /// Ends the exchange with `error`, unless it has ended.
+    package func cancel(with error: any Error) {
+        react(to: error) { $0.cancel(with: error) }
+    }
+
+    /// Ends the attempt with `error`. Called by the thread that performs its actions.
+    func abort(with error: any Error) {
+        handle { $0.machine.abort(with: error) }
+    }
+
+    /// Ends the attempt of a task with `error`, unless it has ended: another one may run by now.
+    func abort(with error: any Error, of task: Int) {
+        handle { $0.machine.isCurrent(task) ? $0.machine.abort(with: error) : [] }
+    }
+
+    /// Ends the attempt that has these deadlines, unless it has ended.
+    func abort(with error: any Error, by deadlines: ExchangeDeadlines) {
+        handle(error) { $0.parts.deadlines === deadlines ? $0.machine.abort(with: error) : [] }
+    }
+
+    /// Begins, or begins again after a pause.
+    ///
+    /// - Parameter lease: For all tasks; nil if the engine is gone.
+    func admitted(_ lease: EngineLease?) {
+        guard let lease else { return cancel(with: URLClientError.shutDown) }
+        state.withLock { if $0.lease == nil, !$0.machine.hasEnded { $0.lease = lease } }
+        react { $0.admitted() }
+    }
+
+    /// Feeds one event of the whole request to the machine, and performs what it decides.
+    func react(to error: (any Error)? = nil, _ event: (inout Machine) -> Machine.Reaction) {
+        var attempt: Attempt?
+        let (steps, end, task) = state.withLock { state in
+            let reaction = event(&state.machine)
+            attempt = state.take(reaction.actions)
+            let end = state.machine.hasEnded && !reaction.steps.isEmpty ? state.takeEnd() : nil
+            return (reaction.steps, end, state.lateTask(error, after: reaction.actions))
+        }
+        task?.expire()
+        perform(&attempt)
+        for step in steps { perform(step, end) }
+    }
+
+    private func perform(_ step: Machine.Step, _ end: End?) {
+        switch step {
+        case .arrive:
+            settings.transport?.arrived(self, host: url.host(percentEncoded: true) ?? "")
+        case .stepAside:
+            settings.transport?.steppedAside(identifier)
+        case .comeBack:
+            settings.transport?.cameBack(identifier)
+        case .ask(let challenge, let round):
+            ask(challenge, round: round)
+        case .pause(let duration, let attempt, let round, let error):
+            events?.report(.retried(attempt: attempt, after: duration), failure: error?.naming(url))
+            pause(duration, round: round)
+        case .stop:
+            end?.stop?()
+        case .deliver(let response):
+            state.withLock { $0.completion.take() }?(.success(response)) { _ in }
+        case .finish(let result):
+            end?.completion?(result.mapError { $0.naming(url) }) { conclude($0, end?.timer) }
+        case .finishStream(let error):
+            conclude(error?.naming(url), end?.timer)
+        case .leave:
+            settings.transport?.left(identifier)
+        }
+    }
+
+    private func ask(_ challenge: URLClient.Authentication.Challenge, round: Int) {
+        events?.report(.challenged(challenge.response))
+        guard let answer = settings.policies.authentication.answer else {
+            return react { $0.answered(.success(nil), round: round) }
+        }
+        let task = locals.restore { answer(challenge) }
+        let registration = task.upon(.immediate) { result in self.react { $0.answered(result, round: round) } }
+        // The caller's task may go on for ever, and must not keep the exchange.
+        remember(round) {
+            registration.cancel()
+            task.cancel()
+        }
+    }
+
+    private func pause(_ duration: Duration, round: Int) {
+        let timer = ClockTimer(after: duration, clock: settings.policies.retries.policy.clock) {
+            self.react { $0.pauseEnded(round: round) }
+        }
+        remember(round) { timer.cancel() }
+    }
+
+    /// Keeps the closure that ends the question or the pause of this round, or calls it if the exchange has ended meanwhile.
+    private func remember(_ round: Int, _ stop: @escaping @Sendable () -> Void) {
+        let (isOver, old) = state.withLock { state -> (Bool, (@Sendable () -> Void)?) in
+            if state.machine.hasEnded { return (true, nil) }
+            guard state.machine.round == round else { return (false, nil) }
+            defer { state.stop = stop }
+            return (false, state.stop)
+        }
+        withExtendedLifetime(old) {}
+        if isOver { stop() }
+    }
+
+    private func conclude(_ error: (any Error)?, _ timer: ClockTimer?) {
+        timer?.cancel()
+        events?.report(.finished(error))
+    }
+
+    /// The parts that an exchange that has ended no longer needs, for use and release outside of the lock.
+    struct End {
+        var completion: Completion?
+        var timer: ClockTimer?
+        var stop: (@Sendable () -> Void)?
+    }
+}
+
+extension Exchange.State {
+    /// Returns the task that a deadline has ended with this error. It is told before anybody can begin another attempt, which
+    /// must not get the same connection, and after the machine, which is not to take its end for another one.
+    func lateTask(_ error: (any Error)?, after actions: [ExchangeStateMachine.Action]) -> (any EngineTask)? {
+        error?.isLate == true && !actions.isEmpty ? parts.task : nil
+    }
+
+    fileprivate mutating func takeEnd() -> Exchange.End {
+        defer { (completion, timer, stop) = (nil, nil, nil) }
+        return Exchange.End(completion: completion, timer: timer, stop: stop)
+    }
+}
+
+extension Error {
+    /// True for the errors of deadlines.
+    fileprivate var isLate: Bool {
+        if case .deadlineExceeded = (self as? URLClientError)?.code { return true }
+        return (self as? URLError)?.code == .timedOut
+    }
+}

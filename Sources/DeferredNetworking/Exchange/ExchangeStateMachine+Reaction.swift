@@ -1,0 +1,64 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension ExchangeStateMachine {
+    /// A step of the current attempt, performed in the order in which it was decided.
+    enum Action {
+        /// Stores the cookies of a response. Decided by the exchange, which has their storage.
+        case storeCookies(ResponseHead)
+        case prepare(CheckedRequest, isNewAttempt: Bool)
+        case startTask(CheckedRequest, Int)
+        case cancelTask(Int)
+
+        /// Lets the task that waits follow a redirect, or with nil take it as its response.
+        case answerRedirect(CheckedRequest?)
+
+        case askAboutRedirect(ResponseHead, proposal: URLRequest, round: Int)
+        case askAboutChallenge(failures: Int, round: Int)
+        case deliverHead(ResponseHead, expected: Int64?)
+
+        /// Bytes of a body, the number of those that have come with them, and the length of the body if it is known.
+        case deliverBytes(Data, Int64, of: Int64?)
+        case reportSent(Int64, of: Int64?)
+        case endAttempt(Result<ResponseHead, any Error>)
+
+        /// The engine has nothing left of the request.
+        case release
+    }
+
+    /// A step of the whole request, performed at once: a cancellation waits for nobody.
+    enum Step {
+        /// Asks for the request's turn.
+        case arrive
+
+        /// Gives up its turn for the time of the pause that comes next, and asks for it again.
+        case stepAside, comeBack
+
+        case ask(URLClient.Authentication.Challenge, round: Int)
+
+        /// The error is the attempt's, unless it was a status that is accepted.
+        case pause(Duration, attempt: Int, round: Int, (any Error)?)
+
+        /// Ends the question for a credential, or the pause.
+        case stop
+
+        /// A stream begins: delivers the result, though the exchange goes on.
+        case deliver(ReceivedResponse)
+
+        case finish(Result<ReceivedResponse, any Error>)
+
+        /// The stream that was delivered has ended.
+        case finishStream((any Error)?)
+
+        /// The request is over: gives up its place, if it has one.
+        case leave
+    }
+
+    struct Reaction {
+        var actions: [Action] = []
+        var steps: [Step] = []
+    }
+}

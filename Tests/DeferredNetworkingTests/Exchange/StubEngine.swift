@@ -1,0 +1,35 @@
+import DeferredCore
+import Foundation
+import TestSupport
+
+@testable import DeferredNetworking
+
+/// An engine whose tasks a test makes, and whose events it sends.
+final class StubEngine: Engine {
+    let defaultHeaders: [String: String] = [:]
+    let invalidated = Future<Void>.never
+    let hasTimeouts = false
+    private let make: @Sendable (CheckedRequest, Exchange, Int) -> any EngineTask
+
+    init(_ make: @escaping @Sendable (CheckedRequest, Exchange, Int) -> any EngineTask = { _, _, _ in StubTask() }) {
+        self.make = make
+    }
+
+    func checkHost(of url: URL) {}
+
+    func makeTask(for request: CheckedRequest, of exchange: Exchange, as number: Int) -> any EngineTask {
+        make(request, exchange, number)
+    }
+
+    func invalidate() {}
+}
+
+/// Does nothing but note what it is asked for.
+final class StubTask: EngineTask {
+    let log = Log<String>()
+
+    func resume() { log.add("resume") }
+    func cancel() { log.add("cancel") }
+    func hold(while isHeld: @escaping @Sendable () -> Bool) {}
+    func took(_ count: Int) {}
+}

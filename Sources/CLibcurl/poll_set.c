@@ -122,20 +122,6 @@ void poll_set_watch_idle(poll_set set, int descriptor) {
     control(set, EPOLL_CTL_MOD, descriptor, known);
 }
 
-void poll_set_rest_idle(poll_set set, int descriptor) {
-    struct entry *known = entry(set, descriptor);
-    if (!known || !known->is_idle || !known->events) return;
-    known->events = 0;
-    control(set, EPOLL_CTL_DEL, descriptor, known);
-}
-
-void poll_set_resume_idle(poll_set set, int descriptor) {
-    struct entry *known = entry(set, descriptor);
-    if (!known || !known->is_idle || known->events) return;
-    known->events = EPOLLIN;
-    control(set, EPOLL_CTL_ADD, descriptor, known);
-}
-
 void poll_set_open(poll_set set, int descriptor) {
     struct entry *known = entry(set, descriptor);
     if (known) known->is_open = true;
@@ -185,19 +171,17 @@ static bool is_connected(int descriptor, const char *host, int port) {
 }
 
 bool poll_set_look(poll_set set, int port, const char *host, int remote_port, bool has_more) {
-    bool is_closed = false;
-    for (int descriptor = set->buckets[port % BUCKET_COUNT], next; descriptor != NONE; descriptor = next) {
+    for (int descriptor = set->buckets[port % BUCKET_COUNT]; descriptor != NONE;) {
         const struct entry *known = &set->entries[descriptor];
-        next = known->next;
-        if (!known->is_idle || known->port != port || (!has_more && !has_input(descriptor))) continue;
-        // Others may have the same port at this side. They are as bad if something has come, unless they rest: then they
-        // may be in use.
-        bool is_it = is_connected(descriptor, host, remote_port);
-        if (!is_it && (has_more || !known->events)) continue;
-        poll_set_close_idle(set, descriptor);
-        is_closed = is_closed || is_it;
+        // Another connection may have the same port at this side.
+        if (known->is_idle && known->port == port && is_connected(descriptor, host, remote_port)) {
+            if (!has_more && !has_input(descriptor)) return false;
+            poll_set_close_idle(set, descriptor);
+            return true;
+        }
+        descriptor = known->next;
     }
-    return is_closed;
+    return false;
 }
 
 int poll_set_find(poll_set set, int port, const char *host, int remote_port) {
@@ -208,14 +192,12 @@ int poll_set_find(poll_set set, int port, const char *host, int remote_port) {
     return NONE;
 }
 
-int poll_set_next_idle(
-    poll_set set, int descriptor, uint32_t owner, const char *host, int remote_port, int64_t silence) {
-    while ((size_t)++descriptor < set->count) {
+void poll_set_close_silent(poll_set set, uint32_t owner, const char *host, int remote_port, int64_t silence) {
+    for (int descriptor = 0; (size_t)descriptor < set->count; descriptor++) {
         const struct entry *known = &set->entries[descriptor];
         if (!known->is_idle || known->owner != owner || connection_silence(descriptor) < silence) continue;
-        if (!host || is_connected(descriptor, host, remote_port)) return descriptor;
+        if (!host || is_connected(descriptor, host, remote_port)) poll_set_close_idle(set, descriptor);
     }
-    return NONE;
 }
 
 int poll_set_close(void *set, int descriptor) {
@@ -229,16 +211,22 @@ int poll_set_close(void *set, int descriptor) {
 int poll_set_wait(poll_set set, struct poll_ready *ready, int milliseconds) {
     struct epoll_event events[POLL_SET_MOST_EVENTS];
     int count = epoll_wait(set->epoll, events, POLL_SET_MOST_EVENTS, milliseconds);
+    int ready_count = 0;
+    // Before libcurl acts on any of them: it may close connections, whose descriptors others may get.
     for (int index = 0; index < count; index++) {
         uint32_t bits = events[index].events;
         int descriptor = (int)(uint32_t)events[index].data.u64;
-        ready[index].descriptor = descriptor;
-        ready[index].owner = (uint32_t)(events[index].data.u64 >> 32);
-        ready[index].is_idle = set->entries[descriptor].is_idle;
-        ready[index].mask = (bits & EPOLLIN ? CURL_CSELECT_IN : 0) | (bits & EPOLLOUT ? CURL_CSELECT_OUT : 0) |
+        if (set->entries[descriptor].is_idle) {
+            poll_set_close_idle(set, descriptor);
+            continue;
+        }
+        struct poll_ready *event = &ready[ready_count++];
+        event->descriptor = descriptor;
+        event->owner = (uint32_t)(events[index].data.u64 >> 32);
+        event->mask = (bits & EPOLLIN ? CURL_CSELECT_IN : 0) | (bits & EPOLLOUT ? CURL_CSELECT_OUT : 0) |
             (bits & (EPOLLERR | EPOLLHUP) ? CURL_CSELECT_ERR : 0);
     }
-    return count < 0 ? 0 : count;
+    return ready_count;
 }
 
 int wakeup_create(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }

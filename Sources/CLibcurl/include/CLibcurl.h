@@ -335,13 +335,11 @@ void libcurl_watch_exit(void);
 
 // MARK: Poll set
 
-/// A descriptor that is ready, and its state in libcurl's bits.
+/// A descriptor that is ready, for what in libcurl's bits, and the number of its owner.
 struct poll_ready {
     int descriptor;
     int mask;
     uint32_t owner;
-    /// True if its connection was idle.
-    bool is_idle;
 };
 
 /// The most descriptors that one wait reports. Others come with the next one.
@@ -356,13 +354,12 @@ void poll_set_destroy(poll_set set);
 /// - Parameter owner: comes back with the descriptor's events.
 int poll_set_watch(poll_set set, int descriptor, uint32_t owner, int what);
 
-/// Watches a descriptor of the set for anything that comes while its connection is idle. It has to be closed by
-/// `poll_set_close`: to be watched for its next response, it needs no system call.
+/// Notes that no request uses the connection of a descriptor of the set, until it is watched again. It has to be closed by
+/// `poll_set_close`.
+///
+/// What comes on it meanwhile is its end, or bytes that nobody has asked for, which would be taken for the response to the
+/// next request: then it is closed, by `poll_set_wait` or by `poll_set_look`. To be watched again, it needs no system call.
 void poll_set_watch_idle(poll_set set, int descriptor);
-
-/// Watches an idle descriptor no longer, until it is resumed or watched for a response. Others are left alone.
-void poll_set_rest_idle(poll_set set, int descriptor);
-void poll_set_resume_idle(poll_set set, int descriptor);
 
 /// Notes that a descriptor is the socket of a connection, until `poll_set_close`.
 void poll_set_open(poll_set set, int descriptor);
@@ -370,10 +367,9 @@ void poll_set_open(poll_set set, int descriptor);
 /// Returns the socket of the connection with these ends, or -1.
 int poll_set_find(poll_set set, int port, const char *host, int remote_port);
 
-/// Returns the next descriptor above the given one, or -1, that has this owner, is connected to this address, or to any
-/// where `host` is null, and was idle and silent for so many milliseconds.
-int poll_set_next_idle(
-    poll_set set, int descriptor, uint32_t owner, const char *host, int remote_port, int64_t silence);
+/// Closes the idle connections of this owner to this address, or to any where `host` is null, that were silent for so many
+/// milliseconds.
+void poll_set_close_silent(poll_set set, uint32_t owner, const char *host, int remote_port, int64_t silence);
 
 /// Watches a descriptor no longer.
 void poll_set_remove(poll_set set, int descriptor);
@@ -381,20 +377,20 @@ void poll_set_remove(poll_set set, int descriptor);
 /// Closes the connection of a descriptor, which stays open: it is at the end of its input from now on.
 void poll_set_close_idle(poll_set set, int descriptor);
 
-/// Looks at an idle connection once more, just before a request is sent on it, and closes it if something has come: that
-/// would be taken for the response. Does nothing to a connection that is not idle.
+/// Closes an idle connection, just before a request is sent on it, if something has come.
 ///
 /// - Parameters:
-///   - port: its local port; 0 for one that has none, as those of Unix domain sockets.
+///   - port: its local port.
 ///   - host: the address at the other end.
 ///   - has_more: whether something that has come was read from the descriptor already.
-/// - Returns: whether it was closed, and had an address.
+/// - Returns: whether it was closed.
 bool poll_set_look(poll_set set, int port, const char *host, int remote_port, bool has_more);
 
 /// Removes a descriptor from a set and closes it.
 int poll_set_close(void *set, int descriptor);
 
-/// Waits for the given time, or forever for -1, and returns the number of descriptors that are ready.
+/// Waits for the given time, or forever for -1, and returns the number of descriptors that are ready. Closes the idle
+/// connections among them.
 ///
 /// - Parameter ready: has room for `POLL_SET_MOST_EVENTS`.
 int poll_set_wait(poll_set set, struct poll_ready *ready, int milliseconds);

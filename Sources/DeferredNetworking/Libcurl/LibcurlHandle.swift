@@ -30,7 +30,9 @@ final class LibcurlHandle {
 
     /// libcurl's buffer for the description of a failure. Its address must not change.
     private let errorText: UnsafeMutablePointer<CChar>
-    private var isReuseForbidden = false
+
+    /// True if the request may use an old connection, and leave its own to others.
+    private var mayReuse = true
 
     /// True if all requests go through a proxy with TLS. The environment's may be one as well.
     private let hasSecureProxy: Bool
@@ -151,10 +153,9 @@ final class LibcurlHandle {
     /// True if no connection was made for the request.
     var hasOldConnection: Bool { long(CURLINFO_NUM_CONNECTS) == 0 }
 
-    /// Lets no other request use the connection of this one.
-    func forbidReuse() {
-        isReuseForbidden = true
-        set(CURLOPT_FORBID_REUSE, 1)
+    /// Lets no other request use the connection of this one, or lets it.
+    func forbidReuse(_ isForbidden: Bool) {
+        set(CURLOPT_FORBID_REUSE, isForbidden || !mayReuse ? 1 : 0)
     }
 
     /// Returns the metrics of the last request.
@@ -199,12 +200,9 @@ final class LibcurlHandle {
         errorText[0] = 0
         sockets.pointee.error = 0
         set(CURLOPT_HTTP_VERSION, task.version)
-        let mayReuse = task.version != CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE || LibcurlOptions.canReuseByPriorKnowledge
-        if isReuseForbidden || !mayReuse {
-            isReuseForbidden = !mayReuse
-            set(CURLOPT_FRESH_CONNECT, mayReuse ? 0 : 1)
-            set(CURLOPT_FORBID_REUSE, mayReuse ? 0 : 1)
-        }
+        mayReuse = options.mayReuseConnections(in: task.version)
+        set(CURLOPT_FRESH_CONNECT, mayReuse ? 0 : 1)
+        forbidReuse(false)
         let request = task.request.request
         let url = request.url ?? URL(filePath: "/")
         set(CURLOPT_URL, to: url.absoluteString)

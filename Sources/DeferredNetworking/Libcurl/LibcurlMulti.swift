@@ -32,11 +32,8 @@ final class LibcurlMulti {
         libcurl_multi_set_sockets(
             multi,
             { easy, socket, what, context, _ in
-                let transfer = easy.flatMap(LibcurlMulti.transfer)
-                if what == CURL_POLL_REMOVE { transfer?.keepUnread(of: socket) }
                 context.map { Unmanaged<LibcurlMulti>.fromOpaque($0).takeUnretainedValue() }?
-                    .watch(socket, what, for: transfer)
-                transfer?.socket = what == CURL_POLL_REMOVE ? -1 : socket
+                    .watch(socket, what, for: easy.flatMap(LibcurlMulti.transfer))
                 return 0
             },
             context
@@ -86,10 +83,9 @@ final class LibcurlMulti {
             count -= 1
         }
         transfer.handle.release()
-        if transfer.restingSocket >= 0 { poll_set_resume_idle(poll, transfer.restingSocket) }
     }
 
-    /// Severs the connection on which a request is about to be sent, if something has come on it since the last one.
+    /// Closes the connection on which a request is about to be sent, if something has come on it since the last one.
     func look(at handle: LibcurlHandle, from port: Int32, to host: UnsafePointer<CChar>?, _ remotePort: Int32) -> Bool {
         poll_set_look(poll, port, host, remotePort, libcurl_easy_has_decrypted(handle.easy))
     }
@@ -99,19 +95,15 @@ final class LibcurlMulti {
         poll_set_find(poll, Int32(connection.localPort), connection.host, Int32(connection.port))
     }
 
-    /// Severs idle connections to the address of one that has died, or with nil, to any.
-    func severIdle(
-        to dead: LibcurlPool.DeadConnection?,
-        silentFor silence: Duration,
-        unless isUsed: (Int32) -> Bool
-    ) {
-        var socket: Int32 = -1
-        while true {
-            let milliseconds = Int64(silence / .milliseconds(1))
-            socket = poll_set_next_idle(poll, socket, number, dead?.host, Int32(dead?.port ?? 0), milliseconds)
-            guard socket >= 0 else { return }
-            if !isUsed(socket) { poll_set_close_idle(poll, socket) }
-        }
+    /// Watches the connection of a request no longer, which seems to be idle.
+    func forgetIdle(_ handle: LibcurlHandle) {
+        let socket = poll_set_find(poll, Int32(handle.localPort), handle.remoteHost, Int32(handle.remotePort))
+        if socket >= 0 { poll_set_remove(poll, socket) }
+    }
+
+    /// Closes idle connections to the address of one that has died, or with nil, to any.
+    func closeIdle(to dead: LibcurlPool.DeadConnection?, silentFor silence: Duration) {
+        poll_set_close_silent(poll, number, dead?.host, Int32(dead?.port ?? 0), Int64(silence / .milliseconds(1)))
     }
 
     /// Lets libcurl act on a descriptor that is ready.
@@ -145,9 +137,8 @@ final class LibcurlMulti {
     private func watch(_ socket: Int32, _ what: Int32, for transfer: LibcurlTransfer?) {
         if what != CURL_POLL_REMOVE {
             poll_set_watch(poll, socket, number, what)
-        } else if let transfer, transfer.hasConnectionOfVersion1 {
-            // Mostly because the response is complete. What comes before the next request is no response to that, but
-            // libcurl would take it for one.
+            transfer?.isWatched(at: socket)
+        } else if transfer?.isUnwatched(at: socket) == true {
             poll_set_watch_idle(poll, socket)
         } else {
             poll_set_remove(poll, socket)

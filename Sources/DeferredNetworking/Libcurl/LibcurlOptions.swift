@@ -102,6 +102,15 @@ final class LibcurlOptions: Sendable {
         }
     }
 
+    /// Returns whether requests may use connections that others have made.
+    ///
+    /// - Parameter version: libcurl's number for the version of HTTP.
+    func mayReuseConnections(in version: Int) -> Bool {
+        // Unix domain sockets have no ports by which one that is idle could be told from others.
+        if unixSocketPath != nil { return false }
+        return version != CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE || Self.canReuseByPriorKnowledge
+    }
+
     /// Refuses a lifetime of the caller's choice if libcurl is too old for one.
     private static func check(lifetime: Duration?) throws(URLClientError) {
         guard LibcurlEngine.versionNumber < 0x07_50_00, let lifetime,

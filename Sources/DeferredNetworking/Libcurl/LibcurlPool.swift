@@ -129,7 +129,7 @@ final class LibcurlPool: @unchecked Sendable {
                     connector?.begin(transfer, at: hop)
                     continue
                 }
-                if code != 0, transfer.handle.lacksDescriptors { severIdle() }
+                if code != 0, transfer.handle.lacksDescriptors { closeIdle() }
                 remove(transfer, hasAnswered: transfer.hasAnswer)
                 transfer.end(code)
             }
@@ -150,13 +150,6 @@ final class LibcurlPool: @unchecked Sendable {
             if let done = multi.nextDone() { return done }
         }
         return nil
-    }
-
-    /// Returns the running transfer that has the connection.
-    ///
-    /// - Parameter port: The local port of `socket`, or 0.
-    func transfer(using socket: Int32, port: Int) -> LibcurlTransfer? {
-        transfers.values.first { $0.isUsing(socket, port: port) }
     }
 
     func transfer(of task: LibcurlTask) -> LibcurlTransfer? { transfers[task.identifier] }
@@ -235,7 +228,7 @@ final class LibcurlPool: @unchecked Sendable {
 
     /// Ends a request without a connection.
     func fail(_ transfer: LibcurlTransfer, _ error: URLError? = nil) {
-        if (error?.userInfo[NSUnderlyingErrorKey] as? POSIXError)?.code == .EMFILE { severIdle() }
+        if (error?.userInfo[NSUnderlyingErrorKey] as? POSIXError)?.code == .EMFILE { closeIdle() }
         remove(transfer)
         transfer.end(Int32(CURLE_COULDNT_CONNECT), error)
     }
@@ -246,17 +239,13 @@ final class LibcurlPool: @unchecked Sendable {
     ///
     /// Those of HTTP/1.1 are closed: the request's own is already, by libcurl.
     func distrust(_ connection: DeadConnection) {
-        severIdle(to: connection, silentFor: min(connection.silence, Self.longestTrusted))
+        closeIdle(to: connection, silentFor: min(connection.silence, Self.longestTrusted))
         if connection.isShared, shared != nil { renew(connection.origin) }
     }
 
-    /// Severs connections that no request uses; by default all of them, to leave their descriptors to the next attempt.
-    private func severIdle(to connection: DeadConnection? = nil, silentFor silence: Duration = .zero) {
-        for multi in multis {
-            multi.severIdle(to: connection, silentFor: silence) { socket in
-                transfer(using: socket, port: Int(connection_port(socket))) != nil
-            }
-        }
+    /// Closes connections that no request uses; by default all of them, to leave their descriptors to the next attempt.
+    private func closeIdle(to connection: DeadConnection? = nil, silentFor silence: Duration = .zero) {
+        for multi in multis { multi.closeIdle(to: connection, silentFor: silence) }
     }
 
     /// Gives an origin new shared connections. The requests on those that it has stay there.

@@ -83,11 +83,7 @@ final class LibcurlTask: EngineTask {
     var pool: LibcurlPool { engine.pool(max(0, thread)) }
 
     var kind: ConnectionQueue.Kind {
-        switch version {
-        case CURL_HTTP_VERSION_1_1: .own
-        case CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE: LibcurlOptions.canReuseByPriorKnowledge ? .shared : .own
-        default: .shared
-        }
+        version == CURL_HTTP_VERSION_1_1 || !engine.options.mayReuseConnections(in: version) ? .own : .shared
     }
 
     init(_ request: CheckedRequest, of exchange: Exchange, as number: Int, in engine: LibcurlEngine) {

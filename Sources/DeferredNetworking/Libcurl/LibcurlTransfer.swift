@@ -78,23 +78,17 @@ final class LibcurlTransfer {
     /// True once the request has a connection. Older versions of libcurl don't tell before the response.
     private(set) var hasConnected = false
 
-    /// The socket of the request's connection, or -1.
-    var socket: Int32 = -1 {
-        didSet {
-            if socket >= 0 {
-                lastSocket = socket
-                task.noteStart()
-            }
-            shareSocket()
-        }
-    }
+    /// The socket that libcurl watches for the request, or -1: it watches none while reading is paused.
+    private var socket: Int32 = -1
 
-    /// The last socket that libcurl has watched for the request, or -1. While the request is paused, it watches none.
-    private var lastSocket: Int32 = -1
+    /// True once libcurl has watched a socket for the request.
+    private var wasWatched = false
 
-    /// The idle socket that had more to read while the request was paused, or -1. It is not watched until libcurl wants it
-    /// to be, or the request ends.
-    var restingSocket: Int32 = -1
+    /// True if nobody would see what comes on the connection after the response, since libcurl doesn't watch it.
+    private var isUnseen = false { didSet { handle.forbidReuse(isUnseen || mustClose) } }
+
+    /// True if no other request may use the connection, whatever comes on it.
+    private var mustClose = false { didSet { handle.forbidReuse(isUnseen || mustClose) } }
 
     /// True while the multi handle has the request.
     var isAdded = false
@@ -121,6 +115,7 @@ final class LibcurlTransfer {
 
     /// The paused directions, in libcurl's bits.
     private var pauses: Int32 = 0
+    private var isReadingPaused: Bool { pauses & Int32(CURLPAUSE_RECV) != 0 }
 
     /// True if there are events to deliver once libcurl has returned.
     private(set) var mustFlush = false
@@ -180,32 +175,18 @@ final class LibcurlTransfer {
         task.use(socket: isAlone ? socket : -1)
     }
 
-    /// Returns true if the request has the connection.
-    ///
-    /// - Parameter port: The local port of `socket`, or 0.
-    func isUsing(_ socket: Int32, port: Int) -> Bool {
-        if lastSocket >= 0 { return lastSocket == socket }
-        // It was paused with the first bytes that came, before libcurl wanted to wait for any. All connections of Unix
-        // domain sockets have the port 0, but a new one is not watched then.
-        return hasConnected && handle.localPort == port && (port != 0 || handle.hasOldConnection)
-    }
-
     /// True once there is a response.
     var hasAnswer: Bool { head != nil }
-
-    /// True if the response shows that the request has a connection to itself.
-    var hasConnectionOfVersion1: Bool { hasConnected && parser.isInVersion1 }
 
     private func begin(_ head: ResponseHead) throws(ResponseHeadParser.Flaw) {
         if options.httpVersion == .http2, let version = head.version, version != "HTTP/2" {
             throw .init(description: "The server answered with \(version), but HTTP/2 is required")
         }
         hasConnected = true
-        // A Unix domain socket is connected at once. If the response was there, too, libcurl has never wanted to wait for
-        // the socket, and nobody would see what comes on it later.
-        if options.unixSocketPath != nil, lastSocket < 0, !handle.hasOldConnection { handle.forbidReuse() }
+        // Connected at once, and answered as fast: libcurl has not waited for the socket, and the set doesn't know it.
+        if !wasWatched, !handle.hasOldConnection { isUnseen = true }
         // The server may wait for a body that libcurl isn't going to send, and would take the next request for it.
-        if head.status == 417, parser.isInVersion1, source != nil { handle.forbidReuse() }
+        if head.status == 417, parser.isInVersion1, source != nil { mustClose = true }
         if task.kind == .shared, self.head == nil { pool.answered(task, isMultiplexed: head.version == "HTTP/2") }
         self.head = head
         isRedirect = RedirectRules.target(head.status.code, head.value(of: "Location"), from: task.request.url) != nil
@@ -285,6 +266,7 @@ final class LibcurlTransfer {
     }
 
     private func refuse() -> Int {
+        willPauseReading()
         pauses |= Int32(CURLPAUSE_RECV)
         return CURL_WRITEFUNC_PAUSE
     }
@@ -362,10 +344,10 @@ final class LibcurlTransfer {
             forgetResponse()
         }
         // Repeated, it may have another connection, which libcurl doesn't watch yet.
-        if hasBegun { (lastSocket, unread) = (-1, []) }
+        if hasBegun { (wasWatched, unread) = (false, []) }
         // On a connection that was closed, nothing is sent, and libcurl begins again with another one.
-        let isSevered = multi.look(at: handle, from: port, to: host, remotePort)
-        if !isSevered { hasBegun = true }
+        let isClosed = multi.look(at: handle, from: port, to: host, remotePort)
+        if !isClosed { hasBegun = true }
         lastReceived = .now
         (hops, hop) = (nil, nil)
         return true
@@ -373,9 +355,40 @@ final class LibcurlTransfer {
 
     // MARK: The connection
 
+    /// Notes that libcurl waits for the socket of the request's connection.
+    func isWatched(at socket: Int32) {
+        (self.socket, wasWatched) = (socket, true)
+        if isUnseen { isUnseen = false }
+        task.noteStart()
+        shareSocket()
+    }
+
+    /// Notes that libcurl no longer waits for the socket.
+    ///
+    /// - Returns: true if its connection is idle: not shared, and mostly because the response is complete.
+    func isUnwatched(at socket: Int32) -> Bool {
+        keepUnread(of: socket)
+        self.socket = -1
+        shareSocket()
+        guard hasOwnConnection else { return false }
+        isUnseen = isReadingPaused
+        return !isUnseen
+    }
+
+    /// True if the response shows that the request has a connection to itself.
+    private var hasOwnConnection: Bool { hasConnected && parser.isInVersion1 }
+
+    /// Notes that reading is about to be paused. If libcurl doesn't wait for the socket yet, since the first bytes were there
+    /// at once, it is still taken for the one of an idle connection.
+    private func willPauseReading() {
+        guard socket < 0, !isReadingPaused, hasOwnConnection else { return }
+        isUnseen = true
+        multi.forgetIdle(handle)
+    }
+
     /// Looks at what has come on a socket that libcurl is about to leave, perhaps because of an error. It reads before it
     /// sends, but not again when it could not send. A server that refuses a body closes the connection under it.
-    func keepUnread(of socket: Int32) {
+    private func keepUnread(of socket: Int32) {
         guard hasSent, head == nil, pauses == 0, stop == nil else { return }
         unread = [UInt8](unsafeUninitializedCapacity: Self.mostUnread) { buffer, count in
             count = max(0, recv(socket, buffer.baseAddress, buffer.count, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)))
@@ -497,6 +510,7 @@ final class LibcurlTransfer {
     private func setPause(_ bit: Int32, _ isPaused: Bool) {
         let new = isPaused ? pauses | bit : pauses & ~bit
         guard new != pauses else { return }
+        if isPaused, bit == Int32(CURLPAUSE_RECV) { willPauseReading() }
         pauses = new
         libcurl_easy_pause(handle.easy, new)
     }

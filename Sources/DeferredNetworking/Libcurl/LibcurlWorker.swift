@@ -156,9 +156,7 @@ final class LibcurlWorker {
         for _ in 0..<Self.mostRounds {
             let count = wait(ready, milliseconds)
             if isAsleep { thread.wake() }
-            // Idle connections first, before libcurl can close any of them, and others get their descriptors.
-            for event in ready[..<count] where event.is_idle { closeIdle(event.descriptor) }
-            for event in ready[..<count] where !event.is_idle { act(event) }
+            for event in ready[..<count] { act(event) }
             if count < ready.count { return }
             milliseconds = 0
         }
@@ -180,19 +178,6 @@ final class LibcurlWorker {
         libcurl_leave()
         defer { libcurl_enter() }
         return Int(poll_set_wait(resources.poll, ready.baseAddress, milliseconds))
-    }
-
-    /// Closes an idle connection on which something has come: its end, or bytes that nobody has asked for, which would be
-    /// taken for the response to the next request.
-    private func closeIdle(_ descriptor: Int32) {
-        let port = Int(connection_port(descriptor))
-        if let transfer = pools.lazy.compactMap({ $0.transfer(using: descriptor, port: port) }).first {
-            // It is paused. libcurl asks for the rest of its response, unless it has all of it already.
-            transfer.restingSocket = descriptor
-            poll_set_rest_idle(resources.poll, descriptor)
-        } else {
-            poll_set_close_idle(resources.poll, descriptor)
-        }
     }
 
     private func act(_ event: poll_ready) {

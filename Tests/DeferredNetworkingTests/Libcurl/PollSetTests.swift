@@ -88,7 +88,7 @@ struct PollSetTests {
             let count = Int(poll_set_wait(set, &ready, 0))
             return ready[..<count].map { ready in
                 let name = ready.descriptor == near ? "near" : "\(ready.descriptor)"
-                return "\(name) of \(ready.owner), \(ready.mask)\(ready.is_idle ? ", idle" : "")"
+                return "\(name) of \(ready.owner), \(ready.mask)"
             }
         }
 
@@ -111,76 +111,45 @@ struct PollSetTests {
     }
 
     @Test(arguments: [CURL_POLL_IN, CURL_POLL_OUT, CURL_POLL_IN | CURL_POLL_OUT].map { Int32($0) })
-    func `an idle one is watched for input, and then again for what is asked for`(what: Int32) throws {
+    func `an idle one is watched again for what is asked for`(what: Int32) throws {
         let subject = try Subject()
         #expect(subject.watch(1, what) == 0)
-        poll_set_watch_idle(subject.set, subject.near)
-        #expect(subject.ready == [])
-        subject.send()
-        #expect(subject.ready == ["near of 1, 1, idle"])
-        subject.read()
         for next in [CURL_POLL_IN, CURL_POLL_OUT].map({ Int32($0) }) {
-            #expect(subject.watch(1, next) == 0)
-            subject.send()
-            #expect(subject.ready == ["near of 1, \(next)"])
-            subject.read()
             poll_set_watch_idle(subject.set, subject.near)
             #expect(subject.ready == [])
+            #expect(subject.watch(1, next) == 0)
+            subject.send()
+            #expect(subject.ready == ["near of 1, \(next)"] && !subject.isSevered)
+            subject.read()
         }
         // Of another owner it is told as such.
+        poll_set_watch_idle(subject.set, subject.near)
         #expect(subject.watch(7) == 0)
         subject.send()
         #expect(subject.ready == ["near of 7, 1"])
     }
 
-    @Test func `an idle one can rest, until it is resumed, watched or removed`() throws {
+    @Test func `an idle one on which something comes is closed, and not told of`() throws {
         let subject = try Subject()
-        // Only an idle one rests, and only one that rests is resumed.
         #expect(subject.watch() == 0)
+        poll_set_watch_idle(subject.set, subject.near)
+        #expect(subject.ready == [] && !subject.isSevered)
         subject.send()
-        poll_set_rest_idle(subject.set, subject.near)
-        #expect(subject.ready == ["near of 1, 1"])
-        poll_set_resume_idle(subject.set, subject.near)
-        #expect(subject.ready == ["near of 1, 1"])
-        poll_set_watch_idle(subject.set, subject.near)
-        poll_set_resume_idle(subject.set, subject.near)
-        #expect(subject.ready == ["near of 1, 1, idle"])
-
-        for _ in 0..<2 { poll_set_rest_idle(subject.set, subject.near) }
-        #expect(subject.ready == [])
-        for _ in 0..<2 { poll_set_resume_idle(subject.set, subject.near) }
-        #expect(subject.ready == ["near of 1, 1, idle"])
-
-        poll_set_rest_idle(subject.set, subject.near)
-        #expect(subject.watch() == 0 && subject.ready == ["near of 1, 1"])
-        poll_set_resume_idle(subject.set, subject.near)
-        #expect(subject.ready == ["near of 1, 1"])
-
-        poll_set_watch_idle(subject.set, subject.near)
-        poll_set_rest_idle(subject.set, subject.near)
-        poll_set_remove(subject.set, subject.near)
-        poll_set_resume_idle(subject.set, subject.near)
-        #expect(subject.ready == [])
-        // Whoever gets the number of a closed one is not resumed.
-        #expect(subject.watch() == 0)
-        poll_set_watch_idle(subject.set, subject.near)
-        poll_set_rest_idle(subject.set, subject.near)
-        poll_set_close_idle(subject.set, subject.near)
-        poll_set_resume_idle(subject.set, subject.near)
-        #expect(subject.ready == [])
+        #expect(subject.ready == [] && subject.isSevered)
+        // Whoever gets its number is not idle.
+        #expect(subject.watch() == 0 && subject.ready.count == 1)
     }
 
     private enum State: CaseIterable {
-        case unknown, watched, idle, resting, watchedAgain, removed
+        case unknown, watched, idle, watchedAgain, removed
     }
 
     @Test(arguments: State.allCases, [false, true])
     private func `a look closes an idle connection on which something has come`(state: State, hasMore: Bool) throws {
-        for (isSent, isOther) in [(false, false), (true, false), (false, true), (true, true)] {
+        for isSent in [false, true] {
             let (subject, port, remotePort) = try Subject.connected()
             if state != .unknown { _ = subject.watch() }
-            if [.idle, .resting, .watchedAgain].contains(state) { poll_set_watch_idle(subject.set, subject.near) }
-            if state == .resting { poll_set_rest_idle(subject.set, subject.near) }
+            if [.idle, .watchedAgain].contains(state) { poll_set_watch_idle(subject.set, subject.near) }
             if state == .watchedAgain { _ = subject.watch() }
             if state == .removed { poll_set_remove(subject.set, subject.near) }
             if isSent {
@@ -189,42 +158,42 @@ struct PollSetTests {
                 var byte: UInt8 = 0
                 _ = recv(subject.near, &byte, 1, Int32(MSG_PEEK))
             }
-            let isIdle = state == .idle || state == .resting
-            // One with the same port at this side only is closed if something lies on it, and nobody can be using it.
-            let mustSever = isIdle && (isOther ? state == .idle && isSent && !hasMore : isSent || hasMore)
-            let host = isOther ? "127.0.0.2" : "127.0.0.1"
-            // Of other ports, nothing is looked at.
-            #expect(!poll_set_look(subject.set, port + 1, host, remotePort, hasMore))
-            #expect(!poll_set_look(subject.set, port + 256, host, remotePort, hasMore) && !subject.isSevered)
-            #expect(poll_set_look(subject.set, port, host, remotePort, hasMore) == (mustSever && !isOther))
-            #expect(subject.isSevered == mustSever, "\(state), \(isSent), \(isOther)")
-            #expect(!poll_set_look(subject.set, port, nil, remotePort, hasMore))
+            // Of others, nothing is looked at.
+            for (port, host, remotePort) in [
+                (port + 1, "127.0.0.1", remotePort), (port + 256, "127.0.0.1", remotePort),
+                (port, "127.0.0.2", remotePort), (port, "127.0.0.1", remotePort + 1), (port, nil, remotePort),
+            ] {
+                #expect(!poll_set_look(subject.set, port, host, remotePort, hasMore) && !subject.isSevered)
+            }
+            let mustClose = state == .idle && (isSent || hasMore)
+            #expect(poll_set_look(subject.set, port, "127.0.0.1", remotePort, hasMore) == mustClose)
+            #expect(subject.isSevered == mustClose, "\(state), \(isSent)")
         }
     }
 
     @Test func `connections in one bucket are found, whichever of them are removed`() throws {
-        let subject = try Subject()
-        // Sockets with a path have no port, and so are all in one bucket.
-        var pairs: [(Int32, Int32)] = []
-        for _ in 0..<6 { pairs.append(try Subject.pair()) }
-        for (near, _) in pairs {
-            #expect(poll_set_watch(subject.set, near, 1, Int32(CURL_POLL_IN)) == 0)
-            poll_set_watch_idle(subject.set, near)
+        // Their ports differ, but not in the last bits.
+        var subjects: [(subject: Subject, port: Int32, remotePort: Int32)] = []
+        var others: [(subject: Subject, port: Int32, remotePort: Int32)] = []
+        while subjects.count < 4 {
+            let new = try Subject.connected()
+            if new.port % 256 == (subjects.first?.port ?? new.port) % 256 { subjects.append(new) } else { others.append(new) }
+            if others.count == 200 { others = [] }
         }
-        // The first, one in the middle, and the last.
-        for index in [5, 2, 0] {
-            poll_set_remove(subject.set, pairs[index].0)
-            _ = write(pairs[index].1, "x", 1)
-        }
-        _ = write(pairs[1].1, "x", 1)
-        // It has no address by which it could be told from others.
-        #expect(!poll_set_look(subject.set, 0, "", 0, false))
-        for (index, (near, far)) in pairs.enumerated() {
+        let set = subjects[0].subject.set
+        for (subject, _, _) in subjects {
+            #expect(poll_set_watch(set, subject.near, 1, Int32(CURL_POLL_IN)) == 0)
+            poll_set_watch_idle(set, subject.near)
+            subject.send()
             var byte: UInt8 = 0
-            let count = recv(near, &byte, 1, Int32(MSG_DONTWAIT))
-            #expect(count == ([5, 2, 0].contains(index) ? 1 : index == 1 ? 0 : -1), "\(index)")
-            close(near)
-            close(far)
+            _ = recv(subject.near, &byte, 1, Int32(MSG_PEEK))
+        }
+        // The first of the bucket, which came last, and one in the middle.
+        for index in [3, 1] { poll_set_remove(set, subjects[index].subject.near) }
+        for (index, (subject, port, remotePort)) in subjects.enumerated() {
+            let mustClose = ![3, 1].contains(index)
+            #expect(poll_set_look(set, port, "127.0.0.1", remotePort, false) == mustClose)
+            #expect(subject.isSevered == mustClose, "\(index)")
         }
     }
 
@@ -275,16 +244,21 @@ struct PollSetTests {
         subject.near = -1
     }
 
-    @Test func `idle connections to an address are found, if they are silent for long enough`() throws {
+    @Test func `idle connections to an address are closed, if they are silent for long enough`() throws {
         let (subject, _, remotePort) = try Subject.connected()
-        func next(_ port: Int32, owner: UInt32 = 1, silence: Int64 = 0) -> Int32 {
-            poll_set_next_idle(subject.set, -1, owner, "127.0.0.1", port, silence)
+        func closes(_ port: Int32, owner: UInt32 = 1, host: String? = "127.0.0.1", silence: Int64 = 0) -> Bool {
+            poll_set_close_silent(subject.set, owner, host, port, silence)
+            return subject.isSevered
         }
-        #expect(subject.watch() == 0 && next(remotePort) == -1)
+        #expect(subject.watch() == 0 && !closes(remotePort))
         poll_set_watch_idle(subject.set, subject.near)
-        #expect(next(remotePort) == subject.near && next(remotePort, owner: 2) == -1 && next(remotePort - 1) == -1)
-        #expect(next(remotePort, silence: 1_000_000) == -1)
-        #expect(poll_set_next_idle(subject.set, subject.near, 1, "127.0.0.1", remotePort, 0) == -1)
+        #expect(!closes(remotePort, owner: 2) && !closes(remotePort - 1) && !closes(remotePort, host: "127.0.0.2"))
+        #expect(!closes(remotePort, silence: 1_000_000) && closes(remotePort))
+        let (other, _, _) = try Subject.connected()
+        #expect(other.watch() == 0)
+        poll_set_watch_idle(other.set, other.near)
+        poll_set_close_silent(other.set, 1, nil, 0, 0)
+        #expect(other.isSevered)
     }
 
     @Test func `the descriptor of a closed connection is open, and at its end`() throws {

@@ -39,7 +39,7 @@ package struct CacheOrigin: Sendable {
         let promise = Task<(ResponseHead, HTTPBodyStream)>.Promise()
         let exchange = Exchange.begin(
             request,
-            on: EngineLease(engine),
+            on: RetainedEngine(engine),
             .init(redirects: .none, deadlines: configuration.deadlines, configure: configure),
             delegate: OriginObserver(task, isMeasured: isMeasured),
             to: OriginReceiver(self, task)
@@ -74,7 +74,7 @@ private struct OriginReceiver: ResponseReceiver {
     var wantsOwnConnection: Bool { origin.wantsOwnConnection }
 
     func begin(_ request: CheckedRequest, of exchange: Exchange) -> CheckedRequest {
-        buffer.hold(exchange)
+        buffer.pauseWhenFull(exchange)
         return request
     }
 

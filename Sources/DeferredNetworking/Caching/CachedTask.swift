@@ -23,9 +23,9 @@ package final class CachedTask: EngineTask {
         /// True once there is a response, or a failure.
         var isAnswered = false
         /// The condition under which the body is not read.
-        var isHeld: (@Sendable () -> Bool)?
+        var isPaused: (@Sendable () -> Bool)?
         /// Counts the changes of the condition, so that none is missed between looking and waiting.
-        var holds = 0
+        var pauses = 0
         var waiter: CheckedContinuation<Void, Never>?
     }
 
@@ -72,11 +72,11 @@ package final class CachedTask: EngineTask {
         if isNew { end(nil, CancellationError()) }
     }
 
-    package func hold(while isHeld: @escaping @Sendable () -> Bool) {
+    package func pause(while isPaused: @escaping @Sendable () -> Bool) {
         let (old, waiter) = state.withLock { state in
-            defer { state.isHeld = isHeld }
-            state.holds += 1
-            return (state.isHeld, state.waiter.take())
+            defer { state.isPaused = isPaused }
+            state.pauses += 1
+            return (state.isPaused, state.waiter.take())
         }
         withExtendedLifetime(old) {}
         waiter?.resume()
@@ -145,23 +145,23 @@ package final class CachedTask: EngineTask {
     }
 
     private func end(_ head: ResponseHead?, _ error: (any Error)?) {
-        let (stop, isHeld) = state.withLock { state in
+        let (stop, isPaused) = state.withLock { state in
             state.isAnswered = true
-            return (state.stop.take(), state.isHeld.take())
+            return (state.stop.take(), state.isPaused.take())
         }
-        withExtendedLifetime((stop, isHeld)) {}
+        withExtendedLifetime((stop, isPaused)) {}
         let isCancellation = error is CancellationError
         tell(.ended(head, error: isCancellation ? URLError(.cancelled, failing: origin.request.url) : error))
     }
 
     private func waitWhileHeld() async throws {
         while true {
-            let (isHeld, holds, isCancelled) = state.withLock { ($0.isHeld, $0.holds, $0.isCancelled) }
+            let (isPaused, pauses, isCancelled) = state.withLock { ($0.isPaused, $0.pauses, $0.isCancelled) }
             if isCancelled { throw CancellationError() }
-            guard let isHeld, isHeld() else { return }
+            guard let isPaused, isPaused() else { return }
             await withCheckedContinuation { waiter in
                 let isOver = state.withLock { state in
-                    guard state.holds == holds, !state.isCancelled else { return true }
+                    guard state.pauses == pauses, !state.isCancelled else { return true }
                     state.waiter = waiter
                     return false
                 }

@@ -35,7 +35,7 @@ package protocol Engine: AnyObject, Sendable {
     /// - Parameter number: The task's number in its exchange, for its events.
     func makeTask(for request: CheckedRequest, of exchange: Exchange, as number: Int) -> any EngineTask
 
-    /// Ends all tasks, and closes all connections. Only for an engine without leases.
+    /// Ends all tasks, and closes all connections. Only for an engine that nobody retains.
     func invalidate()
 }
 
@@ -57,9 +57,9 @@ package protocol EngineTask: AnyObject, Sendable {
     /// Pauses or resumes reading the response, if the engine supports it. Bytes that were read already are still
     /// delivered.
     ///
-    /// - Parameter isHeld: called soon. Of two concurrent calls, the one that takes effect last thus sees the current
+    /// - Parameter isPaused: called soon. Of two concurrent calls, the one that takes effect last thus sees the current
     ///   state.
-    func hold(while isHeld: @escaping @Sendable () -> Bool)
+    func pause(while isPaused: @escaping @Sendable () -> Bool)
 
     /// Reports that the receiver has taken bytes.
     func took(_ count: Int)
@@ -129,19 +129,18 @@ package typealias BodyAnswer = @Sendable (InputStream?) -> Void
 
 package typealias ChallengeAnswer = @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
 
-/// A permission to create tasks on an engine, which isn't invalidated while it has leases. Releasing the lease returns
-/// it.
-package final class EngineLease: Sendable {
+/// A reference to an engine that isn't invalidated while there is one.
+package final class RetainedEngine: Sendable {
     package let engine: any Engine
-    private let onReturn: @Sendable () -> Void
+    private let onRelease: @Sendable () -> Void
 
-    /// - Parameter onReturn: called once, when the last reference is released. That must not happen under a lock.
-    package init(_ engine: any Engine, onReturn: @escaping @Sendable () -> Void = {}) {
+    /// - Parameter onRelease: called once, when the last reference is released. That must not happen under a lock.
+    package init(_ engine: any Engine, onRelease: @escaping @Sendable () -> Void = {}) {
         self.engine = engine
-        self.onReturn = onReturn
+        self.onRelease = onRelease
     }
 
     deinit {
-        onReturn()
+        onRelease()
     }
 }

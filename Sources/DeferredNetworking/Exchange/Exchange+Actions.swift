@@ -61,13 +61,13 @@ extension Exchange {
         case .endAttempt(let result):
             end(result, &attempt)
         case .release:
-            // The delegate's captures, among them the user's session, before the lease.
-            let (lease, released) = state.withLock { state in
+            // The delegate's captures, among them the user's session, before the engine.
+            let (retained, released) = state.withLock { state in
                 defer { state.parts = Parts() }
-                return (state.lease.take(), (state.parts, state.challenge.take(), state.redirectAnswer.take()))
+                return (state.retained.take(), (state.parts, state.challenge.take(), state.redirectAnswer.take()))
             }
             withExtendedLifetime(released) {}
-            withExtendedLifetime(lease) {}
+            withExtendedLifetime(retained) {}
         }
     }
 
@@ -85,7 +85,7 @@ extension Exchange {
 
     /// - Returns: the error of a deadline that expires at once.
     private func beginDeadlines(_ request: CheckedRequest) -> (any Error)? {
-        let idle = state.withLock { $0.lease }?.engine.idleTimeout
+        let idle = state.withLock { $0.retained }?.engine.idleTimeout
         guard let limits = settings.deadlines ?? idle.map({ .init(idle: $0) }) else { return nil }
         let deadlines = ExchangeDeadlines(limits, request, clock: settings.clock)
         if let error = deadlines.passed { return error }
@@ -95,8 +95,8 @@ extension Exchange {
     }
 
     private func start(_ request: CheckedRequest, _ number: Int) {
-        let (lease, cookies) = state.withLock { ($0.lease, $0.cookies) }
-        guard let engine = lease?.engine else { return }
+        let (retained, cookies) = state.withLock { ($0.retained, $0.cookies) }
+        guard let engine = retained?.engine else { return }
         var request = cookies?.adding(to: request) ?? request
         if settings.deadlines != nil, engine.hasTimeouts { request = request.withoutPlatformTimeout() }
         let task = engine.makeTask(for: request, of: self, as: number)
@@ -162,8 +162,10 @@ extension Exchange {
     private func end(_ result: Result<ResponseHead, any Error>, _ attempt: inout Attempt) {
         var final = attempt.error.take().map { .failure($0) } ?? result
         if let refused = attempt.refused.take() { final = .failure(refused.error(at: final)) }
-        final = final.mapError { $0.naming(state.withLock { $0.machine.request.url }) }
-        switch attempt.receiver.finish(final) {
+        let (url, cancellation) = state.withLock { ($0.machine.request.url, $0.machine.finishes()) }
+        // One that was cancelled after the last byte, and before this, leaves no file either.
+        if let cancellation, case .success = final { final = .failure(cancellation) }
+        switch attempt.receiver.finish(final.mapError { $0.naming(url) }) {
         case .result(let result):
             endDeadlines()
             let (outcome, question) = state.withLock { state in
@@ -176,7 +178,7 @@ extension Exchange {
             endDeadlines()
             react { $0.streamEnded(error) }
         case .startOver:
-            handle { $0.machine.startOver() }
+            react { $0.startOver() }
             guard state.withLock({ $0.machine.hasEnded }) else { return }
             endDeadlines()
             _ = attempt.receiver.finish(.failure(URLError(.cancelled, failing: url)))
@@ -204,9 +206,9 @@ extension Exchange {
 
     /// Answers a question about a redirect: nil takes it as the response.
     private func follow(_ request: URLRequest?, round: Int) {
-        let lease = state.withLock { $0.lease }
+        let retained = state.withLock { $0.retained }
         do throws(URLClientError) {
-            if let url = request?.url { try lease?.engine.checkHost(of: url) }
+            if let url = request?.url { try retained?.engine.checkHost(of: url) }
             handle { $0.machine.answered(request.map { .follow($0) } ?? .deliver, round: round) }
         } catch {
             handle { $0.machine.answered(.fail(error.about(request?.url)), round: round) }

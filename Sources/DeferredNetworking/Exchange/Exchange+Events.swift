@@ -134,7 +134,7 @@ extension Exchange {
 
 extension Exchange.State {
     /// The cookies to send and to store, unless the request wants none or the platform handles them.
-    var cookies: CookieJar? { machine.request.request.httpShouldHandleCookies ? lease?.engine.cookies : nil }
+    var cookies: CookieJar? { machine.request.request.httpShouldHandleCookies ? retained?.engine.cookies : nil }
 
     /// Returns the action that stores the cookies of a response, before it has any consequence.
     fileprivate func storing(_ head: ResponseHead, of task: Int) -> [ExchangeStateMachine.Action] {

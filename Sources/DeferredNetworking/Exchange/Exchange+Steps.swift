@@ -7,7 +7,7 @@ extension Exchange {
     /// Begins a request that nobody admits, on an engine.
     static func begin(
         _ request: CheckedRequest,
-        on lease: EngineLease,
+        on retained: RetainedEngine,
         _ settings: Settings = Settings(),
         delegate: (any ExchangeDelegate)? = nil,
         to receiver: any ResponseReceiver,
@@ -15,7 +15,7 @@ extension Exchange {
     ) -> Exchange {
         let exchange = Exchange(request, settings, delegate: delegate, to: receiver, completion: completion)
         exchange.begin()
-        exchange.admitted(lease)
+        exchange.admitted(retained)
         return exchange
     }
 
@@ -57,10 +57,10 @@ extension Exchange {
 
     /// Begins, or begins again after a pause.
     ///
-    /// - Parameter lease: For all tasks; nil if the engine is gone.
-    func admitted(_ lease: EngineLease?) {
-        guard let lease else { return cancel(with: URLClientError.shutDown) }
-        state.withLock { if $0.lease == nil, !$0.machine.hasEnded { $0.lease = lease } }
+    /// - Parameter retained: The engine for all tasks; nil if the engine is gone.
+    func admitted(_ retained: RetainedEngine?) {
+        guard let retained else { return cancel(with: URLClientError.shutDown) }
+        state.withLock { if $0.retained == nil, !$0.machine.hasEnded { $0.retained = retained } }
         react { $0.admitted() }
     }
 

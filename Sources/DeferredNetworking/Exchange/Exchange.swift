@@ -35,7 +35,7 @@ package final class Exchange: Sendable {
         var parked: Attempt?
 
         var parts: Parts
-        var lease: EngineLease?
+        var retained: RetainedEngine?
 
         /// Released with the result: its task would otherwise retain a stream's body, whose release cancels the exchange.
         var completion: Completion?
@@ -177,9 +177,9 @@ package final class Exchange: Sendable {
         return locals.restore { question.pause(now: Date()) } == nil
     }
 
-    /// Pauses or resumes reading the response, if the engine supports it: see ``EngineTask/hold(while:)``.
-    package func hold(while isHeld: @escaping @Sendable () -> Bool) {
-        parts.task?.hold(while: isHeld)
+    /// Pauses or resumes reading the response, if the engine supports it: see ``EngineTask/pause(while:)``.
+    package func pause(while isPaused: @escaping @Sendable () -> Bool) {
+        parts.task?.pause(while: isPaused)
     }
 
     /// Suspends the idle deadline while `isForgiven` returns true: then the reader causes the silence.

@@ -81,7 +81,9 @@ extension ExchangeStateMachine {
             return stopped(run, for: stop)
         case .ended where tasks == 0:
             return [.release]
-        case .new, .queued, .preparing, .running, .stopping, .holding, .deciding, .judging, .asking, .pausing, .ended:
+        case .new, .queued, .preparing, .running, .stopping, .holding, .deciding, .judging, .finishing, .asking,
+            .pausing,
+            .ended:
             return []
         }
     }
@@ -149,7 +151,7 @@ extension ExchangeStateMachine {
             return answeredChallenge(answer, head: head)
         case .holding(let run, .redirect(let head, let proposal, let body)):
             return answeredRedirect(answer, head, proposal: proposal, body, holding: run)
-        case .holding, .new, .queued, .preparing, .running, .stopping, .judging, .asking, .pausing, .ended:
+        case .holding, .new, .queued, .preparing, .running, .stopping, .judging, .finishing, .asking, .pausing, .ended:
             return []
         }
     }

@@ -32,8 +32,12 @@ struct ExchangeStateMachine {
         /// Somebody was asked what to do next. No task runs.
         case deciding(Question)
 
-        /// The attempt has ended. Its receiver and the policies are asked for the outcome.
+        /// The attempt has ended. Its receiver is about to be asked for the outcome, or the policies are.
         case judging
+
+        /// The receiver makes the outcome. A cancellation waits for that: if the outcome is a success, it came too late, since
+        /// a file may be in its place by now.
+        case finishing
 
         /// A credential was asked for. Without one, this outcome is the result.
         case asking(Outcome)
@@ -116,6 +120,9 @@ struct ExchangeStateMachine {
     /// The last head of the current attempt.
     var lastHead: ResponseHead?
 
+    /// The error with which the request was cancelled.
+    private var cancellation: (any Error)?
+
     /// True once a stream was delivered as the result.
     private var isDelivered = false
 
@@ -138,7 +145,7 @@ struct ExchangeStateMachine {
     func isCurrent(_ task: Int) -> Bool {
         switch state {
         case .running(let run), .stopping(let run, _), .holding(let run, _): run.task == task
-        case .new, .queued, .preparing, .deciding, .judging, .asking, .pausing, .ended: false
+        case .new, .queued, .preparing, .deciding, .judging, .finishing, .asking, .pausing, .ended: false
         }
     }
 
@@ -157,7 +164,8 @@ struct ExchangeStateMachine {
         case .queued: return startAttempt()
         // It may have left before it arrived: then this is the only place that gives up its turn.
         case .ended: return Reaction(steps: [.leave])
-        case .new, .preparing, .running, .stopping, .holding, .deciding, .judging, .asking, .pausing: return Reaction()
+        case .new, .preparing, .running, .stopping, .holding, .deciding, .judging, .finishing, .asking, .pausing:
+            return Reaction()
         }
     }
 
@@ -166,6 +174,9 @@ struct ExchangeStateMachine {
         var reaction = Reaction()
         switch state {
         case .ended: return reaction
+        case .finishing:
+            cancellation = cancellation ?? error
+            return reaction
         case .new, .queued, .judging: break
         case .preparing, .stopping, .deciding: reaction.actions = [.endAttempt(.failure(error))]
         case .running(let run):
@@ -174,6 +185,7 @@ struct ExchangeStateMachine {
             reaction.actions = [.endAttempt(.failure(error)), .cancelTask(run.task), .answerRedirect(nil)]
         case .asking, .pausing: reaction.steps = [.stop]
         }
+        cancellation = error
         return end(isDelivered ? .finishStream(error) : .finish(.failure(error)), after: reaction)
     }
 
@@ -251,7 +263,7 @@ struct ExchangeStateMachine {
             return judge(.failure(error)) + [.cancelTask(run.task)]
         case .holding(let run, _):
             return judge(.failure(error)) + [.cancelTask(run.task), .answerRedirect(nil)]
-        case .new, .queued, .judging, .asking, .pausing, .ended:
+        case .new, .queued, .judging, .finishing, .asking, .pausing, .ended:
             return []
         }
     }
@@ -261,30 +273,51 @@ struct ExchangeStateMachine {
         return [.endAttempt(result)]
     }
 
+    /// Lets the receiver make the outcome, or returns the error with which the request was cancelled meanwhile.
+    mutating func finishes() -> (any Error)? {
+        if case .judging = state { state = .finishing }
+        return cancellation
+    }
+
     /// Begins the attempt once more, because its receiver wants another request to be sent.
-    mutating func startOver() -> [Action] {
-        guard case .judging = state else { return [] }
+    mutating func startOver() -> Reaction {
+        guard case .finishing = state else { return Reaction() }
+        if let cancellation { return end(.finish(.failure(cancellation))) }
         state = .preparing
         (chain, credentials) = ([], [])
-        return [.prepare(authorized, isNewAttempt: false)]
+        return Reaction(actions: [.prepare(authorized, isNewAttempt: false)])
     }
 
     /// Returns the outcome of the attempt.
     func outcome(_ result: Result<ReceivedResponse, any Error>) -> Outcome { Outcome(result: result, head: lastHead) }
 
     /// Returns the question whether there is another attempt; nil if there is none, or a credential is asked for first.
-    func question(after outcome: Outcome) -> RetryQuestion? {
-        guard case .judging = state, !isDelivered, outcome.head.map(isChallenge) != true else { return nil }
-        return question(after: outcome.head, or: outcome.error)
+    mutating func question(after outcome: Outcome) -> RetryQuestion? {
+        guard case .finishing = state, cancellation == nil, !isDelivered, outcome.head.map(isChallenge) != true,
+            let question = question(after: outcome.head, or: outcome.error)
+        else { return nil }
+        // No success: it can be cancelled while the policies are asked.
+        state = .judging
+        return question
     }
 
     /// Handles the outcome of the attempt.
     ///
     /// - Parameter pause: The pause before the next attempt, from ``question(after:)``.
     mutating func judged(_ outcome: Outcome, pause: Duration?) -> Reaction {
-        guard case .judging = state, !isDelivered else { return Reaction() }
+        switch state {
+        case .judging, .finishing: break
+        case .new, .queued, .preparing, .running, .stopping, .holding, .deciding, .asking, .pausing, .ended:
+            return Reaction()
+        }
+        guard !isDelivered else { return Reaction() }
+        let isChallenged = outcome.head.map(isChallenge) == true
+        if let cancellation {
+            let isFinal = !isChallenged && outcome.error == nil && question(after: outcome.head, or: nil) == nil
+            return end(.finish(isFinal ? outcome.result : .failure(cancellation)))
+        }
         round += 1
-        if let head = outcome.head, isChallenge(head) {
+        if isChallenged, let head = outcome.head {
             if let credential { refused.append(credential) }
             credential = nil
             challenges += 1
@@ -299,7 +332,7 @@ struct ExchangeStateMachine {
 
     /// Handles the end of the body that was delivered.
     mutating func streamEnded(_ error: (any Error)?) -> Reaction {
-        guard case .judging = state, isDelivered else { return Reaction() }
+        guard case .finishing = state, isDelivered else { return Reaction() }
         return end(.finishStream(error))
     }
 

@@ -4,7 +4,7 @@ internal import DeferredCore
 import Foundation
 import FoundationNetworking
 
-/// Finds the addresses for the connections of a pool, and the one of several that answers.
+/// Finds the addresses for the connections of an engine, and the one of several that answers.
 ///
 /// A request that needs none has nothing to do with it: libcurl asks for a name only if it has no connection to use, and
 /// stops then. With the name's addresses, the request begins again. Confined to the engine's thread.
@@ -18,14 +18,14 @@ final class LibcurlConnector {
         var race: AddressRace?
     }
 
-    private unowned let pool: LibcurlPool
+    private unowned let connections: LibcurlConnections
     private let poll: poll_set
 
     /// By the identifiers of the tasks.
     private var waits: [Int: Wait] = [:]
 
-    init(of pool: LibcurlPool, poll: poll_set) {
-        self.pool = pool
+    init(for connections: LibcurlConnections, poll: poll_set) {
+        self.connections = connections
         self.poll = poll
     }
 
@@ -35,9 +35,9 @@ final class LibcurlConnector {
     func begin(_ transfer: LibcurlTransfer, at hop: LibcurlHop) {
         let task = transfer.task
         waits[task.identifier] = Wait(transfer: transfer, hop: hop)
-        if let addresses = pool.options.resolve[hop.key] { return found(.success(addresses), for: task) }
-        let thread = pool.thread
-        switch pool.options.lookUps.addresses(of: hop.name, handler: { thread.submit(.found($0, task)) }) {
+        if let addresses = connections.options.resolve[hop.key] { return found(.success(addresses), for: task) }
+        let loop = task.loop
+        switch connections.options.lookUps.addresses(of: hop.name, handler: { loop.submit(.found($0, task)) }) {
         case .known(let outcome): found(outcome, for: task)
         case .pending(let registration): waits[task.identifier]?.lookUp = registration
         }
@@ -49,21 +49,21 @@ final class LibcurlConnector {
         wait.transfer.lookUpTime += .now - wait.start
         switch outcome {
         case .success(let addresses) where addresses.count > 1 || addresses.contains { $0.contains("%") }:
-            let race = AddressRace(to: pool.options.lookUps.inOrder(addresses), port: wait.hop.port, poll: poll)
+            let race = AddressRace(to: connections.options.lookUps.inOrder(addresses), port: wait.hop.port, poll: poll)
             waits[task.identifier]?.race = race
             waits[task.identifier]?.lookUp = nil
             handle(race.proceed(), of: race, for: task.identifier)
         case .success(let addresses):
             waits[task.identifier] = nil
-            pool.restart(wait.transfer, at: wait.hop, addresses.first)
+            connections.restart(wait.transfer, at: wait.hop, addresses.first)
         case .failure(let failure):
             waits[task.identifier] = nil
             // The environment may except the server from the proxy, by a rule that only libcurl knows.
             if !failure.isTemporary, let next = wait.transfer.nextHop() {
-                if pool.options.mustLookUp(next) { return begin(wait.transfer, at: next) }
-                return pool.restart(wait.transfer, at: next, nil)
+                if connections.options.mustLookUp(next) { return begin(wait.transfer, at: next) }
+                return connections.restart(wait.transfer, at: next, nil)
             }
-            pool.fail(wait.transfer, LibcurlFailure.error(wait.hop, failure, url: task.request.url))
+            connections.fail(wait.transfer, LibcurlFailure.error(wait.hop, failure, url: task.request.url))
         }
     }
 
@@ -71,7 +71,7 @@ final class LibcurlConnector {
     func forget(_ task: LibcurlTask) {
         guard !waits.isEmpty, let wait = waits.removeValue(forKey: task.identifier) else { return }
         wait.lookUp?.cancel()
-        if let race = wait.race { pool.options.lookUps.noteSilent(race.stop(isLate: task.isLate)) }
+        if let race = wait.race { connections.options.lookUps.noteSilent(race.stop(isLate: task.isLate)) }
     }
 
     // MARK: Races
@@ -97,13 +97,16 @@ final class LibcurlConnector {
 
     private func handle(_ outcome: AddressRace.Outcome?, of race: AddressRace, for identifier: Int) {
         guard let outcome, let wait = waits.removeValue(forKey: identifier) else { return }
-        pool.options.lookUps.noteSilent(race.stop(isLate: false))
+        connections.options.lookUps.noteSilent(race.stop(isLate: false))
         wait.transfer.raceTime += .now - wait.start - wait.transfer.lookUpTime
         switch outcome {
-        case .won(let socket, let address): pool.restart(wait.transfer, at: wait.hop, address, socket: socket)
+        case .won(let socket, let address): connections.restart(wait.transfer, at: wait.hop, address, socket: socket)
         case .lost(let code):
             let url = wait.transfer.task.request.url
-            pool.fail(wait.transfer, LibcurlFailure.error(wait.hop, POSIXErrorCode(rawValue: code) ?? .EIO, url: url))
+            connections.fail(
+                wait.transfer,
+                LibcurlFailure.error(wait.hop, POSIXErrorCode(rawValue: code) ?? .EIO, url: url)
+            )
         }
     }
 }

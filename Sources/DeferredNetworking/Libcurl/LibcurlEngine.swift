@@ -31,10 +31,14 @@ package final class LibcurlEngine: Engine {
 
     let options: LibcurlOptions
 
-    /// The running requests, for each thread.
-    private let pools: [LibcurlPool]
+    /// Each with a thread for connections of the engine.
+    let loops: [LibcurlLoop]
+
+    /// For each of the loops, filled when the engine is gone, and its connections there are closed.
+    private let closed: [Deferred<Void>]
     private let state: Lock<State>
     private let lastIdentifier = Atomic(0)
+    private let wasInvalidated = Atomic(false)
 
     package let defaultHeaders: [String: String]
 
@@ -44,20 +48,20 @@ package final class LibcurlEngine: Engine {
 
     package var hasTimeouts: Bool { false }
 
-    package var invalidated: Future<Void> { pools.map(\.closed.future).allFilled().map { _ in } }
+    package var invalidated: Future<Void> { closed.map(\.future).allFilled().map { _ in } }
 
-    /// - Parameter threads: The threads that drive libcurl, and on which transfers and users' closures are called; nil for
-    ///   as many of its own as the configuration allows. They start when they are needed.
+    /// - Parameter loops: The loops that drive libcurl, and on whose threads users' closures are called; nil for as many of
+    ///   its own as the configuration allows. The threads start when they are needed.
     /// - Throws: ``URLClientError/engineUnavailable(reason:)`` if libcurl is missing or too old.
     convenience init(
         _ configuration: URLClient.Configuration,
-        on threads: [LibcurlThread]? = nil,
+        on loops: [LibcurlLoop]? = nil,
         lookUps: NameLookUps = .shared
     ) throws(URLClientError) {
         let count = max(1, min(configuration.maximumThreads, ConnectionQueue.mostThreads))
-        let threads = threads ?? (0..<count).map { _ in LibcurlThread() }
+        let loops = loops ?? (0..<count).map { _ in LibcurlLoop() }
         let cookies = configuration.cookies.map { CookieJar($0) }
-        try self.init(configuration, cookies, idleTimeout: nil, on: threads, lookUps: lookUps)
+        try self.init(configuration, cookies, idleTimeout: nil, on: loops, lookUps: lookUps)
     }
 
     /// Creates an engine with the settings of a user's session, on the thread that all such engines share.
@@ -75,7 +79,7 @@ package final class LibcurlEngine: Engine {
         _ configuration: URLClient.Configuration,
         _ cookies: CookieJar?,
         idleTimeout: Duration?,
-        on threads: [LibcurlThread],
+        on loops: [LibcurlLoop],
         lookUps: NameLookUps = .shared
     ) throws(URLClientError) {
         if let reason = Self.unavailability { throw .engineUnavailable(reason: reason) }
@@ -84,8 +88,9 @@ package final class LibcurlEngine: Engine {
         self.idleTimeout = idleTimeout
         let options = try LibcurlOptions(configuration, lookUps: lookUps)
         self.options = options
-        pools = threads.map { LibcurlPool(options, on: $0) }
-        let queue = ConnectionQueue(limit: options.maximumConnectionsPerHost, threads: threads.count)
+        self.loops = loops
+        closed = loops.map { _ in Deferred() }
+        let queue = ConnectionQueue(limit: options.maximumConnectionsPerHost, threads: loops.count)
         state = Lock(State(queue: queue))
     }
 
@@ -140,17 +145,18 @@ package final class LibcurlEngine: Engine {
         close()
     }
 
+    /// True once no task may begin.
+    var isInvalidated: Bool { wasInvalidated.load(ordering: .sequentiallyConsistent) }
+
     private func close() {
-        for pool in pools { pool.thread.submit(.close(pool)) }
+        wasInvalidated.store(true, ordering: .sequentiallyConsistent)
+        for (loop, closed) in zip(loops, closed) { loop.submit(.close(options, closed)) }
     }
 
     // MARK: Tasks
 
     /// Returns the identifier of a new task.
     func nextIdentifier() -> Int { lastIdentifier.add(1, ordering: .relaxed).newValue }
-
-    /// The pool on a thread.
-    func pool(_ thread: Int) -> LibcurlPool { pools[thread] }
 
     /// Begins a task, or lets it wait. One that was cancelled has ended, or is about to.
     func resume(_ task: LibcurlTask) {
@@ -171,7 +177,7 @@ package final class LibcurlEngine: Engine {
         state.withLock { state in
             if state.waiting.removeValue(forKey: task.identifier) != nil { state.queue.remove(task.identifier) }
         }
-        task.pool.thread.submit(.cancel(task))
+        task.loop.submit(.cancel(task))
     }
 
     /// The time since a request to the origin got something; nil if none has.
@@ -186,27 +192,27 @@ package final class LibcurlEngine: Engine {
 
     /// Calls a closure once all threads, one after the other, have read what has come.
     func afterReading(_ body: @escaping @Sendable () -> Void, from index: Int = 0) {
-        guard index < pools.count else { return body() }
-        pools[index].thread.submit(.report { self.afterReading(body, from: index + 1) })
+        guard index < loops.count else { return body() }
+        loops[index].submit(.report { self.afterReading(body, from: index + 1) })
     }
 
     /// Changes the queue, and begins the tasks for which there is room then.
     ///
-    /// - Returns: those that run on the caller's pool, which begins them itself.
+    /// - Returns: those that run on the caller's thread, which begins them itself.
     func change(
         at origin: String,
-        by pool: LibcurlPool,
+        on thread: Int,
         _ change: (inout ConnectionQueue) -> Void
     ) -> [LibcurlTask] {
         let tasks = next(at: origin, after: change)
-        guard pools.count > 1 else { return tasks }
-        for task in tasks where task.pool !== pool { begin(task) }
-        return tasks.filter { $0.pool === pool }
+        guard loops.count > 1 else { return tasks }
+        for task in tasks where task.thread != thread { begin(task) }
+        return tasks.filter { $0.thread == thread }
     }
 
-    /// Lets the other pools know of a dead connection.
-    func distrust(_ connection: LibcurlPool.DeadConnection, but pool: LibcurlPool) {
-        for other in pools where other !== pool { other.thread.submit(.distrust(other, connection)) }
+    /// Lets the other threads know of a dead connection.
+    func distrust(_ dead: LibcurlConnections.Dead, exceptOn thread: Int) {
+        for (index, loop) in loops.enumerated() where index != thread { loop.submit(.distrust(options, dead)) }
     }
 
     private func next(at origin: String, after change: (inout ConnectionQueue) -> Void) -> [LibcurlTask] {
@@ -219,7 +225,7 @@ package final class LibcurlEngine: Engine {
     }
 
     private func begin(_ task: LibcurlTask) {
-        guard var failure = task.pool.thread.submit(.begin(task)) else { return }
+        guard var failure = task.loop.submit(.begin(task)) else { return }
         // One that can't begin makes room for the next, which can't either: too deep for one call in another.
         var failed = [task]
         while let task = failed.popLast() {
@@ -228,7 +234,7 @@ package final class LibcurlEngine: Engine {
             }
             task.end(nil, Self.error(failure, of: task))
             for task in next {
-                guard let other = task.pool.thread.submit(.begin(task)) else { continue }
+                guard let other = task.loop.submit(.begin(task)) else { continue }
                 failure = other
                 failed.append(task)
             }

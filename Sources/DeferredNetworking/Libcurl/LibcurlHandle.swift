@@ -3,7 +3,7 @@ import CLibcurl
 import Foundation
 import FoundationNetworking
 
-/// An easy handle of libcurl, reused for consecutive requests where that is safe. Connections belong to the worker's multi
+/// An easy handle of libcurl, reused for consecutive requests where that is safe. Connections belong to a multi
 /// handle, not to it.
 final class LibcurlHandle {
     /// False for libcurl 7.83 to 8.1, in which a handle keeps a pointer to the last field of a response that is gone: a

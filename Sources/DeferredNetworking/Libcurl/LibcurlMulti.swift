@@ -11,7 +11,7 @@ final class LibcurlMulti {
     let number: UInt32
 
     private let multi: libcurl_multi
-    let poll: poll_set
+    private let poll: poll_set
 
     /// The number of its requests.
     private(set) var count = 0
@@ -91,7 +91,7 @@ final class LibcurlMulti {
     }
 
     /// Returns the socket of a connection, or -1.
-    func socket(of connection: LibcurlPool.DeadConnection) -> Int32 {
+    func socket(of connection: LibcurlConnections.Dead) -> Int32 {
         poll_set_find(poll, Int32(connection.localPort), connection.host, Int32(connection.port))
     }
 
@@ -102,7 +102,7 @@ final class LibcurlMulti {
     }
 
     /// Closes idle connections to the address of one that has died, or with nil, to any.
-    func closeIdle(to dead: LibcurlPool.DeadConnection?, silentFor silence: Duration) {
+    func closeIdle(to dead: LibcurlConnections.Dead?, silentFor silence: Duration) {
         poll_set_close_silent(poll, number, dead?.host, Int32(dead?.port ?? 0), Int64(silence / .milliseconds(1)))
     }
 

@@ -55,17 +55,19 @@ final class LibcurlTask: EngineTask {
     }
 
     /// A structure, because each access to a lock whose whole value is a closure wraps that once more in thunks.
-    private struct Hold {
+    private struct Pause {
         var condition: (@Sendable () -> Bool)?
     }
 
-    private let hold = Lock(Hold())
+    private let pause = Lock(Pause())
 
-    /// False until ``hold(while:)``, which most tasks never get.
-    private let mayBeHeld = Atomic(false)
+    /// False until ``pause(while:)``, which most tasks never get.
+    private let mayBePaused = Atomic(false)
 
     /// True while the response should not be read.
-    var isHeld: Bool { mayBeHeld.load(ordering: .sequentiallyConsistent) && hold.withLock { $0.condition }?() ?? false }
+    var isPaused: Bool {
+        mayBePaused.load(ordering: .sequentiallyConsistent) && pause.withLock { $0.condition }?() ?? false
+    }
 
     /// The bytes that the exchange has not processed yet.
     let backlog = Backlog()
@@ -79,8 +81,8 @@ final class LibcurlTask: EngineTask {
         set { chosenThread.store(newValue, ordering: .sequentiallyConsistent) }
     }
 
-    /// The pool of the task: the first one's until its thread is chosen.
-    var pool: LibcurlPool { engine.pool(max(0, thread)) }
+    /// The loop of the task: the first one until its thread is chosen.
+    var loop: LibcurlLoop { engine.loops[max(0, thread)] }
 
     var kind: ConnectionQueue.Kind {
         version == CURL_HTTP_VERSION_1_1 || !engine.options.mayReuseConnections(in: version) ? .own : .shared
@@ -132,28 +134,28 @@ final class LibcurlTask: EngineTask {
     func afterReading(_ body: @escaping @Sendable () -> Void) {
         // Those for which a request waits may run on any thread.
         if start.withLock({ $0 }) == nil { return engine.afterReading(body) }
-        if pool.thread.submit(.report(body)) != nil { body() }
+        if loop.submit(.report(body)) != nil { body() }
     }
 
-    func hold(while isHeld: @escaping @Sendable () -> Bool) {
+    func pause(while isPaused: @escaping @Sendable () -> Bool) {
         // The previous condition is released outside of the lock.
-        let old = hold.withLock { hold in
-            defer { hold.condition = isHeld }
-            return hold.condition
+        let old = pause.withLock { pause in
+            defer { pause.condition = isPaused }
+            return pause.condition
         }
         withExtendedLifetime(old) {}
         // Either the command goes to the task's thread, or that thread, which is chosen later, sees the condition.
-        mayBeHeld.store(true, ordering: .sequentiallyConsistent)
-        pool.thread.submit(.hold(self))
+        mayBePaused.store(true, ordering: .sequentiallyConsistent)
+        loop.submit(.pause(self))
     }
 
     func took(_ count: Int) {
-        if backlog.remove(count) { pool.thread.submit(.caughtUp(self)) }
+        if backlog.remove(count) { loop.submit(.caughtUp(self)) }
     }
 
     /// Reports that the body's source has bytes again.
     func proceed() {
-        pool.thread.submit(.proceed(self))
+        loop.submit(.proceed(self))
     }
 
     /// Notes that the request no longer waits for a connection.
@@ -172,6 +174,11 @@ final class LibcurlTask: EngineTask {
     /// Reports a head and bytes of a response, if there are any.
     func tell(_ head: ResponseHead?, _ bytes: Data?) {
         exchange.receive(head, bytes, of: number)
+    }
+
+    /// Reports the end as cancelled.
+    func endCancelled(_ head: ResponseHead? = nil) {
+        end(head, URLError(.cancelled, failing: request.url))
     }
 
     /// Reports the end once, with what has come before it: a task that is cancelled before it is resumed has no transfer

@@ -4,8 +4,8 @@ internal import DeferredCore
 import Foundation
 import FoundationNetworking
 
-/// A request on its handle, and the response received for it. Confined to the engine's thread, as the pool and the worker
-/// are: what each line of a head touches there needs no check of exclusive access.
+/// A request on its handle, and the response received for it. Confined to the engine's thread, as its connections are:
+/// what each line of a head touches there needs no check of exclusive access.
 ///
 /// It handles libcurl's callbacks. Events for the exchange run the user's code, which may call the engine at any time:
 /// such calls wait as commands, so that libcurl is never re-entered.
@@ -35,7 +35,7 @@ final class LibcurlTransfer {
     let task: LibcurlTask
     let handle: LibcurlHandle
     let multi: LibcurlMulti
-    private unowned let pool: LibcurlPool
+    private unowned let connections: LibcurlConnections
     private let source: (any UploadSource)?
 
     @exclusivity(unchecked) private var parser: ResponseHeadParser
@@ -110,7 +110,7 @@ final class LibcurlTransfer {
     private var stop: Stop?
 
     /// True while the reader wants no more bytes. ``isBehind`` is true while the exchange wants none.
-    private var isHeld = false
+    private var isPaused = false
     private var isBehind = false
 
     /// The paused directions, in libcurl's bits.
@@ -123,13 +123,13 @@ final class LibcurlTransfer {
     /// True if bytes have arrived since the last event that tells of some.
     @exclusivity(unchecked) private var hasActivity = false
 
-    private var options: LibcurlOptions { pool.options }
+    private var options: LibcurlOptions { connections.options }
 
-    init(_ task: LibcurlTask, on handle: LibcurlHandle, of multi: LibcurlMulti, in pool: LibcurlPool) {
+    init(_ task: LibcurlTask, on handle: LibcurlHandle, of multi: LibcurlMulti, in connections: LibcurlConnections) {
         self.task = task
         self.handle = handle
         self.multi = multi
-        self.pool = pool
+        self.connections = connections
         source = task.uploadSource()
         if !LibcurlEngine.looksBeforeSending {
             lastReceived = .now
@@ -139,7 +139,7 @@ final class LibcurlTransfer {
         handle.prepare(
             task,
             body: source,
-            options: pool.options,
+            options: connections.options,
             context: Unmanaged.passUnretained(self).toOpaque()
         )
     }
@@ -187,7 +187,9 @@ final class LibcurlTransfer {
         if !wasWatched, !handle.hasOldConnection { isUnseen = true }
         // The server may wait for a body that libcurl isn't going to send, and would take the next request for it.
         if head.status == 417, parser.isInVersion1, source != nil { mustClose = true }
-        if task.kind == .shared, self.head == nil { pool.answered(task, isMultiplexed: head.version == "HTTP/2") }
+        if task.kind == .shared, self.head == nil {
+            connections.answered(task, isMultiplexed: head.version == "HTTP/2")
+        }
         self.head = head
         isRedirect = RedirectRules.target(head.status.code, head.value(of: "Location"), from: task.request.url) != nil
         if isRedirect { return }
@@ -262,7 +264,7 @@ final class LibcurlTransfer {
     private func canGoOn() -> Bool {
         flushResponse()
         pauseIfNeeded()
-        return !isHeld && !isBehind
+        return !isPaused && !isBehind
     }
 
     private func refuse() -> Int {
@@ -280,7 +282,7 @@ final class LibcurlTransfer {
     func note(_ text: UnsafeRawBufferPointer) {
         switch LibcurlReport(text) {
         case .stream(let stream): (self.stream, isRefused) = (stream, false)
-        case .goneAway(let last): pool.goneAway(after: last, on: self)
+        case .goneAway(let last): connections.goneAway(after: last, on: self)
         case .refused: isRefused = true
         case .alert(let number): alert = number
         case nil: break
@@ -326,7 +328,7 @@ final class LibcurlTransfer {
     ///   - port: The local port of the connection, or 0 if it has none.
     ///   - host: The address of the other end.
     func mayBeSent(from port: Int32, to host: UnsafePointer<CChar>?, _ remotePort: Int32) -> Bool {
-        if task.kind == .shared, !hasConnected { pool.connected(task) }
+        if task.kind == .shared, !hasConnected { connections.connected(task) }
         hasConnected = true
         task.noteStart()
         shareSocket()
@@ -430,12 +432,12 @@ final class LibcurlTransfer {
 
     /// The connection on which the request, which is about to be cancelled, has waited in vain: since it was sent, or for a
     /// while since something came for it, nothing came on it, for other requests either.
-    var deadConnection: LibcurlPool.DeadConnection? {
+    var deadConnection: LibcurlConnections.Dead? {
         // While the reader wants nothing, it is to blame.
         guard let lastReceived, pauses == 0 else { return nil }
         let wait = .now - lastReceived
         guard task.isLate && !hasReceived || wait >= Self.shortestStall, handle.localPort != 0 else { return nil }
-        let connection = LibcurlPool.DeadConnection(
+        let connection = LibcurlConnections.Dead(
             origin: task.origin,
             localPort: handle.localPort,
             host: handle.remoteHost,
@@ -491,15 +493,15 @@ final class LibcurlTransfer {
     // MARK: Pausing
 
     /// Pauses or resumes reading from the connection.
-    func reconsiderHold() {
-        isHeld = task.isHeld
-        setPause(Int32(CURLPAUSE_RECV), isHeld || isBehind)
+    func reconsiderPause() {
+        isPaused = task.isPaused
+        setPause(Int32(CURLPAUSE_RECV), isPaused || isBehind)
     }
 
     /// Resumes reading, because the exchange has processed its backlog.
     func caughtUp() {
         isBehind = false
-        setPause(Int32(CURLPAUSE_RECV), isHeld)
+        setPause(Int32(CURLPAUSE_RECV), isPaused)
     }
 
     /// Resumes sending, because the body's source has bytes again.
@@ -520,7 +522,7 @@ final class LibcurlTransfer {
     private func wantFlush() {
         guard !mustFlush else { return }
         mustFlush = true
-        pool.mustFlush(self)
+        connections.mustFlush(self)
     }
 
     /// Delivers the events that are pending.
@@ -541,9 +543,9 @@ final class LibcurlTransfer {
     /// Pauses reading if the bytes just delivered are enough for now. Also called within a callback of libcurl, which
     /// otherwise reads for as long as bytes are available.
     private func pauseIfNeeded() {
-        isHeld = task.isHeld
+        isPaused = task.isPaused
         isBehind = task.backlog.isTooLong
-        if isHeld || isBehind { setPause(Int32(CURLPAUSE_RECV), true) }
+        if isPaused || isBehind { setPause(Int32(CURLPAUSE_RECV), true) }
     }
 
     private func flushSent() {
@@ -598,7 +600,7 @@ final class LibcurlTransfer {
 
     /// Reports the end of a cancelled request.
     func cancel() {
-        task.end(head, URLError(.cancelled, failing: task.request.url))
+        task.endCancelled(head)
     }
 
     /// Returns true if libcurl says that the stream of a response has ended without an error, as an error.

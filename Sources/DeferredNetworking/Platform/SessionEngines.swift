@@ -15,7 +15,7 @@ import FoundationNetworking
 /// on the session's queue; if that is the main queue, bodies would be written there, and waiting there for a task would
 /// never end. Therefore each user's session gets a private session, created once from its configuration at that time,
 /// which has our delegate and outlives an invalidation. The private session is closed when the user's session is gone
-/// and no lease is left; this is checked whenever a transfer on any session begins or ends. Tests: `ExchangeTests`, "an
+/// and nobody retains it; this is checked whenever a transfer on any session begins or ends. Tests: `ExchangeTests`, "an
 /// exchange on an invalidated session still runs" and "one session has one engine, which goes with it";
 /// `URLSessionTests`, "the connections of dropped sessions are closed" and "a task that configure resumes, suspends or
 /// cancels ends all the same".
@@ -26,31 +26,31 @@ private final class SessionEngines: Sendable {
         weak var user: URLSession?
         let engine: any Engine
         let needsSession: Bool
-        var leases = 0
+        var retains = 0
     }
 
     private let entries = Lock<[ObjectIdentifier: [Entry]]>([:])
 
     /// - Parameter needsSession: true if the request has to run over a session, whatever the configuration says.
-    func lease(for session: URLSession, needsSession: Bool) -> EngineLease {
+    func retainedEngine(for session: URLSession, needsSession: Bool) -> RetainedEngine {
         purge()
         let key = ObjectIdentifier(session)
         if let engine = entries.withLock({ Self.take(key, session, needsSession, in: &$0) }) {
-            return lease(engine, key)
+            return retain(engine, key)
         }
         // Created outside of the lock, since it waits for the queue that all sessions share. If two callers each create
         // one, one of them is discarded.
         let made = Self.make(session.configuration, needsSession: needsSession)
         let engine = entries.withLock { entries in
             if let other = Self.take(key, session, needsSession, in: &entries) { return other }
-            let entry = Entry(user: session, engine: made, needsSession: needsSession, leases: 1)
+            let entry = Entry(user: session, engine: made, needsSession: needsSession, retains: 1)
             entries[key, default: []].append(entry)
             return made
         }
         if engine !== made {
             made.invalidate()
         }
-        return lease(engine, key)
+        return retain(engine, key)
     }
 
     private static func make(_ configuration: URLSessionConfiguration, needsSession: Bool) -> any Engine {
@@ -60,11 +60,11 @@ private final class SessionEngines: Sendable {
         return URLSessionEngine(copying: configuration)
     }
 
-    private func lease(_ engine: any Engine, _ key: ObjectIdentifier) -> EngineLease {
-        EngineLease(engine) {
+    private func retain(_ engine: any Engine, _ key: ObjectIdentifier) -> RetainedEngine {
+        RetainedEngine(engine) {
             self.entries.withLock { entries in
                 if let index = entries[key]?.firstIndex(where: { $0.engine === engine }) {
-                    entries[key]?[index].leases -= 1
+                    entries[key]?[index].retains -= 1
                 }
             }
             self.purge()
@@ -81,7 +81,7 @@ private final class SessionEngines: Sendable {
         guard
             let index = entries[key]?.firstIndex(where: { $0.user === session && $0.needsSession == needsSession })
         else { return nil }
-        entries[key]?[index].leases += 1
+        entries[key]?[index].retains += 1
         return entries[key]?[index].engine
     }
 
@@ -89,9 +89,9 @@ private final class SessionEngines: Sendable {
         let unused = entries.withLock { entries in
             var unused: [any Engine] = []
             for (key, list) in entries {
-                let kept = list.filter { $0.user != nil || $0.leases > 0 }
+                let kept = list.filter { $0.user != nil || $0.retains > 0 }
                 guard kept.count < list.count else { continue }
-                unused += list.filter { $0.user == nil && $0.leases == 0 }.map(\.engine)
+                unused += list.filter { $0.user == nil && $0.retains == 0 }.map(\.engine)
                 entries[key] = kept.isEmpty ? nil : kept
             }
             return unused
@@ -104,11 +104,11 @@ private final class SessionEngines: Sendable {
 
 extension URLSessionEngine {
     /// Returns the right to make tasks on a session that the user made, or on one with its configuration.
-    static func lease(for session: URLSession) -> EngineLease {
+    static func retainedEngine(for session: URLSession) -> RetainedEngine {
         #if !canImport(FoundationNetworking)
-        if !isMain(session.delegateQueue) { return EngineLease(URLSessionEngine(borrowing: session)) }
+        if !isMain(session.delegateQueue) { return RetainedEngine(URLSessionEngine(borrowing: session)) }
         #endif
-        return SessionEngines.shared.lease(for: session, needsSession: true)
+        return SessionEngines.shared.retainedEngine(for: session, needsSession: true)
     }
 
     #if !canImport(FoundationNetworking)
@@ -125,14 +125,14 @@ extension URLSession {
     /// - Parameters:
     ///   - decider: Needs a session's tasks if it asks the session's own delegate.
     ///   - configure: Needs them unless it is nil.
-    func lease(for decider: SessionDelegateDecider, _ configure: EngineTaskConfiguration?) -> EngineLease {
+    func retainedEngine(for decider: SessionDelegateDecider, _ configure: EngineTaskConfiguration?) -> RetainedEngine {
         #if os(Linux)
         // Looked at each time: the configuration of a session can still be changed on Linux, and a stub's requests must
         // never reach the network.
         if configure == nil, !decider.hasSessionDelegate, SafeConfiguration.reasonForSession(configuration) == nil {
-            return SessionEngines.shared.lease(for: self, needsSession: false)
+            return SessionEngines.shared.retainedEngine(for: self, needsSession: false)
         }
         #endif
-        return URLSessionEngine.lease(for: self)
+        return URLSessionEngine.retainedEngine(for: self)
     }
 }

@@ -52,10 +52,10 @@ final class StreamBuffer: Sendable {
 
     /// Holds up an exchange while the buffer is full. A slow reader doesn't count as silence of the server. Must be called
     /// while the buffer is empty.
-    func hold(_ exchange: Exchange) {
+    func pauseWhenFull(_ exchange: Exchange) {
         let isFull: @Sendable () -> Bool = { [weak self] in self?.isFull ?? false }
         exchange.forgiveSilence(while: isFull)
-        observeFullness { [weak exchange] in exchange?.hold(while: isFull) }
+        observeFullness { [weak exchange] in exchange?.pause(while: isFull) }
     }
 
     /// True while the sender should pause.

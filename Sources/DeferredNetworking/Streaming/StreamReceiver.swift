@@ -19,7 +19,7 @@ struct StreamReceiver: ResponseReceiver {
     var wantsOwnConnection: Bool { true }
 
     func begin(_ request: CheckedRequest, of exchange: Exchange) -> CheckedRequest {
-        buffer.hold(exchange)
+        buffer.pauseWhenFull(exchange)
         return request
     }
 

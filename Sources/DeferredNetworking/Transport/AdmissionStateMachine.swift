@@ -27,7 +27,7 @@ struct AdmissionStateMachine {
     private var runningCount = 0
 
     /// The number of requests that may still create tasks on the engine, or wait for the end of a task.
-    private(set) var leaseCount = 0
+    private(set) var retainCount = 0
 
     private let limit: Int
 
@@ -79,15 +79,15 @@ struct AdmissionStateMachine {
         return .start(next)
     }
 
-    /// Counts a lease, and returns true if a request may begin.
-    mutating func leased() -> Bool {
+    /// Counts a reference, and returns true if a request may begin.
+    mutating func retain() -> Bool {
         guard state != .closed else { return false }
-        leaseCount += 1
+        retainCount += 1
         return true
     }
 
-    mutating func leaseReturned() -> Action? {
-        leaseCount -= 1
+    mutating func released() -> Action? {
+        retainCount -= 1
         return invalidateIfIdle()
     }
 
@@ -99,7 +99,7 @@ struct AdmissionStateMachine {
 
     private mutating func invalidateIfIdle() -> Action? {
         let waitingCount = waiting.count + returning.count + aside.count
-        guard state == .closing, runningCount == 0, waitingCount == 0, leaseCount == 0 else { return nil }
+        guard state == .closing, runningCount == 0, waitingCount == 0, retainCount == 0 else { return nil }
         state = .closed
         return .invalidate
     }

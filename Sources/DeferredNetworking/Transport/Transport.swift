@@ -35,12 +35,12 @@ package final class Transport: Sendable {
         var requests: [UInt64: Exchange] = [:]
         var nextIdentifier: UInt64 = 1
 
-        mutating func lease() -> (any Engine)? { admission.leased() ? engine : nil }
+        mutating func retain() -> (any Engine)? { admission.retain() ? engine : nil }
     }
 
     /// An action, and what it is performed on.
     private enum Step {
-        /// With an engine that was leased, if it isn't gone.
+        /// With an engine that was retained, if it isn't gone.
         case start(Exchange, (any Engine)?)
         case refuse(Exchange)
         case invalidate((any Engine)?)
@@ -74,7 +74,7 @@ package final class Transport: Sendable {
     var requestCount: Int { state.withLock { $0.requests.count } }
 
     /// The number of requests that have begun and not ended, or of which the engine still has something left.
-    var transferCount: Int { state.withLock { $0.admission.leaseCount } }
+    var transferCount: Int { state.withLock { $0.admission.retainCount } }
 
     /// Begins a request, whose responses `receiver` receives.
     ///
@@ -169,8 +169,8 @@ package final class Transport: Sendable {
         perform { $0.admission.cameBack(request) }
     }
 
-    private func leasing(_ engine: any Engine) -> EngineLease {
-        EngineLease(engine) { self.perform { $0.admission.leaseReturned() } }
+    private func retaining(_ engine: any Engine) -> RetainedEngine {
+        RetainedEngine(engine) { self.perform { $0.admission.released() } }
     }
 
     /// Refuses new requests, and releases the engine when all current ones have ended.
@@ -191,7 +191,7 @@ package final class Transport: Sendable {
         let step = state.withLock { state -> Step? in
             switch event(&state) {
             case nil: nil
-            case .start(let identifier)?: state.requests[identifier].map { .start($0, state.lease()) }
+            case .start(let identifier)?: state.requests[identifier].map { .start($0, state.retain()) }
             case .refuse(let identifier)?: state.requests.removeValue(forKey: identifier).map { .refuse($0) }
             case .invalidate?: .invalidate(state.engine.take())
             }
@@ -199,9 +199,11 @@ package final class Transport: Sendable {
         switch step {
         case nil: break
         case .start(let request, let engine):
-            let lease = engine.map(leasing)
+            let retained = engine.map(retaining)
             // One that fails at once makes room for the next, and so on.
-            if Trampoline.nest({ request.admitted(lease) }) == nil { Trampoline.putOff { request.admitted(lease) } }
+            if Trampoline.nest({ request.admitted(retained) }) == nil {
+                Trampoline.putOff { request.admitted(retained) }
+            }
         case .refuse(let request): request.cancel(with: URLClientError.shutDown)
         case .invalidate(let engine): engine?.invalidate()
         }

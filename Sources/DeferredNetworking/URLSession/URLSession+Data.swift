@@ -66,11 +66,11 @@ extension URLSession {
         configure: (@Sendable (URLSessionTask) -> Void)?
     ) -> Task<(Data, URLResponse)> {
         let decider = SessionDelegateDecider(self)
-        let lease = lease(for: decider, configure)
+        let retained = retainedEngine(for: decider, configure)
         let checked: CheckedRequest
         do throws(URLClientError) {
             try BackgroundSessions.refuse(configuration)
-            checked = try CheckedRequest(request, body: body).fitted(to: lease.engine)
+            checked = try CheckedRequest(request, body: body).fitted(to: retained.engine)
         } catch {
             return .failure(error.about(request.url))
         }
@@ -78,7 +78,7 @@ extension URLSession {
         let reporter = ProgressReporter(unit: .bytes)
         let exchange = Exchange.begin(
             checked,
-            on: lease,
+            on: retained,
             .init(configure: configure),
             delegate: decider,
             to: DataReceiver(onProgress: reporter.counting(direction))

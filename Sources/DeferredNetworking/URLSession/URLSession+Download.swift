@@ -50,11 +50,11 @@ extension URLSession {
         configure: (@Sendable (URLSessionTask) -> Void)? = nil
     ) -> Task<(URL, URLResponse)> {
         let decider = SessionDelegateDecider(self)
-        let lease = lease(for: decider, configure)
+        let retained = retainedEngine(for: decider, configure)
         let checked: CheckedRequest
         do throws(URLClientError) {
             try BackgroundSessions.refuse(configuration)
-            checked = try CheckedRequest(request).fitted(to: lease.engine)
+            checked = try CheckedRequest(request).fitted(to: retained.engine)
         } catch {
             return .failure(error.about(request.url))
         }
@@ -62,7 +62,7 @@ extension URLSession {
         let reporter = ProgressReporter(unit: .bytes)
         let exchange = Exchange.begin(
             checked,
-            on: lease,
+            on: retained,
             .init(configure: configure),
             delegate: decider,
             to: FileReceiver(to: destination, resuming: resuming, onProgress: reporter.countingFile())

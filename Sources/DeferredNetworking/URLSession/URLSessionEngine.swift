@@ -63,7 +63,7 @@ package final class URLSessionEngine: Engine {
 
     package func makeTask(for request: CheckedRequest, of exchange: Exchange, as number: Int) -> any EngineTask {
         let task = SessionTask(of: exchange, as: number)
-        // The lease of the exchange keeps the library's own sessions from being invalidated meanwhile, which would trap.
+        // The reference of the exchange keeps the library's own sessions from being invalidated meanwhile, which would trap.
         TaskCreation.perform { [self] in
             let sent = Expectations.sent(request.withStream)
             if let stream = sent.httpBodyStream, let error = BodyStreams.error(before: stream, of: request.url) {
@@ -157,6 +157,6 @@ final class SessionTask: EngineTask {
     }
 
     /// Does nothing: a session reads as fast as it can.
-    func hold(while isHeld: @escaping @Sendable () -> Bool) {}
+    func pause(while isPaused: @escaping @Sendable () -> Bool) {}
     func took(_ count: Int) {}
 }

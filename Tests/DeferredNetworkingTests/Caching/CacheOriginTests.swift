@@ -29,7 +29,7 @@ struct CacheOriginTests {
         on engine: any Engine,
         onProgress: @escaping @Sendable (BodyProgress) -> Void = { _ in }
     ) {
-        Exchange.gather(.checked(.post(url, Data("body".utf8))), on: EngineLease(engine), onProgress: onProgress) {
+        Exchange.gather(.checked(.post(url, Data("body".utf8))), on: RetainedEngine(engine), onProgress: onProgress) {
             [outcome] in outcome.fill(with: Ending($0))
         }
     }

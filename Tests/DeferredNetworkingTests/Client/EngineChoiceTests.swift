@@ -124,7 +124,7 @@ extension URLClientTests {
             }
             #expect(endings.entries == Array(repeating: .status(200), count: 2 * rounds))
             // Nothing of the sessions is left.
-            _ = URLSessionEngine.lease(for: URLSession(configuration: .ephemeral))
+            _ = URLSessionEngine.retainedEngine(for: URLSession(configuration: .ephemeral))
             try await eventually { server.openConnectionCount == 0 }
         }
         #else

@@ -11,7 +11,7 @@ import Testing
 /// Tests of responses whose cookies take a while to be stored, as where each is written to a file.
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct SlowCookieStorageTests {
-    private let thread = LibcurlThread()
+    private let thread = LibcurlLoop()
 
     /// Answers "/moved" with a redirect, and each path but "/" with a cookie: its name, and what the request had.
     private func makeServer() throws -> LoopbackServer {
@@ -38,7 +38,7 @@ struct SlowCookieStorageTests {
     private func begin(_ url: URL, on engine: LibcurlEngine) throws -> (Exchange, Future<Received>) {
         let end = Deferred<Received>()
         let request = try CheckedRequest(URLRequest(url: url)).fitted(to: engine)
-        let exchange = Exchange.gather(request, on: EngineLease(engine)) { end.mustFill(with: $0) }
+        let exchange = Exchange.gather(request, on: RetainedEngine(engine)) { end.mustFill(with: $0) }
         return (exchange, end.future)
     }
 

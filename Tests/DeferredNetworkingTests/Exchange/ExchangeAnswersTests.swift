@@ -31,7 +31,7 @@ struct ExchangeAnswersTests {
     ) -> Exchange {
         .gather(
             .checked(request ?? URLRequest(url: url), body: body),
-            on: EngineLease(StubEngine { [task] _, _, _ in task }),
+            on: RetainedEngine(StubEngine { [task] _, _, _ in task }),
             .init(policies: RequestPolicies(validation: validation)),
             delegate: decider
         ) { [outcome] in outcome.fill(with: Ending($0)) }
@@ -67,6 +67,59 @@ struct ExchangeAnswersTests {
         #expect(answers.entries.compactMap { $0 }.count == 20 && answers.entries.count == 22)
         #expect(outcome.peek() == .url(.httpTooManyRedirects))
         #expect(task.log.entries == ["resume", "cancel"])
+    }
+
+    /// Cancels its exchange where a test wants it to, and otherwise does what a file's receiver does.
+    private struct CancellingReceiver: ResponseReceiver {
+        enum Moment: CaseIterable {
+            case withBytes, inFinish
+        }
+
+        let moment: Moment
+        var file: FileReceiver
+        var exchange: Exchange?
+
+        mutating func begin(_ request: CheckedRequest, of exchange: Exchange) throws -> CheckedRequest {
+            self.exchange = exchange
+            return try file.begin(request, of: exchange)
+        }
+
+        mutating func receive(head: ResponseHead, of exchange: Exchange) throws -> HeadVerdict {
+            try file.receive(head: head, of: exchange)
+        }
+
+        mutating func receive(bytes: Data) throws {
+            try file.receive(bytes: bytes)
+            if moment == .withBytes { exchange?.cancel() }
+        }
+
+        mutating func report(_ progress: BodyProgress) { file.report(progress) }
+
+        mutating func finish(_ result: Result<ResponseHead, any Error>) -> AttemptEnd {
+            let end = file.finish(result)
+            if moment == .inFinish { exchange?.cancel() }
+            exchange = nil
+            return end
+        }
+    }
+
+    @Test(arguments: CancellingReceiver.Moment.allCases)
+    private func `a cancelled download leaves no file, and is not cancelled once the file is in its place`(
+        moment: CancellingReceiver.Moment
+    ) throws {
+        let folder = try TemporaryDirectory()
+        let destination = folder.url.appending(path: "file")
+        let file = FileReceiver(to: destination, resuming: false)
+        let exchange = Exchange.begin(
+            .checked(URLRequest(url: url)),
+            on: RetainedEngine(StubEngine { [task] _, _, _ in task }),
+            to: CancellingReceiver(moment: moment, file: file)
+        ) { [outcome] result, _ in outcome.fill(with: Ending(result.map { (Data(), $0.file) })) }
+        // The last bytes come with the end, which is thus decided when they are received.
+        let head = ResponseHead.made(200)
+        exchange.receive(head, Data("hello".utf8), end: (head, nil), of: 1)
+        #expect(outcome.peek() == (moment == .withBytes ? .url(.cancelled) : .status(200)))
+        #expect(try folder.contents() == (moment == .withBytes ? [] : ["file"]))
     }
 
     @Test func `what a task does after the end of its exchange is told to nobody`() {
@@ -126,7 +179,7 @@ struct ExchangeAnswersTests {
         }
         let exchange = Exchange.gather(
             .checked(URLRequest(url: url)),
-            on: EngineLease(engine),
+            on: RetainedEngine(engine),
             .init(policies: RequestPolicies(retries: retries), deadlines: .init(idle: .seconds(60)))
         ) { end.fill(with: Ending($0)) }
         let deadlines = try #require(exchange.parts.deadlines)
@@ -189,7 +242,7 @@ struct ExchangeAnswersTests {
         let other = Deferred<Ending>()
         let refusing = Exchange.gather(
             .checked(URLRequest(url: url)),
-            on: EngineLease(StubEngine { [task] _, _, _ in task }),
+            on: RetainedEngine(StubEngine { [task] _, _, _ in task }),
             delegate: CredentialDecider(.cancelAuthenticationChallenge)
         ) { other.fill(with: Ending($0)) }
         refusing.receive(.challenge(.basic(), answer: answer), of: 1)

@@ -21,9 +21,9 @@ private struct Simulation {
         case shutdown
         case request(UInt64, ExchangeStateMachine.Step)
         case action(UInt64, ExchangeStateMachine.Action)
-        case admitted(UInt64, isLeased: Bool)
+        case admitted(UInt64, isRetained: Bool)
         case refused(UInt64)
-        case leaseReturned
+        case released
     }
 
     private var admission: AdmissionStateMachine
@@ -33,8 +33,8 @@ private struct Simulation {
     /// The requests that have a place.
     private var running: Set<UInt64> = []
 
-    /// The requests that have a lease.
-    private var leases: Set<UInt64> = []
+    /// The requests that retain the engine.
+    private var retains: Set<UInt64> = []
     private(set) var mostRunning = 0
     private(set) var ends: [UInt64: Int] = [:]
     private(set) var threads: [[Step]] = []
@@ -85,8 +85,8 @@ private struct Simulation {
             }
         case .pauseEnded(let identifier, let round): feed(identifier) { $0.pauseEnded(round: round) }
         case .shutdown: steps(after: admission.close())
-        case .leaseReturned: steps(after: admission.leaseReturned())
-        case .admitted(let identifier, let isLeased): start(identifier, isLeased: isLeased)
+        case .released: steps(after: admission.released())
+        case .admitted(let identifier, let isRetained): start(identifier, isRetained: isRetained)
         case .refused(let identifier): feed(identifier) { $0.cancel(with: URLClientError.shutDown) }
         case .request(let identifier, let step): perform(step, of: identifier)
         case .action(let identifier, let action): perform(action, of: identifier)
@@ -102,18 +102,18 @@ private struct Simulation {
                 registered.remove(identifier); return [.refused(identifier)]
             }()
         case .start(let identifier)?:
-            registered.contains(identifier) ? [.admitted(identifier, isLeased: admission.leased())] : []
+            registered.contains(identifier) ? [.admitted(identifier, isRetained: admission.retain())] : []
         }
     }
 
-    private mutating func start(_ identifier: UInt64, isLeased: Bool) -> [Step] {
+    private mutating func start(_ identifier: UInt64, isRetained: Bool) -> [Step] {
         // One that has left meanwhile has given its place away.
         if registered.contains(identifier) { running.insert(identifier) }
         mostRunning = max(mostRunning, running.count)
-        guard isLeased else { return feed(identifier) { $0.cancel(with: URLClientError.shutDown) } }
-        // One that has ended meanwhile, or has a lease, needs none.
-        let isNeeded = machines[identifier]?.hasEnded == false && leases.insert(identifier).inserted
-        return feed(identifier) { $0.admitted() } + (isNeeded ? [] : [.leaseReturned])
+        guard isRetained else { return feed(identifier) { $0.cancel(with: URLClientError.shutDown) } }
+        // One that has ended meanwhile, or retains it already, needs no reference.
+        let isNeeded = machines[identifier]?.hasEnded == false && retains.insert(identifier).inserted
+        return feed(identifier) { $0.admitted() } + (isNeeded ? [] : [.released])
     }
 
     private mutating func feed(
@@ -140,7 +140,7 @@ private struct Simulation {
             let isLost = if case .failure = result { true } else { false }
             return [.judged(identifier, isLost: isLost)]
         case .release:
-            return leases.remove(identifier) == nil ? [] : [.leaseReturned]
+            return retains.remove(identifier) == nil ? [] : [.released]
         case .storeCookies, .cancelTask, .answerRedirect, .askAboutRedirect, .askAboutChallenge, .deliverHead,
             .deliverBytes, .reportSent:
             return []

@@ -9,7 +9,7 @@ import FoundationNetworking
 
 /// The events of an exchange, as values: for tables and for random sequences.
 enum MachineEvent: String, CaseIterable, Sendable {
-    case begin, admitted, prepared, startOver, delivered, streamed, brokeOff, succeeded, refused, busy, lost
+    case begin, admitted, prepared, finishes, startOver, delivered, streamed, brokeOff, succeeded, refused, busy, lost
     case found, notFound, notAnswered, paused, cancel, abort
     case interim, head, bytes, sent, bodyBegan, redirected, redirectedAway, challenged, rewind
     case redirectedHeld, redirectedAwayHeld, completed, completedUnseen, failed, invalidated
@@ -21,7 +21,8 @@ enum MachineEvent: String, CaseIterable, Sendable {
 
     /// Those of the whole request: the others are the attempt's.
     static let ofRequest: [Self] = [
-        .begin, .admitted, .delivered, .streamed, .brokeOff, .succeeded, .refused, .busy, .lost, .found, .notFound,
+        .begin, .admitted, .startOver, .delivered, .streamed, .brokeOff, .succeeded, .refused, .busy, .lost, .found,
+        .notFound,
         .notAnswered, .paused,
         .cancel, .staleCredential, .stalePause,
     ]
@@ -81,6 +82,7 @@ struct MachineFixture {
         switch event {
         case .begin: return machine.begin()
         case .admitted: return machine.admitted()
+        case .startOver: return machine.startOver()
         case .delivered: return machine.delivered(.file(Self.ok))
         case .streamed: return machine.streamEnded(nil)
         case .brokeOff: return machine.streamEnded(URLError(.networkConnectionLost))
@@ -112,7 +114,9 @@ struct MachineFixture {
     private mutating func actions(after event: MachineEvent) -> [ExchangeStateMachine.Action] {
         switch event {
         case .prepared: return machine.prepared(machine.request).map { [.startTask(machine.request, $0)] } ?? []
-        case .startOver: return machine.startOver()
+        case .finishes:
+            _ = machine.finishes()
+            return []
         case .interim: return machine.received(Self.interim, task: task)
         case .head: return machine.received(Self.ok, task: task)
         case .bytes: return machine.received(Self.bytes, task: task)
@@ -219,6 +223,7 @@ extension ExchangeStateMachine.State {
         case .deciding(.redirect): "deciding on redirect"
         case .deciding(.challenge): "deciding on challenge"
         case .judging: "judging"
+        case .finishing: "finishing"
         case .asking: "asking"
         case .pausing: "pausing"
         case .ended: "ended"
@@ -242,7 +247,7 @@ extension Exchange {
     @discardableResult
     static func gather(
         _ request: CheckedRequest,
-        on lease: EngineLease,
+        on retained: RetainedEngine,
         _ settings: Settings = Settings(),
         delegate: (any ExchangeDelegate)? = nil,
         limit: Int64? = nil,
@@ -250,7 +255,7 @@ extension Exchange {
         _ end: @escaping @Sendable (Result<(Data, ResponseHead), any Error>) -> Void
     ) -> Exchange {
         let receiver = DataReceiver(limit: limit, onProgress: onProgress)
-        return begin(request, on: lease, settings, delegate: delegate, to: receiver) { result, _ in
+        return begin(request, on: retained, settings, delegate: delegate, to: receiver) { result, _ in
             end(result.map { ($0.data.body, $0.data.head) })
         }
     }

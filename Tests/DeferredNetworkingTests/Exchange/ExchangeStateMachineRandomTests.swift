@@ -146,8 +146,11 @@ struct ExchangeStateMachineRandomTests {
                 return violation
             }
         }
-        // After any events, a cancellation ends the exchange, and the platform's final events release it.
-        if let violation = violation(after: .cancel) { return violation }
+        // After any events, a cancellation ends the exchange, at the latest with the outcome that is just being made, and the
+        // platform's final events release it.
+        for event in [MachineEvent.cancel, .streamed, .lost] {
+            if let violation = violation(after: event) { return violation }
+        }
         for task in live.sorted() {
             let actions = fixture.machine.completed(task: task, head: nil, error: nil)
             if let violation = invariants.violation(event: .failed, task: task, reaction: .init(actions: actions)) {

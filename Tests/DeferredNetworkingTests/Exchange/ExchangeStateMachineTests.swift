@@ -28,6 +28,7 @@ struct ExchangeStateMachineTests {
 
     private static let running: [MachineEvent] = [.begin, .admitted, .prepared]
     private static let judging = running + [.head, .bytes, .completed]
+    private static let finishing = judging + [.finishes]
 
     /// A task that waits for an answer gets one in every state.
     static let answered: [MachineEvent: String] = [
@@ -199,42 +200,65 @@ struct ExchangeStateMachineTests {
             "judging",
             after: judging,
             [
-                .startOver: "prepare again, → preparing",
+                .finishes: "→ finishing",
                 .succeeded: "release, success 200, leave, → ended",
                 .refused: "ask for credential, → asking",
-                .busy: "pause after 1, → pausing",
-                .lost: "pause after 1, → pausing",
+                .busy: "release, success 503, leave, → ended",
+                .lost: "release, failure -1005, leave, → ended",
                 .cancel: "release, failure -999, leave, → ended",
                 .delivered: "deliver, → judging",
             ]
         ),
         Row(
-            "judging",
-            after: judging + [.delivered],
+            "finishing",
+            after: finishing,
+            [
+                .startOver: "prepare again, → preparing",
+                .succeeded: "release, success 200, leave, → ended",
+                .refused: "ask for credential, → asking",
+                .busy: "pause after 1, → pausing",
+                .lost: "pause after 1, → pausing",
+                .delivered: "deliver, → finishing",
+            ]
+        ),
+        // Too late for a success, and for nothing else.
+        Row(
+            "finishing",
+            after: finishing + [.cancel],
+            [
+                .startOver: "release, failure -999, leave, → ended",
+                .succeeded: "release, success 200, leave, → ended",
+                .refused: "release, failure -999, leave, → ended",
+                .busy: "release, failure -999, leave, → ended",
+                .lost: "release, failure -999, leave, → ended",
+                .delivered: "deliver, → finishing",
+            ]
+        ),
+        Row(
+            "finishing",
+            after: judging + [.delivered, .finishes],
             [
                 .startOver: "prepare again, → preparing",
                 .streamed: "release, streamed, leave, → ended",
                 .brokeOff: "release, broke off, leave, → ended",
-                .cancel: "release, broke off, leave, → ended",
             ]
         ),
         // The task of an attempt that was aborted has not ended.
         Row(
-            "judging",
-            after: running + [.abort],
+            "finishing",
+            after: running + [.abort, .finishes],
             [
                 .startOver: "prepare again, → preparing",
                 .succeeded: "success 200, leave, → ended",
                 .refused: "ask for credential, → asking",
                 .busy: "pause after 1, → pausing",
                 .lost: "pause after 1, → pausing",
-                .cancel: "failure -999, leave, → ended",
-                .delivered: "deliver, → judging",
+                .delivered: "deliver, → finishing",
             ]
         ),
         Row(
             "asking",
-            after: judging + [.refused],
+            after: finishing + [.refused],
             [
                 .found: "prepare, → preparing",
                 .notFound: "release, success 401, leave, → ended",
@@ -245,7 +269,7 @@ struct ExchangeStateMachineTests {
         ),
         Row(
             "pausing",
-            after: judging + [.busy],
+            after: finishing + [.busy],
             [
                 .paused: "prepare, → preparing",
                 .cancel: "release, stop, failure -999, leave, → ended",
@@ -253,21 +277,20 @@ struct ExchangeStateMachineTests {
             ]
         ),
         Row(
-            "judging",
-            after: judging + [.busy, .paused, .prepared, .abort],
+            "finishing",
+            after: finishing + [.busy, .paused, .prepared, .abort, .finishes],
             [
                 .startOver: "prepare again, → preparing",
                 .succeeded: "success 200, leave, → ended",
                 .refused: "ask for credential, → asking",
                 .busy: "success 503, leave, → ended",
                 .lost: "failure -1005, leave, → ended",
-                .cancel: "failure -999, leave, → ended",
-                .delivered: "deliver, → judging",
+                .delivered: "deliver, → finishing",
             ]
         ),
         Row("ended", after: [.cancel], [.admitted: "leave, → ended"]),
         Row("ended", after: [.begin, .cancel], [.admitted: "leave, → ended"]),
-        Row("ended", after: judging + [.succeeded], [.admitted: "leave, → ended"]),
+        Row("ended", after: finishing + [.succeeded], [.admitted: "leave, → ended"]),
         Row(
             "ended",
             after: running + [.cancel],
@@ -338,6 +361,7 @@ struct ExchangeStateMachineTests {
             _ = fixture.apply(.follow)
         }
         #expect(fixture.apply(.redirectedHeld).summary == ["end -1007", "cancel 1", "answer nothing"])
+        _ = fixture.apply(.finishes)
         #expect(fixture.apply(.lost).summary == ["pause after 1"])
         #expect(fixture.apply(.failed).summary.isEmpty)
     }
@@ -352,21 +376,21 @@ struct ExchangeStateMachineTests {
     }
 
     @Test func `a request that yields its place waits for its turn again`() {
-        var fixture = MachineFixture(after: Self.judging, yieldsPlace: true)
+        var fixture = MachineFixture(after: Self.finishing, yieldsPlace: true)
         #expect(fixture.apply(.lost).summary == ["aside", "pause after 1"])
         #expect(fixture.apply(.paused).summary == ["back"])
         #expect(fixture.apply(.paused).summary.isEmpty)
         #expect(fixture.apply(.admitted).summary == ["prepare"])
-        for event in [MachineEvent.prepared, .failed] { _ = fixture.apply(event) }
+        for event in [MachineEvent.prepared, .failed, .finishes] { _ = fixture.apply(event) }
         #expect(fixture.apply(.busy).summary == ["release", "success 503", "leave"])
 
-        var cancelled = MachineFixture(after: Self.judging + [.lost, .paused], yieldsPlace: true)
+        var cancelled = MachineFixture(after: Self.finishing + [.lost, .paused], yieldsPlace: true)
         #expect(cancelled.apply(.cancel).summary == ["release", "failure -999", "leave"])
         #expect(cancelled.apply(.admitted).summary == ["leave"])
     }
 
     @Test func `the end of an earlier attempt's task releases nothing while another one runs`() {
-        var fixture = MachineFixture(after: Self.running + [.abort, .lost, .paused, .prepared])
+        var fixture = MachineFixture(after: Self.running + [.abort, .finishes, .lost, .paused, .prepared])
         #expect(fixture.machine.completed(task: 1, head: nil, error: nil).isEmpty)
         #expect(fixture.machine.isCurrent(fixture.task))
         _ = fixture.apply(.cancel)

@@ -24,10 +24,10 @@ struct ExchangeTests {
         limit: Int64? = nil,
         started: (Exchange) -> Void = { _ in }
     ) async throws -> Outcome {
-        let lease = URLSessionEngine.lease(for: session)
-        let checked = try CheckedRequest(request).fitted(to: lease.engine)
+        let retained = URLSessionEngine.retainedEngine(for: session)
+        let checked = try CheckedRequest(request).fitted(to: retained.engine)
         return await withCheckedContinuation { continuation in
-            started(Exchange.gather(checked, on: lease, limit: limit) { continuation.resume(returning: $0) })
+            started(Exchange.gather(checked, on: retained, limit: limit) { continuation.resume(returning: $0) })
         }
     }
 
@@ -117,7 +117,7 @@ struct ExchangeTests {
             (weakCaptured, weakDelegate) = (captured, delegate)
             let started = Exchange.gather(
                 .checked(request),
-                on: URLSessionEngine.lease(for: StubProtocol.session()),
+                on: URLSessionEngine.retainedEngine(for: StubProtocol.session()),
                 delegate: delegate
             ) { _ in
                 withExtendedLifetime(captured) {}
@@ -136,16 +136,16 @@ struct ExchangeTests {
         do {
             let session = StubProtocol.session(delegateQueue: .main)
             do {
-                let first = URLSessionEngine.lease(for: session)
-                let second = URLSessionEngine.lease(for: session)
+                let first = URLSessionEngine.retainedEngine(for: session)
+                let second = URLSessionEngine.retainedEngine(for: session)
                 engine = first.engine
                 #expect(first.engine === second.engine)
-                #expect(first.engine !== URLSessionEngine.lease(for: StubProtocol.session()).engine)
+                #expect(first.engine !== URLSessionEngine.retainedEngine(for: StubProtocol.session()).engine)
             }
             #expect(engine != nil)
             withExtendedLifetime(session) {}
         }
-        _ = URLSessionEngine.lease(for: StubProtocol.session())
+        _ = URLSessionEngine.retainedEngine(for: StubProtocol.session())
         #expect(engine == nil)
     }
 }

@@ -53,10 +53,10 @@ struct RefusedBodyTests {
 
     @Test func `a receiver that refuses a response gets nothing of it but the error`() async throws {
         let receiver = RefusingReceiver()
-        let lease = URLSessionEngine.lease(for: StubProtocol.session())
+        let retained = URLSessionEngine.retainedEngine(for: StubProtocol.session())
         let url = try #require(URL(string: "http://host/ok"))
-        let request = try CheckedRequest(URLRequest(url: url)).fitted(to: lease.engine)
-        let exchange = Exchange.begin(request, on: lease, to: receiver) { _, _ in }
+        let request = try CheckedRequest(URLRequest(url: url)).fitted(to: retained.engine)
+        let exchange = Exchange.begin(request, on: retained, to: receiver) { _, _ in }
         try await eventually { !receiver.end.entries.isEmpty }
         #expect(throws: URLClientError.unacceptableStatus(code: 200, body: Data("hello".utf8))) {
             try receiver.end.entries[0].get()

@@ -30,6 +30,6 @@ final class StubTask: EngineTask {
 
     func resume() { log.add("resume") }
     func cancel() { log.add("cancel") }
-    func hold(while isHeld: @escaping @Sendable () -> Bool) {}
+    func pause(while isPaused: @escaping @Sendable () -> Bool) {}
     func took(_ count: Int) {}
 }

@@ -32,7 +32,7 @@ struct LibcurlActivityTests {
         func begin(_ request: CheckedRequest, on engine: any Engine, _ settings: Exchange.Settings = .init())
             -> Exchange
         {
-            .begin(request, on: EngineLease(engine), settings, delegate: self, to: self) { _, _ in }
+            .begin(request, on: RetainedEngine(engine), settings, delegate: self, to: self) { _, _ in }
         }
     }
 
@@ -62,7 +62,7 @@ struct LibcurlActivityTests {
     func `each byte that arrives is activity, also if it is not of the body`(name: String) async throws {
         let (pieces, rest) = try #require(Self.responses[name])
         let port = try PromptedPort()
-        let engine = try LibcurlEngine(URLClient.Configuration(), on: [LibcurlThread()])
+        let engine = try LibcurlEngine(URLClient.Configuration(), on: [LibcurlLoop()])
         let (request, sink) = (try CheckedRequest(URLRequest(url: port.url)).fitted(to: engine), Sink())
         let sending = sink.begin(request, on: engine)
         port.receiveRequest()
@@ -82,7 +82,7 @@ struct LibcurlActivityTests {
     // MARK: Bytes that are no event
 
     private func begin(_ request: URLRequest) throws -> (Exchange, Sink, LibcurlEngine) {
-        let engine = try LibcurlEngine(URLClient.Configuration(), on: [LibcurlThread()])
+        let engine = try LibcurlEngine(URLClient.Configuration(), on: [LibcurlLoop()])
         let (checked, sink) = (try CheckedRequest(request).fitted(to: engine), Sink())
         return (sink.begin(checked, on: engine), sink, engine)
     }
@@ -132,19 +132,20 @@ struct LibcurlActivityTests {
 
     @Test func `streams on one connection say nothing of each other`() async throws {
         let url = try #require(URL(string: "https://127.0.0.1/"))
-        let engine = try LibcurlEngine(URLClient.Configuration(), on: [LibcurlThread()])
+        let engine = try LibcurlEngine(URLClient.Configuration(), on: [LibcurlLoop()])
         let request = try CheckedRequest(URLRequest(url: url)).fitted(to: engine)
-        let pool = LibcurlPool(engine.options, on: LibcurlThread())
         let task = LibcurlTask(request, of: .idle(request, to: Sink()), as: 1, in: engine)
         let poll = try #require(poll_set_create())
         defer { poll_set_destroy(poll) }
         let multi = try #require(LibcurlMulti(number: 1, poll: poll))
         defer { multi.destroy() }
-        let handle = try #require(LibcurlHandle(pool.options, poll: poll))
-        let exchange = LibcurlTransfer(task, on: handle, of: multi, in: pool)
+        let handle = try #require(LibcurlHandle(engine.options, poll: poll))
+        let runner = LibcurlLoop.Runner(try .init(), LibcurlLoop())
+        let connections = LibcurlConnections(engine.options, on: runner, poll: poll)
+        let exchange = LibcurlTransfer(task, on: handle, of: multi, in: connections)
         let port = try PromptedPort()
         let socket = port.connectedSocket()
-        exchange.socket = socket
+        exchange.isWatched(at: socket)
         #expect(exchange.mayBeSent(from: 0, to: nil, 0))
         // Something comes on the connection, for another one perhaps.
         port.acceptConnection()

@@ -49,25 +49,25 @@ struct LibcurlTaskTests {
         }
     }
 
-    @Test func `a task that was held once is asked as fast as before, and on a small stack`() async {
+    @Test func `a task that was paused once is asked as fast as before, and on a small stack`() async {
         await #expect(processExitsWith: .success) {
-            try await LongOperation("isHeld") { events in
+            try await LongOperation("isPaused") { events in
                 var reason: UnsafePointer<CChar>?
                 #expect(libcurl_load(&reason) > 0)
                 let url = try #require(URL(string: "http://host/"))
                 let request = try CheckedRequest(URLRequest(url: url))
                 let engine = try LibcurlEngine(URLClient.Configuration())
                 let task = LibcurlTask(request, of: .idle(request), as: 1, in: engine)
-                task.hold { true }
-                let isHeld = await onThread(stackSize: 256 << 10) {
-                    var isHeld = true
+                task.pause { true }
+                let isPaused = await onThread(stackSize: 256 << 10) {
+                    var isPaused = true
                     for _ in 0..<events.count {
-                        isHeld = task.isHeld && isHeld
+                        isPaused = task.isPaused && isPaused
                         events.note()
                     }
-                    return isHeld
+                    return isPaused
                 }
-                #expect(isHeld)
+                #expect(isPaused)
             }
             .expectSteadyCost()
         }

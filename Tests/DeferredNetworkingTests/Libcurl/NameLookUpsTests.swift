@@ -67,12 +67,12 @@ struct NameLookUpsTests {
     @Test func `requests to a name whose server is silent end at their deadlines, and have one look-up`() async throws {
         let resolver = Resolver(Self.silence)
         let configuration = URLClient.Configuration()
-        let engine = try LibcurlEngine(configuration, on: [LibcurlThread()], lookUps: resolver.lookUps())
+        let engine = try LibcurlEngine(configuration, on: [LibcurlLoop()], lookUps: resolver.lookUps())
         let url = try #require(URL(string: "http://silent.test/"))
         let request = try CheckedRequest(URLRequest(url: url)).fitted(to: engine)
         let sinks = (0..<100).map { _ in EndSink() }
         for sink in sinks {
-            let exchange = sink.begin(request, on: EngineLease(engine))
+            let exchange = sink.begin(request, on: RetainedEngine(engine))
             try await eventually { resolver.names.entries.count == 1 }
             exchange.cancel(with: URLError(.timedOut))
             await sink.end.future.ignored().value
@@ -80,7 +80,7 @@ struct NameLookUpsTests {
         #expect(resolver.names.entries == ["silent.test"])
         // Those that wait when it ends, and those that come a moment later, get its failure.
         let waiting = EndSink()
-        _ = waiting.begin(request, on: EngineLease(engine))
+        _ = waiting.begin(request, on: RetainedEngine(engine))
         resolver.open()
         let failure = await waiting.failure
         #expect(failure?.code == .cannotFindHost)
@@ -121,8 +121,8 @@ private final class EndSink: Sendable {
         }
     }
 
-    func begin(_ request: CheckedRequest, on lease: EngineLease) -> Exchange {
-        .gather(request, on: lease) { [end] in end.fill(with: $0.map(\.1)) }
+    func begin(_ request: CheckedRequest, on retained: RetainedEngine) -> Exchange {
+        .gather(request, on: retained) { [end] in end.fill(with: $0.map(\.1)) }
     }
 }
 #endif

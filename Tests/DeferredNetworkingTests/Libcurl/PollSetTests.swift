@@ -177,7 +177,11 @@ struct PollSetTests {
         var others: [(subject: Subject, port: Int32, remotePort: Int32)] = []
         while subjects.count < 4 {
             let new = try Subject.connected()
-            if new.port % 256 == (subjects.first?.port ?? new.port) % 256 { subjects.append(new) } else { others.append(new) }
+            if new.port % 256 == (subjects.first?.port ?? new.port) % 256 {
+                subjects.append(new)
+            } else {
+                others.append(new)
+            }
             if others.count == 200 { others = [] }
         }
         let set = subjects[0].subject.set

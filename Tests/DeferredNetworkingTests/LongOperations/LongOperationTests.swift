@@ -76,7 +76,7 @@ struct LongOperationTests {
             let (request, receiver) = (try CheckedRequest(URLRequest(url: url)), makeReceiver())
             let head = ResponseHead.made(200, from: url.absoluteString)
             await onThread(stackSize: 512 << 10) {
-                let exchange = Exchange.begin(request, on: EngineLease(StubEngine()), to: receiver) { _, _ in }
+                let exchange = Exchange.begin(request, on: RetainedEngine(StubEngine()), to: receiver) { _, _ in }
                 exchange.receive(.head(head), of: 1)
                 for _ in 0..<events.count {
                     exchange.receive(.bytes(Data(count: piece)), of: 1)

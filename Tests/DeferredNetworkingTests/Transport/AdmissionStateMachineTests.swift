@@ -32,24 +32,24 @@ struct AdmissionStateMachineTests {
         #expect(machine.close() == .invalidate)
         #expect(machine.close() == nil)
         #expect(machine.arrived(1, host: "a") == .refuse(1))
-        let isLeased = machine.leased()
-        #expect(!isLeased)
+        let isRetained = machine.retain()
+        #expect(!isRetained)
     }
 
-    @Test func `a busy client closes when all of it has ended and every lease is back`() {
+    @Test func `a busy client closes when all of it has ended and nobody retains it`() {
         var machine = AdmissionStateMachine(limit: 1)
         #expect(machine.arrived(1, host: "a") == .start(1))
         #expect(machine.arrived(2, host: "a") == nil)
-        var leases = [machine.leased()]
+        var retains = [machine.retain()]
         #expect(machine.close() == nil)
         #expect(machine.state == .closing)
         #expect(machine.arrived(3, host: "a") == .refuse(3))
         #expect(machine.left(1) == .start(2))
-        leases.append(machine.leased())
-        #expect(leases == [true, true])
-        #expect(machine.leaseReturned() == nil)
+        retains.append(machine.retain())
+        #expect(retains == [true, true])
+        #expect(machine.released() == nil)
         #expect(machine.left(2) == nil)
-        #expect(machine.leaseReturned() == .invalidate)
+        #expect(machine.released() == .invalidate)
         #expect(machine.state == .closed)
     }
 
@@ -90,13 +90,13 @@ struct AdmissionStateMachineTests {
         #expect(machine.left(1) == .invalidate)
     }
 
-    @Test func `an open client stays open when the last lease comes back`() {
+    @Test func `an open client stays open when the last reference comes back`() {
         var machine = AdmissionStateMachine(limit: nil)
         #expect(machine.arrived(1, host: "a") == .start(1))
-        let isLeased = machine.leased()
-        #expect(isLeased)
+        let isRetained = machine.retain()
+        #expect(isRetained)
         #expect(machine.left(1) == nil)
-        #expect(machine.leaseReturned() == nil)
+        #expect(machine.released() == nil)
         #expect(machine.state == .open)
     }
 }

@@ -21,8 +21,8 @@ extension URLSessionTests {
             onProgress: @escaping @Sendable (BodyProgress) -> Void = { _ in }
         ) async -> Result<(Data, ResponseHead), any Error> {
             await withCheckedContinuation { continuation in
-                let lease = URLSessionEngine.lease(for: .fresh())
-                Exchange.gather(.checked(request), on: lease, onProgress: onProgress) {
+                let retained = URLSessionEngine.retainedEngine(for: .fresh())
+                Exchange.gather(.checked(request), on: retained, onProgress: onProgress) {
                     continuation.resume(returning: $0)
                 }
             }
@@ -96,8 +96,8 @@ extension URLSessionTests {
             let engine = URLSessionEngine(copying: .default)
             let ending = Deferred<Ending>()
             let request = CheckedRequest.checked(URLRequest(url: server.url("/")))
-            let lease = URLSessionEngine.lease(for: .fresh())
-            let exchange = Exchange.gather(request, on: lease) { ending.fill(with: Ending($0)) }
+            let retained = URLSessionEngine.retainedEngine(for: .fresh())
+            let exchange = Exchange.gather(request, on: retained) { ending.fill(with: Ending($0)) }
             engine.delegate.registry.insert(SessionTask(of: exchange, as: 1), as: 1)
             engine.invalidate()
             #expect(await ending.value == .client(.shutDown))

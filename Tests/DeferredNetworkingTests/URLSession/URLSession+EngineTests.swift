@@ -119,7 +119,7 @@ extension URLSessionTests {
             of session: URLSession,
             configure: EngineTaskConfiguration? = nil
         ) -> any Engine {
-            session.lease(for: SessionDelegateDecider(session), configure).engine
+            session.retainedEngine(for: SessionDelegateDecider(session), configure).engine
         }
 
         private func session(
@@ -191,8 +191,8 @@ extension URLSessionTests {
                     precondition(threads.count == 1 && server.openConnectionCount == 8)
                     withExtendedLifetime(sessions) {}
                 }
-                // The next lease of any session notices that the others are gone.
-                _ = URLSessionEngine.lease(for: URLSession(configuration: .ephemeral))
+                // The next use of any session notices that the others are gone.
+                _ = URLSessionEngine.retainedEngine(for: URLSession(configuration: .ephemeral))
                 try await eventually { server.openConnectionCount == 0 }
                 server.stop()
             }

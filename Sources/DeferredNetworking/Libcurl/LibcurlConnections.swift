@@ -5,10 +5,9 @@ import Foundation
 import FoundationNetworking
 import Synchronization
 
-/// The requests and the connections of one engine on one thread.
-///
-/// SAFETY: the constants are thread-safe; all other state is confined to the thread.
-final class LibcurlPool: @unchecked Sendable {
+/// The connections of one engine on the thread of one loop, the handles for its requests, and the requests that run on them.
+/// Confined to the thread.
+final class LibcurlConnections {
     /// The maximum number of idle handles.
     private static let mostIdle = 256
 
@@ -20,7 +19,7 @@ final class LibcurlPool: @unchecked Sendable {
     private static let longestTrusted = Duration.seconds(1)
 
     /// A connection on which a request has waited in vain.
-    struct DeadConnection: Sendable {
+    struct Dead: Sendable {
         let origin: String
         let localPort: Int
         let host: String
@@ -33,17 +32,16 @@ final class LibcurlPool: @unchecked Sendable {
         var isShared = false
     }
 
-    let thread: LibcurlThread
     let options: LibcurlOptions
-
-    /// Filled when the engine is gone, and all connections are closed.
-    let closed = Deferred<Void>()
+    private(set) lazy var connector = LibcurlConnector(for: self, poll: poll)
+    private unowned let runner: LibcurlLoop.Runner
+    private let poll: poll_set
 
     /// The running transfers, by the identifiers of their tasks.
     @exclusivity(unchecked) private var transfers: [Int: LibcurlTransfer] = [:]
 
     @exclusivity(unchecked) private var handles: [LibcurlHandle] = []
-    private var sessions: LibcurlSessions?
+    private let sessions = LibcurlSessions()
 
     /// The fields of requests that have none of their own.
     private let plainHeaders = LibcurlHeaders(LibcurlHeaders.acceptedCodings)
@@ -60,9 +58,6 @@ final class LibcurlPool: @unchecked Sendable {
     /// All of them, also those that were renewed once more and still have requests.
     @exclusivity(unchecked) private var multis: [LibcurlMulti] = []
 
-    private var worker: LibcurlWorker?
-    private(set) var connector: LibcurlConnector?
-
     /// The tasks that have waited for a connection, and can start now.
     @exclusivity(unchecked) private var starting: [LibcurlTask] = []
 
@@ -70,63 +65,44 @@ final class LibcurlPool: @unchecked Sendable {
     @exclusivity(unchecked) private var pending: [LibcurlTransfer] = []
     @exclusivity(unchecked) private var flushing: [LibcurlTransfer] = []
 
-    init(_ options: LibcurlOptions, on thread: LibcurlThread) {
+    init(_ options: LibcurlOptions, on runner: LibcurlLoop.Runner, poll: poll_set) {
         self.options = options
-        self.thread = thread
+        self.runner = runner
+        self.poll = poll
     }
-
-    // MARK: The thread's side
-
-    var isOpen: Bool { worker != nil }
-
-    /// True once the engine is gone.
-    var isClosed: Bool { closed.isFilled }
 
     /// True if no request runs.
     var isIdle: Bool { transfers.isEmpty && starting.isEmpty }
 
     var nextTimer: ContinuousClock.Instant? {
-        var next = connector?.nextTimer
+        var next = connector.nextTimer
         for multi in multis {
             if let timer = multi.timer { next = min(next ?? timer, timer) }
         }
         return next
     }
 
-    func open(on worker: LibcurlWorker, poll: poll_set) {
-        self.worker = worker
-        connector = LibcurlConnector(of: self, poll: poll)
-        sessions = LibcurlSessions()
-    }
-
-    /// Ends all requests, and closes all connections.
+    /// Ends all requests, and closes all connections. Nothing may be called afterwards.
     func close() {
         for transfer in transfers.values { cancel(transfer) }
         while let task = starting.popLast() { abandon(task) }
-        pending = []
         handles = []
-        sessions = nil
-        for multi in multis { worker?.destroy(multi) }
-        (own, shared) = (nil, nil)
-        multis = []
-        renewed = [:]
-        connector = nil
-        worker = nil
+        for multi in multis { runner.destroy(multi) }
     }
 
     func runTimers() {
         for multi in multis { multi.runTimer() }
-        connector?.runTimers()
+        connector.runTimers()
     }
 
     /// Ends the transfers that are complete, delivers the events of others, and starts new ones in the places.
-    func settle() {
+    func deliver() {
         repeat {
             // The complete ones first: most responses are told of in one step, with their end.
             while let (transfer, code) = nextDone() {
                 if let hop = transfer.takeHop() {
                     transfer.multi.remove(transfer)
-                    connector?.begin(transfer, at: hop)
+                    connector.begin(transfer, at: hop)
                     continue
                 }
                 if code != 0, transfer.handle.lacksDescriptors { closeIdle() }
@@ -182,10 +158,10 @@ final class LibcurlPool: @unchecked Sendable {
 
     /// Begins a task that the queue has let through.
     func begin(_ task: LibcurlTask) {
-        guard !task.isCancelled, !isClosed else { return abandon(task) }
+        guard !task.isCancelled, !task.engine.isInvalidated else { return abandon(task) }
         guard let multi = multi(for: task),
             let handle = handles.popLast()
-                ?? LibcurlHandle(options, sessions, plainHeaders: plainHeaders, poll: multi.poll)
+                ?? LibcurlHandle(options, sessions, plainHeaders: plainHeaders, poll: poll)
         else { return refuse(task, "Cannot create a libcurl handle") }
         let transfer = LibcurlTransfer(task, on: handle, of: multi, in: self)
         transfers[task.identifier] = transfer
@@ -210,7 +186,7 @@ final class LibcurlPool: @unchecked Sendable {
     }
 
     private func makeMulti(isShared: Bool) -> LibcurlMulti? {
-        guard let multi = worker?.makeMulti() else { return nil }
+        guard let multi = runner.makeMulti() else { return nil }
         multi.limitConnections(perHost: options.maximumConnectionsPerHost, isShared: isShared)
         multis.append(multi)
         return multi
@@ -238,13 +214,13 @@ final class LibcurlPool: @unchecked Sendable {
     /// Takes the connections out of use that have been silent for as long as a request has waited in vain.
     ///
     /// Those of HTTP/1.1 are closed: the request's own is already, by libcurl.
-    func distrust(_ connection: DeadConnection) {
+    func distrust(_ connection: Dead) {
         closeIdle(to: connection, silentFor: min(connection.silence, Self.longestTrusted))
         if connection.isShared, shared != nil { renew(connection.origin) }
     }
 
     /// Closes connections that no request uses; by default all of them, to leave their descriptors to the next attempt.
-    private func closeIdle(to connection: DeadConnection? = nil, silentFor silence: Duration = .zero) {
+    private func closeIdle(to connection: Dead? = nil, silentFor silence: Duration = .zero) {
         for multi in multis { multi.closeIdle(to: connection, silentFor: silence) }
     }
 
@@ -266,7 +242,7 @@ final class LibcurlPool: @unchecked Sendable {
     private func removeRetired(_ multi: LibcurlMulti) {
         guard multi.isRetired, multi.count == 0 else { return }
         multis.removeAll { $0 === multi }
-        worker?.destroy(multi)
+        runner.destroy(multi)
     }
 
     // MARK: Ends
@@ -279,7 +255,7 @@ final class LibcurlPool: @unchecked Sendable {
     /// Ends a task that the queue has let through, and that has no transfer.
     private func abandon(_ task: LibcurlTask) {
         leave(task, hadConnected: false)
-        task.end(nil, URLError(.cancelled, failing: task.request.url))
+        task.endCancelled()
     }
 
     func cancel(_ task: LibcurlTask) {
@@ -287,7 +263,7 @@ final class LibcurlPool: @unchecked Sendable {
             cancel(transfer)
         } else {
             // It has not been let through, or is about to be abandoned.
-            task.end(nil, URLError(.cancelled, failing: task.request.url))
+            task.endCancelled()
         }
     }
 
@@ -302,7 +278,7 @@ final class LibcurlPool: @unchecked Sendable {
         dead.isShared = isCurrent && transfer.multi.socket(of: dead) >= 0
         if dead.isShared { change(of: task) { $0.renewed(task.origin) } }
         distrust(dead)
-        task.engine.distrust(dead, but: self)
+        task.engine.distrust(dead, exceptOn: task.thread)
     }
 
     /// Removes a transfer from its handle, which becomes free for another one.
@@ -311,7 +287,7 @@ final class LibcurlPool: @unchecked Sendable {
     private func remove(_ transfer: LibcurlTransfer, hasAnswered: Bool = false) {
         let task = transfer.task
         transfers[task.identifier] = nil
-        connector?.forget(task)
+        connector.forget(task)
         transfer.multi.remove(transfer)
         removeRetired(transfer.multi)
         if LibcurlHandle.isReusable, handles.count < Self.mostIdle { handles.append(transfer.handle) }
@@ -326,7 +302,7 @@ final class LibcurlPool: @unchecked Sendable {
     }
 
     private func change(of task: LibcurlTask, _ change: (inout ConnectionQueue) -> Void) {
-        starting += task.engine.change(at: task.origin, by: self, change)
+        starting += task.engine.change(at: task.origin, on: task.thread, change)
     }
 }
 #endif

@@ -8,23 +8,23 @@ import Testing
 
 @testable import DeferredNetworking
 
-@Suite("Libcurl thread", .ownThread, .timeLimit(.minutes(2)))
-struct LibcurlThreadTests {
+@Suite("Libcurl loop", .ownThread, .timeLimit(.minutes(2)))
+struct LibcurlLoopTests {
     private func load(_ url: URL, on engine: LibcurlEngine) async throws -> Data {
         let request = try CheckedRequest(URLRequest(url: url)).fitted(to: engine)
         return try await withCheckedThrowingContinuation { continuation in
-            Exchange.gather(request, on: EngineLease(engine)) { continuation.resume(with: $0.map(\.0)) }
+            Exchange.gather(request, on: RetainedEngine(engine)) { continuation.resume(with: $0.map(\.0)) }
         }
     }
 
-    private func engines(_ count: Int, on thread: LibcurlThread) throws -> [LibcurlEngine] {
+    private func engines(_ count: Int, on thread: LibcurlLoop) throws -> [LibcurlEngine] {
         try (0..<count).map { _ in try LibcurlEngine(URLClient.Configuration(), on: [thread]) }
     }
 
     @Test func `engines that share a thread share no connections`() async throws {
         let server = try LoopbackServer { _ in .response(body: "hello") }
         defer { server.stop() }
-        let thread = LibcurlThread()
+        let thread = LibcurlLoop()
         let engines = try engines(3, on: thread)
         for engine in engines + engines {
             #expect(try await load(server.url("/"), on: engine) == Data("hello".utf8))
@@ -42,7 +42,7 @@ struct LibcurlThreadTests {
     @Test func `a thread that lingers ends without requests, not before, and comes back`() async throws {
         let server = try LoopbackServer { _ in .response(body: "hello").dripped(every: .milliseconds(3)) }
         defer { server.stop() }
-        let thread = LibcurlThread(lingering: .milliseconds(1))
+        let thread = LibcurlLoop(lingering: .milliseconds(1))
         let engines = try engines(2, on: thread)
         for _ in 0..<3 {
             for engine in engines {
@@ -64,7 +64,7 @@ struct LibcurlThreadTests {
             return .response(body: "hello")
         }
         defer { server.stop() }
-        let threads = (0..<3).map { _ in LibcurlThread() }
+        let threads = (0..<3).map { _ in LibcurlLoop() }
         let engine = try LibcurlEngine(URLClient.Configuration(), on: threads)
         for _ in 0..<5 { #expect(try await load(server.url("/"), on: engine) == Data("hello".utf8)) }
         #expect(threads.map(\.isRunning) == [true, false, false] && server.connectionCount == 1)
@@ -83,7 +83,7 @@ struct LibcurlThreadTests {
     @Test func `engines that begin and end on a thread at the same time lose nothing`() async throws {
         let server = try LoopbackServer { _ in .response(body: "hello") }
         defer { server.stop() }
-        let thread = LibcurlThread(lingering: .zero)
+        let thread = LibcurlLoop(lingering: .zero)
         let count = try await withThrowingTaskGroup { group in
             for _ in 0..<8 {
                 group.addTask {

@@ -1,0 +1,334 @@
+#if os(Linux)
+import CLibcurl
+internal import DeferredCore
+import Foundation
+import FoundationNetworking
+
+/// An event loop that drives the connections of one engine or several on a thread of its own, and the queue of its commands.
+///
+/// The thread starts with a request. It ends when the last of its engines is gone; one that lingers also ends when none of
+/// them has had a request for that long, and then closes their idle connections.
+final class LibcurlLoop: Sendable {
+    /// An order to the thread.
+    ///
+    /// Connections are named by the settings of their engine, which they share with no other one.
+    enum Command {
+        case begin(LibcurlTask)
+        case cancel(LibcurlTask)
+        case pause(LibcurlTask)
+        case caughtUp(LibcurlTask)
+        case proceed(LibcurlTask)
+        case found(NameLookUps.Outcome, LibcurlTask)
+
+        /// Takes connections out of use that may have died with another one.
+        case distrust(LibcurlOptions, LibcurlConnections.Dead)
+
+        /// Calls a closure once everything that has come by now is read.
+        case report(@Sendable () -> Void)
+
+        /// Ends all requests of an engine, closes its connections, and fills the future.
+        case close(LibcurlOptions, Deferred<Void>)
+    }
+
+    /// The loop of engines that are too many for a thread each, such as those of sessions.
+    static let shared = LibcurlLoop(lingering: .seconds(30))
+
+    private struct State {
+        var commands: [Command] = []
+
+        /// The descriptor that wakes the thread up, while there is one.
+        var wakeup: Int32?
+
+        /// True if the thread has to be woken up to see a command.
+        var isAsleep = false
+    }
+
+    /// The time without requests after which the thread ends; nil for no limit.
+    let lingering: Duration?
+
+    private let state = Lock(State())
+
+    init(lingering: Duration? = nil) {
+        self.lingering = lingering
+    }
+
+    /// True while there is a thread.
+    var isRunning: Bool { state.withLock { $0.wakeup != nil } }
+
+    /// Sends a command.
+    ///
+    /// - Returns: The reason why no thread can be started for it, if so.
+    @discardableResult
+    func submit(_ command: Command) -> POSIXError? {
+        do throws(POSIXError) {
+            if try !state.withLock({ state throws(POSIXError) in try self.deliver(command, &state) }) {
+                undelivered(command)
+            }
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Returns false if there is no thread, and the command needs none.
+    private func deliver(_ command: Command, _ state: inout State) throws(POSIXError) -> Bool {
+        if let wakeup = state.wakeup {
+            if state.isAsleep {
+                state.isAsleep = false
+                // Under the lock: otherwise, the thread could end, and its descriptor could be reused.
+                wakeup_signal(wakeup)
+            }
+        } else {
+            guard case .begin = command else { return false }
+            state.wakeup = try start()
+        }
+        state.commands.append(command)
+        return true
+    }
+
+    /// Handles a command without a thread: nothing runs, and nothing is open.
+    private func undelivered(_ command: Command) {
+        switch command {
+        case .cancel(let task): task.end(nil, URLError(.cancelled, failing: task.request.url))
+        case .close(_, let closed): closed.fill()
+        case .report(let body): body()
+        case .begin, .pause, .caughtUp, .proceed, .found, .distrust: break
+        }
+    }
+
+    /// Starts the thread, and returns the descriptor that wakes it up.
+    private func start() throws(POSIXError) -> Int32 {
+        let resources = try Runner.Resources()
+        do {
+            try QuietThread.start("Deferred.curl") {
+                do {
+                    let runner = Runner(resources, self)
+                    runner.run()
+                }
+                resources.close()
+            }
+            return resources.wakeup
+        } catch {
+            resources.close()
+            throw error
+        }
+    }
+
+    // MARK: The thread's side
+
+    /// Marks the thread as awake: what it does next may send commands, for which it need not be woken up.
+    func wake() {
+        state.withLock { $0.isAsleep = false }
+    }
+
+    /// Takes all commands; if there are none, marks the thread as asleep.
+    ///
+    /// - Parameters:
+    ///   - commands: An empty array, in place of which later commands are gathered.
+    ///   - isUnused: True if nothing is open, so that the thread isn't needed without a command.
+    /// - Returns: false if the thread has to end. Another one may start at once.
+    func collect(_ commands: inout [Command], isUnused: Bool) -> Bool {
+        state.withLock { state in
+            if isUnused, state.commands.isEmpty {
+                state.wakeup = nil
+                return false
+            }
+            state.isAsleep = state.commands.isEmpty
+            swap(&commands, &state.commands)
+            return true
+        }
+    }
+}
+
+extension LibcurlLoop {
+    /// The part of a loop that is confined to its thread: waits for sockets, timers and commands, and drives the connections of
+    /// the loop's engines.
+    final class Runner {
+        /// Made before the thread: its poll set, and the descriptor that wakes it up.
+        ///
+        /// SAFETY: the poll set is used by the thread only, and closed after its end or if it can't be started.
+        struct Resources: @unchecked Sendable {
+            let poll: poll_set
+            let wakeup: Int32
+
+            init() throws(POSIXError) {
+                wakeup = wakeup_create()
+                guard wakeup >= 0 else { throw POSIXError(POSIXFile.lastError) }
+                guard let poll = poll_set_create() else {
+                    let error = POSIXError(POSIXFile.lastError)
+                    _ = Foundation.close(wakeup)
+                    throw error
+                }
+                self.poll = poll
+                poll_set_watch(poll, wakeup, 0, Int32(CURL_POLL_IN))
+            }
+
+            func close() {
+                poll_set_destroy(poll)
+                _ = Foundation.close(wakeup)
+            }
+        }
+
+        /// The most times to ask for events before anything else is done.
+        private static let mostRounds = 8
+
+        /// The most turns of the loop for commands alone, while they keep coming.
+        ///
+        /// Before 7.80, libcurl doesn't let each request look at its connection before it is sent, so that the thread has to
+        /// look at all of them in each turn: what has come on an idle one would be taken for the response to its next request.
+        private static let mostTurns = LibcurlEngine.looksBeforeSending ? 8 : 1
+
+        private let resources: Resources
+        private let loop: LibcurlLoop
+
+        /// Those of each engine that has had a request.
+        @exclusivity(unchecked) private var connections: [LibcurlConnections] = []
+
+        /// The multi handles of these, at the numbers that they give to their descriptors.
+        private var multis: [LibcurlMulti?] = []
+
+        /// Called once what has come before them is read.
+        private var reports: [@Sendable () -> Void] = []
+
+        /// The time since which no engine has had a request.
+        private var idleSince: ContinuousClock.Instant?
+
+        init(_ resources: Resources, _ loop: LibcurlLoop) {
+            self.resources = resources
+            self.loop = loop
+        }
+
+        func run() {
+            DeferredDiagnostics.markThreadAsNeeded()
+            libcurl_enter()
+            withUnsafeTemporaryAllocation(of: poll_ready.self, capacity: Int(POLL_SET_MOST_EVENTS)) { ready in
+                var commands: [Command] = []
+                var turns = 0
+                while loop.collect(&commands, isUnused: connections.isEmpty) {
+                    let isAsleep = commands.isEmpty
+                    commands.forEach(perform)
+                    commands.removeAll(keepingCapacity: true)
+                    turns = isAsleep ? 0 : turns + 1
+                    if turns % Self.mostTurns == 0 || !reports.isEmpty { handleEvents(ready, isAsleep: isAsleep) }
+                    for connections in connections { connections.runTimers() }
+                    for connections in connections { connections.deliver() }
+                    sendReports()
+                    if loop.lingering != nil { closeIfIdle() }
+                }
+            }
+            libcurl_leave()
+        }
+
+        private func perform(_ command: Command) {
+            switch command {
+            case .begin(let task): (connections(of: task) ?? makeConnections(for: task)).begin(task)
+            case .cancel(let task):
+                // Without connections, it has not been let through.
+                guard let connections = connections(of: task) else { return task.endCancelled() }
+                connections.cancel(task)
+            case .pause(let task): connections(of: task)?.transfer(of: task)?.reconsiderPause()
+            case .caughtUp(let task): connections(of: task)?.transfer(of: task)?.caughtUp()
+            case .proceed(let task): connections(of: task)?.transfer(of: task)?.proceed()
+            case .found(let outcome, let task): connections(of: task)?.connector.found(outcome, for: task)
+            case .distrust(let options, let dead): connections.first { $0.options === options }?.distrust(dead)
+            case .report(let body): reports.append(body)
+            case .close(let options, let closed):
+                closeConnections { $0.options === options }
+                closed.fill()
+            }
+        }
+
+        private func sendReports() {
+            guard !reports.isEmpty else { return }
+            let due = reports
+            reports = []
+            for report in due { report() }
+        }
+
+        // MARK: Connections
+
+        private func connections(of task: LibcurlTask) -> LibcurlConnections? {
+            connections.first { $0.options === task.engine.options }
+        }
+
+        private func makeConnections(for task: LibcurlTask) -> LibcurlConnections {
+            let new = LibcurlConnections(task.engine.options, on: self, poll: resources.poll)
+            connections.append(new)
+            return new
+        }
+
+        private func closeConnections(where isClosed: (LibcurlConnections) -> Bool) {
+            for connections in connections where isClosed(connections) { connections.close() }
+            connections.removeAll(where: isClosed)
+        }
+
+        /// Returns a new multi handle, or nil if no memory is available.
+        func makeMulti() -> LibcurlMulti? {
+            let number = multis.firstIndex { $0 == nil } ?? multis.endIndex
+            // The wake-up descriptor has the number 0.
+            guard let multi = LibcurlMulti(number: UInt32(number + 1), poll: resources.poll) else { return nil }
+            if number == multis.endIndex { multis.append(multi) } else { multis[number] = multi }
+            return multi
+        }
+
+        /// Closes all connections of a multi handle.
+        func destroy(_ multi: LibcurlMulti) {
+            multi.destroy()
+            multis[Int(multi.number) - 1] = nil
+        }
+
+        /// Closes all connections if no engine has had a request for a while. With the next request, there are new ones.
+        private func closeIfIdle() {
+            guard let lingering = loop.lingering, connections.allSatisfy(\.isIdle) else {
+                idleSince = nil
+                return
+            }
+            let since = idleSince ?? .now
+            idleSince = since
+            if since + lingering <= .now { closeConnections { _ in true } }
+        }
+
+        // MARK: Events
+
+        /// Handles what is ready; waits for it if the thread is asleep.
+        private func handleEvents(_ ready: UnsafeMutableBufferPointer<poll_ready>, isAsleep: Bool) {
+            var milliseconds = isAsleep ? timeToWait : 0
+            for _ in 0..<Self.mostRounds {
+                let count = wait(ready, milliseconds)
+                if isAsleep { loop.wake() }
+                for event in ready[..<count] { act(event) }
+                if count < ready.count { return }
+                milliseconds = 0
+            }
+        }
+
+        /// The time until something is due, in milliseconds; -1 for ever.
+        private var timeToWait: Int32 {
+            var due = connections.lazy.compactMap(\.nextTimer).min()
+            if let idleSince, let lingering = loop.lingering {
+                let end = idleSince + lingering
+                due = min(due ?? end, end)
+            }
+            guard let due else { return -1 }
+            let rest = (due - ContinuousClock.now) / .milliseconds(1)
+            return Int32(max(0, min(rest.rounded(.up), 1_000_000)))
+        }
+
+        private func wait(_ ready: UnsafeMutableBufferPointer<poll_ready>, _ milliseconds: Int32) -> Int {
+            libcurl_leave()
+            defer { libcurl_enter() }
+            return Int(poll_set_wait(resources.poll, ready.baseAddress, milliseconds))
+        }
+
+        private func act(_ event: poll_ready) {
+            if event.owner == 0 {
+                wakeup_clear(resources.wakeup)
+            } else if event.owner == AddressRace.owner {
+                _ = connections.contains { $0.connector.ended(event.descriptor) }
+            } else {
+                multis[Int(event.owner) - 1]?.act(event.descriptor, event.mask)
+            }
+        }
+    }
+}
+#endif

@@ -24,6 +24,8 @@ struct entry {
     /// What it is watched for, in epoll's bits.
     uint16_t events;
     bool is_idle;
+    /// True if it isn't watched because its response is not to be read now.
+    bool is_paused;
     /// True if it is the socket of a connection.
     bool is_open;
     /// True if it is in the bucket of its port, followed by the descriptor `next`, if any.
@@ -36,28 +38,13 @@ enum { BUCKET_COUNT = 256, NONE = -1 };
 
 struct poll_set {
     int epoll;
+    int wakeup;
     /// At the numbers of descriptors.
     struct entry *entries;
     size_t count;
     /// The first of the descriptors that are, or were, idle, by the last bits of their local ports.
     int buckets[BUCKET_COUNT];
 };
-
-poll_set poll_set_create(void) {
-    poll_set set = calloc(1, sizeof *set);
-    if (!set) return NULL;
-    for (int index = 0; index < BUCKET_COUNT; index++) set->buckets[index] = NONE;
-    set->epoll = epoll_create1(EPOLL_CLOEXEC);
-    if (set->epoll >= 0) return set;
-    free(set);
-    return NULL;
-}
-
-void poll_set_destroy(poll_set set) {
-    close(set->epoll);
-    free(set->entries);
-    free(set);
-}
 
 /// Returns a descriptor's entry, or NULL if no memory is available.
 static struct entry *entry(poll_set set, int descriptor) {
@@ -70,6 +57,31 @@ static struct entry *entry(poll_set set, int descriptor) {
         set->count = count;
     }
     return &set->entries[descriptor];
+}
+
+poll_set poll_set_create(void) {
+    poll_set set = calloc(1, sizeof *set);
+    if (!set) return NULL;
+    for (int index = 0; index < BUCKET_COUNT; index++) set->buckets[index] = NONE;
+    set->epoll = epoll_create1(EPOLL_CLOEXEC);
+    set->wakeup = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    // By its edges: each signal is told of once, and nobody has to read it.
+    struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.u64 = (uint32_t)set->wakeup};
+    if (set->epoll >= 0 && set->wakeup >= 0 && entry(set, set->wakeup) &&
+        epoll_ctl(set->epoll, EPOLL_CTL_ADD, set->wakeup, &event) == 0) {
+        return set;
+    }
+    const int error = errno;
+    poll_set_destroy(set);
+    errno = error;
+    return NULL;
+}
+
+void poll_set_destroy(poll_set set) {
+    if (set->epoll >= 0) close(set->epoll);
+    if (set->wakeup >= 0) close(set->wakeup);
+    free(set->entries);
+    free(set);
 }
 
 static int control(poll_set set, int operation, int descriptor, const struct entry *entry) {
@@ -100,7 +112,7 @@ int poll_set_watch(poll_set set, int descriptor, uint32_t owner, int what) {
     if (!known) return -1;
     const struct entry old = *known;
     known->owner = owner;
-    known->is_idle = false;
+    known->is_idle = known->is_paused = false;
     known->events = (what & CURL_POLL_IN ? EPOLLIN : 0) | (what & CURL_POLL_OUT ? EPOLLOUT : 0);
     if (old.is_idle && old.owner == owner && old.events == known->events) return 0;
     int operation = old.events ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
@@ -120,6 +132,26 @@ void poll_set_watch_idle(poll_set set, int descriptor) {
     if (known->events == EPOLLIN) return;
     known->events = EPOLLIN;
     control(set, EPOLL_CTL_MOD, descriptor, known);
+}
+
+void poll_set_pause(poll_set set, int descriptor) {
+    struct entry *known = entry(set, descriptor);
+    if (!known || !known->is_open) return;
+    const bool was_watched = known->events;
+    known->is_idle = false;
+    known->is_paused = true;
+    known->events = 0;
+    list(set, descriptor, known);
+    if (was_watched) control(set, EPOLL_CTL_DEL, descriptor, known);
+}
+
+void poll_set_end_pause(poll_set set, int descriptor) {
+    struct entry *known = entry(set, descriptor);
+    if (!known || !known->is_paused) return;
+    known->is_idle = true;
+    known->is_paused = false;
+    known->events = EPOLLIN;
+    control(set, EPOLL_CTL_ADD, descriptor, known);
 }
 
 void poll_set_open(poll_set set, int descriptor) {
@@ -172,12 +204,17 @@ static bool is_connected(int descriptor, const char *host, int port) {
 
 bool poll_set_look(poll_set set, int port, const char *host, int remote_port, bool has_more) {
     for (int descriptor = set->buckets[port % BUCKET_COUNT]; descriptor != NONE;) {
-        const struct entry *known = &set->entries[descriptor];
-        // Another connection may have the same port at this side.
-        if (known->is_idle && known->port == port && is_connected(descriptor, host, remote_port)) {
-            if (!has_more && !has_input(descriptor)) return false;
-            poll_set_close_idle(set, descriptor);
-            return true;
+        struct entry *known = &set->entries[descriptor];
+        if (known->port == port && (known->is_idle || known->is_paused)) {
+            const bool must_close = has_more || has_input(descriptor);
+            // Another connection may have the same port at this side.
+            if ((must_close || known->is_paused) && is_connected(descriptor, host, remote_port)) {
+                // The paused request has ended if another one is about to be sent, though nobody has told of that yet.
+                known->is_idle = true;
+                known->is_paused = false;
+                if (must_close) poll_set_close_idle(set, descriptor);
+                return must_close;
+            }
         }
         descriptor = known->next;
     }
@@ -216,6 +253,7 @@ int poll_set_wait(poll_set set, struct poll_ready *ready, int milliseconds) {
     for (int index = 0; index < count; index++) {
         uint32_t bits = events[index].events;
         int descriptor = (int)(uint32_t)events[index].data.u64;
+        if (descriptor == set->wakeup) continue;
         if (set->entries[descriptor].is_idle) {
             poll_set_close_idle(set, descriptor);
             continue;
@@ -229,16 +267,9 @@ int poll_set_wait(poll_set set, struct poll_ready *ready, int milliseconds) {
     return ready_count;
 }
 
-int wakeup_create(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
-
-void wakeup_signal(int descriptor) {
+void poll_set_wake(poll_set set) {
     const uint64_t one = 1;
-    while (write(descriptor, &one, sizeof one) < 0 && errno == EINTR) {}
-}
-
-void wakeup_clear(int descriptor) {
-    uint64_t count;
-    while (read(descriptor, &count, sizeof count) < 0 && errno == EINTR) {}
+    while (write(set->wakeup, &one, sizeof one) < 0 && errno == EINTR) {}
 }
 
 #endif

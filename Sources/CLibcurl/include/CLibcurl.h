@@ -346,6 +346,7 @@ struct poll_ready {
 enum { POLL_SET_MOST_EVENTS = 64 };
 
 /// Creates a poll set, or returns NULL. It belongs to one thread at a time.
+/// Creates a set, or returns null, with the reason in `errno`.
 poll_set poll_set_create(void);
 void poll_set_destroy(poll_set set);
 
@@ -354,12 +355,19 @@ void poll_set_destroy(poll_set set);
 /// - Parameter owner: comes back with the descriptor's events.
 int poll_set_watch(poll_set set, int descriptor, uint32_t owner, int what);
 
-/// Notes that no request uses the connection of a descriptor of the set, until it is watched again. It has to be closed by
-/// `poll_set_close`.
+/// Notes that no request uses the connection of a descriptor that is watched, until it is watched again. It has to be closed
+/// by `poll_set_close`.
 ///
 /// What comes on it meanwhile is its end, or bytes that nobody has asked for, which would be taken for the response to the
 /// next request: then it is closed, by `poll_set_wait` or by `poll_set_look`. To be watched again, it needs no system call.
 void poll_set_watch_idle(poll_set set, int descriptor);
+
+/// Watches the socket of a connection no longer, whose request is paused, until it is watched again.
+void poll_set_pause(poll_set set, int descriptor);
+
+/// Notes that the request of a paused connection has ended, so that it is idle. Does nothing to others: somebody else may use
+/// it by now.
+void poll_set_end_pause(poll_set set, int descriptor);
 
 /// Notes that a descriptor is the socket of a connection, until `poll_set_close`.
 void poll_set_open(poll_set set, int descriptor);
@@ -395,10 +403,8 @@ int poll_set_close(void *set, int descriptor);
 /// - Parameter ready: has room for `POLL_SET_MOST_EVENTS`.
 int poll_set_wait(poll_set set, struct poll_ready *ready, int milliseconds);
 
-/// Creates a descriptor that wakes up a waiting thread, or returns -1.
-int wakeup_create(void);
-void wakeup_signal(int descriptor);
-void wakeup_clear(int descriptor);
+/// Wakes up the thread that waits for the set, or that does so next. Called from any thread while the set is there.
+void poll_set_wake(poll_set set);
 
 #endif
 #endif

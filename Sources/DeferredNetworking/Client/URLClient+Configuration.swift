@@ -70,7 +70,8 @@ extension URLClient {
         /// The proxy for all requests. `URLSession` supports only ``URLClient/Proxy/environment``.
         public var proxy = Proxy.environment
 
-        /// The path of a Unix domain socket for all requests, whatever their hosts. Only for libcurl.
+        /// The path of a Unix domain socket for all requests, whatever their hosts. Only for libcurl. Each request makes a
+        /// connection of its own.
         public var unixSocketPath: String?
 
         /// The only HTTP version to use; `nil` for HTTP/2 over TLS where the server supports it, and otherwise

@@ -293,7 +293,7 @@ struct ExchangeStateMachine {
 
     /// Returns the question whether there is another attempt; nil if there is none, or a credential is asked for first.
     mutating func question(after outcome: Outcome) -> RetryQuestion? {
-        guard case .finishing = state, cancellation == nil, !isDelivered, outcome.head.map(isChallenge) != true,
+        guard case .finishing = state, cancellation == nil, !isDelivered, outcome.head.map({ isChallenge($0) }) != true,
             let question = question(after: outcome.head, or: outcome.error)
         else { return nil }
         // No success: it can be cancelled while the policies are asked.
@@ -311,7 +311,7 @@ struct ExchangeStateMachine {
             return Reaction()
         }
         guard !isDelivered else { return Reaction() }
-        let isChallenged = outcome.head.map(isChallenge) == true
+        let isChallenged = outcome.head.map { isChallenge($0) } == true
         if let cancellation {
             let isFinal = !isChallenged && outcome.error == nil && question(after: outcome.head, or: nil) == nil
             return end(.finish(isFinal ? outcome.result : .failure(cancellation)))

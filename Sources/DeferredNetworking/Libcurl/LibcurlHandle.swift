@@ -31,9 +31,6 @@ final class LibcurlHandle {
     /// libcurl's buffer for the description of a failure. Its address must not change.
     private let errorText: UnsafeMutablePointer<CChar>
 
-    /// True if the request may use an old connection, and leave its own to others.
-    private var mayReuse = true
-
     /// True if all requests go through a proxy with TLS. The environment's may be one as well.
     private let hasSecureProxy: Bool
 
@@ -153,9 +150,9 @@ final class LibcurlHandle {
     /// True if no connection was made for the request.
     var hasOldConnection: Bool { long(CURLINFO_NUM_CONNECTS) == 0 }
 
-    /// Lets no other request use the connection of this one, or lets it.
-    func forbidReuse(_ isForbidden: Bool) {
-        set(CURLOPT_FORBID_REUSE, isForbidden || !mayReuse ? 1 : 0)
+    /// Lets no other request use the connection of this one.
+    func forbidReuse() {
+        set(CURLOPT_FORBID_REUSE, 1)
     }
 
     /// Returns the metrics of the last request.
@@ -200,9 +197,9 @@ final class LibcurlHandle {
         errorText[0] = 0
         sockets.pointee.error = 0
         set(CURLOPT_HTTP_VERSION, task.version)
-        mayReuse = options.mayReuseConnections(in: task.version)
+        let mayReuse = options.mayReuseConnections(in: task.version)
         set(CURLOPT_FRESH_CONNECT, mayReuse ? 0 : 1)
-        forbidReuse(false)
+        set(CURLOPT_FORBID_REUSE, mayReuse ? 0 : 1)
         let request = task.request.request
         let url = request.url ?? URL(filePath: "/")
         set(CURLOPT_URL, to: url.absoluteString)

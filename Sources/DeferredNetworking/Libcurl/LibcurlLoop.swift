@@ -36,8 +36,8 @@ final class LibcurlLoop: Sendable {
     private struct State {
         var commands: [Command] = []
 
-        /// The descriptor that wakes the thread up, while there is one.
-        var wakeup: Int32?
+        /// The descriptors that the thread waits for, while there is one.
+        var poll: Poll?
 
         /// True if the thread has to be woken up to see a command.
         var isAsleep = false
@@ -53,7 +53,7 @@ final class LibcurlLoop: Sendable {
     }
 
     /// True while there is a thread.
-    var isRunning: Bool { state.withLock { $0.wakeup != nil } }
+    var isRunning: Bool { state.withLock { $0.poll != nil } }
 
     /// Sends a command.
     ///
@@ -72,15 +72,15 @@ final class LibcurlLoop: Sendable {
 
     /// Returns false if there is no thread, and the command needs none.
     private func deliver(_ command: Command, _ state: inout State) throws(POSIXError) -> Bool {
-        if let wakeup = state.wakeup {
+        if let poll = state.poll {
             if state.isAsleep {
                 state.isAsleep = false
-                // Under the lock: otherwise, the thread could end, and its descriptor could be reused.
-                wakeup_signal(wakeup)
+                // Under the lock: otherwise, the thread could end meanwhile, and its set with it.
+                poll_set_wake(poll.set)
             }
         } else {
             guard case .begin = command else { return false }
-            state.wakeup = try start()
+            state.poll = try start()
         }
         state.commands.append(command)
         return true
@@ -89,27 +89,34 @@ final class LibcurlLoop: Sendable {
     /// Handles a command without a thread: nothing runs, and nothing is open.
     private func undelivered(_ command: Command) {
         switch command {
-        case .cancel(let task): task.end(nil, URLError(.cancelled, failing: task.request.url))
+        case .cancel(let task): task.endCancelled()
         case .close(_, let closed): closed.fill()
         case .report(let body): body()
         case .begin, .pause, .caughtUp, .proceed, .found, .distrust: break
         }
     }
 
-    /// Starts the thread, and returns the descriptor that wakes it up.
-    private func start() throws(POSIXError) -> Int32 {
-        let resources = try Runner.Resources()
+    /// The descriptors that a thread waits for, made before it and closed after its end.
+    ///
+    /// SAFETY: used by the thread only, but for waking it up, which may be done from any thread.
+    private struct Poll: @unchecked Sendable {
+        let set: poll_set
+    }
+
+    /// Starts the thread.
+    private func start() throws(POSIXError) -> Poll {
+        guard let poll = poll_set_create().map({ Poll(set: $0) }) else { throw POSIXError(POSIXFile.lastError) }
         do {
             try QuietThread.start("Deferred.curl") {
                 do {
-                    let runner = Runner(resources, self)
+                    let runner = Runner(poll.set, self)
                     runner.run()
                 }
-                resources.close()
+                poll_set_destroy(poll.set)
             }
-            return resources.wakeup
+            return poll
         } catch {
-            resources.close()
+            poll_set_destroy(poll.set)
             throw error
         }
     }
@@ -130,7 +137,7 @@ final class LibcurlLoop: Sendable {
     func collect(_ commands: inout [Command], isUnused: Bool) -> Bool {
         state.withLock { state in
             if isUnused, state.commands.isEmpty {
-                state.wakeup = nil
+                state.poll = nil
                 return false
             }
             state.isAsleep = state.commands.isEmpty
@@ -144,31 +151,6 @@ extension LibcurlLoop {
     /// The part of a loop that is confined to its thread: waits for sockets, timers and commands, and drives the connections of
     /// the loop's engines.
     final class Runner {
-        /// Made before the thread: its poll set, and the descriptor that wakes it up.
-        ///
-        /// SAFETY: the poll set is used by the thread only, and closed after its end or if it can't be started.
-        struct Resources: @unchecked Sendable {
-            let poll: poll_set
-            let wakeup: Int32
-
-            init() throws(POSIXError) {
-                wakeup = wakeup_create()
-                guard wakeup >= 0 else { throw POSIXError(POSIXFile.lastError) }
-                guard let poll = poll_set_create() else {
-                    let error = POSIXError(POSIXFile.lastError)
-                    _ = Foundation.close(wakeup)
-                    throw error
-                }
-                self.poll = poll
-                poll_set_watch(poll, wakeup, 0, Int32(CURL_POLL_IN))
-            }
-
-            func close() {
-                poll_set_destroy(poll)
-                _ = Foundation.close(wakeup)
-            }
-        }
-
         /// The most times to ask for events before anything else is done.
         private static let mostRounds = 8
 
@@ -178,7 +160,7 @@ extension LibcurlLoop {
         /// look at all of them in each turn: what has come on an idle one would be taken for the response to its next request.
         private static let mostTurns = LibcurlEngine.looksBeforeSending ? 8 : 1
 
-        private let resources: Resources
+        private let poll: poll_set
         private let loop: LibcurlLoop
 
         /// Those of each engine that has had a request.
@@ -193,8 +175,8 @@ extension LibcurlLoop {
         /// The time since which no engine has had a request.
         private var idleSince: ContinuousClock.Instant?
 
-        init(_ resources: Resources, _ loop: LibcurlLoop) {
-            self.resources = resources
+        init(_ poll: poll_set, _ loop: LibcurlLoop) {
+            self.poll = poll
             self.loop = loop
         }
 
@@ -252,7 +234,7 @@ extension LibcurlLoop {
         }
 
         private func makeConnections(for task: LibcurlTask) -> LibcurlConnections {
-            let new = LibcurlConnections(task.engine.options, on: self, poll: resources.poll)
+            let new = LibcurlConnections(task.engine.options, on: self, poll: poll)
             connections.append(new)
             return new
         }
@@ -265,8 +247,7 @@ extension LibcurlLoop {
         /// Returns a new multi handle, or nil if no memory is available.
         func makeMulti() -> LibcurlMulti? {
             let number = multis.firstIndex { $0 == nil } ?? multis.endIndex
-            // The wake-up descriptor has the number 0.
-            guard let multi = LibcurlMulti(number: UInt32(number + 1), poll: resources.poll) else { return nil }
+            guard let multi = LibcurlMulti(number: UInt32(number), poll: poll) else { return nil }
             if number == multis.endIndex { multis.append(multi) } else { multis[number] = multi }
             return multi
         }
@@ -274,7 +255,7 @@ extension LibcurlLoop {
         /// Closes all connections of a multi handle.
         func destroy(_ multi: LibcurlMulti) {
             multi.destroy()
-            multis[Int(multi.number) - 1] = nil
+            multis[Int(multi.number)] = nil
         }
 
         /// Closes all connections if no engine has had a request for a while. With the next request, there are new ones.
@@ -317,16 +298,14 @@ extension LibcurlLoop {
         private func wait(_ ready: UnsafeMutableBufferPointer<poll_ready>, _ milliseconds: Int32) -> Int {
             libcurl_leave()
             defer { libcurl_enter() }
-            return Int(poll_set_wait(resources.poll, ready.baseAddress, milliseconds))
+            return Int(poll_set_wait(poll, ready.baseAddress, milliseconds))
         }
 
         private func act(_ event: poll_ready) {
-            if event.owner == 0 {
-                wakeup_clear(resources.wakeup)
-            } else if event.owner == AddressRace.owner {
+            if event.owner == AddressRace.owner {
                 _ = connections.contains { $0.connector.ended(event.descriptor) }
             } else {
-                multis[Int(event.owner) - 1]?.act(event.descriptor, event.mask)
+                multis[Int(event.owner)]?.act(event.descriptor, event.mask)
             }
         }
     }

@@ -83,6 +83,7 @@ final class LibcurlMulti {
             count -= 1
         }
         transfer.handle.release()
+        if transfer.pausedSocket >= 0 { poll_set_end_pause(poll, transfer.pausedSocket) }
     }
 
     /// Closes the connection on which a request is about to be sent, if something has come on it since the last one.
@@ -95,10 +96,11 @@ final class LibcurlMulti {
         poll_set_find(poll, Int32(connection.localPort), connection.host, Int32(connection.port))
     }
 
-    /// Watches the connection of a request no longer, which seems to be idle.
-    func forgetIdle(_ handle: LibcurlHandle) {
+    /// Pauses the connection of a request, and returns its socket, or -1.
+    func pause(_ handle: LibcurlHandle) -> Int32 {
         let socket = poll_set_find(poll, Int32(handle.localPort), handle.remoteHost, Int32(handle.remotePort))
-        if socket >= 0 { poll_set_remove(poll, socket) }
+        if socket >= 0 { poll_set_pause(poll, socket) }
+        return socket
     }
 
     /// Closes idle connections to the address of one that has died, or with nil, to any.
@@ -138,10 +140,12 @@ final class LibcurlMulti {
         if what != CURL_POLL_REMOVE {
             poll_set_watch(poll, socket, number, what)
             transfer?.isWatched(at: socket)
-        } else if transfer?.isUnwatched(at: socket) == true {
-            poll_set_watch_idle(poll, socket)
-        } else {
-            poll_set_remove(poll, socket)
+            return
+        }
+        switch transfer?.isUnwatched(at: socket) {
+        case .idle: poll_set_watch_idle(poll, socket)
+        case .paused: poll_set_pause(poll, socket)
+        case .unknown, nil: poll_set_remove(poll, socket)
         }
     }
 

@@ -84,11 +84,8 @@ final class LibcurlTransfer {
     /// True once libcurl has watched a socket for the request.
     private var wasWatched = false
 
-    /// True if nobody would see what comes on the connection after the response, since libcurl doesn't watch it.
-    private var isUnseen = false { didSet { handle.forbidReuse(isUnseen || mustClose) } }
-
-    /// True if no other request may use the connection, whatever comes on it.
-    private var mustClose = false { didSet { handle.forbidReuse(isUnseen || mustClose) } }
+    /// The socket that is not watched because reading is paused, or -1.
+    private(set) var pausedSocket: Int32 = -1
 
     /// True while the multi handle has the request.
     var isAdded = false
@@ -184,9 +181,9 @@ final class LibcurlTransfer {
         }
         hasConnected = true
         // Connected at once, and answered as fast: libcurl has not waited for the socket, and the set doesn't know it.
-        if !wasWatched, !handle.hasOldConnection { isUnseen = true }
+        if !wasWatched, !handle.hasOldConnection { handle.forbidReuse() }
         // The server may wait for a body that libcurl isn't going to send, and would take the next request for it.
-        if head.status == 417, parser.isInVersion1, source != nil { mustClose = true }
+        if head.status == 417, parser.isInVersion1, source != nil { handle.forbidReuse() }
         if task.kind == .shared, self.head == nil {
             connections.answered(task, isMultiplexed: head.version == "HTTP/2")
         }
@@ -359,33 +356,42 @@ final class LibcurlTransfer {
 
     /// Notes that libcurl waits for the socket of the request's connection.
     func isWatched(at socket: Int32) {
-        (self.socket, wasWatched) = (socket, true)
-        if isUnseen { isUnseen = false }
+        (self.socket, wasWatched, pausedSocket) = (socket, true, -1)
         task.noteStart()
         shareSocket()
     }
 
-    /// Notes that libcurl no longer waits for the socket.
-    ///
-    /// - Returns: true if its connection is idle: not shared, and mostly because the response is complete.
-    func isUnwatched(at socket: Int32) -> Bool {
+    /// The state of a connection for whose socket libcurl no longer waits.
+    enum Unwatched {
+        /// Mostly because the response is complete.
+        case idle
+
+        /// libcurl may have all of the response, and not wait for the socket again.
+        case paused
+
+        /// Nothing is known of it, or it may serve several requests.
+        case unknown
+    }
+
+    /// Notes that libcurl no longer waits for the socket of the request's connection.
+    func isUnwatched(at socket: Int32) -> Unwatched {
         keepUnread(of: socket)
         self.socket = -1
         shareSocket()
-        guard hasOwnConnection else { return false }
-        isUnseen = isReadingPaused
-        return !isUnseen
+        guard hasOwnConnection else { return .unknown }
+        guard isReadingPaused else { return .idle }
+        pausedSocket = socket
+        return .paused
     }
 
     /// True if the response shows that the request has a connection to itself.
     private var hasOwnConnection: Bool { hasConnected && parser.isInVersion1 }
 
-    /// Notes that reading is about to be paused. If libcurl doesn't wait for the socket yet, since the first bytes were there
-    /// at once, it is still taken for the one of an idle connection.
+    /// Notes that reading is about to be paused. If libcurl has not waited for the socket, since the first bytes were there at
+    /// once, the connection is still taken for an idle one.
     private func willPauseReading() {
         guard socket < 0, !isReadingPaused, hasOwnConnection else { return }
-        isUnseen = true
-        multi.forgetIdle(handle)
+        pausedSocket = multi.pause(handle)
     }
 
     /// Looks at what has come on a socket that libcurl is about to leave, perhaps because of an error. It reads before it

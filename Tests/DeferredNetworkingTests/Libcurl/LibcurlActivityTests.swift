@@ -140,7 +140,7 @@ struct LibcurlActivityTests {
         let multi = try #require(LibcurlMulti(number: 1, poll: poll))
         defer { multi.destroy() }
         let handle = try #require(LibcurlHandle(engine.options, poll: poll))
-        let runner = LibcurlLoop.Runner(try .init(), LibcurlLoop())
+        let runner = LibcurlLoop.Runner(poll, LibcurlLoop())
         let connections = LibcurlConnections(engine.options, on: runner, poll: poll)
         let exchange = LibcurlTransfer(task, on: handle, of: multi, in: connections)
         let port = try PromptedPort()

@@ -110,6 +110,20 @@ struct PollSetTests {
         #expect(subject.watch() == 0 && subject.ready == ["near of 1, 1"])
     }
 
+    @Test func `each wake-up ends one wait, also one that begins later`() throws {
+        let subject = try Subject()
+        var ready = [poll_ready](repeating: poll_ready(), count: Int(POLL_SET_MOST_EVENTS))
+        for _ in 0..<3 {
+            poll_set_wake(subject.set)
+            // Without the wake-up, it would wait for the suite's time limit.
+            #expect(poll_set_wait(subject.set, &ready, -1) == 0)
+            // Nor is it told of again.
+            #expect(poll_set_wait(subject.set, &ready, 1) == 0)
+        }
+        for _ in 0..<3 { poll_set_wake(subject.set) }
+        #expect(poll_set_wait(subject.set, &ready, -1) == 0)
+    }
+
     @Test(arguments: [CURL_POLL_IN, CURL_POLL_OUT, CURL_POLL_IN | CURL_POLL_OUT].map { Int32($0) })
     func `an idle one is watched again for what is asked for`(what: Int32) throws {
         let subject = try Subject()
@@ -140,8 +154,49 @@ struct PollSetTests {
         #expect(subject.watch() == 0 && subject.ready.count == 1)
     }
 
+    @Test func `a paused one is not told of and not closed, until it is watched or idle`() throws {
+        let subject = try Subject()
+        // Only the socket of a connection is paused.
+        #expect(subject.watch() == 0)
+        subject.send()
+        poll_set_pause(subject.set, subject.near)
+        #expect(subject.ready == ["near of 1, 1"])
+        poll_set_open(subject.set, subject.near)
+        for wasIdle in [false, true] {
+            if wasIdle { poll_set_watch_idle(subject.set, subject.near) }
+            for _ in 0..<2 { poll_set_pause(subject.set, subject.near) }
+            #expect(subject.ready == [] && !subject.isSevered)
+            #expect(subject.watch() == 0 && subject.ready == ["near of 1, 1"])
+            // Somebody else uses it by now.
+            poll_set_end_pause(subject.set, subject.near)
+            #expect(subject.ready == ["near of 1, 1"])
+        }
+        // The number of a closed one says nothing of whoever gets it.
+        poll_set_pause(subject.set, subject.near)
+        poll_set_remove(subject.set, subject.near)
+        poll_set_end_pause(subject.set, subject.near)
+        #expect(subject.ready == [] && !subject.isSevered)
+        #expect(subject.watch() == 0)
+        poll_set_pause(subject.set, subject.near)
+        poll_set_end_pause(subject.set, subject.near)
+        #expect(subject.ready == [] && subject.isSevered)
+    }
+
+    @Test func `a request that is sent on a paused connection ends the pause`() throws {
+        let (subject, port, remotePort) = try Subject.connected()
+        poll_set_open(subject.set, subject.near)
+        #expect(subject.watch() == 0)
+        poll_set_pause(subject.set, subject.near)
+        #expect(!poll_set_look(subject.set, port, "127.0.0.1", remotePort, false) && subject.ready == [])
+        // The end of the paused request, which comes later, doesn't make it an idle one that is watched.
+        poll_set_end_pause(subject.set, subject.near)
+        subject.send()
+        #expect(subject.ready == [] && !subject.isSevered)
+        #expect(subject.watch() == 0 && subject.ready == ["near of 1, 1"])
+    }
+
     private enum State: CaseIterable {
-        case unknown, watched, idle, watchedAgain, removed
+        case unknown, watched, idle, paused, watchedAgain, removed
     }
 
     @Test(arguments: State.allCases, [false, true])
@@ -149,7 +204,11 @@ struct PollSetTests {
         for isSent in [false, true] {
             let (subject, port, remotePort) = try Subject.connected()
             if state != .unknown { _ = subject.watch() }
-            if [.idle, .watchedAgain].contains(state) { poll_set_watch_idle(subject.set, subject.near) }
+            if [.idle, .paused, .watchedAgain].contains(state) { poll_set_watch_idle(subject.set, subject.near) }
+            if state == .paused {
+                poll_set_open(subject.set, subject.near)
+                poll_set_pause(subject.set, subject.near)
+            }
             if state == .watchedAgain { _ = subject.watch() }
             if state == .removed { poll_set_remove(subject.set, subject.near) }
             if isSent {
@@ -165,7 +224,7 @@ struct PollSetTests {
             ] {
                 #expect(!poll_set_look(subject.set, port, host, remotePort, hasMore) && !subject.isSevered)
             }
-            let mustClose = state == .idle && (isSent || hasMore)
+            let mustClose = [.idle, .paused].contains(state) && (isSent || hasMore)
             #expect(poll_set_look(subject.set, port, "127.0.0.1", remotePort, hasMore) == mustClose)
             #expect(subject.isSevered == mustClose, "\(state), \(isSent)")
         }
@@ -209,7 +268,8 @@ struct PollSetTests {
         #expect(subject.watch() == 0 && subject.ready == ["near of 1, 1"])
     }
 
-    @Test(arguments: [true, false])
+    // The numbers of descriptors are the process's: nobody else is to get one meanwhile.
+    @Test(.alone, arguments: [true, false])
     func `the number of one that was closed can be watched anew`(isKnown: Bool) throws {
         let subject = try Subject()
         #expect(subject.watch() == 0)

@@ -122,6 +122,7 @@ struct RetryVerdictTests {
             if number > 1 { _ = machine.pauseEnded(round: machine.round) }
             _ = machine.prepared(machine.request)
             _ = machine.completed(task: machine.round, head: nil, error: nil)
+            _ = machine.finishes()
             let made = ResponseHead(url: machine.request.url, status: 200)
             let result: Result<ReceivedResponse, any Error> = ended.error.map { .failure($0) } ?? .success(.file(made))
             let outcome = ExchangeStateMachine.Outcome(result: result, head: try ended.head())

@@ -116,7 +116,7 @@ extension URLSessionTests {
             #expect(isAbout(task.progress.fractionCompleted, 0.25))
             task.progress.cancel()
             #expect(await task.ending() == .url(.cancelled))
-            #expect(try folder.contents() == [])
+            try await eventually { (try? folder.contents()) == [] }
         }
     }
 }

@@ -90,15 +90,38 @@ struct AClientForServicesSnippets {
 #sourceLocation()
     }
 
+    @Test func `Bodies that are made while they are sent`() async throws {
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 126)
+        let server = try LoopbackServer { .response(body: "\($0.body.count) bytes") }
+        defer { server.stop() }
+        let url = server.url("/measurements")
+        let measurements = [17.5, 17.25]
+        let client = URLClient()
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 133)
+        let body = URLClient.UploadBody.stream {
+            AsyncStream { lines in
+                for value in measurements { lines.yield(Data("\(value)\n".utf8)) }
+                lines.finish()
+            }
+        }
+        let counted = try await client.upload(url, from: body).get()
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 142)
+        #expect(String(decoding: counted.0, as: UTF8.self) == "11 bytes")
+        await client.shutdown().value
+#sourceLocation()
+    }
+
     @Test func `Credentials`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 157)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 185)
         let server = try LoopbackServer { request in
             request.headers["Authorization"] == "Bearer fresh" ? .json("[]") : .status(401, headers: ["WWW-Authenticate": "Bearer"])
         }
         defer { server.stop() }
         let url = server.url("/orders")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 164)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 192)
         @Sendable func freshToken() -> Task<String> { .success("fresh") }
 
         var configuration = URLClient.Configuration()
@@ -109,19 +132,19 @@ struct AClientForServicesSnippets {
         let client = URLClient(configuration: configuration)
         let (orders, _) = try await client.begin(url).get()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 175)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 203)
         #expect(orders == Data("[]".utf8))
         await client.shutdown().value
 #sourceLocation()
     }
 
     @Test func `Watch it`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 182)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 210)
         let server = try LoopbackServer { _ in .status(204) }
         defer { server.stop() }
         let url = server.url("/health")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 187)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 215)
         var configuration = URLClient.Configuration()
         configuration.monitor = { event in
             switch event.kind {
@@ -137,10 +160,10 @@ struct AClientForServicesSnippets {
     }
 
     @Test func `Shut down`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 255)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 283)
         let client = URLClient()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 258)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 286)
         let drained = client.shutdown()
         let tooLate = Deferred<Void>(filledWith: ()).delay(for: .seconds(10))
         await [drained, tooLate].firstFilled().value
@@ -149,14 +172,14 @@ struct AClientForServicesSnippets {
     }
 
     @Test func `Choose the engine`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 336)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 364)
         #if os(Linux)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 339)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 367)
         let client = URLClient()
         print(client.engine)  // libcurl 8.14.1
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 343)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 371)
         #expect(client.engine.hasPrefix("libcurl "))
         #endif
 #sourceLocation()

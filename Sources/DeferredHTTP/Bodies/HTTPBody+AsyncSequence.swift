@@ -1,26 +1,36 @@
+internal import DeferredNetworking
 public import Foundation
 internal import Synchronization
 
 extension HTTPBody {
     /// Creates a streamed body that can be sent only once.
     ///
-    /// A request with such a body is not tried again: not by ``Retry``, and not by ``BearerAuthentication``. For a body
-    /// that can be sent again, use ``stream(length:contentType:_:)``.
+    /// Over libcurl, the bytes go out as they are made: the next piece is asked for while the last one is sent. The response
+    /// may come meanwhile. A sequence that throws ends the request with its error, and one whose request has ended is
+    /// cancelled, with the Swift task in which it runs. The request's idle deadline applies while the sequence makes nothing
+    /// and the server is silent.
     ///
-    /// Over ``URLSessionLoader``, all of the bytes are first gathered in a temporary file, which only its owner can
-    /// read, and then sent with their length.
+    /// Over `URLSession`, and if `spooled` is true, all of the bytes are first gathered in a temporary file, which only its
+    /// owner can read, and then sent with their length.
+    ///
+    /// A request with such a body is not tried again, unless it is spooled: not by ``Retry``, and not by
+    /// ``BearerAuthentication``. For a body that can be sent again, use ``stream(length:contentType:spooled:_:)``.
     ///
     /// - Parameters:
     ///   - bytes: The bytes, in pieces of any size. Kept until they have been sent.
-    ///   - length: The number of bytes, if it is known. A request whose body turns out to have another length fails.
+    ///   - length: The number of bytes, if it is known; otherwise, HTTP/1.1 sends them in chunks. A request whose body turns
+    ///     out to have another length fails, for which the last byte waits until the sequence has ended.
     ///   - contentType: The value of `Content-Type`.
+    ///   - spooled: Whether to gather the bytes first, so that they can be sent again. The file is removed with the last copy
+    ///     of the body.
     public static func stream<Bytes: AsyncSequence & Sendable>(
         _ bytes: Bytes,
         length: Int64? = nil,
-        contentType: String? = "application/octet-stream"
+        contentType: String? = "application/octet-stream",
+        spooled: Bool = false
     ) -> HTTPBody where Bytes.Element == Data {
         let isSent = OnceFlag()
-        let source = Source(isOneShot: true, length: length) {
+        let source = StreamedBody(length: length, opensOnce: true, isSpooled: spooled, mapError: Failure.init) {
             isSent.set() ? HTTPBodyStream(bytes) : HTTPBodyStream(AsyncThrowingStream { throw AlreadySent() })
         }
         return HTTPBody([], contentType: contentType, source: source)
@@ -28,18 +38,22 @@ extension HTTPBody {
 
     /// Creates a streamed body that can be sent as often as needed.
     ///
-    /// See ``stream(_:length:contentType:)``.
+    /// See ``stream(_:length:contentType:spooled:)``.
     ///
     /// - Parameters:
     ///   - length: The number of bytes, if it is known.
     ///   - contentType: The value of `Content-Type`.
-    ///   - make: Returns a sequence of all of the bytes, from the first. Called for each attempt.
+    ///   - spooled: Whether to gather the bytes first, and call `make` only once.
+    ///   - make: Returns a sequence of all of the bytes, from the first. Called each time that they are sent.
     public static func stream<Bytes: AsyncSequence & Sendable>(
         length: Int64? = nil,
         contentType: String? = "application/octet-stream",
+        spooled: Bool = false,
         _ make: @escaping @Sendable () -> Bytes
     ) -> HTTPBody where Bytes.Element == Data {
-        let source = Source(isOneShot: false, length: length) { HTTPBodyStream(make()) }
+        let source = StreamedBody(length: length, opensOnce: false, isSpooled: spooled, mapError: Failure.init) {
+            HTTPBodyStream(make())
+        }
         return HTTPBody([], contentType: contentType, source: source)
     }
 
@@ -63,21 +77,9 @@ extension HTTPBody {
         }
     }
 
-    /// The source of a streamed body. Equal only to itself.
-    final class Source: Sendable, Hashable {
-        let isOneShot: Bool
-        let length: Int64?
-        let open: @Sendable () -> HTTPBodyStream
-
-        init(isOneShot: Bool, length: Int64?, _ open: @escaping @Sendable () -> HTTPBodyStream) {
-            self.isOneShot = isOneShot
-            self.length = length
-            self.open = open
-        }
-
-        static func == (one: Source, other: Source) -> Bool { one === other }
-
-        func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+    /// The error of a request whose body could not be made.
+    struct Failure: Error {
+        let underlying: any Error
     }
 
     private final class OnceFlag: Sendable {

@@ -9,7 +9,7 @@ public import Foundation
 /// request.body = .multipart([.init(name: "photo", file: url, contentType: "image/jpeg")])
 /// ```
 ///
-/// A body can be sent as often as needed, except one from ``stream(_:length:contentType:)``. Files are read while they
+/// A body can be sent as often as needed, except one from ``stream(_:length:contentType:spooled:)``. Files are read while they
 /// are sent, anew each time, and must not change meanwhile.
 public struct HTTPBody: Sendable, Hashable {
     /// A part of a body.
@@ -29,9 +29,9 @@ public struct HTTPBody: Sendable, Hashable {
     public let contentType: String?
 
     /// The source of a streamed body, which has no pieces.
-    let source: Source?
+    let source: StreamedBody?
 
-    init(_ pieces: [Piece], contentType: String?, source: Source? = nil) {
+    init(_ pieces: [Piece], contentType: String?, source: StreamedBody? = nil) {
         self.pieces = pieces
         self.contentType = contentType
         self.source = source

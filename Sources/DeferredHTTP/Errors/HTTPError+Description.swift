@@ -59,7 +59,6 @@ package protocol DisplayableError: Error, CustomStringConvertible {}
 extension MissingTerminalLoader: DisplayableError {}
 extension DeadlineExceeded: DisplayableError {}
 extension HTTPBody.AlreadySent: DisplayableError {}
-extension SpooledBody.WrongLength: DisplayableError {}
 
 extension HTTPError.Code: CustomStringConvertible {
     /// The kind of failure in words, such as `timed out`.

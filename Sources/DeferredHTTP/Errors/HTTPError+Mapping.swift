@@ -16,6 +16,9 @@ extension HTTPError {
             self.init(Code(error.code), request: request, underlying: error)
         case let error as URLClientError:
             self.init(Code(error), request: request, response: .init(error, request), underlying: error)
+        case let error as HTTPBody.Failure:
+            let cause = error.underlying
+            self.init(cause.isCancellation ? .cancelled : .invalidRequest, request: request, underlying: cause)
         default:
             self.init(error.isCancellation ? .cancelled : .unknown, request: request, underlying: error)
         }

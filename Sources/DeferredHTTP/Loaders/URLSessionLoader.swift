@@ -49,32 +49,10 @@ public struct URLSessionLoader: HTTPLoader {
     /// Starts a transfer, unless the task is cancelled or its request can't be sent.
     public func load(_ task: HTTPTask) {
         if task.failIfCancelled() { return }
-        guard let bytes = task.request.body.makeByteStream() else { return send(task, task.request.body) }
-        let spooling = SpooledBody.write(bytes, length: task.request.body.length)
-        let registration = task.addCancellationHandler { [weak task] in
-            task?.fail(.cancelled)
-            spooling.cancel()
-        }
-        task.execution.whenEnded { _ in spooling.cancel() }
-        spooling.upon(.immediate) { result in
-            registration.cancel()
-            switch result {
-            case .success(let file):
-                task.execution.whenEnded { _ in SpooledBody.remove(file) }
-                task.execution.later { self.send(task, .file(file, contentType: task.request.body.contentType)) }
-            case .failure(let error):
-                task.fail(error.isCancellation ? .cancelled : .invalidRequest, underlying: error)
-            }
-        }
-    }
-
-    /// - Parameter body: The request's own, or a file with its bytes.
-    private func send(_ task: HTTPTask, _ body: HTTPBody) {
-        if task.failIfCancelled() { return }
         let request = task.request
         let checked: CheckedRequest
         do {
-            checked = try request.checked(body: body)
+            checked = try request.checked()
         } catch {
             task.complete(with: .failure(HTTPError(error, request: request)))
             return
@@ -87,7 +65,7 @@ public struct URLSessionLoader: HTTPLoader {
         let (reporter, transport) = (task.execution.reporter, client.transport)
         switch request.delivery {
         case .data:
-            let direction: BodyProgress.Direction = body.isEmpty ? .received : .sent
+            let direction: BodyProgress.Direction = request.body.isEmpty ? .received : .sent
             let transfer = transport.gather(
                 checked.request,
                 checked,

@@ -8,19 +8,20 @@ import FoundationNetworking
 extension HTTPRequest {
     /// Returns the request in the form in which a `URLClient` sends it, checked once for all.
     ///
-    /// - Parameter body: Sent instead of the request's own.
     /// - Throws: The reason for which the request can't be sent.
-    func checked(body: HTTPBody) throws(URLClientError) -> CheckedRequest {
+    func checked() throws(URLClientError) -> CheckedRequest {
         if let scheme, scheme != "https", scheme != "http", scheme != scheme.lowercased() {
             var request = self
             request.scheme = scheme.lowercased()
-            return try request.checked(body: body)
+            return try request.checked()
         }
         var result = URLRequest(url: try check())
         // It is the default, and setting it costs more than all other checks.
         if method != .get { result.httpMethod = method.rawValue }
         result.allHTTPHeaderFields = allHeaders.joined
-        if body.files.isEmpty {
+        if let source = body.source {
+            return try CheckedRequest(wellFormed: result, body: .streamed(source))
+        } else if body.files.isEmpty {
             result.httpBody = body.isEmpty ? nil : body.pieces.reduce(into: Data()) { $0 += $1.bytes }
             return try CheckedRequest(wellFormed: result)
         } else if body.pieces.count == 1, let file = body.files.first {

@@ -15,6 +15,7 @@ final class CachingEngine: Engine {
     }
 
     var defaultHeaders: [String: String] { inner.defaultHeaders }
+    var streamsBodies: Bool { inner.streamsBodies }
     var hasTimeouts: Bool { inner.hasTimeouts }
     var idleTimeout: Duration? { inner.idleTimeout }
     var invalidated: Future<Void> { inner.invalidated }

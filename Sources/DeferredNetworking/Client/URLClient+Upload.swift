@@ -7,22 +7,76 @@ public import FoundationNetworking
 #endif
 
 extension URLClient {
-    /// The body of an upload. It can be sent more than once: after a redirect, a challenge or a failure.
-    public enum UploadBody: Sendable {
+    /// The body of an upload. It can be sent more than once, after a redirect, a challenge or a failure, except one from
+    /// ``stream(_:length:spooled:)``.
+    public struct UploadBody: Sendable {
+        enum Source: Sendable {
+            case data(Data)
+            case file(URL)
+            case inputStream(@Sendable () -> InputStream)
+            case streamed(StreamedBody)
+        }
+
+        let source: Source
+
         /// Bytes in memory: the fastest.
-        case data(Data)
+        public static func data(_ data: Data) -> UploadBody { UploadBody(source: .data(data)) }
 
         /// A regular file, read while it is sent. It must not change meanwhile.
-        case file(URL)
+        public static func file(_ file: URL) -> UploadBody { UploadBody(source: .file(file)) }
 
-        /// A closure that returns a new stream each time the body is sent. Its length is unknown.
+        /// A closure that returns a new input stream each time the body is sent. Its length is unknown.
         ///
         /// The request fails with ``URLClientError/invalidRequest(reason:)`` for a stream that was read or closed
         /// before, and with `URLError.cannotOpenFile` for one that can't be opened.
         ///
         /// Over `URLSession` on Linux, a stream that has no bytes available when it is opened counts as empty, and a
         /// stream that blocks also blocks all sessions of the process: use only streams over memory or files there.
-        case stream(@Sendable () -> InputStream)
+        public static func stream(_ make: @escaping @Sendable () -> InputStream) -> UploadBody {
+            UploadBody(source: .inputStream(make))
+        }
+
+        /// An asynchronous sequence of bytes, which can be sent only once.
+        ///
+        /// Over libcurl, the bytes go out as they are made: the next ones are asked for while the last ones are sent, and
+        /// the response may come meanwhile. A sequence that throws fails the request with its error, and one whose request
+        /// has ended is cancelled, with the Swift task in which it runs. The idle deadline applies while the sequence makes
+        /// nothing and the server is silent.
+        ///
+        /// Over `URLSession`, and if `spooled` is true, all of the bytes are first gathered in a temporary file, which only
+        /// its owner can read, and then sent with their length.
+        ///
+        /// - Parameters:
+        ///   - bytes: The bytes, in pieces of any size. Kept until they have been sent.
+        ///   - length: The number of bytes, if it is known; otherwise, HTTP/1.1 sends them in chunks. A request whose body
+        ///     turns out to have another length fails with ``URLClientError/invalidRequest(reason:)``, for which the last
+        ///     byte waits until the sequence has ended.
+        ///   - spooled: Whether to gather the bytes first, so that they can be sent again.
+        public static func stream<Bytes: AsyncSequence & Sendable>(
+            _ bytes: Bytes,
+            length: Int64? = nil,
+            spooled: Bool = false
+        ) -> UploadBody where Bytes.Element == Data {
+            let body = StreamedBody(length: length, opensOnce: true, isSpooled: spooled) { HTTPBodyStream(bytes) }
+            return UploadBody(source: .streamed(body))
+        }
+
+        /// A closure that returns a new asynchronous sequence of bytes each time the body is sent.
+        ///
+        /// See ``stream(_:length:spooled:)``.
+        ///
+        /// - Parameters:
+        ///   - length: The number of bytes, if it is known.
+        ///   - spooled: Whether to gather the bytes first, and call `make` only once.
+        ///   - make: Returns a sequence of all of the bytes, from the first.
+        public static func stream<Bytes: AsyncSequence & Sendable>(
+            length: Int64? = nil,
+            spooled: Bool = false,
+            _ make: @escaping @Sendable () -> Bytes
+        ) -> UploadBody where Bytes.Element == Data {
+            let body = StreamedBody(length: length, opensOnce: false, isSpooled: spooled) { HTTPBodyStream(make()) }
+            return UploadBody(source: .streamed(body))
+        }
     }
 
     /// Begins a request with a body, and succeeds with the response and its body.
@@ -45,15 +99,15 @@ extension URLClient {
         request.httpBodyStream = nil
         request.httpBody = nil
         let source: CheckedRequest.Body
-        switch body {
+        switch body.source {
         case .data(let data):
             request.httpBody = data
             source = .inRequest
-        case .file(let file):
-            source = .file(file)
-        case .stream(let makeStream):
+        case .file(let file): source = .file(file)
+        case .inputStream(let make):
             let locals: TaskLocals? = TaskLocals(ofRunningCode: ())
-            source = .stream { locals.restore(makeStream) }
+            source = .stream { locals.restore(make) }
+        case .streamed(let body): source = .streamed(body)
         }
         return begin(request, source, counting: .sent, options)
     }

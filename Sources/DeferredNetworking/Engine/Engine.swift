@@ -18,6 +18,9 @@ package protocol Engine: AnyObject, Sendable {
     /// The cookies that exchanges send and store; nil if there are none, or if the engine's platform handles them.
     var cookies: CookieJar? { get }
 
+    /// True if it sends the bytes of a ``StreamedBody`` as they come.
+    var streamsBodies: Bool { get }
+
     /// True if tasks end by themselves after the request's `timeoutInterval`.
     var hasTimeouts: Bool { get }
 
@@ -41,6 +44,7 @@ package protocol Engine: AnyObject, Sendable {
 
 extension Engine {
     package var cookies: CookieJar? { nil }
+    package var streamsBodies: Bool { false }
     package var idleTimeout: Duration? { nil }
 }
 

@@ -99,7 +99,12 @@ extension Exchange {
         guard let engine = retained?.engine else { return }
         var request = cookies?.adding(to: request) ?? request
         if settings.deadlines != nil, engine.hasTimeouts { request = request.withoutPlatformTimeout() }
-        let task = engine.makeTask(for: request, of: self, as: number)
+        let task: any EngineTask
+        if case .streamed(let body) = request.body, body.isSpooled || !engine.streamsBodies {
+            task = SpoolingTask(request, body, of: self, as: number, on: engine)
+        } else {
+            task = engine.makeTask(for: request, of: self, as: number)
+        }
         // The previous task is released outside of the lock.
         let (isCurrent, _) = state.withLock { state in
             defer { state.parts.task = task }

@@ -48,6 +48,8 @@ package final class LibcurlEngine: Engine {
 
     package var hasTimeouts: Bool { false }
 
+    package var streamsBodies: Bool { true }
+
     package var invalidated: Future<Void> { closed.map(\.future).allFilled().map { _ in } }
 
     /// - Parameter loops: The loops that drive libcurl, and on whose threads users' closures are called; nil for as many of

@@ -1,4 +1,5 @@
 #if os(Linux)
+internal import DeferredCore
 import Foundation
 import FoundationNetworking
 
@@ -25,6 +26,8 @@ extension LibcurlTask {
                 open: { StreamReader(makeStream(), of: url) },
                 onReady: onReady
             )
+        case .streamed(let body):
+            return exchange.locals.restore { StreamedUploadSource(body, onReady: onReady) }
         case .inRequest:
             if let stream = platformRequest.httpBodyStream {
                 let once = OneStream(stream: stream)

@@ -544,6 +544,8 @@ final class LibcurlTransfer {
         if hasActivity { task.tell(.activity) }
         hasActivity = false
         pauseIfNeeded()
+        // libcurl sends no more of a body after such a head, but while sending is paused it doesn't end.
+        if let head, head.status.code >= 300 { setPause(Int32(CURLPAUSE_SEND), false) }
     }
 
     /// Pauses reading if the bytes just delivered are enough for now. Also called within a callback of libcurl, which

@@ -19,11 +19,14 @@ package struct CheckedRequest: Sendable {
         /// A closure that returns a new stream each time the body is sent, and the number of bytes, if it is known.
         case stream(@Sendable () -> InputStream, length: Int64? = nil)
 
+        /// Bytes from an asynchronous sequence.
+        case streamed(StreamedBody)
+
         var file: URL? { if case .file(let file) = self { file } else { nil } }
     }
 
     package private(set) var request: URLRequest
-    package let body: Body
+    package private(set) var body: Body
     package let url: URL
 
     /// The caller's time-out in seconds. The platform's `request` may have a rounded one.
@@ -44,9 +47,16 @@ package struct CheckedRequest: Sendable {
         if case .inRequest = body { request.httpBody != nil || request.httpBodyStream != nil } else { true }
     }
 
+    /// True if the bytes come from an asynchronous sequence.
+    var isStreamed: Bool { if case .streamed = body { true } else { false } }
+
     /// True if the body's stream would already be read when the request is sent again.
     var hasOneShotBody: Bool {
-        if case .inRequest = body { request.httpBodyStream != nil } else { false }
+        switch body {
+        case .inRequest: request.httpBodyStream != nil
+        case .file, .stream: false
+        case .streamed(let body): body.isOneShot
+        }
     }
 
     /// Checks a request.
@@ -137,6 +147,13 @@ package struct CheckedRequest: Sendable {
         return isCacheable ? checked : checked.uncached()
     }
 
+    /// Returns this request with the same bytes from elsewhere.
+    func with(_ body: Body) -> CheckedRequest {
+        var result = self
+        result.body = body
+        return result
+    }
+
     /// Returns this request with a header field that the library generates.
     func setting(_ value: String, for name: String) -> CheckedRequest {
         var result = self
@@ -177,6 +194,7 @@ package struct CheckedRequest: Sendable {
         case .stream(let makeStream, let length):
             result.httpBodyStream = BodyStreams.sent(makeStream(), length: length)
             if let length { StreamedLengths.announce(length, in: &result) }
+        case .streamed: preconditionFailure("a streamed body is spooled for an engine that can't stream it")
         }
         return result
     }
@@ -303,6 +321,7 @@ extension CheckedRequest {
         switch body {
         case .inRequest: request.httpBodyStream == nil ? Int64(request.httpBody?.count ?? 0) : nil
         case .stream(_, let length): length
+        case .streamed(let body): body.length
         case .file(let file): try fileLength(of: file)
         }
     }

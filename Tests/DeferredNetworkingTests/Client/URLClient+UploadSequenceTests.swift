@@ -1,0 +1,249 @@
+import DeferredCore
+import DeferredTask
+import DeferredTesting
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import DeferredNetworking
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension URLClientTests {
+    @Suite("Uploading a sequence")
+    struct UploadSequence {
+        private struct Failure: Error {}
+
+        private static func pieces(_ texts: String...) -> AsyncStream<Data> {
+            AsyncStream { continuation in
+                for text in texts { continuation.yield(Data(text.utf8)) }
+                continuation.finish()
+            }
+        }
+
+        private static func put(_ url: URL) -> URLRequest { URLRequest(url) { $0.httpMethod = "PUT" } }
+
+        @Test(arguments: [nil, 5])
+        func `a sequence is sent, whatever its pieces, and again for another attempt`(length: Int64?) async throws {
+            let server = try LoopbackServer { .response(status: $0.number == 1 ? 503 : 200, body: "ok") }
+            defer { server.stop() }
+            let client = URLClient.fresh { $0.retries.attempts = 2 }
+            let body = URLClient.UploadBody.stream(length: length) { Self.pieces("ab", "", "cde") }
+            #expect(try await client.upload(Self.put(server.url("/")), from: body).text() == "ok")
+            #expect(server.requests.map { String(decoding: $0.body, as: UTF8.self) } == ["abcde", "abcde"])
+            if length != nil { #expect(server.requests[0].headers["Content-Length"] == "5") }
+        }
+
+        @Test func `a sequence is sent anew after a redirect that keeps the body, and on a new connection`()
+            async throws
+        {
+            let server = try LoopbackServer { request in
+                switch request.path {
+                case "/moved": .response(status: 307, headers: ["Location": "/there"])
+                case "/lost": request.number == 2 ? [.close] : .response(body: "ok")
+                default: .response(body: "ok")
+                }
+            }
+            defer { server.stop() }
+            let client = URLClient.fresh { $0.maximumConnectionsPerHost = 1 }
+            _ = try await client.begin(server.url("/")).get()
+            for path in ["/lost", "/moved"] {
+                let body = URLClient.UploadBody.stream { Self.pieces("abc") }
+                let outcome = await client.upload(Self.put(server.url(path)), from: body).result
+                // Over URLSession, what was sent on a kept connection that is lost isn't sent again.
+                if path == "/moved" || isLibcurlTested { #expect(try outcome.get().0 == Data("ok".utf8)) }
+            }
+            #expect(server.requests.dropFirst().allSatisfy { $0.body == Data("abc".utf8) })
+        }
+
+        @Test func `a sequence that can be sent once is not sent again, unless it is spooled`() async throws {
+            let server = try LoopbackServer { request in
+                switch request.path {
+                case "/moved": .response(status: 307, headers: ["Location": "/there"])
+                case "/busy": .response(status: request.number % 2 == 1 ? 503 : 200, body: "ok")
+                default: .response(body: "ok")
+                }
+            }
+            defer { server.stop() }
+            let client = URLClient.fresh {
+                $0.retries.attempts = 2
+                $0.validation = .any
+            }
+            func upload(_ path: String, spooled: Bool) async -> Ending {
+                await client.upload(
+                    Self.put(server.url(path)),
+                    from: .stream(Self.pieces("ab", "c"), spooled: spooled)
+                ).ending()
+            }
+            #expect(await upload("/busy", spooled: false) == .status(503))
+            #expect(await upload("/moved", spooled: false) == .url(.requestBodyStreamExhausted))
+            let count = server.requestCount
+            #expect(count == 2)
+            #expect(await upload("/busy", spooled: true) == .status(200))
+            #expect(await upload("/moved", spooled: true) == .status(200))
+            #expect(server.requests[count...].map { $0.body } == Array(repeating: Data("abc".utf8), count: 4))
+            #expect(server.requests[count...].allSatisfy { $0.headers["Content-Length"] == "3" })
+        }
+
+        @Test func `a spooled file is removed with its body`() async throws {
+            func files() -> Set<String> {
+                let names = try? FileManager.default.contentsOfDirectory(
+                    atPath: FileManager.default.temporaryDirectory.path
+                )
+                return Set((names ?? []).filter { $0.hasPrefix("deferred-body-") })
+            }
+            let server = try LoopbackServer { _ in .response(body: "ok") }
+            defer { server.stop() }
+            let before = files()
+            var new: Set<String> = []
+            do {
+                let body = URLClient.UploadBody.stream(Self.pieces("abc"), spooled: true)
+                for _ in 0..<2 { _ = try await URLClient.fresh().upload(server.url("/"), from: body).get() }
+                new = files().subtracting(before)
+                #expect(!new.isEmpty)
+            }
+            try await eventually { files().isDisjoint(with: new) }
+        }
+
+        private static let wrongLengths: [([String], Int64)] = [
+            (["ab"], 3), ([], 1), (["abcd"], 3), (["abc", "d"], 3), (["a", "b", "c", "", "d"], 3),
+        ]
+
+        @Test(arguments: wrongLengths)
+        func `a sequence of another length than announced fails, and is never whole`(
+            texts: [String],
+            length: Int64
+        ) async throws {
+            let whole = Log<Data>()
+            let server = try LoopbackServer {
+                whole.add($0.body)
+                return .response(body: "ok")
+            }
+            defer { server.stop() }
+            let body = URLClient.UploadBody.stream(length: length) {
+                AsyncStream { continuation in
+                    for text in texts { continuation.yield(Data(text.utf8)) }
+                    continuation.finish()
+                }
+            }
+            let failure = await URLClient.fresh().upload(server.url("/"), from: body).failure()
+            #expect(
+                "\(try #require(failure))".contains("announced length is \(length)"),
+                "\(String(describing: failure))"
+            )
+            #expect(
+                (failure as? URLClientError).map { if case .invalidRequest = $0.code { true } else { false } } == true
+            )
+            #expect(whole.entries == [])
+        }
+
+        @Test func `a sequence that throws fails the request with its error, once`() async throws {
+            let server = try LoopbackServer { _ in .response(body: "ok") }
+            defer { server.stop() }
+            let opened = Log<Void>()
+            let client = URLClient.fresh { $0.retries.attempts = 3 }
+            let body = URLClient.UploadBody.stream {
+                opened.add(())
+                return AsyncThrowingStream<Data, any Error> { continuation in
+                    continuation.yield(Data("a".utf8))
+                    continuation.finish(throwing: Failure())
+                }
+            }
+            let failure = await client.upload(Self.put(server.url("/")), from: body).failure()
+            #expect(failure is Failure && opened.entries.count == 1)
+        }
+
+        @Test func `a sequence is cancelled when its request ends`() async throws {
+            let server = try LoopbackServer { _ in .response(body: "ok") }
+            defer { server.stop() }
+            let (asked, cancelled) = (Deferred<Void>(), Deferred<Void>())
+            let bytes = AsyncStream<Data> {
+                asked.fill()
+                try? await _Concurrency.Task.sleep(for: .seconds(1_000))
+                return nil
+            } onCancel: {
+                cancelled.fill()
+            }
+            let client = URLClient.fresh()
+            let task = client.upload(server.url("/"), from: .stream(bytes))
+            await asked.future.value
+            task.cancel()
+            #expect(await task.ending() == .url(.cancelled))
+            // The sequence itself is still there: only its reader is cancelled.
+            await cancelled.future.value
+            try await eventually { client.transport.transferCount == 0 }
+        }
+
+        #if os(Linux)
+        @Test func `the bytes go out before the sequence has ended`() async throws {
+            let port = try PromptedPort()
+            let (bytes, continuation) = AsyncStream.makeStream(of: Data.self)
+            let client = URLClient.fresh { $0.engine = .libcurl }
+            let task = client.upload(port.url, from: .stream(bytes))
+            port.receiveRequest()
+            for text in ["a", "bc"] {
+                continuation.yield(Data(text.utf8))
+                // As one chunk, with its length in front.
+                port.receive(text.utf8.count + 5)
+            }
+            continuation.finish()
+            port.receive(5)
+            port.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+            #expect(try await task.text() == "ok")
+        }
+
+        @Test func `the response may come before the sequence has ended, and ends the request if it is an error`()
+            async throws
+        {
+            let port = try PromptedPort()
+            let (bytes, continuation) = AsyncStream.makeStream(of: Data.self)
+            continuation.yield(Data("a".utf8))
+            let client = URLClient.fresh {
+                $0.engine = .libcurl
+                $0.validation = .any
+            }
+            let task = client.upload(port.url, from: .stream(bytes))
+            port.receiveRequest()
+            port.receive(6)
+            port.send("HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno")
+            #expect(await task.ending() == .status(403))
+            continuation.finish()
+        }
+
+        /// Zeros without an end, and the number of those that were made.
+        private final class Endless: AsyncSequence, AsyncIteratorProtocol, Sendable {
+            private let made = Atomic(0)
+            var count: Int { made.load(ordering: .relaxed) }
+
+            func next() async -> Data? {
+                made.add(16 << 10, ordering: .relaxed)
+                return Data(count: 16 << 10)
+            }
+
+            func makeAsyncIterator() -> Endless { self }
+        }
+
+        @Test func `a sequence makes no more than is sent`() async throws {
+            let port = try PromptedPort()
+            let bytes = Endless()
+            let client = URLClient.fresh { $0.engine = .libcurl }
+            let task = client.upload(port.url, from: .stream(bytes))
+            port.receiveRequest()
+            // The server reads nothing: what is made fits into the buffers of the system and of the client.
+            var (made, quiet) = (0, 0)
+            try await eventually {
+                (made, quiet) = (bytes.count, bytes.count == made ? quiet + 1 : 0)
+                return quiet > 200
+            }
+            #expect(made < 32 << 20)
+            port.receive(8 << 20)
+            try await eventually { bytes.count > made }
+            task.cancel()
+            #expect(await task.ending() == .url(.cancelled))
+        }
+        #endif
+    }
+}

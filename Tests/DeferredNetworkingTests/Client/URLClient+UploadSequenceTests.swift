@@ -40,11 +40,13 @@ extension URLClientTests {
         @Test func `a sequence is sent anew after a redirect that keeps the body, and on a new connection`()
             async throws
         {
+            let whole = Log<Data>()
             let server = try LoopbackServer { request in
+                if request.path != "/" { whole.add(request.body) }
                 switch request.path {
-                case "/moved": .response(status: 307, headers: ["Location": "/there"])
-                case "/lost": request.number == 2 ? [.close] : .response(body: "ok")
-                default: .response(body: "ok")
+                case "/moved": return .response(status: 307, headers: ["Location": "/there"])
+                case "/lost": return request.number == 2 ? [.close] : .response(body: "ok")
+                default: return .response(body: "ok")
                 }
             }
             defer { server.stop() }
@@ -56,7 +58,7 @@ extension URLClientTests {
                 // Over URLSession, what was sent on a kept connection that is lost isn't sent again.
                 if path == "/moved" || isLibcurlTested { #expect(try outcome.get().0 == Data("ok".utf8)) }
             }
-            #expect(server.requests.dropFirst().allSatisfy { $0.body == Data("abc".utf8) })
+            #expect(whole.entries.count >= 3 && whole.entries.allSatisfy { $0 == Data("abc".utf8) })
         }
 
         @Test func `a sequence that can be sent once is not sent again, unless it is spooled`() async throws {

@@ -40,8 +40,9 @@ extension URLClient {
         ///
         /// Over libcurl, the bytes go out as they are made: the next ones are asked for while the last ones are sent, and
         /// the response may come meanwhile. A sequence that throws fails the request with its error, and one whose request
-        /// has ended is cancelled, with the Swift task in which it runs. The idle deadline applies while the sequence makes
-        /// nothing and the server is silent.
+        /// has ended is cancelled, with the Swift task in which it runs. Over HTTP/1.1, a request ends when its body and its
+        /// response are complete, or with a response whose status is 300 or above. The idle deadline applies while the
+        /// sequence makes nothing and the server is silent.
         ///
         /// Over `URLSession`, and if `spooled` is true, all of the bytes are first gathered in a temporary file, which only
         /// its owner can read, and then sent with their length.

@@ -1,6 +1,5 @@
 internal import DeferredNetworking
 public import Foundation
-internal import Synchronization
 
 extension HTTPBody {
     /// Creates a streamed body that can be sent only once.
@@ -12,7 +11,8 @@ extension HTTPBody {
     /// makes nothing and the server is silent.
     ///
     /// Over `URLSession`, and if `spooled` is true, all of the bytes are first gathered in a temporary file, which only its
-    /// owner can read, and then sent with their length.
+    /// owner can read, and then sent with their length. The request's deadlines
+    /// count meanwhile.
     ///
     /// A request with such a body is not tried again, unless it is spooled: not by ``Retry``, and not by
     /// ``BearerAuthentication``. For a body that can be sent again, use ``stream(length:contentType:spooled:_:)``.
@@ -30,10 +30,12 @@ extension HTTPBody {
         contentType: String? = "application/octet-stream",
         spooled: Bool = false
     ) -> HTTPBody where Bytes.Element == Data {
-        let isSent = OnceFlag()
-        let source = StreamedBody(length: length, opensOnce: true, isSpooled: spooled, mapError: Failure.init) {
-            isSent.set() ? HTTPBodyStream(bytes) : HTTPBodyStream(AsyncThrowingStream { throw AlreadySent() })
-        }
+        let source = StreamedBody(
+            length: length,
+            isSpooled: spooled,
+            alreadySent: AlreadySent(),
+            mapError: Failure.init
+        ) { HTTPBodyStream(bytes) }
         return HTTPBody([], contentType: contentType, source: source)
     }
 
@@ -52,7 +54,7 @@ extension HTTPBody {
         spooled: Bool = false,
         _ make: @escaping @Sendable () -> Bytes
     ) -> HTTPBody where Bytes.Element == Data {
-        let source = StreamedBody(length: length, opensOnce: false, isSpooled: spooled, mapError: Failure.init) {
+        let source = StreamedBody(length: length, isSpooled: spooled, alreadySent: nil, mapError: Failure.init) {
             HTTPBodyStream(make())
         }
         return HTTPBody([], contentType: contentType, source: source)
@@ -81,12 +83,5 @@ extension HTTPBody {
     /// The error of a request whose body could not be made.
     struct Failure: Error {
         let underlying: any Error
-    }
-
-    private final class OnceFlag: Sendable {
-        private let isSet = Atomic(false)
-
-        /// Sets the flag and returns true the first time.
-        func set() -> Bool { !isSet.exchange(true, ordering: .relaxed) }
     }
 }

@@ -1,3 +1,4 @@
+import DeferredCore
 import DeferredNetworking
 import Foundation
 
@@ -20,7 +21,7 @@ extension HTTPRequest {
         if method != .get { result.httpMethod = method.rawValue }
         result.allHTTPHeaderFields = allHeaders.joined
         if let source = body.source {
-            return try CheckedRequest(wellFormed: result, body: .streamed(source))
+            return try CheckedRequest(wellFormed: result, body: .streamed(source, TaskLocals(ofRunningCode: ())))
         } else if body.files.isEmpty {
             result.httpBody = body.isEmpty ? nil : body.pieces.reduce(into: Data()) { $0 += $1.bytes }
             return try CheckedRequest(wellFormed: result)

@@ -36,7 +36,8 @@ extension URLClient {
             UploadBody(source: .inputStream(make))
         }
 
-        /// An asynchronous sequence of bytes, which can be sent only once.
+        /// An asynchronous sequence of bytes, which can be sent only once: another request with it fails with
+        /// ``URLClientError/invalidRequest(reason:)``.
         ///
         /// Over libcurl, the bytes go out as they are made: the next ones are asked for while the last ones are sent, and
         /// the response may come meanwhile. A sequence that throws fails the request with its error, and one whose request
@@ -45,7 +46,8 @@ extension URLClient {
         /// sequence makes nothing and the server is silent.
         ///
         /// Over `URLSession`, and if `spooled` is true, all of the bytes are first gathered in a temporary file, which only
-        /// its owner can read, and then sent with their length.
+        /// its owner can read, and then sent with their length. The request's deadlines
+        /// count meanwhile.
         ///
         /// - Parameters:
         ///   - bytes: The bytes, in pieces of any size. Kept until they have been sent.
@@ -58,9 +60,16 @@ extension URLClient {
             length: Int64? = nil,
             spooled: Bool = false
         ) -> UploadBody where Bytes.Element == Data {
-            let body = StreamedBody(length: length, opensOnce: true, isSpooled: spooled) { HTTPBodyStream(bytes) }
+            let body = StreamedBody(length: length, isSpooled: spooled, alreadySent: alreadySent) {
+                HTTPBodyStream(bytes)
+            }
             return UploadBody(source: .streamed(body))
         }
+
+        private static let alreadySent = URLClientError.invalidRequest(
+            reason:
+                "the sequence of its body can be sent once, and was; give UploadBody.stream a closure that makes it anew"
+        )
 
         /// A closure that returns a new asynchronous sequence of bytes each time the body is sent.
         ///
@@ -75,7 +84,7 @@ extension URLClient {
             spooled: Bool = false,
             _ make: @escaping @Sendable () -> Bytes
         ) -> UploadBody where Bytes.Element == Data {
-            let body = StreamedBody(length: length, opensOnce: false, isSpooled: spooled) { HTTPBodyStream(make()) }
+            let body = StreamedBody(length: length, isSpooled: spooled, alreadySent: nil) { HTTPBodyStream(make()) }
             return UploadBody(source: .streamed(body))
         }
     }
@@ -108,7 +117,7 @@ extension URLClient {
         case .inputStream(let make):
             let locals: TaskLocals? = TaskLocals(ofRunningCode: ())
             source = .stream { locals.restore(make) }
-        case .streamed(let body): source = .streamed(body)
+        case .streamed(let body): source = .streamed(body, TaskLocals(ofRunningCode: ()))
         }
         return begin(request, source, counting: .sent, options)
     }

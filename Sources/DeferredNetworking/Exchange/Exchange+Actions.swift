@@ -100,8 +100,8 @@ extension Exchange {
         var request = cookies?.adding(to: request) ?? request
         if settings.deadlines != nil, engine.hasTimeouts { request = request.withoutPlatformTimeout() }
         let task: any EngineTask
-        if case .streamed(let body) = request.body, body.isSpooled || !engine.streamsBodies {
-            task = SpoolingTask(request, body, of: self, as: number, on: engine)
+        if case .streamed(let body, let locals) = request.body, body.mustBeSpooled || !engine.streamsBodies {
+            task = SpoolingTask(request, body, locals, of: self, as: number, on: engine)
         } else {
             task = engine.makeTask(for: request, of: self, as: number)
         }

@@ -147,8 +147,7 @@ package final class Exchange: Sendable {
     ) {
         self.settings = settings
         url = request.url
-        let hasClosures = settings.redirects.isCustom || settings.policies.hasClosures || request.isStreamed
-        locals = hasClosures ? TaskLocals(ofRunningCode: ()) : nil
+        locals = settings.redirects.isCustom || settings.policies.hasClosures ? TaskLocals(ofRunningCode: ()) : nil
         wantsOwnConnection = receiver.wantsOwnConnection
         let delegate = delegate ?? settings.events
         isMeasured = delegate?.isMeasured ?? false

@@ -16,6 +16,7 @@ final class SpoolingTask: EngineTask {
 
     private let request: CheckedRequest
     private let body: StreamedBody
+    private let locals: TaskLocals?
     private let exchange: Exchange
 
     /// The task's number in the exchange.
@@ -23,14 +24,20 @@ final class SpoolingTask: EngineTask {
     private let engine: any Engine
     private let state = Lock(State.new)
 
-    init(_ request: CheckedRequest, _ body: StreamedBody, of exchange: Exchange, as number: Int, on engine: any Engine)
-    {
-        (self.request, self.body, self.exchange) = (request, body, exchange)
-        (self.number, self.engine) = (number, engine)
+    init(
+        _ request: CheckedRequest,
+        _ body: StreamedBody,
+        _ locals: TaskLocals?,
+        of exchange: Exchange,
+        as number: Int,
+        on engine: any Engine
+    ) {
+        (self.request, self.body, self.locals) = (request, body, locals)
+        (self.exchange, self.number, self.engine) = (exchange, number, engine)
     }
 
     func resume() {
-        let spooling = exchange.locals.restore {
+        let spooling = locals.restore {
             body.file { [exchange, number] in exchange.receive(.activity, of: number) }
         }
         let mayGoOn = state.withLock { state in

@@ -203,7 +203,10 @@ extension LibcurlLoop {
 
         private func perform(_ command: Command) {
             switch command {
-            case .begin(let task): (connections(of: task) ?? makeConnections(for: task)).begin(task)
+            case .begin(let task):
+                (connections(of: task) ?? makeConnections(for: task)).begin(task)
+                // It may come after the command that closes them, which is the last of an engine.
+                if task.engine.isInvalidated { closeConnections { $0.options === task.engine.options } }
             case .cancel(let task):
                 // Without connections, it has not been let through.
                 guard let connections = connections(of: task) else { return task.endCancelled() }

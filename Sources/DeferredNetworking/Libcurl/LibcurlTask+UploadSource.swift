@@ -26,8 +26,8 @@ extension LibcurlTask {
                 open: { StreamReader(makeStream(), of: url) },
                 onReady: onReady
             )
-        case .streamed(let body):
-            return exchange.locals.restore { StreamedUploadSource(body, onReady: onReady) }
+        case .streamed(let body, let locals):
+            return locals.restore { StreamedUploadSource(body, onReady: onReady) }
         case .inRequest:
             if let stream = platformRequest.httpBodyStream {
                 let once = OneStream(stream: stream)

@@ -50,7 +50,8 @@ final class StreamedUploadSource: UploadSource {
             }
         }
         piece.copyBytes(to: buffer, count: count)
-        piece.removeFirst(count)
+        // A slice, which leaves the bytes where they are.
+        piece = piece.dropFirst(count)
         sent += Int64(count)
         return .bytes(count)
     }

@@ -1,3 +1,4 @@
+package import DeferredCore
 package import Foundation
 
 #if canImport(FoundationNetworking)
@@ -19,8 +20,8 @@ package struct CheckedRequest: Sendable {
         /// A closure that returns a new stream each time the body is sent, and the number of bytes, if it is known.
         case stream(@Sendable () -> InputStream, length: Int64? = nil)
 
-        /// Bytes from an asynchronous sequence.
-        case streamed(StreamedBody)
+        /// Bytes from an asynchronous sequence, which is made with the task-locals of whoever begins the request.
+        case streamed(StreamedBody, TaskLocals?)
 
         var file: URL? { if case .file(let file) = self { file } else { nil } }
     }
@@ -47,15 +48,12 @@ package struct CheckedRequest: Sendable {
         if case .inRequest = body { request.httpBody != nil || request.httpBodyStream != nil } else { true }
     }
 
-    /// True if the bytes come from an asynchronous sequence.
-    var isStreamed: Bool { if case .streamed = body { true } else { false } }
-
     /// True if the body's stream would already be read when the request is sent again.
     var hasOneShotBody: Bool {
         switch body {
         case .inRequest: request.httpBodyStream != nil
         case .file, .stream: false
-        case .streamed(let body): body.isOneShot
+        case .streamed(let body, _): body.isOneShot
         }
     }
 
@@ -287,6 +285,11 @@ extension CheckedRequest {
             request.httpBody = nil
         }
         let length = try length(of: body, in: request)
+        if let length, length < 0 {
+            throw .invalidRequest(
+                reason: "the announced length of its body is \(length); announce the right one, or none"
+            )
+        }
         if length != 0, isBodiless(method) {
             throw .invalidRequest(
                 reason: "the method \(DisplayText.quoted(method)) cannot carry a body; "
@@ -321,7 +324,7 @@ extension CheckedRequest {
         switch body {
         case .inRequest: request.httpBodyStream == nil ? Int64(request.httpBody?.count ?? 0) : nil
         case .stream(_, let length): length
-        case .streamed(let body): body.length
+        case .streamed(let body, _): body.length
         case .file(let file): try fileLength(of: file)
         }
     }

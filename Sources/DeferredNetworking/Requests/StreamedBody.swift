@@ -1,6 +1,7 @@
 internal import DeferredCore
 internal import DeferredTask
 internal import Foundation
+internal import Synchronization
 
 /// A request's body whose bytes come from an asynchronous sequence while it is sent. Equal only to itself.
 package final class StreamedBody: Sendable, Hashable {
@@ -8,58 +9,70 @@ package final class StreamedBody: Sendable, Hashable {
     package let length: Int64?
 
     /// True if all of the bytes are gathered in a file before any is sent.
-    package let isSpooled: Bool
-
-    /// Returns the bytes, from the first.
-    package let open: @Sendable () -> HTTPBodyStream
+    private let isSpooled: Bool
 
     /// Returns the error of a request for one of its sequence.
     let mapError: @Sendable (any Error) -> any Error
 
-    /// True if ``open`` has all of the bytes only once.
-    private let opensOnce: Bool
+    private let make: @Sendable () -> HTTPBodyStream
+
+    /// Thrown by a second sequence, where there is only one.
+    private let alreadySent: (any Error)?
+    private let wasOpened = Atomic(false)
 
     /// The file with the bytes, from the first request for it on.
     private let spool = Lock<Task<SpooledFile>?>(nil)
 
     /// - Parameters:
-    ///   - opensOnce: True if `open` can be called only once.
     ///   - isSpooled: True if all of the bytes are to be gathered in a file first, so that they can be sent again.
+    ///   - alreadySent: The error of a second attempt to read the bytes, if they can be read only once.
+    ///   - make: Returns the bytes, from the first.
     package init(
         length: Int64?,
-        opensOnce: Bool,
         isSpooled: Bool,
+        alreadySent: (any Error)?,
         mapError: @escaping @Sendable (any Error) -> any Error = { $0 },
-        _ open: @escaping @Sendable () -> HTTPBodyStream
+        _ make: @escaping @Sendable () -> HTTPBodyStream
     ) {
-        (self.length, self.opensOnce, self.isSpooled) = (length, opensOnce, isSpooled)
-        (self.mapError, self.open) = (mapError, open)
+        (self.length, self.isSpooled, self.alreadySent) = (length, isSpooled, alreadySent)
+        (self.mapError, self.make) = (mapError, make)
+    }
+
+    /// Returns the bytes, from the first; if they can be read only once, the second time a stream that throws.
+    package func open() -> HTTPBodyStream {
+        guard let alreadySent, wasOpened.exchange(true, ordering: .relaxed) else { return make() }
+        return HTTPBodyStream(AsyncThrowingStream { throw alreadySent })
     }
 
     /// True if the body can be sent only once.
-    package var isOneShot: Bool { opensOnce && !isSpooled }
+    package var isOneShot: Bool { alreadySent != nil && !isSpooled }
 
-    /// Returns a file with the bytes. That of a spooled body is made once.
+    /// True if an engine can't send the bytes as they come. None is asked for of an announced length of 0, so that it would
+    /// not be seen if there are some.
+    var mustBeSpooled: Bool { isSpooled || length == 0 }
+
+    /// Returns a file with the bytes. That of a spooled body is made once, unless that fails.
     ///
     /// - Parameter onBytes: Called when some of the bytes have come.
     func file(onBytes: @escaping @Sendable () -> Void) -> Task<SpooledFile> {
         guard isSpooled else { return write(onBytes) }
         return spool.withLock { spool in
-            let task = spool ?? write(onBytes)
-            spool = task
-            return task.shared()
-        }
+            if let spool, !spool.isCancelled, spool.peek().map({ (try? $0.get()) != nil }) ?? true { return spool }
+            // The caller's closure, which makes the sequence, is called later, without the lock.
+            let new = write(onBytes)
+            spool = new
+            return new
+        }.shared()
     }
 
     private func write(_ onBytes: @escaping @Sendable () -> Void) -> Task<SpooledFile> {
-        let bytes = open()
-        return Task<SpooledFile> { [self] in
+        Task<SpooledFile> { [self] in
             let file = try SpooledFile()
             let handle = try FileHandle(forWritingTo: file.url)
             defer { try? handle.close() }
             var count: Int64 = 0
             do {
-                for try await piece in bytes {
+                for try await piece in open() {
                     try handle.write(contentsOf: piece)
                     count += Int64(piece.count)
                     onBytes()

@@ -90,6 +90,90 @@ extension URLClientTests {
             #expect(server.requests[count...].allSatisfy { $0.headers["Content-Length"] == "3" })
         }
 
+        @Test(arguments: [false, true])
+        func `a sequence that was sent once makes no other body`(spooled: Bool) async throws {
+            let whole = Log<Data>()
+            let server = try LoopbackServer {
+                whole.add($0.body)
+                return .response(body: "ok")
+            }
+            defer { server.stop() }
+            let client = URLClient.fresh()
+            let body = URLClient.UploadBody.stream(Self.pieces("abc"), spooled: spooled)
+            #expect(try await client.upload(server.url("/"), from: body).text() == "ok")
+            let outcome = await client.upload(server.url("/"), from: body).result
+            if spooled {
+                #expect(try outcome.get().0 == Data("ok".utf8))
+            } else {
+                let error = #expect(throws: URLClientError.self) { try outcome.get() }
+                #expect("\(try #require(error))".contains("can be sent once, and was"))
+            }
+            #expect(whole.entries == Array(repeating: Data("abc".utf8), count: spooled ? 2 : 1))
+        }
+
+        @Test func `spooling that failed is begun again by the next attempt`() async throws {
+            let server = try LoopbackServer { _ in .response(body: "ok") }
+            defer { server.stop() }
+            let opened = Log<Void>()
+            let body = URLClient.UploadBody.stream(spooled: true) {
+                opened.add(())
+                let isFirst = opened.entries.count == 1
+                return AsyncThrowingStream<Data, any Error> { continuation in
+                    continuation.yield(Data("abc".utf8))
+                    continuation.finish(throwing: isFirst ? Failure() : nil)
+                }
+            }
+            let client = URLClient.fresh()
+            #expect(await client.upload(server.url("/"), from: body).failure() is Failure)
+            #expect(try await client.upload(server.url("/"), from: body).text() == "ok")
+            // One that is cancelled while it is spooled doesn't end the others.
+            let never = URLClient.UploadBody.stream(spooled: true) { AsyncStream<Data> { $0.yield(Data("a".utf8)) } }
+            let task = client.upload(server.url("/"), from: never)
+            task.cancel()
+            #expect(await task.ending() == .url(.cancelled))
+        }
+
+        @Test func `a closure makes a sequence with the caller's task-locals, and under no lock`() async throws {
+            let server = try LoopbackServer { _ in .response(body: "ok") }
+            defer { server.stop() }
+            for spooled in [false, true] {
+                let (names, client) = (Log<String>(), URLClient.fresh())
+                let inner = URLClient.UploadBody.stream(spooled: spooled) { Self.pieces("inner") }
+                let body = URLClient.UploadBody.stream(spooled: spooled) {
+                    names.add(Local.name)
+                    // Another request, whose body may be the same one's.
+                    client.upload(server.url("/"), from: inner).upon(.immediate) { _ in }
+                    return Self.pieces("outer")
+                }
+                let task = Local.$name.withValue("caller") { client.upload(server.url("/"), from: body) }
+                #expect(try await task.text() == "ok" && names.entries == ["caller"])
+            }
+        }
+
+        private enum Local {
+            @TaskLocal static var name = "none"
+        }
+
+        @Test func `a large piece costs as much a byte as small ones`() async throws {
+            let size = 64 << 20
+            let server = try LoopbackServer { .response(body: "\($0.body.count)") }
+            defer { server.stop() }
+            let body = URLClient.UploadBody.stream {
+                AsyncStream {
+                    $0.yield(Data(count: size)); $0.finish()
+                }
+            }
+            // Moving the rest with each chunk would take minutes.
+            #expect(try await URLClient.fresh().upload(server.url("/"), from: body).text() == "\(size)")
+        }
+
+        @Test func `an announced length below zero is refused`() async throws {
+            let body = URLClient.UploadBody.stream(length: -1) { Self.pieces() }
+            let url = try #require(URL(string: "http://127.0.0.1:9/"))
+            let failure = await URLClient.fresh().upload(url, from: body).failure()
+            #expect("\(try #require(failure))".contains("the announced length of its body is -1"))
+        }
+
         @Test func `a spooled file is removed with its body`() async throws {
             func files() -> Set<String> {
                 let names = try? FileManager.default.contentsOfDirectory(
@@ -111,7 +195,7 @@ extension URLClientTests {
         }
 
         private static let wrongLengths: [([String], Int64)] = [
-            (["ab"], 3), ([], 1), (["abcd"], 3), (["abc", "d"], 3), (["a", "b", "c", "", "d"], 3),
+            (["ab"], 3), ([], 1), (["a"], 0), (["abcd"], 3), (["abc", "d"], 3), (["a", "b", "c", "", "d"], 3),
         ]
 
         @Test(arguments: wrongLengths)
@@ -161,10 +245,11 @@ extension URLClientTests {
         @Test func `a sequence is cancelled when its request ends`() async throws {
             let server = try LoopbackServer { _ in .response(body: "ok") }
             defer { server.stop() }
-            let (asked, cancelled) = (Deferred<Void>(), Deferred<Void>())
+            let (asked, cancelled, never) = (Deferred<Void>(), Deferred<Void>(), Deferred<Void>())
             let bytes = AsyncStream<Data> {
                 asked.fill()
-                try? await _Concurrency.Task.sleep(for: .seconds(1_000))
+                // Until it is cancelled.
+                try? await never.get()
                 return nil
             } onCancel: {
                 cancelled.fill()

@@ -168,7 +168,7 @@ struct ExchangeAnswersTests {
         #expect(others.entries == [nil, nil] && first.entries == [nil])
     }
 
-    @Test func `a deadline of an attempt that has ended does not end the next one`() throws {
+    @Test func `a deadline of an attempt that has ended does not end the next one`() async throws {
         let (exchanges, end) = (Log<Exchange>(), Deferred<Ending>())
         var retries = URLClient.Retries()
         retries.attempts = 2
@@ -184,7 +184,7 @@ struct ExchangeAnswersTests {
         ) { end.fill(with: Ending($0)) }
         let deadlines = try #require(exchange.parts.deadlines)
         exchange.receive(.ended(nil, error: URLError(.networkConnectionLost)), of: 1)
-        while exchanges.entries.count < 2 { Thread.sleep(forTimeInterval: 0.001) }
+        try await eventually { exchanges.entries.count == 2 }
         let number = exchange.state.withLock { $0.machine.round }
         exchange.abort(with: URLError(.timedOut), by: deadlines)
         exchange.abort(with: URLError(.timedOut), of: 1)

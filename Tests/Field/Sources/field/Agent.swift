@@ -52,7 +52,7 @@ final class Agent {
                 }
                 continuation.finish()
             }
-            let request = HTTPRequest(.put, url: order.url, body: .stream(pieces))
+            let request = HTTPRequest(.put, url: order.url, body: .stream(pieces, spooled: true))
             report.end(of: URLSessionLoader(client: client).load(request).task) { ($0.status.code, $0.body.count) }
         case .stream:
             let task = client.stream(request, options: options)

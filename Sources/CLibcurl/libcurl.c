@@ -243,6 +243,10 @@ int libcurl_easy_set_seek(libcurl_easy handle, int (*function)(void *context, in
     return curl.easy_setopt(handle, CURLOPT_SEEKFUNCTION, function);
 }
 
+int libcurl_easy_set_trailers(libcurl_easy handle, int (*function)(struct libcurl_slist **lines, void *context)) {
+    return curl.easy_setopt(handle, CURLOPT_TRAILERFUNCTION, function);
+}
+
 int libcurl_easy_set_before_look_up(
     libcurl_easy handle, int (*function)(void *resolver, void *reserved, void *context)) {
     return curl.easy_setopt(handle, CURLOPT_RESOLVER_START_FUNCTION, function);

@@ -60,6 +60,8 @@ int libcurl_easy_set_blob(libcurl_easy handle, int option, const void *data, siz
 int libcurl_easy_set_transfer(
     libcurl_easy handle, int option, size_t (*function)(char *bytes, size_t size, size_t count, void *context));
 int libcurl_easy_set_seek(libcurl_easy handle, int (*function)(void *context, int64_t offset, int origin));
+/// Sets the function that makes the lines behind a body that is sent in chunks; libcurl frees them. Unknown before 7.64.
+int libcurl_easy_set_trailers(libcurl_easy handle, int (*function)(struct libcurl_slist **lines, void *context));
 /// Sets the function that is called before a request is sent, also when it is sent again. Unknown before 7.80.
 int libcurl_easy_set_before_sending(
     libcurl_easy handle,
@@ -221,6 +223,7 @@ enum {
     CURLOPT_PROXY_KEYPASSWD = 10258,
     CURLOPT_PROXY_PINNEDPUBLICKEY = 10263,
     CURLOPT_RESOLVER_START_DATA = 10273,
+    CURLOPT_TRAILERDATA = 10284,
     CURLOPT_PREREQDATA = 10313,
     CURLOPT_PROTOCOLS_STR = 10318,
     CURLOPT_WRITEFUNCTION = 20011,
@@ -231,6 +234,7 @@ enum {
     CURLOPT_SEEKFUNCTION = 20167,
     CURLOPT_CLOSESOCKETFUNCTION = 20208,
     CURLOPT_RESOLVER_START_FUNCTION = 20272,
+    CURLOPT_TRAILERFUNCTION = 20283,
     CURLOPT_PREREQFUNCTION = 20312,
     CURLOPT_INFILESIZE_LARGE = 30115,
     CURLOPT_CAINFO_BLOB = 40309,
@@ -278,6 +282,7 @@ enum {
     CURLPAUSE_SEND = 4,
     CURL_WRITEFUNC_PAUSE = 0x10000001,
     CURL_READFUNC_ABORT = 0x10000000,
+    CURL_TRAILERFUNC_OK = 0,
     CURL_READFUNC_PAUSE = 0x10000001,
     CURL_SEEKFUNC_OK = 0,
     CURL_SEEKFUNC_FAIL = 1,

@@ -15,7 +15,7 @@ extension HTTPBody {
     /// count meanwhile.
     ///
     /// A request with such a body is not tried again, unless it is spooled: not by ``Retry``, and not by
-    /// ``BearerAuthentication``. For a body that can be sent again, use ``stream(length:contentType:spooled:_:)``.
+    /// ``BearerAuthentication``. For a body that can be sent again, use ``stream(length:contentType:spooled:trailers:_:)``.
     ///
     /// - Parameters:
     ///   - bytes: The bytes, in pieces of any size. Kept until they have been sent.
@@ -24,16 +24,19 @@ extension HTTPBody {
     ///   - contentType: The value of `Content-Type`.
     ///   - spooled: Whether to gather the bytes first, so that they can be sent again. The file is removed with the last copy
     ///     of the body.
+    ///   - trailers: The fields to send behind the bytes.
     public static func stream<Bytes: AsyncSequence & Sendable>(
         _ bytes: Bytes,
         length: Int64? = nil,
         contentType: String? = "application/octet-stream",
-        spooled: Bool = false
+        spooled: Bool = false,
+        trailers: HTTPTrailers? = nil
     ) -> HTTPBody where Bytes.Element == Data {
         let source = StreamedBody(
             length: length,
             isSpooled: spooled,
             alreadySent: AlreadySent(),
+            trailers: trailers,
             mapError: Failure.init
         ) { HTTPBodyStream(bytes) }
         return HTTPBody([], contentType: contentType, source: source)
@@ -41,23 +44,43 @@ extension HTTPBody {
 
     /// Creates a streamed body that can be sent as often as needed.
     ///
-    /// See ``stream(_:length:contentType:spooled:)``.
+    /// See ``stream(_:length:contentType:spooled:trailers:)``.
     ///
     /// - Parameters:
     ///   - length: The number of bytes, if it is known.
     ///   - contentType: The value of `Content-Type`.
     ///   - spooled: Whether to gather the bytes first, and call `make` only once.
+    ///   - trailers: The fields to send behind the bytes.
     ///   - make: Returns a sequence of all of the bytes, from the first. Called each time that they are sent.
     public static func stream<Bytes: AsyncSequence & Sendable>(
         length: Int64? = nil,
         contentType: String? = "application/octet-stream",
         spooled: Bool = false,
+        trailers: HTTPTrailers? = nil,
         _ make: @escaping @Sendable () -> Bytes
     ) -> HTTPBody where Bytes.Element == Data {
-        let source = StreamedBody(length: length, isSpooled: spooled, alreadySent: nil, mapError: Failure.init) {
-            HTTPBodyStream(make())
-        }
+        let source = StreamedBody(
+            length: length,
+            isSpooled: spooled,
+            alreadySent: nil,
+            trailers: trailers,
+            mapError: Failure.init
+        ) { HTTPBodyStream(make()) }
         return HTTPBody([], contentType: contentType, source: source)
+    }
+
+    /// Creates a body from a part of a file, which is read while it is sent, for a large file in several requests at once.
+    ///
+    /// - Parameters:
+    ///   - file: A file URL. A request fails if the file can't be read, or ends before the range.
+    ///   - range: The offsets of the bytes.
+    ///   - contentType: The value of `Content-Type`.
+    public static func file(
+        _ file: URL,
+        range: Range<Int64>,
+        contentType: String? = "application/octet-stream"
+    ) -> HTTPBody {
+        HTTPBody([], contentType: contentType, source: StreamedBody(of: file, range: range))
     }
 
     /// Returns the bytes of a body that was made from an asynchronous sequence, for a custom terminal loader; otherwise

@@ -9,7 +9,7 @@ public import Foundation
 /// request.body = .multipart([.init(name: "photo", file: url, contentType: "image/jpeg")])
 /// ```
 ///
-/// A body can be sent as often as needed, except one from ``stream(_:length:contentType:spooled:)``. Files are read while they
+/// A body can be sent as often as needed, except one from ``stream(_:length:contentType:spooled:trailers:)``. Files are read while they
 /// are sent, anew each time, and must not change meanwhile.
 public struct HTTPBody: Sendable, Hashable {
     /// A part of a body.

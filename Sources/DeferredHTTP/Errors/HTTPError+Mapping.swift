@@ -61,7 +61,7 @@ extension HTTPError.Code {
     fileprivate init(_ error: URLClientError) {
         switch error.code {
         case .invalidRequest: self = .invalidRequest
-        case .bodyTooLarge: self = .bodyTooLarge
+        case .bodyTooLarge, .lineTooLong: self = .bodyTooLarge
         case .unacceptableStatus: self = .unacceptableStatus
         case .deadlineExceeded: self = .timedOut
         case .shutDown: self = .shutDown

@@ -61,6 +61,7 @@ public struct URLSessionLoader: HTTPLoader {
         options.idle = request.timeout
         options.homeFields = request[HomeFieldsOption.self]
         options.task = task.execution.identityOfWhole.uuid
+        options.onInterimResponse = request.onInterimResponse
         if !request.followsRedirects { options.redirects = URLClient.RedirectPolicy.none }
         let (reporter, transport) = (task.execution.reporter, client.transport)
         switch request.delivery {
@@ -77,9 +78,13 @@ public struct URLSessionLoader: HTTPLoader {
         case .stream:
             let transfer = transport.stream(checked.request, checked, options: options, in: reporter)
             task.follow(transfer) { body, head in
-                let stream = HTTPBodyStream(body, isWoken: true, onCancel: { body.cancel() }) { error in
-                    error is CancellationError ? error : HTTPError(error, request: request)
-                }
+                let stream = HTTPBodyStream(
+                    body,
+                    isWoken: true,
+                    onCancel: { body.cancel() },
+                    trailers: { body.trailers },
+                    mapError: { $0 is CancellationError ? $0 : HTTPError($0, request: request) }
+                )
                 return HTTPResponse(request: request, head: head, .stream(stream))
             }
         case .file(let file, let resuming):
@@ -122,6 +127,13 @@ extension HTTPTask {
 
 extension HTTPResponse {
     init(request: HTTPRequest, head: ResponseHead, _ body: Body) {
-        self.init(request: request, status: head.status, headers: head.headers, body, url: head.url)
+        self.init(
+            request: request,
+            status: head.status,
+            headers: head.headers,
+            body,
+            url: head.url,
+            trailers: head.trailers
+        )
     }
 }

@@ -167,11 +167,25 @@ extension HTTPRequest: CustomStringConvertible, CustomDebugStringConvertible, Cu
 
 extension HTTPRequest {
     /// The longest idle time, in either direction, before the request fails with ``HTTPError/Code/timedOut``; `nil` for
-    /// the terminal loader's configured value.
+    /// the terminal loader's configured value, and `.noLimit` for none.
     public var timeout: Duration? {
         get { self[TimeoutOption.self] }
         set { self[TimeoutOption.self] = newValue }
     }
+}
+
+extension HTTPRequest {
+    /// A closure that gets the interim responses, such as a 103; `nil` for none.
+    ///
+    /// See ``DeferredNetworking/URLClient/RequestOptions/onInterimResponse``. ``Deduplicate`` doesn't merge such requests.
+    public var onInterimResponse: (@Sendable (ResponseHead) -> Void)? {
+        get { self[InterimResponseOption.self] }
+        set { self[InterimResponseOption.self] = newValue }
+    }
+}
+
+private enum InterimResponseOption: HTTPRequestOption {
+    static let defaultValue: (@Sendable (ResponseHead) -> Void)? = nil
 }
 
 private enum TimeoutOption: HTTPRequestOption {

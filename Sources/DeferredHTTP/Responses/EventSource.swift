@@ -39,19 +39,15 @@ public struct EventSource: AsyncSequence, Sendable {
 
     /// An iterator over the events of a resource.
     public struct Iterator: AsyncIteratorProtocol {
-        private static let longestPause = Duration.seconds(60)
-
-        private let source: EventSource
+        private let request: HTTPRequest
+        private var reconnection: Reconnection
         private var events: HTTPBodyStream.ServerSentEvents.Iterator?
         private var lastEventID = ""
-        private var retry = Duration.seconds(3)
-        /// The pause before the next request; `nil` before the first.
-        private var pause: Duration?
-        private var failureCount = 0
         private var hasEnded = false
 
         init(_ source: EventSource) {
-            self.source = source
+            request = source.request
+            reconnection = Reconnection(of: source.loader, after: .seconds(3), clock: source.clock)
         }
 
         /// Returns the next event; `nil` after a response of 204.
@@ -61,54 +57,36 @@ public struct EventSource: AsyncSequence, Sendable {
         public mutating func next() async throws -> ServerSentEvent? {
             while !hasEnded {
                 do {
-                    if let event = try await nextOfStream() { return event }
+                    if events == nil { try await connect() }
+                    if let event = try await events?.next() { return event }
                 } catch {
-                    guard let error = error as? HTTPError, error.isTransient, !_Concurrency.Task.isCancelled else {
+                    do { try reconnection.failed(with: error) } catch {
                         hasEnded = true
                         throw error
                     }
-                    if events == nil { failureCount += 1 }
                 }
                 endStream()
-                let doubled = retry * (1 << Swift.min(failureCount, 20))
-                pause = failureCount == 0 ? retry : Swift.min(doubled, Swift.max(retry, Self.longestPause))
             }
             return nil
         }
 
-        /// Returns the next event of the stream under way, or of a new one; `nil` at its end.
-        private mutating func nextOfStream() async throws -> ServerSentEvent? {
-            if events == nil {
-                if let pause { try await source.clock.sleep(for: pause) }
-                guard let stream = try await connect() else { return nil }
-                events = HTTPBodyStream.ServerSentEvents.Iterator(stream, after: lastEventID)
-            }
-            return try await events?.next()
-        }
-
-        private mutating func connect() async throws -> HTTPBodyStream? {
-            var request = source.request
-            request.delivery = .stream
+        private mutating func connect() async throws {
+            var request = request
             request.headers["Accept"] = "text/event-stream"
-            request.headers["Cache-Control"] = "no-store"
             if !lastEventID.isEmpty { request.headers["Last-Event-ID"] = lastEventID }
-            let response = try await source.loader.load(request).get()
-            if response.status == .noContent {
-                hasEnded = true
-                return nil
-            }
-            guard response.status == .ok, response.mediaType == "text/event-stream", let stream = response.stream else {
-                response.stream?.cancel()
-                throw HTTPError(.invalidResponse, request: request, response: response, underlying: NoEventStream())
-            }
-            failureCount = 0
-            return stream
+            let stream = try await reconnection.connect(
+                request,
+                accepts: { $0.mediaType == "text/event-stream" },
+                otherwise: NoEventStream()
+            )
+            events = stream.map { .init($0, after: lastEventID) }
+            hasEnded = stream == nil
         }
 
         private mutating func endStream() {
             if let events {
                 lastEventID = events.lastEventID
-                retry = events.retry ?? retry
+                reconnection.pause = events.retry ?? reconnection.pause
             }
             events = nil
         }

@@ -16,14 +16,16 @@ public struct HTTPResponse: Sendable {
     ///   - headers: The header fields.
     ///   - body: The whole body.
     ///   - url: The URL of the response, after redirects.
+    ///   - trailers: The fields that came behind the body.
     public init(
         request: HTTPRequest,
         status: HTTPStatus,
         headers: HTTPHeaders = [:],
         body: Data = Data(),
-        url: URL? = nil
+        url: URL? = nil,
+        trailers: HTTPHeaders = [:]
     ) {
-        self.init(request: request, status: status, headers: headers, .data(body), url: url, source: .network)
+        self.init(request: request, status: status, headers: headers, .data(body), url: url, trailers: trailers)
     }
 
     /// Creates a response whose body is read as it arrives, for a custom terminal loader.
@@ -61,6 +63,11 @@ public struct HTTPResponse: Sendable {
     /// commas.
     public var headers: HTTPHeaders { contents.headers }
 
+    /// The fields that came behind the body; of a ``stream``, once it was read to its end.
+    ///
+    /// See ``DeferredNetworking/ResponseHead/trailers``.
+    public var trailers: HTTPHeaders { stream?.trailers ?? contents.trailers }
+
     /// The body in memory; empty if it is a ``stream`` or in a ``file``.
     public var body: Data {
         if case .data(let data) = contents.body { data } else { Data() }
@@ -85,6 +92,13 @@ public struct HTTPResponse: Sendable {
     /// The place where the response came from: the network, unless a ``Cache`` is in the chain.
     public var source: Source { contents.source }
 
+    /// The links in the fields `Link`, in order: see ``DeferredNetworking/ResponseHead/links``.
+    ///
+    /// ```swift
+    /// let next = response.links.first { $0.relations.contains("next") }?.url
+    /// ```
+    public var links: [ResponseHead.Link] { ResponseHead.links(in: headers, of: url ?? request.url) }
+
     /// Creates a response with any kind of body.
     init(
         request: HTTPRequest,
@@ -92,9 +106,10 @@ public struct HTTPResponse: Sendable {
         headers: HTTPHeaders,
         _ body: Body,
         url: URL?,
-        source: Source = .network
+        source: Source = .network,
+        trailers: HTTPHeaders = [:]
     ) {
-        contents = Contents(request, status, headers, body, url, isFromRequest: false, source)
+        contents = Contents(request, status, headers, body, url, isFromRequest: false, source, trailers)
     }
 
     /// Creates a response from the URL of its request, which is made when it is asked for.
@@ -105,7 +120,7 @@ public struct HTTPResponse: Sendable {
         _ body: Body,
         _ source: Source
     ) {
-        contents = Contents(request, status, headers, body, nil, isFromRequest: true, source)
+        contents = Contents(request, status, headers, body, nil, isFromRequest: true, source, [:])
     }
 
     private init(_ contents: Contents) { self.contents = contents }
@@ -120,7 +135,8 @@ public struct HTTPResponse: Sendable {
                 body ?? contents.body,
                 contents.url,
                 isFromRequest: contents.isFromRequest,
-                source
+                source,
+                contents.trailers
             )
         )
     }
@@ -153,6 +169,7 @@ public struct HTTPResponse: Sendable {
         /// True if the URL is that of the request.
         let isFromRequest: Bool
         let source: Source
+        let trailers: HTTPHeaders
 
         init(
             _ request: HTTPRequest,
@@ -161,8 +178,10 @@ public struct HTTPResponse: Sendable {
             _ body: Body,
             _ url: URL?,
             isFromRequest: Bool,
-            _ source: Source
+            _ source: Source,
+            _ trailers: HTTPHeaders
         ) {
+            self.trailers = trailers
             self.source = source
             self.isFromRequest = isFromRequest
             self.request = request

@@ -85,6 +85,8 @@ private struct OriginReceiver: ResponseReceiver {
         return .deliver(HTTPBodyStream(buffer) { [weak exchange] in exchange?.cancel() })
     }
 
+    func receive(interim head: ResponseHead) { task?.tell(.head(head)) }
+
     func receive(bytes: Data) throws {
         // Some engines deliver the body of a redirect, and others don't.
         if !isRedirect { try buffer.append(bytes) }
@@ -106,7 +108,7 @@ private struct OriginReceiver: ResponseReceiver {
         guard isDelivered else {
             return .result(.failure(failure ?? URLError(.badServerResponse, failing: origin.request.url)))
         }
-        buffer.finish(failure)
+        buffer.finish(failure, trailers: try? result.get().trailers)
         return .delivered(failure)
     }
 }

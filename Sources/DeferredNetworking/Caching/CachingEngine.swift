@@ -15,12 +15,14 @@ final class CachingEngine: Engine {
     }
 
     var defaultHeaders: [String: String] { inner.defaultHeaders }
-    var streamsBodies: Bool { inner.streamsBodies }
+    var streamsMessages: Bool { inner.streamsMessages }
     var hasTimeouts: Bool { inner.hasTimeouts }
     var idleTimeout: Duration? { inner.idleTimeout }
     var invalidated: Future<Void> { inner.invalidated }
 
     func checkHost(of url: URL) throws(URLClientError) { try inner.checkHost(of: url) }
+
+    func checkTrailers() throws(URLClientError) { try inner.checkTrailers() }
 
     func makeTask(for request: CheckedRequest, of exchange: Exchange, as number: Int) -> any EngineTask {
         CachedTask(request, of: exchange, as: number, in: self)

@@ -8,7 +8,7 @@ public import FoundationNetworking
 
 extension URLClient {
     /// The body of an upload. It can be sent more than once, after a redirect, a challenge or a failure, except one from
-    /// ``stream(_:length:spooled:)``.
+    /// ``stream(_:length:spooled:trailers:)``.
     public struct UploadBody: Sendable {
         enum Source: Sendable {
             case data(Data)
@@ -24,6 +24,17 @@ extension URLClient {
 
         /// A regular file, read while it is sent. It must not change meanwhile.
         public static func file(_ file: URL) -> UploadBody { UploadBody(source: .file(file)) }
+
+        /// A part of a regular file, read while it is sent, for a large file in several requests at once. It must not change
+        /// meanwhile.
+        ///
+        /// - Parameters:
+        ///   - file: The file. A request fails with ``URLClientError/invalidRequest(reason:)`` if it can't be read, or ends
+        ///     before the range.
+        ///   - range: The offsets of the bytes.
+        public static func file(_ file: URL, range: Range<Int64>) -> UploadBody {
+            UploadBody(source: .streamed(StreamedBody(of: file, range: range)))
+        }
 
         /// A closure that returns a new input stream each time the body is sent. Its length is unknown.
         ///
@@ -55,14 +66,19 @@ extension URLClient {
         ///     turns out to have another length fails with ``URLClientError/invalidRequest(reason:)``, for which the last
         ///     byte waits until the sequence has ended.
         ///   - spooled: Whether to gather the bytes first, so that they can be sent again.
+        ///   - trailers: The fields to send behind the bytes.
         public static func stream<Bytes: AsyncSequence & Sendable>(
             _ bytes: Bytes,
             length: Int64? = nil,
-            spooled: Bool = false
+            spooled: Bool = false,
+            trailers: HTTPTrailers? = nil
         ) -> UploadBody where Bytes.Element == Data {
-            let body = StreamedBody(length: length, isSpooled: spooled, alreadySent: alreadySent) {
-                HTTPBodyStream(bytes)
-            }
+            let body = StreamedBody(
+                length: length,
+                isSpooled: spooled,
+                alreadySent: alreadySent,
+                trailers: trailers
+            ) { HTTPBodyStream(bytes) }
             return UploadBody(source: .streamed(body))
         }
 
@@ -73,18 +89,22 @@ extension URLClient {
 
         /// A closure that returns a new asynchronous sequence of bytes each time the body is sent.
         ///
-        /// See ``stream(_:length:spooled:)``.
+        /// See ``stream(_:length:spooled:trailers:)``.
         ///
         /// - Parameters:
         ///   - length: The number of bytes, if it is known.
         ///   - spooled: Whether to gather the bytes first, and call `make` only once.
+        ///   - trailers: The fields to send behind the bytes.
         ///   - make: Returns a sequence of all of the bytes, from the first.
         public static func stream<Bytes: AsyncSequence & Sendable>(
             length: Int64? = nil,
             spooled: Bool = false,
+            trailers: HTTPTrailers? = nil,
             _ make: @escaping @Sendable () -> Bytes
         ) -> UploadBody where Bytes.Element == Data {
-            let body = StreamedBody(length: length, isSpooled: spooled, alreadySent: nil) { HTTPBodyStream(make()) }
+            let body = StreamedBody(length: length, isSpooled: spooled, alreadySent: nil, trailers: trailers) {
+                HTTPBodyStream(make())
+            }
             return UploadBody(source: .streamed(body))
         }
     }

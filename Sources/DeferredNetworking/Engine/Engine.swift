@@ -18,8 +18,8 @@ package protocol Engine: AnyObject, Sendable {
     /// The cookies that exchanges send and store; nil if there are none, or if the engine's platform handles them.
     var cookies: CookieJar? { get }
 
-    /// True if it sends the bytes of a ``StreamedBody`` as they come.
-    var streamsBodies: Bool { get }
+    /// True if it sends the bytes of a ``StreamedBody`` as they come, with trailers, and reports interim responses.
+    var streamsMessages: Bool { get }
 
     /// True if tasks end by themselves after the request's `timeoutInterval`.
     var hasTimeouts: Bool { get }
@@ -33,6 +33,9 @@ package protocol Engine: AnyObject, Sendable {
     /// Checks that tasks can connect to the host of a URL.
     func checkHost(of url: URL) throws(URLClientError)
 
+    /// Checks that tasks can send trailers.
+    func checkTrailers() throws(URLClientError)
+
     /// Creates a task, which sends nothing before it is resumed.
     ///
     /// - Parameter number: The task's number in its exchange, for its events.
@@ -44,8 +47,18 @@ package protocol Engine: AnyObject, Sendable {
 
 extension Engine {
     package var cookies: CookieJar? { nil }
-    package var streamsBodies: Bool { false }
+    package var streamsMessages: Bool { false }
     package var idleTimeout: Duration? { nil }
+
+    package func checkTrailers() throws(URLClientError) { try checkStreaming("trailers of requests") }
+
+    /// Refuses what only an engine can that streams messages.
+    func checkStreaming(_ what: String) throws(URLClientError) {
+        guard !streamsMessages else { return }
+        throw .invalidRequest(
+            reason: "URLSession has no \(what); use the engine libcurl: Configuration.engine, and libcurl installed"
+        )
+    }
 }
 
 package typealias EngineTaskConfiguration = @Sendable (URLSessionTask) -> Void
@@ -87,7 +100,7 @@ extension EngineTask {
 
 /// An event that an engine sends to the exchange of one of its tasks.
 package enum EngineEvent: Sendable {
-    /// The head of a response. Interim heads may be reported as well; of several others, the last one counts.
+    /// The head of a response, interim ones before it; of several others, the last one counts.
     case head(ResponseHead)
 
     /// A redirect, instead of its head. With an answer, the task waits for it; without, it has to be cancelled, and its
@@ -119,7 +132,7 @@ package enum EngineEvent: Sendable {
     /// The timings of the task. Sent just before its end.
     case measured(URLClient.Metrics)
 
-    /// The end, with the last head that the engine received. Always the last event of a task.
+    /// The end, with the last head that the engine received, and its trailers. Always the last event of a task.
     case ended(ResponseHead?, error: (any Error)?)
 
     /// The engine is gone, and sends no more events.

@@ -29,6 +29,9 @@ public struct URLClientError: Error, Sendable {
         /// The body exceeded the limit, in bytes; the transfer was cancelled.
         case bodyTooLarge(limit: Int64)
 
+        /// A line of a body that is read as lines exceeded the limit, in bytes.
+        case lineTooLong(limit: Int)
+
         /// The operation doesn't accept the response's status. `body` holds at most its first 64 KiB, and less if the connection
         /// ended within it.
         case unacceptableStatus(code: Int, body: Data)
@@ -85,6 +88,9 @@ extension URLClientError {
     /// See ``Code/bodyTooLarge(limit:)``.
     public static func bodyTooLarge(limit: Int64) -> Self { Self(.bodyTooLarge(limit: limit)) }
 
+    /// See ``Code/lineTooLong(limit:)``.
+    public static func lineTooLong(limit: Int) -> Self { Self(.lineTooLong(limit: limit)) }
+
     /// See ``Code/unacceptableStatus(code:body:)``.
     public static func unacceptableStatus(code: Int, body: Data) -> Self {
         Self(.unacceptableStatus(code: code, body: body))
@@ -122,6 +128,8 @@ extension URLClientError.Code: CustomStringConvertible {
             "The request cannot be sent: \(reason)"
         case .bodyTooLarge(let limit):
             "The response body is larger than \(limit) bytes; raise the limit, or download it into a file"
+        case .lineTooLong(let limit):
+            "A line of the response body is longer than \(limit) bytes; raise the limit with `lines(upTo:)`"
         case .unacceptableStatus(let code, let body):
             "The server answered with status \(code) and a body of \(body.count) bytes; accept this status in `validation`, or read the body"
         case .deadlineExceeded:

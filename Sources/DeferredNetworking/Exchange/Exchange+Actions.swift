@@ -48,6 +48,8 @@ extension Exchange {
             ask(about: head, proposal: proposal, round: round)
         case .askAboutChallenge(let failures, let round):
             askAboutChallenge(failures: failures, round: round)
+        case .deliverInterim(let head):
+            deliver(interim: head, &attempt)
         case .deliverHead(let head, let expected):
             deliver(head, expected: expected, &attempt)
         case .deliverBytes(let bytes, let count, let expected):
@@ -100,7 +102,7 @@ extension Exchange {
         var request = cookies?.adding(to: request) ?? request
         if settings.deadlines != nil, engine.hasTimeouts { request = request.withoutPlatformTimeout() }
         let task: any EngineTask
-        if case .streamed(let body, let locals) = request.body, body.mustBeSpooled || !engine.streamsBodies {
+        if case .streamed(let body, let locals) = request.body, body.mustBeSpooled || !engine.streamsMessages {
             task = SpoolingTask(request, body, locals, of: self, as: number, on: engine)
         } else {
             task = engine.makeTask(for: request, of: self, as: number)
@@ -117,6 +119,15 @@ extension Exchange {
     }
 
     // MARK: The response
+
+    private func deliver(interim head: ResponseHead, _ attempt: inout Attempt) {
+        let parts = parts
+        parts.deadlines?.noteActivity()
+        guard attempt.error == nil else { return }
+        parts.delegate?.noteActivity()
+        attempt.receiver.receive(interim: head)
+        if let onInterim = settings.onInterimResponse { locals.restore { onInterim(head) } }
+    }
 
     private func deliver(_ head: ResponseHead, expected: Int64?, _ attempt: inout Attempt) {
         let parts = parts

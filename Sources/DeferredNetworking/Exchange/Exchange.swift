@@ -114,13 +114,16 @@ package final class Exchange: Sendable {
         var total: Duration?
         var events: EventReporter?
 
+        /// Gets the interim heads of each response.
+        var onInterimResponse: (@Sendable (ResponseHead) -> Void)?
+
         /// Applied to each platform task before it is resumed.
         var configure: EngineTaskConfiguration?
     }
 
     let settings: Settings
 
-    /// For the caller's closures, if there are any: about challenges, redirects and retries.
+    /// For the caller's closures, if there are any: about challenges, redirects, retries and interim responses.
     let locals: TaskLocals?
     let state: Lock<State>
 
@@ -147,7 +150,9 @@ package final class Exchange: Sendable {
     ) {
         self.settings = settings
         url = request.url
-        locals = settings.redirects.isCustom || settings.policies.hasClosures ? TaskLocals(ofRunningCode: ()) : nil
+        let hasClosures =
+            settings.redirects.isCustom || settings.policies.hasClosures || settings.onInterimResponse != nil
+        locals = hasClosures ? TaskLocals(ofRunningCode: ()) : nil
         wantsOwnConnection = receiver.wantsOwnConnection
         let delegate = delegate ?? settings.events
         isMeasured = delegate?.isMeasured ?? false

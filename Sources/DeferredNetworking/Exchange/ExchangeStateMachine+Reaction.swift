@@ -18,6 +18,7 @@ extension ExchangeStateMachine {
 
         case askAboutRedirect(ResponseHead, proposal: URLRequest, round: Int)
         case askAboutChallenge(failures: Int, round: Int)
+        case deliverInterim(ResponseHead)
         case deliverHead(ResponseHead, expected: Int64?)
 
         /// Bytes of a body, the number of those that have come with them, and the length of the body if it is known.

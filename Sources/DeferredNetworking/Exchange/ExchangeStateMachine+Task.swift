@@ -6,9 +6,16 @@ import FoundationNetworking
 
 /// The events of an attempt: of its task, its redirects and challenges.
 extension ExchangeStateMachine {
-    /// Handles the head of a response. The last of several counts, and its body replaces earlier ones.
+    /// Handles the head of a response. The last of several counts, and its body replaces earlier ones. Interim heads that
+    /// come before it are delivered, but not endlessly many.
     mutating func received(_ head: ResponseHead, task: Int) -> [Action] {
-        guard case .running(var run) = state, run.task == task, !isInterim(head) else { return [] }
+        guard case .running(var run) = state, run.task == task else { return [] }
+        if head.status.isInterim {
+            guard run.head == nil, run.interimCount < Run.mostInterim else { return [] }
+            run.interimCount += 1
+            state = .running(run)
+            return [.deliverInterim(head)]
+        }
         do throws(URLError) {
             try ResponseFraming.check(head, of: request)
         } catch {
@@ -67,16 +74,16 @@ extension ExchangeStateMachine {
 
     /// Handles the end of a task.
     ///
-    /// - Parameter head: the task's response. On Linux, that of a redirect without a usable target is never delivered
-    ///   otherwise.
+    /// - Parameter head: the task's response, with its trailers. On Linux, that of a redirect without a usable target is
+    ///   never delivered otherwise.
     mutating func completed(task: Int, head: ResponseHead?, error: (any Error)?) -> [Action] {
         tasks -= 1
         switch state {
         case .holding(let run, _) where run.task == task:
-            return judge(result(of: run, error: error))
+            return judge(result(of: run, trailers: head?.trailers, error: error))
         case .running(let run) where run.task == task:
             if error == nil, run.head == nil, let head, head.status.isRedirection { return deliver(head) }
-            return judge(result(of: run, error: error))
+            return judge(result(of: run, trailers: head?.trailers, error: error))
         case .stopping(let run, let stop) where run.task == task:
             return stopped(run, for: stop)
         case .ended where tasks == 0:
@@ -101,7 +108,11 @@ extension ExchangeStateMachine {
         return [.cancelTask(task)]
     }
 
-    private func result(of run: Run, error: (any Error)?) -> Result<ResponseHead, any Error> {
+    private func result(
+        of run: Run,
+        trailers: HTTPHeaders?,
+        error: (any Error)?
+    ) -> Result<ResponseHead, any Error> {
         if let error {
             let context = ErrorMapping.Context(
                 url: request.url,
@@ -117,12 +128,7 @@ extension ExchangeStateMachine {
         if let expected = run.expected, run.received < expected {
             return .failure(URLClientError.truncatedBody(received: run.received, expected: expected))
         }
-        return .success(head)
-    }
-
-    /// Returns true for 1xx, except 101, which is followed by a body.
-    private func isInterim(_ head: ResponseHead) -> Bool {
-        (100..<200).contains(head.status.code) && head.status != 101
+        return .success(trailers.map(head.with(trailers:)) ?? head)
     }
 
     // MARK: Redirects and challenges

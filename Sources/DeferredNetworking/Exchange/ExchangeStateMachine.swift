@@ -50,7 +50,11 @@ struct ExchangeStateMachine {
 
     /// A task, and the response received for it so far.
     struct Run {
+        /// The most interim heads that are delivered.
+        static let mostInterim = 16
+
         let task: Int
+        var interimCount = 0
         var head: ResponseHead?
         var received: Int64 = 0
         var expected: Int64?

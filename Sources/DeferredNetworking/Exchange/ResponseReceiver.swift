@@ -16,6 +16,9 @@ protocol ResponseReceiver: Sendable {
     /// - Returns: The request to send, which is `request` or derived from it.
     mutating func begin(_ request: CheckedRequest, of exchange: Exchange) throws -> CheckedRequest
 
+    /// Receives an interim head, which precedes that of the response.
+    mutating func receive(interim head: ResponseHead)
+
     /// Receives the head of a response. A second head replaces the first, along with the bytes received since.
     mutating func receive(head: ResponseHead, of exchange: Exchange) throws -> HeadVerdict
 
@@ -32,6 +35,7 @@ protocol ResponseReceiver: Sendable {
 extension ResponseReceiver {
     var wantsOwnConnection: Bool { false }
     mutating func begin(_ request: CheckedRequest, of exchange: Exchange) throws -> CheckedRequest { request }
+    mutating func receive(interim head: ResponseHead) {}
 }
 
 /// The fate of a response, by its head.

@@ -48,7 +48,7 @@ package final class LibcurlEngine: Engine {
 
     package var hasTimeouts: Bool { false }
 
-    package var streamsBodies: Bool { true }
+    package var streamsMessages: Bool { true }
 
     package var invalidated: Future<Void> { closed.map(\.future).allFilled().map { _ in } }
 
@@ -129,6 +129,15 @@ package final class LibcurlEngine: Engine {
                 reason: "the zone \(DisplayText.quoted(zone)) of the host \(DisplayText.quoted(host)) is not a network "
                     + "interface of this machine; use the name or the number of one, as in \"[fe80::1%25eth0]\""
             )
+        }
+    }
+
+    package func checkTrailers() throws(URLClientError) {
+        guard options.httpVersion != .http2 else {
+            throw .invalidRequest(reason: "libcurl sends no trailers over HTTP/2; leave the client's httpVersion at nil")
+        }
+        guard Self.versionNumber >= 0x07_40_00 else {
+            throw .invalidRequest(reason: "trailers of requests need libcurl 7.64; leave them out")
         }
     }
 

@@ -204,6 +204,7 @@ final class LibcurlHandle {
         let url = request.url ?? URL(filePath: "/")
         set(CURLOPT_URL, to: url.absoluteString)
         setMethod(request.httpMethod ?? "GET", body)
+        if body != nil { setTrailers(of: task.request.body.trailers == nil ? nil : context) }
         setHeaders(of: request, hasBody: body != nil)
         for option in Self.contextOptions { set(option, to: context) }
         listen(to: task)
@@ -262,6 +263,19 @@ final class LibcurlHandle {
             set(CURLOPT_CUSTOMREQUEST, to: UnsafeRawPointer?.none)
         } else {
             set(CURLOPT_CUSTOMREQUEST, to: method)
+        }
+    }
+
+    /// - Parameter context: Asked for the lines behind the body, or nil if there will be none.
+    private func setTrailers(of context: UnsafeMutableRawPointer?) {
+        guard let context else {
+            libcurl_easy_set_trailers(easy, nil)
+            return
+        }
+        set(CURLOPT_TRAILERDATA, to: context)
+        libcurl_easy_set_trailers(easy) { lines, context in
+            lines?.pointee = LibcurlTransfer.of(context)?.trailers().take()
+            return Int32(CURL_TRAILERFUNC_OK)
         }
     }
 

@@ -11,6 +11,12 @@ final class LibcurlHeaders {
 
     deinit { libcurl_slist_free(list) }
 
+    /// Returns the lines to somebody who frees them.
+    func take() -> UnsafeMutablePointer<libcurl_slist>? {
+        defer { list = nil }
+        return list
+    }
+
     func add(_ line: String) {
         // If there is no memory for another line, the list stays as it is.
         list = libcurl_slist_append(list, line) ?? list

@@ -98,7 +98,7 @@ final class LibcurlOptions: Sendable {
         // Without TLS, a server that claims to speak HTTP/2 would make libcurl share its connections among requests.
         case nil:
             isSecure && !wantsOwnConnection && !(request.hasBody && Self.losesEarlyResponses)
-                ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
+                && request.body.trailers == nil ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
         }
     }
 

@@ -159,7 +159,7 @@ final class LibcurlTransfer {
                 return line.count
             }
             hasActivity = false
-            try begin(head)
+            if head.status.isInterim { task.tell(head, nil) } else { try begin(head) }
             return line.count
         } catch {
             return fail(bad(error.description))
@@ -316,6 +316,13 @@ final class LibcurlTransfer {
             stop = .failed(error)
             return CURL_READFUNC_ABORT
         }
+    }
+
+    /// The lines to send behind the request's body.
+    func trailers() -> LibcurlHeaders {
+        let lines = LibcurlHeaders()
+        for field in source?.trailers ?? [:] { lines.add("\(field.name): \(field.value)") }
+        return lines
     }
 
     /// Returns whether libcurl may send the request. It begins again by itself if a kept-alive connection is lost before
@@ -591,7 +598,8 @@ final class LibcurlTransfer {
         mustFlush = false
         if code == CURLE_SEND_ERROR, head == nil { receiveUnread() }
         if wasLost(code) { recoverStatus() }
-        let error = error(isWhole(code) ? Int32(CURLE_OK) : code)
+        var error = error(isWhole(code) ? Int32(CURLE_OK) : code)
+        if error == nil { error = addTrailers() }
         if task.exchange.isMeasured { task.tell(.measured(metrics)) }
         if error == nil, isRedirect, let head { task.tell(.redirect(head)) }
         if case .needsBody = stop {
@@ -679,6 +687,18 @@ final class LibcurlTransfer {
             return bad(error.description)
         }
         return nil
+    }
+
+    /// Adds to the head what has come behind the body.
+    ///
+    /// - Returns: The reason why that can't be used.
+    private func addTrailers() -> (any Error)? {
+        do throws(ResponseHeadParser.Flaw) {
+            head = head?.with(trailers: try parser.trailers())
+            return nil
+        } catch {
+            return bad(error.description)
+        }
     }
 
     private func bad(_ description: String) -> URLError {

@@ -1,9 +1,8 @@
 import Foundation
 
-/// Parses the heads of one response line by line: any interim heads, then the final one.
+/// Parses the heads of one response line by line, any interim heads and then the final one, and its trailers.
 ///
-/// Strict where a lenient parser could see a different response (RFC 9112, sections 4 and 5), and bounded. Lines after
-/// the final head are trailers, and are ignored.
+/// Strict where a lenient parser could see a different response (RFC 9112, sections 4 and 5), and bounded.
 struct ResponseHeadParser {
     /// The reason why a response can't be parsed.
     struct Flaw: Error {
@@ -29,7 +28,7 @@ struct ResponseHeadParser {
 
     private var state = State.statusLine
 
-    /// The lines of the head, without their terminators, and the end offset of each.
+    /// The lines of the head, and later of the trailers, without their terminators, and the end offset of each.
     private var bytes: [UInt8] = []
     private var ends: [Int] = []
 
@@ -52,30 +51,37 @@ struct ResponseHeadParser {
     mutating func reset() {
         state = .statusLine
         isInVersion1 = false
+        removeLines()
+    }
+
+    private mutating func removeLines() {
         bytes.removeAll(keepingCapacity: true)
         ends.removeAll(keepingCapacity: true)
     }
 
     /// Adds a line, including its terminator.
     ///
-    /// - Returns: the final head, with its last line.
+    /// - Returns: the final head, or an interim one, with its last line.
     mutating func append(_ line: UnsafeRawBufferPointer) throws(Flaw) -> ResponseHead? {
-        if case .body = state { return nil }
         let content = Self.withoutEnd(line)
-        if content.isEmpty, case .fields = state { return try endHead() }
+        if content.isEmpty {
+            if case .fields = state { return try endHead() }
+            // The end of the trailers.
+            if isComplete { return nil }
+        }
         guard bytes.count + content.count <= Self.largestHead, ends.count < Self.mostLines else {
             throw Flaw(
-                description: "The response head has more than \(Self.mostLines) lines or \(Self.largestHead) bytes"
+                description: "The response \(isComplete ? "trailer" : "head") has more than \(Self.mostLines) lines or \(Self.largestHead) bytes"
             )
         }
-        if ends.isEmpty {
+        if ends.isEmpty, !isComplete {
             bytes.reserveCapacity(Self.usualSize)
             ends.reserveCapacity(Self.usualLines)
             isInVersion1 = content.starts(with: "HTTP/1.".utf8)
         }
         bytes.append(contentsOf: content)
         ends.append(bytes.count)
-        state = .fields
+        if !isComplete { state = .fields }
         return nil
     }
 
@@ -89,21 +95,45 @@ struct ResponseHeadParser {
     private mutating func endHead() throws(Flaw) -> ResponseHead? {
         let (ends, url) = (ends, url)
         let head = try bytes.withUnsafeBufferPointer { bytes throws(Flaw) in try Self.head(bytes, ends, of: url) }
-        if head == nil { reset() } else { state = .body }
+        if let head, !head.status.isInterim {
+            state = .body
+            removeLines()
+        } else {
+            reset()
+        }
         return head
     }
 
-    /// Returns the head with these lines, or nil for an interim one.
+    /// Returns the head with these lines. Nil for an interim one that says nothing: a 100, or one that is malformed.
     private static func head(_ bytes: Bytes, _ ends: [Int], of url: URL) throws(Flaw) -> ResponseHead? {
-        let (version, status) = try statusLine(Bytes(rebasing: bytes[..<(ends.first ?? 0)]))
-        // A 101 is followed by a body.
-        guard status >= 200 || status == 101 else { return nil }
-        var headers = HTTPHeaders()
-        headers.fields.reserveCapacity(ends.count - 1)
-        for index in ends.indices.dropFirst() {
-            try append(Bytes(rebasing: bytes[ends[index - 1]..<ends[index]]), to: &headers)
+        let (version, code) = try statusLine(Bytes(rebasing: bytes[..<(ends.first ?? 0)]))
+        let status = HTTPStatus(code)
+        do throws(Flaw) {
+            let headers = try fields(bytes, ends, after: 1)
+            return status == 100 ? nil : ResponseHead(url: url, version: version, status: status, headers: headers)
+        } catch {
+            guard status.isInterim else { throw error }
+            return nil
         }
-        return ResponseHead(url: url, version: version, status: HTTPStatus(status), headers: headers)
+    }
+
+    /// The trailers that have come behind the body, without those that a recipient must not use.
+    func trailers() throws(Flaw) -> HTTPHeaders {
+        guard isComplete, !ends.isEmpty else { return [:] }
+        var result = try bytes.withUnsafeBufferPointer { bytes throws(Flaw) in try Self.fields(bytes, ends, after: 0) }
+        result.fields.removeAll { !TrailerGrammar.allows($0.name) }
+        return result
+    }
+
+    private static func fields(_ bytes: Bytes, _ ends: [Int], after count: Int) throws(Flaw) -> HTTPHeaders {
+        var headers = HTTPHeaders()
+        headers.fields.reserveCapacity(ends.count - count)
+        var start = count > 0 ? ends[count - 1] : 0
+        for end in ends[count...] {
+            try append(Bytes(rebasing: bytes[start..<end]), to: &headers)
+            start = end
+        }
+        return headers
     }
 
     private static func statusLine(_ line: Bytes) throws(Flaw) -> (version: String, status: Int) {

@@ -13,11 +13,12 @@ final class StreamedUploadSource: UploadSource {
     /// The bytes that are being sent.
     private var piece = Data()
     private var sent: Int64 = 0
+    private(set) var trailers: HTTPHeaders = [:]
 
     /// - Parameter onReady: Called on another thread when there is more after ``UploadRead/notYet``.
     init(_ body: StreamedBody, onReady: @escaping @Sendable () -> Void) {
         (self.body, self.onReady) = (body, onReady)
-        feed = UploadFeed(body.open(), onReady: onReady)
+        feed = UploadFeed(body, onReady: onReady)
     }
 
     deinit {
@@ -28,7 +29,7 @@ final class StreamedUploadSource: UploadSource {
         while piece.isEmpty {
             switch feed.take() {
             case .bytes(let bytes): piece = bytes
-            case .end: return end()
+            case .end(let trailers): return end(trailers)
             case .failed(let error): return .failed(body.mapError(error))
             case nil: return .notYet
             }
@@ -56,7 +57,8 @@ final class StreamedUploadSource: UploadSource {
         return .bytes(count)
     }
 
-    private func end() -> UploadRead {
+    private func end(_ trailers: HTTPHeaders) -> UploadRead {
+        self.trailers = trailers
         guard let length, sent < length else { return .bytes(0) }
         return .failed(body.wrongLength(sent))
     }
@@ -65,7 +67,7 @@ final class StreamedUploadSource: UploadSource {
         if sent == 0 { return true }
         guard !body.isOneShot else { return false }
         feed.stop()
-        feed = UploadFeed(body.open(), onReady: onReady)
+        feed = UploadFeed(body, onReady: onReady)
         (piece, sent) = (Data(), 0)
         return true
     }
@@ -75,7 +77,7 @@ final class StreamedUploadSource: UploadSource {
 private final class UploadFeed: Sendable {
     enum Item {
         case bytes(Data)
-        case end
+        case end(trailers: HTTPHeaders)
         case failed(any Error)
     }
 
@@ -105,10 +107,11 @@ private final class UploadFeed: Sendable {
 
     private let state = Lock(State())
     private let stream: HTTPBodyStream
+    private let trailers: HTTPTrailers?
     private let onReady: @Sendable () -> Void
 
-    init(_ stream: HTTPBodyStream, onReady: @escaping @Sendable () -> Void) {
-        (self.stream, self.onReady) = (stream, onReady)
+    init(_ body: StreamedBody, onReady: @escaping @Sendable () -> Void) {
+        (stream, trailers, self.onReady) = (body.open(), body.trailers, onReady)
         _Concurrency.Task { await self.run() }
     }
 
@@ -118,7 +121,8 @@ private final class UploadFeed: Sendable {
                 put { $0.bytes.isEmpty ? $0.bytes = bytes : $0.bytes.append(bytes) }
                 await waitForRoom()
             }
-            put { $0.end = .end }
+            let fields = try await trailers?.fields() ?? [:]
+            put { $0.end = .end(trailers: fields) }
         } catch {
             put { $0.end = .failed(error) }
         }

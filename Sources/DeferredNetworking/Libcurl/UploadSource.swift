@@ -9,11 +9,18 @@ protocol UploadSource: AnyObject {
     /// The length of the body, or nil if it isn't known in advance.
     var length: Int64? { get }
 
+    /// The fields behind the body, once all of it was read.
+    var trailers: HTTPHeaders { get }
+
     /// Fills the front of `buffer`, or returns the reason why it can't. Never blocks.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> UploadRead
 
     /// Goes back to the beginning and returns true, or returns false if that isn't possible.
     func rewind() -> Bool
+}
+
+extension UploadSource {
+    var trailers: HTTPHeaders { [:] }
 }
 
 enum UploadRead {

@@ -26,6 +26,7 @@ public struct HTTPBodyStream: AsyncSequence, Sendable {
 
     /// The bytes of a client's response, for ``waitingCount``.
     private let buffer: StreamBuffer?
+    private let lastTrailers: @Sendable () -> HTTPHeaders
 
     /// Creates a stream, for a custom terminal loader.
     ///
@@ -33,11 +34,13 @@ public struct HTTPBodyStream: AsyncSequence, Sendable {
     ///   - bytes: The body. Kept until the stream is released.
     ///   - onCancel: Stops the transfer. Called at most once, and not when the body was read to its end. A reader that
     ///     waits for bytes meanwhile is woken by cancelling the Swift task in which it waits for the sequence.
+    ///   - trailers: Returns the fields that came behind the bytes, when these have been read.
     public init<Bytes: AsyncSequence & Sendable>(
         _ bytes: Bytes,
-        onCancel: @escaping @Sendable () -> Void = {}
+        onCancel: @escaping @Sendable () -> Void = {},
+        trailers: @escaping @Sendable () -> HTTPHeaders = { [:] }
     ) where Bytes.Element == Data {
-        self.init(bytes, isWoken: false, onCancel: onCancel, mapError: { $0 })
+        self.init(bytes, isWoken: false, onCancel: onCancel, trailers: trailers, mapError: { $0 })
     }
 
     /// - Parameter isWoken: True if `onCancel` ends a reader's wait for bytes.
@@ -45,9 +48,11 @@ public struct HTTPBodyStream: AsyncSequence, Sendable {
         _ bytes: Bytes,
         isWoken: Bool,
         onCancel: @escaping @Sendable () -> Void,
+        trailers: @escaping @Sendable () -> HTTPHeaders,
         mapError: @escaping @Sendable (any Error) -> any Error
     ) where Bytes.Element == Data {
         buffer = nil
+        lastTrailers = trailers
         reading = Reading(isWoken: isWoken, onCancel: onCancel) {
             let iterator = Reading.Box(bytes.makeAsyncIterator())
             return {
@@ -59,6 +64,7 @@ public struct HTTPBodyStream: AsyncSequence, Sendable {
     /// Creates the stream of a transfer's bytes.
     init(_ buffer: StreamBuffer, onCancel: @escaping @Sendable () -> Void) {
         self.buffer = buffer
+        lastTrailers = { buffer.trailers }
         let cancel: @Sendable () -> Void = {
             buffer.discard()
             onCancel()
@@ -68,6 +74,16 @@ public struct HTTPBodyStream: AsyncSequence, Sendable {
 
     /// The number of bytes that were received but not read yet, for tests of back pressure.
     var waitingCount: Int64 { buffer?.waitingCount ?? 0 }
+
+    /// The fields that came behind the body, once it was read to its end; none before.
+    ///
+    /// ```swift
+    /// for try await bytes in response.body { hash.update(bytes) }
+    /// guard response.body.trailers["Content-MD5"] == hash.value else { throw Damaged() }
+    /// ```
+    ///
+    /// See ``ResponseHead/trailers``.
+    public var trailers: HTTPHeaders { reading.isWhole ? lastTrailers() : [:] }
 
     /// A body without bytes.
     public static var empty: HTTPBodyStream { HTTPBodyStream(AsyncStream<Data> { $0.finish() }) }
@@ -187,6 +203,9 @@ private final class Reading: Sendable {
     }
 
     var failure: (any Error)? { end.peek() ?? nil }
+
+    /// True once all of the bytes were read.
+    var isWhole: Bool { if case .some(nil) = end.peek() { true } else { false } }
 
     /// Waits for bytes in a Swift task that is cancelled when the stream fails.
     func wakeable(_ next: @escaping Next) async throws -> Data? {

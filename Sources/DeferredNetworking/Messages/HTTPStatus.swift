@@ -54,6 +54,10 @@ public struct HTTPStatus: Sendable, Hashable, ExpressibleByIntegerLiteral, Custo
     /// 503: the server cannot answer for the moment.
     public static let serviceUnavailable: Self = 503
 
+    /// A Boolean value that indicates whether another head follows: the number is between 100 and 199, and not 101, after
+    /// which a body comes.
+    public var isInterim: Bool { (100..<200).contains(code) && code != 101 }
+
     /// A Boolean value that indicates whether the number is between 200 and 299.
     public var isSuccess: Bool { (200..<300).contains(code) }
 
@@ -72,7 +76,8 @@ public struct HTTPStatus: Sendable, Hashable, ExpressibleByIntegerLiteral, Custo
 
 extension HTTPStatus {
     private static let reasons = [
-        100: "Continue", 101: "Switching Protocols", 103: "Early Hints",
+        100: "Continue", 101: "Switching Protocols", 102: "Processing", 103: "Early Hints",
+        104: "Upload Resumption Supported",
         200: "OK", 201: "Created", 202: "Accepted", 204: "No Content", 206: "Partial Content",
         301: "Moved Permanently", 302: "Found", 303: "See Other", 304: "Not Modified",
         307: "Temporary Redirect", 308: "Permanent Redirect",

@@ -11,8 +11,8 @@ package struct LineSplitter {
     /// True after a line that ended with CR: an LF that comes next belongs to its end.
     private var skipsLineFeed = false
 
-    package init(limit: Int = 16 << 20) {
-        self.limit = limit
+    package init(limit: Int) {
+        self.limit = max(0, limit)
     }
 
     package mutating func append(_ data: Data) {
@@ -39,10 +39,10 @@ package struct LineSplitter {
             skipsLineFeed = byte == UInt8(ascii: "\r")
             let end = scanned - 1
             defer { start = scanned }
-            guard end - start <= limit else { throw .bodyTooLarge(limit: Int64(limit)) }
+            guard end - start <= limit else { throw .lineTooLong(limit: limit) }
             return String(decoding: bytes[start..<end], as: UTF8.self)
         }
-        guard scanned - start <= limit else { throw .bodyTooLarge(limit: Int64(limit)) }
+        guard scanned - start <= limit else { throw .lineTooLong(limit: limit) }
         return nil
     }
 

@@ -67,6 +67,13 @@ public struct ResponseHead: Sendable {
     /// The header fields.
     public var headers: HTTPHeaders { contents.headers }
 
+    /// The fields that came behind the body; none in the head of a stream, which has them itself: see
+    /// ``HTTPBodyStream/trailers``.
+    ///
+    /// They are never part of ``headers``. Left out are fields that a trailer must not have, since they frame, route or
+    /// authenticate: RFC 9110, section 6.5.1. Only with ``URLClient/Configuration/Engine/libcurl``, and not from a cache.
+    public var trailers: HTTPHeaders { contents.trailers }
+
     /// The time since the server made or confirmed the response, if a client's cache has it; `nil` otherwise.
     var age: Duration? { contents.age }
 
@@ -118,6 +125,16 @@ public struct ResponseHead: Sendable {
         return result
     }
 
+    /// Returns the head with what has come behind its body.
+    func with(trailers: HTTPHeaders) -> ResponseHead {
+        if trailers.fields.isEmpty { return self }
+        return ResponseHead(
+            Contents(url, version, status, headers, contents.platform, trailers, age: age, isConfirmed: isConfirmed)
+        )
+    }
+
+    private init(_ contents: Contents) { self.contents = contents }
+
     /// Returns the head of a redirect whose body is not read.
     func withoutLength() -> ResponseHead {
         var headers = headers
@@ -133,6 +150,7 @@ public struct ResponseHead: Sendable {
 
         /// The platform's object, which has merged the fields; `nil` if there is none yet.
         let platform: URLResponse?
+        let trailers: HTTPHeaders
         let age: Duration?
         let isConfirmed: Bool
 
@@ -142,11 +160,13 @@ public struct ResponseHead: Sendable {
             _ status: HTTPStatus,
             _ headers: HTTPHeaders,
             _ platform: URLResponse?,
+            _ trailers: HTTPHeaders = [:],
             age: Duration? = nil,
             isConfirmed: Bool = false
         ) {
             (self.url, self.version, self.status, self.headers) = (url, version, status, headers)
-            (self.platform, self.age, self.isConfirmed) = (platform, age, isConfirmed)
+            (self.platform, self.trailers) = (platform, trailers)
+            (self.age, self.isConfirmed) = (age, isConfirmed)
         }
     }
 }

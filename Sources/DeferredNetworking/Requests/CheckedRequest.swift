@@ -24,6 +24,8 @@ package struct CheckedRequest: Sendable {
         case streamed(StreamedBody, TaskLocals?)
 
         var file: URL? { if case .file(let file) = self { file } else { nil } }
+
+        var trailers: HTTPTrailers? { if case .streamed(let body, _) = self { body.trailers } else { nil } }
     }
 
     package private(set) var request: URLRequest
@@ -102,6 +104,7 @@ package struct CheckedRequest: Sendable {
             result.timeout = timeout
         }
         try engine.checkHost(of: url)
+        if body.trailers != nil { try engine.checkTrailers() }
         return result
     }
 
@@ -133,6 +136,7 @@ package struct CheckedRequest: Sendable {
         timeout = request.timeoutInterval
         try Self.roundTimeout(of: &result)
         try Self.checkBody(body, of: &result, claimed: Self.value(of: "Content-Length", in: fields))
+        if let trailers = body.trailers { result.setValue(trailers.names.joined(separator: ", "), forHTTPHeaderField: "Trailer") }
         self.url = url
         self.request = result
         self.body = body
@@ -281,6 +285,7 @@ extension CheckedRequest {
         claimed claim: String?
     ) throws(URLClientError) {
         let method = request.httpMethod ?? "GET"
+        if case .streamed(let body, _) = body { try body.checkTrailers() }
         if request.httpBody?.isEmpty == true, isBodiless(method) {
             request.httpBody = nil
         }

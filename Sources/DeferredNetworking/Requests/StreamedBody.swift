@@ -11,6 +11,9 @@ package final class StreamedBody: Sendable, Hashable {
     /// True if all of the bytes are gathered in a file before any is sent.
     private let isSpooled: Bool
 
+    /// The fields to send behind it, if there are any.
+    package let trailers: HTTPTrailers?
+
     /// Returns the error of a request for one of its sequence.
     let mapError: @Sendable (any Error) -> any Error
 
@@ -31,11 +34,12 @@ package final class StreamedBody: Sendable, Hashable {
         length: Int64?,
         isSpooled: Bool,
         alreadySent: (any Error)?,
+        trailers: HTTPTrailers? = nil,
         mapError: @escaping @Sendable (any Error) -> any Error = { $0 },
         _ make: @escaping @Sendable () -> HTTPBodyStream
     ) {
         (self.length, self.isSpooled, self.alreadySent) = (length, isSpooled, alreadySent)
-        (self.mapError, self.make) = (mapError, make)
+        (self.trailers, self.mapError, self.make) = (trailers, mapError, make)
     }
 
     /// Returns the bytes, from the first; if they can be read only once, the second time a stream that throws.
@@ -50,6 +54,17 @@ package final class StreamedBody: Sendable, Hashable {
     /// True if an engine can't send the bytes as they come. None is asked for of an announced length of 0, so that it would
     /// not be seen if there are some.
     var mustBeSpooled: Bool { isSpooled || length == 0 }
+
+    /// Checks that its trailers can be sent.
+    func checkTrailers() throws(URLClientError) {
+        guard let trailers else { return }
+        try trailers.check()
+        guard length == nil, !isSpooled else {
+            throw .invalidRequest(
+                reason: "a body with trailers goes out in chunks; give no length, and don't spool it"
+            )
+        }
+    }
 
     /// Returns a file with the bytes. That of a spooled body is made once, unless that fails.
     ///

@@ -11,6 +11,7 @@ final class StreamBuffer: Sendable {
     private struct State {
         var machine: StreamStateMachine
         var file: OverflowFile?
+        var trailers: HTTPHeaders = [:]
         var readers: [(identifier: UInt64, reader: Reader)] = []
         var nextIdentifier: UInt64 = 0
 
@@ -91,10 +92,17 @@ final class StreamBuffer: Sendable {
         serve()
     }
 
-    func finish(_ error: (any Error)?) {
-        state.withLock { $0.machine.finish(error) }
+    /// Ends the stream, with an error that follows the bytes, or with trailers.
+    func finish(_ error: (any Error)?, trailers: HTTPHeaders? = nil) {
+        state.withLock { state in
+            state.trailers = trailers ?? [:]
+            state.machine.finish(error)
+        }
         serve()
     }
+
+    /// The fields that came behind the bytes.
+    var trailers: HTTPHeaders { state.withLock { $0.trailers } }
 
     /// Discards the bytes, because no reader is left.
     func discard() {

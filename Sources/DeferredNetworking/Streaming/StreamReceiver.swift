@@ -47,7 +47,7 @@ struct StreamReceiver: ResponseReceiver {
         if case .failure(let error) = result { failure = error }
         // The buffer of an attempt without a stream is empty, and the next one's as well.
         guard isDelivered else { return .result(.failure(failure ?? URLError(.badServerResponse))) }
-        buffer.finish(failure)
+        buffer.finish(failure, trailers: try? result.get().trailers)
         return .delivered(failure)
     }
 }

@@ -131,6 +131,7 @@ package final class Transport: Sendable {
             if let refusal { throw refusal }
             if let total = options.total ?? totalDeadline, total <= .zero { throw .deadlineExceeded }
             checked = try check().fitted(to: engine)
+            if options.onInterimResponse != nil { try engine?.checkStreaming("interim responses") }
         } catch {
             let named = error.about(original.url)
             events?.report(.finished(named))
@@ -223,6 +224,7 @@ extension Exchange.Settings {
         self.transport = transport
         self.policies = policies
         self.events = events
+        onInterimResponse = options.onInterimResponse
         let redirects = options.redirects ?? configuration.redirects
         self.redirects = options.homeFields.isEmpty ? redirects : redirects.keepingAtHome(options.homeFields)
         var deadlines = configuration.deadlines

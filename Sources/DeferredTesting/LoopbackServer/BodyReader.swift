@@ -16,6 +16,9 @@ final class BodyReader {
     private var state: State
     private var owesContinue: Bool
 
+    /// The fields behind a body that has ended.
+    private(set) var trailers: [LoopbackServer.Headers.Field] = []
+
     init(head: RequestHead, connection: Connection) {
         self.connection = connection
         owesContinue = head.expectsContinue
@@ -49,7 +52,7 @@ final class BodyReader {
             case .atChunkSize:
                 let size = try chunkSize()
                 state = size == 0 ? .ended : .inChunk(size)
-                if size == 0 { try skipTrailers() }
+                if size == 0 { try readTrailers() }
             case .inChunk(let left):
                 let piece = try connection.readSome(atMost: min(left, limit))
                 state = piece.count == left ? .atChunkSize : .inChunk(left - piece.count)
@@ -69,8 +72,8 @@ final class BodyReader {
         return size
     }
 
-    private func skipTrailers() throws {
-        while try !line().isEmpty {}
+    private func readTrailers() throws {
+        while case let line = try line(), !line.isEmpty { try trailers.append(RequestHead.field(line)) }
     }
 
     private func line() throws -> String {

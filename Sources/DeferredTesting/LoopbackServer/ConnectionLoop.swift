@@ -44,6 +44,7 @@ struct ConnectionLoop {
             journal.note(request)
             throw error
         }
+        request.trailers = LoopbackServer.Headers(body.trailers)
         journal.note(request)
         let player = ScriptPlayer(connection: connection, body: body, isHead: request.method == "HEAD")
         let ending = try player.play(early ?? respond(request))

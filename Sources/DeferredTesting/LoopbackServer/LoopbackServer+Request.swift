@@ -27,6 +27,9 @@ extension LoopbackServer {
         /// The body, without any chunk framing. Empty if only the head has been read.
         public internal(set) var body = Data()
 
+        /// The fields behind a body that came in chunks.
+        public internal(set) var trailers: Headers = [:]
+
         /// The same as ``number``.
         public var id: Int { number }
 

@@ -39,7 +39,7 @@ struct RequestHead {
         version != "HTTP/1.0" && headers["Expect"]?.lowercased() == "100-continue" && framing != .length(0)
     }
 
-    private static func field(_ line: String) throws(RequestError) -> LoopbackServer.Headers.Field {
+    static func field(_ line: String) throws(RequestError) -> LoopbackServer.Headers.Field {
         guard let colon = line.firstIndex(of: ":") else { throw .malformed("A header field has no colon.") }
         let name = line[..<colon]
         guard !name.isEmpty, !name.contains(where: \.isWhitespace) else {

@@ -54,7 +54,7 @@ extension DownloadFailure {
             self.init(reason: "the connection ended after \(part) of \(whole)", advice: "try again later")
         case .invalidRequest(let reason), .engineUnavailable(let reason):
             self.init(advising: reason)
-        case .deadlineExceeded, .bodyTooLarge, .shutDown:
+        case .deadlineExceeded, .bodyTooLarge, .lineTooLong, .shutDown:
             self.init(reason: code.description, advice: "try again")
         }
     }

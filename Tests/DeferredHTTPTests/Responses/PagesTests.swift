@@ -8,7 +8,7 @@ import Testing
 
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct PagesTests {
-    private func links(_ field: String) -> [HTTPResponse.Link] {
+    private func links(_ field: String) -> [ResponseHead.Link] {
         let request = HTTPRequest(host: "host", path: "/a/b")
         return HTTPResponse(request: request, status: .ok, headers: ["Link": field]).links
     }

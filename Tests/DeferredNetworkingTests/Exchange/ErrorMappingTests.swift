@@ -147,7 +147,7 @@ struct ErrorMappingTests {
 
     @Test func `messages of the library's own errors are one line that names the value`() {
         let errors: [(URLClientError, String)] = [
-            (.bodyTooLarge(limit: 10), "10 bytes"),
+            (.bodyTooLarge(limit: 10), "10 bytes"), (.lineTooLong(limit: 10), "lines(upTo:)"),
             (.unacceptableStatus(code: 404, body: Data([1, 2])), "status 404 and a body of 2 bytes"),
             (.deadlineExceeded, "deadline"),
             (.shutDown, "shut down"),

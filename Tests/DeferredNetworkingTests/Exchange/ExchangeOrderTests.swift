@@ -141,8 +141,8 @@ private struct Simulation {
             return [.judged(identifier, isLost: isLost)]
         case .release:
             return retains.remove(identifier) == nil ? [] : [.released]
-        case .storeCookies, .cancelTask, .answerRedirect, .askAboutRedirect, .askAboutChallenge, .deliverHead,
-            .deliverBytes, .reportSent:
+        case .storeCookies, .cancelTask, .answerRedirect, .askAboutRedirect, .askAboutChallenge, .deliverInterim,
+            .deliverHead, .deliverBytes, .reportSent:
             return []
         }
     }

@@ -179,6 +179,7 @@ extension ExchangeStateMachine.Action {
         case .answerRedirect(let request): "answer " + (request?.url.path ?? "nothing")
         case .askAboutRedirect(let head, _, _): "ask \(head.status.code)"
         case .askAboutChallenge(let failures, _): "ask 401 after \(failures)"
+        case .deliverInterim(let head): "interim \(head.status.code)"
         case .deliverHead(let head, _): "head \(head.status.code)"
         case .deliverBytes(let bytes, let count, let total):
             "\(bytes.count) bytes, \(count)/\(total.map(String.init) ?? "?")"

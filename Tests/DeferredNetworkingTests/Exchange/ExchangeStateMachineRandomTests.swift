@@ -59,8 +59,11 @@ private struct Invariants {
             if !isHeld { return "answered twice" }
             if next != nil, !isAttempting { return "followed after the end" }
             isHeld = false
+            if next != nil { hasHead = false }
         case .askAboutRedirect, .askAboutChallenge:
             if !isAttempting { return "asked after the end" }
+        case .deliverInterim:
+            if !isAttempting || hasHead { return "interim head behind the head or after the end" }
         case .deliverHead:
             if !isAttempting { return "head after the end" }
             hasHead = true

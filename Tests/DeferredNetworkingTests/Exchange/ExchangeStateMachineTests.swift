@@ -86,6 +86,7 @@ struct ExchangeStateMachineTests {
             "running",
             after: running,
             [
+                .interim: "interim 103, → running",
                 .head: "head 200, → receiving",
                 .sent: "sent 5/10, → running",
                 .redirectedHeld: "ask 307, → holding",
@@ -328,7 +329,7 @@ struct ExchangeStateMachineTests {
         #expect(fixture.apply(.authenticate).summary == ["end 200"])
     }
 
-    @Test func `a second final response starts the count again, and an interim one changes nothing`() {
+    @Test func `a second final response starts the count again, and an interim one comes only before the first`() {
         var fixture = MachineFixture(after: Self.running + [.interim, .head, .bytes, .interim, .head])
         #expect(fixture.apply(.bytes).summary == ["3 bytes, 3/3"])
         #expect(fixture.apply(.completed).summary == ["end 200"])

@@ -76,6 +76,7 @@ extension FuzzRun.Outcome {
         switch error.code {
         case .invalidRequest: return "invalidRequest"
         case .bodyTooLarge(let limit): return "bodyTooLarge \(limit)"
+        case .lineTooLong(let limit): return "lineTooLong \(limit)"
         case .unacceptableStatus(let code, let body):
             guard let head = error.head else { return "refused \(code) \(body.count)b" }
             return "refused " + FuzzHead(head).recorded(body, port: port)

@@ -24,7 +24,7 @@ struct ServerSentEventTests {
     }
 
     private func events(_ pieces: [Data]) throws -> [ServerSentEvent] {
-        var splitter = LineSplitter()
+        var splitter = LineSplitter(limit: .max)
         var parser = ServerSentEventParser()
         var result: [ServerSentEvent] = []
         for piece in pieces {
@@ -52,7 +52,7 @@ struct ServerSentEventTests {
     @Test func `a line without an end is an error when it is too long`() throws {
         #expect(try lines([Data(repeating: 0x61, count: 10)], limit: 10).count == 1)
         for text in ["aaaaaaaaaaa", "aaaaaaaaaaa\n"] {
-            #expect(throws: URLClientError.bodyTooLarge(limit: 10)) { try lines([Data(text.utf8)], limit: 10) }
+            #expect(throws: URLClientError.lineTooLong(limit: 10)) { try lines([Data(text.utf8)], limit: 10) }
         }
     }
 

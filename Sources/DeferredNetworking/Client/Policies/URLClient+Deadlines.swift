@@ -4,7 +4,8 @@ extension URLClient {
     /// The time limits of a request. The client enforces them itself; they may be of any length, also below a second.
     ///
     /// They count by a clock that also runs while the machine is asleep, and are enforced even when the session is busy
-    /// or frozen. Zero and negative durations expire at once; those of 2³² seconds (136 years) and more never do.
+    /// or frozen. Zero and negative durations expire at once; those of 2³² seconds (136 years) and more never do, as
+    /// `Duration.noLimit`.
     public struct Deadlines: Sendable, Hashable {
         /// The longest time without traffic in either direction before an attempt fails with `URLError.timedOut`; `nil`
         /// for no limit.
@@ -34,4 +35,14 @@ extension URLClient {
             self.total = total
         }
     }
+}
+
+extension Duration {
+    /// A time limit that never expires, for a request of its own: one that waits for events may be silent for hours.
+    ///
+    /// ```swift
+    /// options.idle = .noLimit
+    /// request.timeout = .noLimit
+    /// ```
+    public static var noLimit: Duration { .seconds(1 << 40) }
 }

@@ -27,8 +27,16 @@ extension URLClient {
         /// A closure that gets the events of this request, after ``Configuration/monitor`` and under the same conditions.
         public var monitor: (@Sendable (Event) -> Void)?
 
-        /// The longest silence; `nil` for ``Deadlines/idle``, or the request's own time-out.
-        package var idle: Duration?
+        /// The longest silence; `nil` for ``Deadlines/idle``, or the request's own time-out, and `.noLimit` for none.
+        public var idle: Duration?
+
+        /// A closure that gets the interim responses, such as a 103 with the links that the page will need; `nil` for none.
+        ///
+        /// It gets at most 16 of each response, in order and before the response, from the engine's thread, which it must
+        /// not block, and with the task-locals of the caller. A 100, by which a server asks for the body, is not among
+        /// them. Only over ``Configuration/Engine/libcurl``: `URLSession` doesn't tell of them, and a request fails there
+        /// with ``URLClientError/invalidRequest(reason:)``.
+        public var onInterimResponse: (@Sendable (ResponseHead) -> Void)?
 
         /// The redirects to follow; `nil` for ``Configuration/redirects``.
         package var redirects: RedirectPolicy?
@@ -45,13 +53,17 @@ extension URLClient {
             total: Duration? = nil,
             retries: Retries? = nil,
             validation: StatusValidation? = nil,
-            monitor: (@Sendable (Event) -> Void)? = nil
+            monitor: (@Sendable (Event) -> Void)? = nil,
+            idle: Duration? = nil,
+            onInterimResponse: (@Sendable (ResponseHead) -> Void)? = nil
         ) {
             self.priority = priority
             self.total = total
             self.retries = retries
             self.validation = validation
             self.monitor = monitor
+            self.idle = idle
+            self.onInterimResponse = onInterimResponse
         }
 
         /// Combines the client's monitor with the request's own, in this order.

@@ -1,7 +1,6 @@
-internal import DeferredNetworking
 public import Foundation
 
-extension HTTPResponse {
+extension ResponseHead {
     /// A link to another resource: RFC 8288.
     public struct Link: Sendable, Hashable {
         /// The URL of the resource, resolved against that of the response.
@@ -17,12 +16,15 @@ extension HTTPResponse {
     /// The links in the fields `Link`, in order.
     ///
     /// ```swift
-    /// let next = response.links.first { $0.relations.contains("next") }?.url
+    /// let next = head.links.first { $0.relations.contains("next") }?.url
     /// ```
     ///
     /// Links that are malformed, or that are about another resource, because they have an `anchor`, are left out.
-    public var links: [Link] {
-        headers.values(for: "Link").flatMap { Self.links($0, of: url ?? request.url) }
+    public var links: [Link] { Self.links(in: headers, of: url) }
+
+    /// Returns the links in header fields of a resource with this URL.
+    package static func links(in headers: HTTPHeaders, of base: URL?) -> [Link] {
+        headers.values(for: "Link").flatMap { links($0, of: base) }
     }
 
     private static func links(_ field: String, of base: URL?) -> [Link] {

@@ -1,0 +1,55 @@
+import DeferredNetworking
+
+/// The requests for a source without end, one after the other, and the pauses between them.
+struct Reconnection: Sendable {
+    private static let longestPause = Duration.seconds(60)
+
+    /// The pause before the next request. Each failure to connect in a row doubles it.
+    var pause: Duration
+
+    private let loader: any HTTPLoader
+    private let clock: any Clock<Duration>
+    private var failureCount = 0
+    private var isFirst = true
+    private var isConnected = false
+
+    init(of loader: any HTTPLoader, after pause: Duration, clock: any Clock<Duration>) {
+        (self.loader, self.pause, self.clock) = (loader, pause, clock)
+    }
+
+    /// Loads a request, after a pause unless it is the first.
+    ///
+    /// - Parameter accepts: Returns whether a response of 200 is from the source.
+    /// - Returns: The body; nil for a response of 204, by which the source ends.
+    mutating func connect(
+        _ request: HTTPRequest,
+        accepts: (HTTPResponse) -> Bool,
+        otherwise failure: @autoclosure () -> any Error
+    ) async throws -> HTTPBodyStream? {
+        isConnected = false
+        if !isFirst {
+            let doubled = pause * (1 << min(failureCount, 20))
+            try await clock.sleep(for: failureCount == 0 ? pause : min(doubled, max(pause, Self.longestPause)))
+        }
+        isFirst = false
+        var request = request
+        request.delivery = .stream
+        request.headers["Cache-Control"] = "no-store"
+        let response = try await loader.load(request).get()
+        if response.status == .noContent { return nil }
+        guard response.status == .ok, accepts(response), let stream = response.stream else {
+            response.stream?.cancel()
+            throw HTTPError(.invalidResponse, request: request, response: response, underlying: failure())
+        }
+        (isConnected, failureCount) = (true, 0)
+        return stream
+    }
+
+    /// Handles an error of a request or of its body.
+    ///
+    /// - Throws: `error`, unless another request may succeed.
+    mutating func failed(with error: any Error) throws {
+        guard let known = error as? HTTPError, known.isTransient, !_Concurrency.Task.isCancelled else { throw error }
+        if !isConnected { failureCount += 1 }
+    }
+}

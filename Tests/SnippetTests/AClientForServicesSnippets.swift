@@ -113,15 +113,81 @@ struct AClientForServicesSnippets {
 #sourceLocation()
     }
 
-    @Test func `Credentials`() async throws {
+    @Test func `Fields behind a body, and responses before one`() async throws {
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 155)
+        let server = try LoopbackServer { request in
+            .status(103, headers: ["Link": "</style.css>; rel=preload"])
+                + .chunked(["\(request.body.count) bytes"], trailers: ["X-Sum": request.trailers["X-Sum"] ?? ""])
+        }
+        defer { server.stop() }
+        let url = server.url("/measurements")
+        let client = URLClient()
+        let preloaded = Deferred<String>()
+        let preload: @Sendable (String) -> Void = { preloaded.fill(with: $0) }
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 166)
+        let sum = HTTPTrailers(["X-Sum"]) { ["X-Sum": "34.75"] }
+        let body = URLClient.UploadBody.stream(trailers: sum) {
+            AsyncStream { lines in
+                for value in [17.5, 17.25] { lines.yield(Data("\(value)\n".utf8)) }
+                lines.finish()
+            }
+        }
+        let (_, head) = try await client.upload(url, from: body).get()
+        print(head.trailers["X-Sum"] ?? "none")  // 34.75
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 177)
+        #expect(head.trailers["X-Sum"] == "34.75")
+#sourceLocation()
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 185)
+        var options = URLClient.RequestOptions()
+        options.onInterimResponse = { hints in
+            for link in hints.links where link.relations.contains("preload") { preload(link.url.path) }
+        }
+        let page = try await client.begin(url, options: options).get()
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 192)
+        #expect(preloaded.peek() == "/style.css" && page.1.trailers["X-Sum"] == "")
+        await client.shutdown().value
+#sourceLocation()
+    }
+
+    @Test func `Uploads that go on`() async throws {
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 203)
+        let server = try LoopbackServer(
+            beforeBody: { request in
+                request.method == "POST" ? .status(104, headers: ["Location": "/uploads/1"]) + [.receive(1), .close] : nil
+            },
+            respond: { request in
+                request.method == "HEAD"
+                    ? .status(204, headers: ["Upload-Offset": "4", "Upload-Complete": "?0"])
+                    : .response(body: .text(String(decoding: request.body, as: UTF8.self)))
+            }
+        )
+        defer { server.stop() }
+        let url = server.url("/videos")
+        let client = URLClient()
+        let video = Data((0..<3_000_000).map { _ in 0x61 })
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 219)
+        let options = URLClient.RequestOptions(resumesUpload: true)
+        let stored = try await client.upload(url, from: .data(video), options: options).get()
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 223)
+        #expect(stored.0.count == video.count - 4)
+        await client.shutdown().value
+#sourceLocation()
+    }
+
+    @Test func `Credentials`() async throws {
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 264)
         let server = try LoopbackServer { request in
             request.headers["Authorization"] == "Bearer fresh" ? .json("[]") : .status(401, headers: ["WWW-Authenticate": "Bearer"])
         }
         defer { server.stop() }
         let url = server.url("/orders")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 192)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 271)
         @Sendable func freshToken() -> Task<String> { .success("fresh") }
 
         var configuration = URLClient.Configuration()
@@ -132,19 +198,19 @@ struct AClientForServicesSnippets {
         let client = URLClient(configuration: configuration)
         let (orders, _) = try await client.begin(url).get()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 203)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 282)
         #expect(orders == Data("[]".utf8))
         await client.shutdown().value
 #sourceLocation()
     }
 
     @Test func `Watch it`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 210)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 289)
         let server = try LoopbackServer { _ in .status(204) }
         defer { server.stop() }
         let url = server.url("/health")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 215)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 294)
         var configuration = URLClient.Configuration()
         configuration.monitor = { event in
             switch event.kind {
@@ -160,10 +226,10 @@ struct AClientForServicesSnippets {
     }
 
     @Test func `Shut down`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 283)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 362)
         let client = URLClient()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 286)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 365)
         let drained = client.shutdown()
         let tooLate = Deferred<Void>(filledWith: ()).delay(for: .seconds(10))
         await [drained, tooLate].firstFilled().value
@@ -172,14 +238,14 @@ struct AClientForServicesSnippets {
     }
 
     @Test func `Choose the engine`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 364)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 443)
         #if os(Linux)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 367)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 446)
         let client = URLClient()
         print(client.engine)  // libcurl 8.14.1
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 371)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 450)
         #expect(client.engine.hasPrefix("libcurl "))
         #endif
 #sourceLocation()

@@ -67,7 +67,7 @@ extension CachedTask {
         )
         guard let stream = response.stream else { return answer(head, onCancel: {}) { nil } }
         let iterator = BodyIterator(stream.makeAsyncIterator())
-        answer(head, onCancel: { stream.cancel() }) {
+        answer(head, onCancel: { stream.cancel() }, trailers: { stream.trailers }) {
             do {
                 return try await iterator.next()
             } catch {

@@ -118,8 +118,14 @@ package final class CachedTask: EngineTask {
     ///
     /// - Parameters:
     ///   - stop: Ends the reading.
+    ///   - trailers: Returns the fields behind the body, when that has ended.
     ///   - body: Called again and again, until the end of the body.
-    package func answer(_ head: ResponseHead, onCancel stop: @escaping @Sendable () -> Void, _ body: @escaping Body) {
+    package func answer(
+        _ head: ResponseHead,
+        onCancel stop: @escaping @Sendable () -> Void,
+        trailers: @escaping @Sendable () -> HTTPHeaders = { [:] },
+        _ body: @escaping Body
+    ) {
         let (isCancelled, old) = state.withLock { state in
             defer { (state.isAnswered, state.stop) = (true, state.isCancelled ? nil : stop) }
             return (state.isCancelled, state.stop)
@@ -137,7 +143,7 @@ package final class CachedTask: EngineTask {
                 }
                 // Its body has been read, though it is empty, so that it is stored.
                 if isRedirect { self.tell(.redirect(head)) }
-                self.end(head, nil)
+                self.end(head.with(trailers: trailers()), nil)
             } catch {
                 self.end(head, error)
             }

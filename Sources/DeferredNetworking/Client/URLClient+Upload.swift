@@ -19,6 +19,20 @@ extension URLClient {
 
         let source: Source
 
+        /// The body of an upload that can be resumed; nil if no part can be sent again.
+        fileprivate var resumable: ResumableBody? {
+            switch source {
+            case .data(let data): ResumableBody(source: .inRequest, data: data, length: Int64(data.count))
+            case .file(let file):
+                ResumableBody(
+                    source: .file(file),
+                    data: nil,
+                    length: POSIXFile.lengthOfReadableRegularFile(at: file.path) ?? 0
+                )
+            case .inputStream, .streamed: nil
+            }
+        }
+
         /// Bytes in memory: the fastest.
         public static func data(_ data: Data) -> UploadBody { UploadBody(source: .data(data)) }
 
@@ -139,7 +153,8 @@ extension URLClient {
             source = .stream { locals.restore(make) }
         case .streamed(let body): source = .streamed(body, TaskLocals(ofRunningCode: ()))
         }
-        return begin(request, source, counting: .sent, options)
+        let resumable = options.resumesUpload ? body.resumable : nil
+        return begin(request, source, counting: .sent, options, resuming: resumable)
     }
 
     /// Begins a `POST` request with a body. See ``upload(_:from:options:)-(URLRequest,_,_)``.

@@ -90,14 +90,21 @@ public final class URLClient: Sendable {
         _ request: URLRequest,
         _ body: CheckedRequest.Body,
         counting direction: BodyProgress.Direction,
-        _ options: RequestOptions
+        _ options: RequestOptions,
+        resuming resumable: ResumableBody? = nil
     ) -> Task<(Data, ResponseHead)> {
         transport.gather(
             request,
-            { () throws(URLClientError) in try CheckedRequest(request, body: body, hasCache: transport.hasCache) },
+            { () throws(URLClientError) in
+                guard !options.resumesUpload || resumable != nil else {
+                    throw .invalidRequest(reason: "only an upload of data or of a whole file can be resumed")
+                }
+                return try CheckedRequest(request, body: body, hasCache: transport.hasCache)
+            },
             options: options,
             policies: policies(options),
             counting: direction,
+            resuming: resumable,
             in: ProgressReporter(unit: .bytes)
         ) { ($0, try $1.requiringHTTP()) }
     }

@@ -184,9 +184,10 @@ extension Exchange {
         switch attempt.receiver.finish(final.mapError { $0.naming(url) }) {
         case .result(let result):
             endDeadlines()
+            let isResumable = attempt.receiver.isResumable
             let (outcome, question) = state.withLock { state in
                 let outcome = state.machine.outcome(result)
-                return (outcome, state.machine.question(after: outcome))
+                return (outcome, state.machine.question(after: outcome, isResumable: isResumable))
             }
             let pause = question.flatMap { question in locals.restore { question.pause(now: Date()) } }
             react { $0.judged(outcome, pause: pause) }

@@ -296,9 +296,9 @@ struct ExchangeStateMachine {
     func outcome(_ result: Result<ReceivedResponse, any Error>) -> Outcome { Outcome(result: result, head: lastHead) }
 
     /// Returns the question whether there is another attempt; nil if there is none, or a credential is asked for first.
-    mutating func question(after outcome: Outcome) -> RetryQuestion? {
+    mutating func question(after outcome: Outcome, isResumable: Bool = false) -> RetryQuestion? {
         guard case .finishing = state, cancellation == nil, !isDelivered, outcome.head.map({ isChallenge($0) }) != true,
-            let question = question(after: outcome.head, or: outcome.error)
+            let question = question(after: outcome.head, or: outcome.error, isResumable: isResumable)
         else { return nil }
         // No success: it can be cancelled while the policies are asked.
         state = .judging
@@ -341,9 +341,16 @@ struct ExchangeStateMachine {
     }
 
     /// Returns the question whether an attempt with this head or error has a next one; nil if it has none.
-    func question(after head: ResponseHead?, or error: (any Error)?) -> RetryQuestion? {
+    func question(after head: ResponseHead?, or error: (any Error)?, isResumable: Bool = false) -> RetryQuestion? {
         guard error != nil || head.map({ policies.retries.statuses.contains($0.status) }) == true else { return nil }
-        return RetryQuestion(request: original, retries: policies.retries, attempt: attempts - challenges, head, error)
+        return RetryQuestion(
+            request: original,
+            retries: policies.retries,
+            attempt: attempts - challenges,
+            head,
+            error,
+            isResumable: isResumable
+        )
     }
 
     /// Returns true for a 401 from the origin that the caller named, if another credential may help.

@@ -11,6 +11,9 @@ protocol ResponseReceiver: Sendable {
     /// others, which would wait for it.
     var wantsOwnConnection: Bool { get }
 
+    /// True if another attempt goes on where the last one broke off, so that it may follow whatever the method.
+    var isResumable: Bool { get }
+
     /// Begins an attempt, or begins it once more after ``AttemptEnd/startOver``.
     ///
     /// - Returns: The request to send, which is `request` or derived from it.
@@ -34,6 +37,7 @@ protocol ResponseReceiver: Sendable {
 
 extension ResponseReceiver {
     var wantsOwnConnection: Bool { false }
+    var isResumable: Bool { false }
     mutating func begin(_ request: CheckedRequest, of exchange: Exchange) throws -> CheckedRequest { request }
     mutating func receive(interim head: ResponseHead) {}
 }

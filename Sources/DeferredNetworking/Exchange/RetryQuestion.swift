@@ -10,14 +10,19 @@ struct RetryQuestion {
     private let head: ResponseHead?
     private let error: (any Error)?
 
+    /// True if the next attempt goes on where this one broke off.
+    private let isResumable: Bool
+
     init(
         request: CheckedRequest,
         retries: URLClient.Retries,
         attempt: Int,
         _ head: ResponseHead?,
-        _ error: (any Error)?
+        _ error: (any Error)?,
+        isResumable: Bool
     ) {
         (self.request, self.retries, self.attempt, self.head, self.error) = (request, retries, attempt, head, error)
+        self.isResumable = isResumable
     }
 
     /// Returns the pause before the next attempt; nil if there is none.
@@ -26,12 +31,13 @@ struct RetryQuestion {
             after: attempt,
             status: head?.status,
             error: error,
-            mayRepeat: retries.mayRepeat(
-                method: HTTPMethod(rawValue: request.method),
-                isKeyed: request.value(of: "Idempotency-Key") != nil,
-                hasOneShotBody: request.hasOneShotBody,
-                after: error
-            ),
+            mayRepeat: isResumable
+                || retries.mayRepeat(
+                    method: HTTPMethod(rawValue: request.method),
+                    isKeyed: request.value(of: "Idempotency-Key") != nil,
+                    hasOneShotBody: request.hasOneShotBody,
+                    after: error
+                ),
             retryAfter: head.flatMap { RetryAfter.pause(asked: $0, now: now) }
         )
     }

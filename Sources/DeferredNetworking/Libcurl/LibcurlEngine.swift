@@ -134,7 +134,9 @@ package final class LibcurlEngine: Engine {
 
     package func checkTrailers() throws(URLClientError) {
         guard options.httpVersion != .http2 else {
-            throw .invalidRequest(reason: "libcurl sends no trailers over HTTP/2; leave the client's httpVersion at nil")
+            throw .invalidRequest(
+                reason: "libcurl sends no trailers over HTTP/2; leave the client's httpVersion at nil"
+            )
         }
         guard Self.versionNumber >= 0x07_40_00 else {
             throw .invalidRequest(reason: "trailers of requests need libcurl 7.64; leave them out")

@@ -71,7 +71,8 @@ struct ResponseHeadParser {
         }
         guard bytes.count + content.count <= Self.largestHead, ends.count < Self.mostLines else {
             throw Flaw(
-                description: "The response \(isComplete ? "trailer" : "head") has more than \(Self.mostLines) lines or \(Self.largestHead) bytes"
+                description:
+                    "The response \(isComplete ? "trailer" : "head") has more than \(Self.mostLines) lines or \(Self.largestHead) bytes"
             )
         }
         if ends.isEmpty, !isComplete {

@@ -136,7 +136,9 @@ package struct CheckedRequest: Sendable {
         timeout = request.timeoutInterval
         try Self.roundTimeout(of: &result)
         try Self.checkBody(body, of: &result, claimed: Self.value(of: "Content-Length", in: fields))
-        if let trailers = body.trailers { result.setValue(trailers.names.joined(separator: ", "), forHTTPHeaderField: "Trailer") }
+        if let trailers = body.trailers {
+            result.setValue(trailers.names.joined(separator: ", "), forHTTPHeaderField: "Trailer")
+        }
         self.url = url
         self.request = result
         self.body = body

@@ -4,7 +4,8 @@ package enum TrailerGrammar {
     /// would learn of them too late, and whoever has not might take them for those of the head.
     private static let forbidden: Set<String> = [
         "age", "authorization", "cache-control", "connection", "content-encoding", "content-length", "content-range",
-        "content-type", "cookie", "date", "expect", "expires", "host", "keep-alive", "location", "max-forwards", "pragma",
+        "content-type", "cookie", "date", "expect", "expires", "host", "keep-alive", "location", "max-forwards",
+        "pragma",
         "proxy-authenticate", "proxy-authentication-info", "proxy-authorization", "proxy-connection", "range",
         "retry-after", "set-cookie", "te", "trailer", "transfer-encoding", "upgrade", "vary", "warning",
         "www-authenticate", "authentication-info", "if-match", "if-modified-since", "if-none-match", "if-range",

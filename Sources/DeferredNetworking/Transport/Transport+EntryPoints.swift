@@ -60,10 +60,14 @@ extension Transport {
         options: URLClient.RequestOptions,
         policies: RequestPolicies,
         counting direction: BodyProgress.Direction,
+        resuming resumable: ResumableBody? = nil,
         in reporter: ProgressReporter,
         as make: @escaping @Sendable (Data, ResponseHead) throws -> Value
     ) -> Task<Value> {
-        let receiver = DataReceiver(limit: configuration.maximumBodySize, onProgress: reporter.counting(direction))
+        let onProgress = reporter.counting(direction)
+        let data = DataReceiver(limit: configuration.maximumBodySize, onProgress: onProgress)
+        let receiver: any ResponseReceiver =
+            resumable.map { ResumingReceiver($0, data, onProgress: onProgress) } ?? data
         return begin(original, check, options: options, policies: policies, reporter: reporter, to: receiver) {
             try make($0.data.body, $0.data.head)
         }

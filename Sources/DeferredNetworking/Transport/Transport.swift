@@ -132,6 +132,7 @@ package final class Transport: Sendable {
             if let total = options.total ?? totalDeadline, total <= .zero { throw .deadlineExceeded }
             checked = try check().fitted(to: engine)
             if options.onInterimResponse != nil { try engine?.checkStreaming("interim responses") }
+            if options.resumesUpload { try engine?.checkStreaming("resumable uploads") }
         } catch {
             let named = error.about(original.url)
             events?.report(.finished(named))

@@ -19,7 +19,8 @@ extension URLClientTests {
             ["ab", "c"],
             headers: ["X-Head": "1", "Trailer": "X-Sum, X-Tail"],
             trailers: [
-                "X-Sum": "abc", "X-Tail": "1", "x-tail": "2", "X-Head": "forged", "Content-Length": "7", "Set-Cookie": "a=b",
+                "X-Sum": "abc", "X-Tail": "1", "x-tail": "2", "X-Head": "forged", "Content-Length": "7",
+                "Set-Cookie": "a=b",
                 "Authorization": "no", "Location": "/no",
             ]
         )
@@ -115,7 +116,9 @@ extension URLClientTests {
             defer { server.stop() }
             let client = URLClient.fresh()
             func error(_ make: @escaping @Sendable () throws -> HTTPHeaders) async -> (any Error)? {
-                let body = URLClient.UploadBody.stream(trailers: HTTPTrailers(["X-A"]) { try make() }) { AsyncStream.ofOne("abc") }
+                let body = URLClient.UploadBody.stream(trailers: HTTPTrailers(["X-A"]) { try make() }) {
+                    AsyncStream.ofOne("abc")
+                }
                 return await client.upload(Self.put(server.url("/")), from: body).failure()
             }
             #expect(await error { throw Failure() } is Failure)
@@ -142,10 +145,16 @@ extension URLClientTests {
             func reason(_ body: URLClient.UploadBody, _ client: URLClient = .fresh()) async -> String {
                 "\(await client.upload(Self.put(server.url("/")), from: body).failure() ?? URLError(.unknown))"
             }
-            #expect(await reason(.stream(length: 3, trailers: trailers) { AsyncStream.ofOne("abc") }).contains("chunks"))
-            #expect(await reason(.stream(spooled: true, trailers: trailers) { AsyncStream.ofOne("abc") }).contains("chunks"))
+            #expect(
+                await reason(.stream(length: 3, trailers: trailers) { AsyncStream.ofOne("abc") }).contains("chunks")
+            )
+            #expect(
+                await reason(.stream(spooled: true, trailers: trailers) { AsyncStream.ofOne("abc") }).contains("chunks")
+            )
             let overHTTP2 = URLClient.fresh { $0.httpVersion = .http2 }
-            #expect(await reason(.stream(trailers: trailers) { AsyncStream.ofOne("abc") }, overHTTP2).contains("HTTP/2"))
+            #expect(
+                await reason(.stream(trailers: trailers) { AsyncStream.ofOne("abc") }, overHTTP2).contains("HTTP/2")
+            )
             let session = URLClient.fresh { $0.engine = .urlSession }
             #expect(await reason(.stream(trailers: trailers) { AsyncStream.ofOne("abc") }, session).contains("libcurl"))
             #expect(server.requests.isEmpty)
@@ -196,7 +205,8 @@ extension URLClientTests {
 
         @Test func `one that is malformed is left out, as nobody needs it`() async throws {
             let server = try LoopbackServer { _ in
-                [.send("HTTP/1.1 103 Early\r\nX Y: 1\r\n\r\nHTTP/1.1 103 Early\r\nX: y\r\n\r\n")] + .response(body: "ok")
+                [.send("HTTP/1.1 103 Early\r\nX Y: 1\r\n\r\nHTTP/1.1 103 Early\r\nX: y\r\n\r\n")]
+                    + .response(body: "ok")
             }
             defer { server.stop() }
             let heads = Log<ResponseHead>()

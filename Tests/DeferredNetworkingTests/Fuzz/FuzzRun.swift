@@ -121,13 +121,19 @@ final class FuzzRun: Sendable {
         let response = ResponseGenerator.response(seed, kind, authority: "127.0.0.1:\(server.port)")
         let file = folder.url.appending(path: "\(seed)")
         let ends = Log<Void>()
+        let heads = Log<ResponseHead>()
         let outcome: Outcome
         do {
-            outcome = try await receive(response, seed: seed, file: file, ends)
+            outcome = try await receive(response, seed: seed, file: file, ends, heads)
         } catch {
             outcome = .failure(error)
         }
         var flaw = response.isValid ? flawOfValid(response, outcome) : flawOfHostile(response, outcome)
+        // Two attempts, each with up to five redirects.
+        if heads.entries.count > 16 * 12 || heads.entries.contains(where: { !$0.status.isInterim || $0.status == 100 })
+        {
+            flaw = "interim heads \(heads.entries.map(\.status.code))"
+        }
         if ends.entries.count != 1 { flaw = "\(ends.entries.count) ends" }
         // A deadline may come while the complete file is put in its place.
         if case .failure = outcome, door.isDownload, let body = try? Data(contentsOf: file),
@@ -151,7 +157,13 @@ final class FuzzRun: Sendable {
 
     // MARK: Doors
 
-    private func receive(_ response: FuzzResponse, seed: Int, file: URL, _ ends: Log<Void>) async throws -> Outcome {
+    private func receive(
+        _ response: FuzzResponse,
+        seed: Int,
+        file: URL,
+        _ ends: Log<Void>,
+        _ heads: Log<ResponseHead>
+    ) async throws -> Outcome {
         var request = URLRequest(url: server.url("/\(seed)"))
         request.httpMethod = door.isUpload ? (seed / 8 % 2 == 0 ? "PUT" : "POST") : response.method ?? "GET"
         request.setValue(response.range, forHTTPHeaderField: "Range")
@@ -159,7 +171,18 @@ final class FuzzRun: Sendable {
         // A response that doesn't stall must end by itself, however busy the machine is.
         options.total = response.stalls ? .milliseconds(200) : .seconds(60)
         request.timeoutInterval = response.stalls && !door.usesClient ? 1 : 60
+        if isLibcurlTested { options.onInterimResponse = { heads.add($0) } }
         let upload = Data("upload".utf8)
+        // Both ways at once, for half of them: the body goes on when the response may have come.
+        let body: URLClient.UploadBody =
+            seed / 16 % 2 == 0
+            ? .data(upload)
+            : .stream {
+                AsyncStream(unfolding: { [rest = Lock(upload[...])] in
+                    await _Concurrency.Task.yield()
+                    return rest.withLock { $0.popFirst() }.map { Data([$0]) }
+                })
+            }
         func counted<T>(_ task: Task<T>) -> Task<T> {
             task.upon(.immediate) { _ in ends.add(()) }
             return task
@@ -167,9 +190,10 @@ final class FuzzRun: Sendable {
         switch door {
         case .begin:
             let (body, head) = try await counted(client.begin(request, options: options)).get()
+            for field in head.trailers where !TrailerGrammar.allows(field.name) { throw URLError(.unknown) }
             return .body(body, FuzzHead(head))
         case .upload:
-            let (body, head) = try await counted(client.upload(request, from: .data(upload), options: options)).get()
+            let (body, head) = try await counted(client.upload(request, from: body, options: options)).get()
             return .body(body, FuzzHead(head))
         case .download:
             let task = counted(client.download(request, to: file, resuming: seed / 8 % 4 != 0, options: options))

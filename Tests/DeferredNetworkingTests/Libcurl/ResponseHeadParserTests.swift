@@ -52,7 +52,8 @@ struct ResponseHeadParserTests {
         #expect(parser.isInVersion1)
     }
 
-    @Test func `an interim head is one unless it is a 100 or malformed, and lines behind the head are trailers`() throws {
+    @Test func `an interim head is one unless it is a 100 or malformed, and lines behind the head are trailers`() throws
+    {
         var parser = ResponseHeadParser(of: URL(filePath: "/"))
         let lines = "HTTP/1.1 103 Hints|Link: a||HTTP/1.1 100 Go on||HTTP/1.1 103 Bad|no colon||HTTP/1.1 204 No|A: 1||"
         var heads: [ResponseHead] = []

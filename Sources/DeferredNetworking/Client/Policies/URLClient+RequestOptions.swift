@@ -30,6 +30,16 @@ extension URLClient {
         /// The longest silence; `nil` for ``Deadlines/idle``, or the request's own time-out, and `.noLimit` for none.
         public var idle: Duration?
 
+        /// A Boolean value that indicates whether an upload of data or of a file that breaks off is resumed, if the server
+        /// offers that: draft-ietf-httpbis-resumable-upload, in its version 8.
+        ///
+        /// The server offers it by an interim response of 104, whose `Location` must be of the request's origin. After a
+        /// failure that ``Retries`` call transient, whatever the method, the next attempt asks there how much has arrived,
+        /// and sends the rest by `PATCH`; the response to that is the upload's. The file must not change meanwhile. Such
+        /// attempts count, and pause, like others. Only over ``Configuration/Engine/libcurl``; otherwise, and with a stream
+        /// as the body, the request fails with ``URLClientError/invalidRequest(reason:)``.
+        public var resumesUpload = false
+
         /// A closure that gets the interim responses, such as a 103 with the links that the page will need; `nil` for none.
         ///
         /// It gets at most 16 of each response, in order and before the response, from the engine's thread, which it must
@@ -55,6 +65,7 @@ extension URLClient {
             validation: StatusValidation? = nil,
             monitor: (@Sendable (Event) -> Void)? = nil,
             idle: Duration? = nil,
+            resumesUpload: Bool = false,
             onInterimResponse: (@Sendable (ResponseHead) -> Void)? = nil
         ) {
             self.priority = priority
@@ -63,6 +74,7 @@ extension URLClient {
             self.validation = validation
             self.monitor = monitor
             self.idle = idle
+            self.resumesUpload = resumesUpload
             self.onInterimResponse = onInterimResponse
         }
 

@@ -1,0 +1,152 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Gathers a response in memory, and lets another attempt send only what the server has not received of the request's body,
+/// if the server offers that: draft-ietf-httpbis-resumable-upload.
+///
+/// A server offers it by an interim response, whose `Location` is that of the upload. After an attempt that broke off, the
+/// next one asks there how much has arrived, and sends the rest.
+struct ResumingReceiver: ResponseReceiver {
+    /// The version of the draft.
+    private static let version = "8"
+
+    private enum Step {
+        case send
+
+        /// Asks how many bytes have arrived.
+        case ask(URL)
+
+        /// Sends the bytes from an offset on.
+        case append(URL, Int64)
+    }
+
+    private let body: ResumableBody
+    private var response: DataReceiver
+    private let onProgress: @Sendable (BodyProgress) -> Void
+    private var step = Step.send
+
+    /// The URL of the caller's request.
+    private var url: URL?
+
+    /// The URL of the upload, once the server has offered it.
+    private var upload: URL?
+
+    /// The last response to the question how many bytes have arrived.
+    private var answer: ResponseHead?
+
+    init(_ body: ResumableBody, _ response: DataReceiver, onProgress: @escaping @Sendable (BodyProgress) -> Void) {
+        (self.body, self.response, self.onProgress) = (body, response, onProgress)
+    }
+
+    var isResumable: Bool { upload != nil }
+
+    mutating func begin(_ request: CheckedRequest, of exchange: Exchange) throws -> CheckedRequest {
+        url = request.url
+        switch step {
+        case .send:
+            return request.setting("?1", for: "Upload-Complete")
+                .setting(Self.version, for: "Upload-Draft-Interop-Version")
+        case .ask(let upload):
+            answer = nil
+            return try request.following(self.request(like: request, "HEAD", upload), body: .inRequest)
+        case .append(let upload, let offset):
+            var next = self.request(like: request, "PATCH", upload)
+            next.setValue("?1", forHTTPHeaderField: "Upload-Complete")
+            next.setValue("\(offset)", forHTTPHeaderField: "Upload-Offset")
+            next.setValue("application/partial-upload", forHTTPHeaderField: "Content-Type")
+            let rest = body.setRest(from: offset, in: &next)
+            return try request.following(next, body: rest)
+        }
+    }
+
+    /// Returns a request to the upload, which has the caller's fields but those of the body: it is of the same origin.
+    private func request(like request: CheckedRequest, _ method: String, _ upload: URL) -> URLRequest {
+        var result = request.request
+        (result.url, result.httpMethod, result.httpBody, result.httpBodyStream) = (upload, method, nil, nil)
+        for name in (result.allHTTPHeaderFields ?? [:]).keys where name.lowercased().hasPrefix("content-") {
+            result.setValue(nil, forHTTPHeaderField: name)
+        }
+        result.setValue(Self.version, forHTTPHeaderField: "Upload-Draft-Interop-Version")
+        result.cachePolicy = .reloadIgnoringLocalCacheData
+        return result
+    }
+
+    mutating func receive(interim head: ResponseHead) {
+        // Another origin would get the caller's credentials.
+        guard case .send = step, head.status == 104, let location = head.value(of: "Location"), let url,
+            let target = URLReference.resolved(location, against: head.url), Origin(of: target) == Origin(of: url)
+        else { return }
+        upload = target
+    }
+
+    mutating func receive(head: ResponseHead, of exchange: Exchange) throws -> HeadVerdict {
+        if case .ask = step {
+            answer = head
+            return .take
+        }
+        return response.receive(head: head, of: exchange)
+    }
+
+    mutating func receive(bytes: Data) throws {
+        if case .ask = step { return }
+        try response.receive(bytes: bytes)
+    }
+
+    func report(_ progress: BodyProgress) {
+        switch (step, progress.direction) {
+        case (.ask, _): break
+        case (.append(_, let offset), .sent): onProgress(.sent(offset + progress.completed, of: body.length))
+        case (.append, .received), (.send, _): onProgress(progress)
+        }
+    }
+
+    mutating func finish(_ result: Result<ResponseHead, any Error>) -> AttemptEnd {
+        if case .ask(let upload) = step, case .success = result, let answer { return goOn(to: upload, answer) }
+        if case .ask = step, case .failure(let error) = result { return .result(.failure(error)) }
+        // What has come of this one counts, if there is another attempt.
+        step = upload.map { .ask($0) } ?? .send
+        return response.finish(result)
+    }
+
+    private mutating func goOn(to upload: URL, _ answer: ResponseHead) -> AttemptEnd {
+        guard answer.status.isSuccess else {
+            // It is gone, unless it only can't be asked now.
+            if answer.status.isClientError { forget() }
+            let code = URLClientError.Code.unacceptableStatus(code: answer.status.code, body: Data())
+            return .result(.failure(URLClientError(code, of: answer)))
+        }
+        guard answer.value(of: "Upload-Complete") != "?1" else {
+            return fail("has all of the body, but its response is lost")
+        }
+        guard let offset = answer.value(of: "Upload-Offset").flatMap(HTTPNumber.parse), offset <= body.length else {
+            return fail("doesn't say how much of the body it has")
+        }
+        step = .append(upload, offset)
+        return .startOver
+    }
+
+    private mutating func forget() { (upload, step) = (nil, .send) }
+
+    private mutating func fail(_ what: String) -> AttemptEnd {
+        forget()
+        let description = "The upload broke off, and the server \(what)"
+        return .result(.failure(URLError(.badServerResponse, failing: url, description: description)))
+    }
+}
+
+/// A body of which any part can be sent again.
+struct ResumableBody: Sendable {
+    let source: CheckedRequest.Body
+    let data: Data?
+    let length: Int64
+
+    /// Makes the bytes from an offset on the body of a request.
+    func setRest(from offset: Int64, in request: inout URLRequest) -> CheckedRequest.Body {
+        if case .file(let file) = source { return .streamed(StreamedBody(of: file, range: offset..<length), nil) }
+        request.httpBody = data?.dropFirst(Int(offset))
+        return .inRequest
+    }
+}

@@ -16,6 +16,9 @@ package final class FrameServer: Sendable {
     package enum Frame: Sendable {
         case headers(_ status: Int, _ fields: [String: String] = [:], ends: Bool = false)
         case data(_ text: String, ends: Bool = true)
+
+        /// The fields behind a body, which end the stream.
+        case trailers(_ fields: [String: String])
         case reset(code: UInt32)
         case goAway(last: UInt32)
         case close
@@ -27,13 +30,18 @@ package final class FrameServer: Sendable {
             switch self {
             case .headers(let status, let fields, let ends):
                 // Literals, whose names are those of the static table or are spelled out: RFC 7541, section 6.2.2.
-                let named = fields.flatMap { [[0], Self.literal($0.key), Self.literal($0.value)].joined() }
-                return Self.frame(1, flags: ends ? 5 : 4, stream, [8] + Self.literal("\(status)") + named)
+                let status = [8] + Self.literal("\(status)")
+                return Self.frame(1, flags: ends ? 5 : 4, stream, status + Self.literals(fields))
             case .data(let text, let ends): return Self.frame(0, flags: ends ? 1 : 0, stream, Array(text.utf8))
+            case .trailers(let fields): return Self.frame(1, flags: 5, stream, Self.literals(fields))
             case .reset(let code): return Self.frame(3, flags: 0, stream, Self.number(code))
             case .goAway(let last): return Self.frame(7, flags: 0, 0, Self.number(last) + Self.number(0))
             case .close, .pause: return []
             }
+        }
+
+        private static func literals(_ fields: [String: String]) -> [UInt8] {
+            fields.flatMap { [[0], literal($0.key), literal($0.value)].joined() }
         }
 
         private static func literal(_ text: String) -> [UInt8] { [UInt8(text.utf8.count)] + Array(text.utf8) }

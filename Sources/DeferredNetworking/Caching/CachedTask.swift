@@ -1,7 +1,7 @@
 internal import DeferredCore
 package import Foundation
 
-/// A request on its way through a client's cache, which calls ``answer(_:onCancel:_:)`` or ``fail(_:)`` once.
+/// A request on its way through a client's cache, which calls ``answer(_:onCancel:trailers:_:)`` or ``fail(_:)`` once.
 package final class CachedTask: EngineTask {
     /// Returns the next bytes of a body, or nil at its end.
     package typealias Body = @Sendable () async throws -> Data?

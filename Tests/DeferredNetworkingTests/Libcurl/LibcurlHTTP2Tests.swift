@@ -149,6 +149,25 @@ struct LibcurlHTTP2Tests {
         await client.shutdown().value
     }
 
+    @Test func `trailers and interim responses come over HTTP/2, too`() async throws {
+        let server = try FrameServer { request in
+            guard request.hasEnded else { return [] }
+            return [
+                .headers(103, ["link": "</a>; rel=preload"]), .headers(200, ["x-head": "1"]), .data("abc", ends: false),
+                .trailers(["x-sum": "abc", "set-cookie": "a=b"]),
+            ]
+        }
+        let client = Self.client(attempts: 1)
+        let heads = Log<ResponseHead>()
+        let options = URLClient.RequestOptions(onInterimResponse: { heads.add($0) })
+        let (data, head) = try await client.begin(server.url, options: options).get()
+        #expect(data == Data("abc".utf8) && head.headers["x-head"] == "1" && head.trailers == ["x-sum": "abc"])
+        #expect(heads.entries.map(\.status) == [103] && heads.entries.first?.links.first?.url.path == "/a")
+        let response = try await client.stream(server.url).get()
+        #expect(try await response.body.collect() == Data("abc".utf8) && response.body.trailers == ["x-sum": "abc"])
+        await client.shutdown().value
+    }
+
     // MARK: Prior knowledge
 
     @Test func `one request after the other, and many at once, succeed by prior knowledge`() async throws {

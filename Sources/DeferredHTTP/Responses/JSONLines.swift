@@ -21,7 +21,7 @@ extension HTTPLoader {
     /// - Parameters:
     ///   - type: The type of the values.
     ///   - decoder: The decoder of a line. Empty lines are left out.
-    ///   - limit: The most bytes of a line; see ``HTTPBodyStream/lines(upTo:)``.
+    ///   - limit: The most bytes of a line; see ``DeferredNetworking/HTTPBodyStream/lines(upTo:)``.
     ///   - clock: The clock by which the pauses are measured; a manual one in tests.
     ///   - request: Returns the request for the values that come after this one, which is `nil` for the first request, or
     ///     `nil` to end. Its delivery is set.

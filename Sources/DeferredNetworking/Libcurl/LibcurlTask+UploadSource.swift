@@ -4,44 +4,43 @@ import Foundation
 import FoundationNetworking
 
 extension LibcurlTask {
-    /// Made only for a source that needs it: a task with weak references is slower to retain and to release.
-    private var onReady: @Sendable () -> Void { { [weak self] in self?.proceed() } }
-
     /// Returns the source of the request's body, or nil for a request without one.
     func uploadSource() -> (any UploadSource)? {
-        let (platformRequest, url) = (request.request, request.url)
         switch request.body {
         case .file(let file):
             let length = POSIXFile.lengthOfReadableRegularFile(at: file.path)
-            return QueuedUploadSource(
-                length: length,
-                reopens: true,
-                open: { StreamReader(FileStream(file, announced: length), of: url) },
-                onReady: onReady
-            )
+            return source(of: length) { FileStream(file, announced: length) }
         case .stream(let makeStream, let length):
-            return QueuedUploadSource(
-                length: length,
-                reopens: true,
-                open: { StreamReader(makeStream(), of: url) },
-                onReady: onReady
-            )
+            return source(of: length, makeStream)
         case .streamed(let body, let locals):
-            return locals.restore { StreamedUploadSource(body, onReady: onReady) }
+            return locals.restore { source(body) }
         case .inRequest:
-            if let stream = platformRequest.httpBodyStream {
+            if let stream = request.request.httpBodyStream {
                 let once = OneStream(stream: stream)
-                return QueuedUploadSource(
-                    length: nil,
-                    reopens: false,
-                    open: { StreamReader(once.stream, of: url) },
-                    onReady: onReady
-                )
+                return source(of: nil, alreadySent: BodyStreams.spent) { once.stream }
             }
-            if let data = platformRequest.httpBody { return DataUploadSource(data) }
+            if let data = request.request.httpBody { return DataUploadSource(data) }
             // These methods announce an empty body explicitly: RFC 9110, section 8.6.
             return ["POST", "PUT", "PATCH"].contains(request.method) ? DataUploadSource(Data()) : nil
         }
+    }
+
+    /// - Parameter alreadySent: The error of a second stream, if there is only one.
+    private func source(
+        of length: Int64?,
+        alreadySent: (any Error)? = nil,
+        _ make: @escaping @Sendable () -> InputStream
+    ) -> StreamedUploadSource {
+        let url = request.url
+        let body = StreamedBody(length: length, isSpooled: false, alreadySent: alreadySent) {
+            HTTPBodyStream(InputStreamBytes(of: url, make))
+        }
+        return source(body)
+    }
+
+    private func source(_ body: StreamedBody) -> StreamedUploadSource {
+        // Made only for a source that needs it: a task with weak references is slower to retain and to release.
+        StreamedUploadSource(body) { [weak self] in self?.proceed() }
     }
 }
 

@@ -32,10 +32,10 @@ struct UploadSourceTests {
     }
 
     @Test(arguments: [(0, true), (-1, true), (-1, false)])
-    func `a stream that fails is no empty body, whatever it reads`(result: Int, saysWhy: Bool) throws {
+    func `a stream that fails is no empty body, whatever it reads`(result: Int, saysWhy: Bool) async throws {
         let url = try #require(URL(string: "http://host/"))
-        let reader = StreamReader(Unreadable(reading: result, reason: saysWhy ? Reason() : nil), of: url)
-        let error = try #require(throws: URLError.self) { try reader.read(upTo: 10) }
+        let bytes = InputStreamBytes(of: url) { Unreadable(reading: result, reason: saysWhy ? Reason() : nil) }
+        let error = try #require(await #expect(throws: URLError.self) { try await bytes.makeAsyncIterator().next() })
         #expect(error.code == .cannotOpenFile && error.failingURL == url)
         #expect((error.userInfo[NSUnderlyingErrorKey] is Reason) == saysWhy)
     }
@@ -62,14 +62,15 @@ struct UploadSourceTests {
     @Test func `no more than two chunks are read ahead, however slowly they are sent`() async throws {
         let url = try #require(URL(string: "http://host/"))
         let reads = Log<Int>()
-        let source = QueuedUploadSource(
-            length: nil,
-            reopens: false,
-            open: { StreamReader(Endless(reads), of: url) },
-            onReady: {}
-        )
-        try await eventually { reads.entries.count >= 2 }
+        let body = StreamedBody(length: nil, isSpooled: false, alreadySent: nil) {
+            HTTPBodyStream(InputStreamBytes(of: url) { Endless(reads) })
+        }
+        let source = StreamedUploadSource(body) {}
         var (buffer, most) = ([UInt8](repeating: 0, count: 16), 0)
+        try await eventually { !reads.entries.isEmpty }
+        try await eventually {
+            if case .bytes = buffer.withUnsafeMutableBytes({ source.read(into: $0) }) { true } else { false }
+        }
         // All of this is from the first chunk.
         for _ in 0..<10_000 {
             guard case .bytes(16) = buffer.withUnsafeMutableBytes({ source.read(into: $0) }) else {

@@ -44,7 +44,7 @@ final class LibcurlConnections {
     private let sessions = LibcurlSessions()
 
     /// The fields of requests that have none of their own.
-    private let plainHeaders = LibcurlHeaders(LibcurlHeaders.acceptedCodings)
+    private let plainHeaders: LibcurlHeaders
 
     /// The connections that requests may share, and those for one request at a time: libcurl would let a request for
     /// HTTP/1.1 use a connection of HTTP/2 that it knows.
@@ -69,6 +69,7 @@ final class LibcurlConnections {
         self.options = options
         self.runner = runner
         self.poll = poll
+        plainHeaders = LibcurlHeaders("User-Agent: \(options.userAgent)", LibcurlHeaders.acceptedCodings)
     }
 
     /// True if no request runs.
@@ -171,6 +172,7 @@ final class LibcurlConnections {
     private func start(_ transfer: LibcurlTransfer) {
         if transfer.multi.add(transfer) { return }
         transfers[transfer.task.identifier] = nil
+        transfer.multi.remove(transfer)
         refuse(transfer.task, "libcurl refused to start the transfer")
     }
 

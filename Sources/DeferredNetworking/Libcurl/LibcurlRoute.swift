@@ -55,7 +55,8 @@ struct LibcurlRoute {
     }
 
     private func proxy(isSecure: Bool) -> LibcurlHop? {
-        guard let text = text(isSecure: isSecure), let url = URL(string: text.contains("://") ? text : "http://" + text),
+        guard let text = text(isSecure: isSecure),
+            let url = URL(string: text.contains("://") ? text : "http://" + text),
             let host = url.host(percentEncoded: false)
         else { return nil }
         return LibcurlHop(

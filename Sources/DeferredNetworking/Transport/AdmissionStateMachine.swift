@@ -36,10 +36,10 @@ struct AdmissionStateMachine {
         self.limit = max(1, limit ?? .max)
     }
 
-    mutating func arrived(_ request: UInt64, host: String) -> Action? {
+    mutating func arrived(_ request: UInt64, host: @autoclosure () -> String) -> Action? {
         guard state == .open else { return .refuse(request) }
         guard runningCount < limit else {
-            waiting.append(request, host: host)
+            waiting.append(request, host: host())
             return nil
         }
         runningCount += 1

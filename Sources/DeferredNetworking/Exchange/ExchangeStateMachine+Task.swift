@@ -18,13 +18,12 @@ extension ExchangeStateMachine {
             return actions.append(.deliverInterim(head))
         }
         do throws(URLError) {
-            try ResponseFraming.check(head, of: request)
+            run.expected = try ResponseFraming.check(head, of: request)
         } catch {
             return abort(with: error)
         }
         run.head = head
         run.received = 0
-        run.expected = BodyLength.expected(from: head, method: request.method)
         state = .running(run)
         if head.isHTTP { lastHead = head }
         actions.append(.deliverHead(head, expected: run.expected))

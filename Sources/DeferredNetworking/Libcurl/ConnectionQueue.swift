@@ -199,9 +199,19 @@ struct ConnectionQueue {
 
     /// Notes that a running task no longer needs its connection. ``next(at:)`` has to be called afterwards.
     ///
-    /// - Parameter hadConnected: False if the task has ended before ``connected(to:)``.
-    mutating func left(_ kind: Kind, of origin: String, on thread: Int, hadConnected: Bool) {
-        lines[origin]?.leave(kind, thread, hadConnected: hadConnected)
+    /// - Parameters:
+    ///   - hadConnected: False if the task has ended before ``connected(to:)``.
+    ///   - lastReceived: The time when something last came for it, if that was now.
+    mutating func left(
+        _ kind: Kind,
+        of origin: String,
+        on thread: Int,
+        hadConnected: Bool,
+        lastReceived: ContinuousClock.Instant? = nil
+    ) {
+        let line = lines[origin]
+        if let lastReceived { line?.lastReceived = lastReceived }
+        line?.leave(kind, thread, hadConnected: hadConnected)
         loads[thread] -= 1
     }
 

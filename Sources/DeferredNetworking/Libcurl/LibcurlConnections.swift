@@ -76,11 +76,7 @@ final class LibcurlConnections {
     var isIdle: Bool { transfers.isEmpty && starting.isEmpty }
 
     var nextTimer: ContinuousClock.Instant? {
-        var next = connector.nextTimer
-        for multi in multis {
-            if let timer = multi.timer { next = min(next ?? timer, timer) }
-        }
-        return next
+        multis.reduce(connector.nextTimer) { LibcurlLoop.earlier($0, $1.timer) }
     }
 
     /// Ends all requests, and closes all connections. Nothing may be called afterwards.
@@ -297,9 +293,9 @@ final class LibcurlConnections {
     }
 
     private func leave(_ task: LibcurlTask, hadConnected: Bool, hasAnswered: Bool = false) {
-        change(of: task) { queue in
-            if hasAnswered { queue.received(at: task.origin, .now) }
-            queue.left(task.kind, of: task.origin, on: task.thread, hadConnected: hadConnected)
+        let now: ContinuousClock.Instant? = hasAnswered ? .now : nil
+        change(of: task) {
+            $0.left(task.kind, of: task.origin, on: task.thread, hadConnected: hadConnected, lastReceived: now)
         }
     }
 

@@ -200,14 +200,12 @@ final class LibcurlHandle {
         set(CURLOPT_FRESH_CONNECT, mayReuse ? 0 : 1)
         set(CURLOPT_FORBID_REUSE, mayReuse ? 0 : 1)
         let request = task.request.request
-        let url = task.request.url
-        set(CURLOPT_URL, to: url.absoluteString)
+        set(CURLOPT_URL, to: task.request.url.absoluteString)
         setMethod(request.httpMethod ?? "GET", body)
         if body != nil { setTrailers(task.request.body.trailers != nil) }
         setHeaders(of: request, hasBody: body != nil)
         // The facts of TLS and HTTP/2 that libcurl tells in no other way than by texts.
-        let isPlain = task.version == CURL_HTTP_VERSION_1_1 && url.scheme == "http"
-        set(CURLOPT_VERBOSE, isPlain ? 0 : 1)
+        set(CURLOPT_VERBOSE, task.isSecure || task.version != CURL_HTTP_VERSION_1_1 ? 1 : 0)
     }
 
     /// Prepares the handle to begin its request again, with the address of a name and a connection to it, if they are there.

@@ -123,6 +123,12 @@ final class LibcurlLoop: Sendable {
 
     // MARK: The thread's side
 
+    /// Returns the earlier of two times; nil is never.
+    static func earlier<Time: Comparable>(_ one: Time?, _ other: Time?) -> Time? {
+        guard let one, let other else { return one ?? other }
+        return min(one, other)
+    }
+
     /// Marks the thread as awake: what it does next may send commands, for which it need not be woken up.
     func wake() {
         state.withLock { $0.isAsleep = false }
@@ -288,12 +294,8 @@ extension LibcurlLoop {
 
         /// The time until something is due, in milliseconds; -1 for ever.
         private var timeToWait: Int32 {
-            var due = connections.lazy.compactMap(\.nextTimer).min()
-            if let idleSince, let lingering = loop.lingering {
-                let end = idleSince + lingering
-                due = min(due ?? end, end)
-            }
-            guard let due else { return -1 }
+            let end = idleSince.flatMap { since in loop.lingering.map { since + $0 } }
+            guard let due = connections.reduce(end, { LibcurlLoop.earlier($0, $1.nextTimer) }) else { return -1 }
             let rest = (due - ContinuousClock.now) / .milliseconds(1)
             return Int32(max(0, min(rest.rounded(.up), 1_000_000)))
         }

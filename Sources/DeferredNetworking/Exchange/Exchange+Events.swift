@@ -127,7 +127,9 @@ extension Exchange {
 
 extension Exchange.State {
     /// The cookies to send and to store, unless the request wants none or the platform handles them.
-    var cookies: CookieJar? { machine.request.request.httpShouldHandleCookies ? retained?.engine.cookies : nil }
+    var cookies: CookieJar? {
+        retained?.engine.cookies.flatMap { machine.request.request.httpShouldHandleCookies ? $0 : nil }
+    }
 
     /// Has the cookies of a response stored, before it has any consequence.
     fileprivate mutating func store(_ head: ResponseHead, of task: Int) {

@@ -58,7 +58,7 @@ final class ExchangeDeadlines: Sendable {
 
     init(
         _ deadlines: URLClient.Deadlines,
-        _ request: CheckedRequest,
+        _ request: __shared CheckedRequest,
         clock: any Clock<Duration> = ContinuousClock()
     ) {
         url = request.url

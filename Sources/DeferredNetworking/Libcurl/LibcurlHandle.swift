@@ -65,7 +65,6 @@ final class LibcurlHandle {
         set(CURLOPT_ERRORBUFFER, to: errorText)
         set(CURLOPT_NOSIGNAL, 1)
         set(CURLOPT_BUFFERSIZE, Self.bufferSize)
-        set(CURLOPT_UPLOAD_BUFFERSIZE, Self.bufferSize)
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         // Without this option, cancelling a request waits for its name look-up. Unknown before 7.87.
         set(CURLOPT_QUICK_EXIT, 1)
@@ -244,6 +243,7 @@ final class LibcurlHandle {
         set(CURLOPT_HTTPGET, 1)
         if let body {
             set(CURLOPT_UPLOAD, 1)
+            set(CURLOPT_UPLOAD_BUFFERSIZE, Self.bufferSize)
             libcurl_easy_set_offset(easy, Int32(CURLOPT_INFILESIZE_LARGE), body.length ?? -1)
         } else if method == "HEAD" {
             set(CURLOPT_NOBODY, 1)

@@ -25,7 +25,7 @@ extension FutureNode {
         guard Trampoline.enter() else { return Trampoline.putOff { self.escalatePriority(to: priority) } }
         defer { Trampoline.leave() }
         _ = forEachInput {
-            $0.producer?.escalatePriority(to: priority)
+            ($0.producer as? any PriorityEscalating)?.escalatePriority(to: priority)
             return true
         }
     }

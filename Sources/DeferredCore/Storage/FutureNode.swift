@@ -30,9 +30,11 @@ package class FutureNode: HandlerNode, @unchecked Sendable {
     @usableFromInline
     package var attachmentAddress: UnsafePointer<Attachment>? { nil }
 
-    /// The Swift task that fills the future, or whatever else knows the priority of the work for it.
+    /// The Swift task that fills the future, or the attached object, if that may know the priority of the work for it.
+    ///
+    /// Of no type: to look whether it is ``PriorityEscalating`` takes longer than all else that an await does.
     @usableFromInline
-    package var producer: (any PriorityEscalating)? { nil }
+    package var producer: Any? { nil }
 
     /// Ends the future at once, if it is an operator's result whose closure has not begun.
     @usableFromInline

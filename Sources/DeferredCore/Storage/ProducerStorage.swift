@@ -16,9 +16,7 @@ package final class ProducerStorage<Value: Sendable>: FutureStorage<Value>, @unc
     package override var attachmentAddress: UnsafePointer<Attachment>? { attachment.address }
 
     @usableFromInline
-    package override var producer: (any PriorityEscalating)? {
-        running ?? attachment.object as? any PriorityEscalating
-    }
+    package override var producer: Any? { running ?? attachment.object }
 
     /// Fills the future, unless it is filled, and runs the handlers; see `end`.
     @inlinable

@@ -140,9 +140,7 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
     package override var attachmentAddress: UnsafePointer<Attachment>? { attachment.address }
 
     @usableFromInline
-    package override var producer: (any PriorityEscalating)? {
-        T.isCancellable ? attachment.object as? any PriorityEscalating : nil
-    }
+    package override var producer: Any? { T.isCancellable ? attachment.object : nil }
 
     /// Fills the future, and notifies the attached object.
     @inlinable

@@ -10,8 +10,8 @@ struct DataReceiver: ResponseReceiver {
 
     private var body = Data()
 
-    /// The number of bytes that the head announced, unless they have been reserved.
-    private var announced: Int64?
+    /// The head, until the memory that it announces is reserved.
+    private var head: ResponseHead?
 
     /// - Parameter limit: the largest body, in bytes; a larger one ends in `URLClientError.bodyTooLarge`.
     init(limit: Int64? = nil, onProgress: @escaping @Sendable (BodyProgress) -> Void = { _ in }) {
@@ -22,7 +22,7 @@ struct DataReceiver: ResponseReceiver {
     mutating func receive(head: ResponseHead, of exchange: Exchange) -> HeadVerdict {
         body = Data()
         guard exchange.accepts(head) else { return .refuse }
-        announced = head.value(of: "Content-Length").flatMap(HTTPNumber.parse)
+        self.head = head
         return .take
     }
 
@@ -31,14 +31,12 @@ struct DataReceiver: ResponseReceiver {
             body = Data()
             throw URLClientError.bodyTooLarge(limit: limit)
         }
-        guard let announced = announced.take() else { return body.append(bytes) }
-        if bytes.count >= announced {
-            // Not copied.
-            body = bytes
-        } else {
+        // Not copied: mostly, it is the whole body.
+        if body.isEmpty { return body = bytes }
+        if let announced = head.take()?.value(of: "Content-Length").flatMap(HTTPNumber.parse) {
             body.reserveCapacity(Int(min(announced, Int64(Self.largestReservation))))
-            body.append(bytes)
         }
+        body.append(bytes)
     }
 
     func report(_ progress: BodyProgress) {

@@ -5,16 +5,14 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// The actions of the current attempt, performed without a lock by the one thread that empties the outbox.
+/// The actions of the current attempt, performed without a lock by the one thread that empties the queue of them.
 extension Exchange {
     /// Performs the actions of an attempt, and those that are decided meanwhile.
     func perform(_ attempt: inout Attempt?) {
-        while attempt != nil {
-            while let action = attempt?.actions.popFirst() {
-                if case .storeCookies(let head) = action { return store(head, andPerform: &attempt) }
-                perform(action, &attempt!)
-            }
-            state.withLock { $0.refill(&attempt) }
+        guard attempt != nil else { return }
+        while let action = state.withLock({ $0.next(&attempt) }) {
+            if case .storeCookies(let head) = action { return store(head, andPerform: &attempt) }
+            perform(action, &attempt!)
         }
     }
 
@@ -138,7 +136,7 @@ extension Exchange {
             attempt.refused = nil
             switch try attempt.receiver.receive(head: head, of: self) {
             case .take: break
-            case .deliver(let body): react { $0.delivered(.stream(body, head)) }
+            case .deliver(let body): handle { $0.machine.delivered(.stream(body, head)) }
             case .refuse:
                 attempt.refused = RefusedBody(of: head)
                 return
@@ -190,12 +188,12 @@ extension Exchange {
                 return (outcome, state.machine.question(after: outcome, isResumable: isResumable))
             }
             let pause = question.flatMap { question in locals.restore { question.pause(now: Date()) } }
-            react { $0.judged(outcome, pause: pause) }
+            handle { $0.machine.judged(outcome, pause: pause) }
         case .delivered(let error):
             endDeadlines()
-            react { $0.streamEnded(error) }
+            handle { $0.machine.streamEnded(error) }
         case .startOver:
-            react { $0.startOver() }
+            handle { $0.machine.startOver() }
             guard state.withLock({ $0.machine.hasEnded }) else { return }
             endDeadlines()
             _ = attempt.receiver.finish(.failure(URLError(.cancelled, failing: url)))

@@ -13,20 +13,24 @@ extension Exchange {
         case .head(let head):
             receive(head, nil, of: task)
         case .redirect(let head, nil):
-            handle { $0.storing(head, of: task) + $0.machine.redirected(by: head, task: task) }
+            handle { state in
+                state.store(head, of: task)
+                state.machine.redirected(by: head, task: task)
+            }
         case .redirect(let head, let answer?):
             var isHeld = false
             handle { state in
-                guard state.machine.isCurrent(task), state.redirectAnswer == nil else { return [] }
+                guard state.machine.isCurrent(task), state.redirectAnswer == nil else { return }
                 isHeld = true
                 state.redirectAnswer = answer
-                return state.storing(head, of: task) + state.machine.redirected(by: head, task: task, isHeld: true)
+                state.store(head, of: task)
+                state.machine.redirected(by: head, task: task, isHeld: true)
             }
             if !isHeld { answer(nil) }
         case .challenge(let challenge, nil):
             handle { state in
                 if state.machine.isCurrent(task) { state.challenge = challenge }
-                return state.machine.challenged(task: task)
+                state.machine.challenged(task: task)
             }
         case .challenge(let challenge, let answer?):
             let parts = parts
@@ -74,24 +78,13 @@ extension Exchange {
         of task: Int
     ) {
         handle { state in
-            var actions: [Machine.Action] = []
-            if let head { actions = state.storing(head, of: task) + state.machine.received(head, task: task) }
-            if let bytes { actions += state.machine.received(bytes, task: task) }
-            if let end { actions += state.machine.completed(task: task, head: end.head, error: end.error) }
-            return actions
+            if let head {
+                state.store(head, of: task)
+                state.machine.received(head, task: task)
+            }
+            if let bytes { state.machine.received(bytes, task: task) }
+            if let end { state.machine.completed(task: task, head: end.head, error: end.error) }
         }
-    }
-
-    /// Feeds one event of the attempt to the machine, and performs the actions that it returns.
-    func handle(_ error: (any Error)? = nil, _ event: (inout State) -> [Machine.Action]) {
-        var attempt: Attempt?
-        let task = state.withLock { state in
-            let actions = event(&state)
-            attempt = state.take(actions)
-            return state.lateTask(error, after: actions)
-        }
-        task?.expire()
-        perform(&attempt)
     }
 
     /// Answers a challenge that the platform meets itself, unless the answer has failed before.
@@ -134,10 +127,13 @@ extension Exchange {
 
 extension Exchange.State {
     /// The cookies to send and to store, unless the request wants none or the platform handles them.
-    var cookies: CookieJar? { machine.request.request.httpShouldHandleCookies ? retained?.engine.cookies : nil }
+    var cookies: CookieJar? {
+        retained?.engine.cookies.flatMap { machine.request.request.httpShouldHandleCookies ? $0 : nil }
+    }
 
-    /// Returns the action that stores the cookies of a response, before it has any consequence.
-    fileprivate func storing(_ head: ResponseHead, of task: Int) -> [ExchangeStateMachine.Action] {
-        cookies != nil && head.value(of: "Set-Cookie") != nil && machine.isCurrent(task) ? [.storeCookies(head)] : []
+    /// Has the cookies of a response stored, before it has any consequence.
+    fileprivate mutating func store(_ head: ResponseHead, of task: Int) {
+        guard cookies != nil, head.value(of: "Set-Cookie") != nil, machine.isCurrent(task) else { return }
+        machine.actions.append(.storeCookies(head))
     }
 }

@@ -27,7 +27,7 @@ extension Exchange {
             }
             state.withLock { $0.timer = timer }
         }
-        react { $0.begin() }
+        handle { $0.machine.begin() }
     }
 
     /// Ends the exchange with `URLError.cancelled` and the failing URL, unless it has ended. Doesn't block.
@@ -37,7 +37,7 @@ extension Exchange {
 
     /// Ends the exchange with `error`, unless it has ended.
     package func cancel(with error: any Error) {
-        react(to: error) { $0.cancel(with: error) }
+        handle(error) { $0.machine.cancel(with: error) }
     }
 
     /// Ends the attempt with `error`. Called by the thread that performs its actions.
@@ -47,12 +47,12 @@ extension Exchange {
 
     /// Ends the attempt of a task with `error`, unless it has ended: another one may run by now.
     func abort(with error: any Error, of task: Int) {
-        handle { $0.machine.isCurrent(task) ? $0.machine.abort(with: error) : [] }
+        handle { if $0.machine.isCurrent(task) { $0.machine.abort(with: error) } }
     }
 
     /// Ends the attempt that has these deadlines, unless it has ended.
     func abort(with error: any Error, by deadlines: ExchangeDeadlines) {
-        handle(error) { $0.parts.deadlines === deadlines ? $0.machine.abort(with: error) : [] }
+        handle(error) { if $0.parts.deadlines === deadlines { $0.machine.abort(with: error) } }
     }
 
     /// Begins, or begins again after a pause.
@@ -61,17 +61,22 @@ extension Exchange {
     func admitted(_ retained: RetainedEngine?) {
         guard let retained else { return cancel(with: URLClientError.shutDown) }
         state.withLock { if $0.retained == nil, !$0.machine.hasEnded { $0.retained = retained } }
-        react { $0.admitted() }
+        handle { $0.machine.admitted() }
     }
 
-    /// Feeds one event of the whole request to the machine, and performs what it decides.
-    func react(to error: (any Error)? = nil, _ event: (inout Machine) -> Machine.Reaction) {
+    /// Feeds an event to the machine, and performs what it decides.
+    ///
+    /// - Parameter error: The error that the event ends the attempt or the request with, if it is one that may.
+    func handle(_ error: (any Error)? = nil, _ event: (inout State) -> Void) {
         var attempt: Attempt?
         let (steps, end, task) = state.withLock { state in
-            let reaction = event(&state.machine)
-            attempt = state.take(reaction.actions)
-            let end = state.machine.hasEnded && !reaction.steps.isEmpty ? state.takeEnd() : nil
-            return (reaction.steps, end, state.lateTask(error, after: reaction.actions))
+            let count = state.machine.actions.count
+            event(&state)
+            let task = state.machine.actions.count > count ? state.lateTask(error) : nil
+            attempt = state.take()
+            var steps: [Machine.Step] = []
+            swap(&steps, &state.machine.steps)
+            return (steps, state.machine.hasEnded && !steps.isEmpty ? state.takeEnd() : nil, task)
         }
         task?.expire()
         perform(&attempt)
@@ -81,7 +86,7 @@ extension Exchange {
     private func perform(_ step: Machine.Step, _ end: End?) {
         switch step {
         case .arrive:
-            settings.transport?.arrived(self, host: url.host(percentEncoded: true) ?? "")
+            settings.transport?.arrived(self)
         case .stepAside:
             settings.transport?.steppedAside(identifier)
         case .comeBack:
@@ -107,10 +112,10 @@ extension Exchange {
     private func ask(_ challenge: URLClient.Authentication.Challenge, round: Int) {
         events?.report(.challenged(challenge.response))
         guard let answer = settings.policies.authentication.answer else {
-            return react { $0.answered(.success(nil), round: round) }
+            return handle { $0.machine.answered(.success(nil), round: round) }
         }
         let task = locals.restore { answer(challenge) }
-        let registration = task.upon(.immediate) { result in self.react { $0.answered(result, round: round) } }
+        let registration = task.upon(.immediate) { result in self.handle { $0.machine.answered(result, round: round) } }
         // The caller's task may go on for ever, and must not keep the exchange.
         remember(round) {
             registration.cancel()
@@ -120,7 +125,7 @@ extension Exchange {
 
     private func pause(_ duration: Duration, round: Int) {
         let timer = ClockTimer(after: duration, clock: settings.policies.retries.policy.clock) {
-            self.react { $0.pauseEnded(round: round) }
+            self.handle { $0.machine.pauseEnded(round: round) }
         }
         remember(round) { timer.cancel() }
     }
@@ -153,9 +158,7 @@ extension Exchange {
 extension Exchange.State {
     /// Returns the task that a deadline has ended with this error. It is told before anybody can begin another attempt, which
     /// must not get the same connection, and after the machine, which is not to take its end for another one.
-    func lateTask(_ error: (any Error)?, after actions: [ExchangeStateMachine.Action]) -> (any EngineTask)? {
-        error?.isLate == true && !actions.isEmpty ? parts.task : nil
-    }
+    fileprivate func lateTask(_ error: (any Error)?) -> (any EngineTask)? { error?.isLate == true ? parts.task : nil }
 
     fileprivate mutating func takeEnd() -> Exchange.End {
         defer { (completion, timer, stop) = (nil, nil, nil) }

@@ -10,7 +10,7 @@ import FoundationNetworking
 /// redirects and challenges require.
 ///
 /// This is the storage over ``ExchangeStateMachine``: it takes the lock, feeds the event, releases the lock, and
-/// performs what was decided. Steps of the whole request are performed at once. Actions of the attempt wait in an outbox
+/// performs what was decided. Steps of the whole request are performed at once. Actions of the attempt wait in a queue
 /// that one thread at a time empties, so that the receiver gets them one by one and in the order in which they were
 /// decided, whichever threads the events come from.
 ///
@@ -24,9 +24,6 @@ package final class Exchange: Sendable {
 
     struct State {
         var machine: Machine
-
-        /// The actions that were decided while a thread performs what was decided before.
-        var outbox: [Machine.Action] = []
 
         /// Nil while a thread performs actions, and has it.
         var attempt: Attempt?
@@ -50,20 +47,14 @@ package final class Exchange: Sendable {
         /// The answer to a redirect, for which the platform's task waits.
         var redirectAnswer: RedirectAnswer?
 
-        /// Takes the attempt with the actions to perform; nil if there are none, or another thread has it.
-        mutating func take(_ actions: [Machine.Action]) -> Attempt? {
-            outbox += actions
-            guard !outbox.isEmpty, var taken = attempt.take() else { return nil }
-            taken.actions = outbox[...]
-            outbox = []
-            return taken
-        }
+        /// Takes the attempt, if there are actions to perform, and no other thread has it.
+        mutating func take() -> Attempt? { machine.actions.isEmpty ? nil : attempt.take() }
 
-        /// Gives an attempt the actions that were decided meanwhile. If there are none, takes it back.
-        mutating func refill(_ taken: inout Attempt?) {
-            guard !outbox.isEmpty else { return attempt = taken.take() }
-            taken?.actions = outbox[...]
-            outbox = []
+        /// Takes the next action to perform on an attempt. If there is none, takes that back.
+        mutating func next(_ taken: inout Attempt?) -> Machine.Action? {
+            if let action = machine.actions.popFirst() { return action }
+            attempt = taken.take()
+            return nil
         }
     }
 
@@ -82,8 +73,6 @@ package final class Exchange: Sendable {
     /// Not `~Copyable`: Swift 6.3.1 leaks the members of such a value where one branch in a loop consumes it. Test:
     /// `LongOperationTests`, "its last events cost no more than its first ones".
     struct Attempt {
-        /// The actions to perform.
-        var actions: ArraySlice<Machine.Action> = []
         var receiver: any ResponseReceiver
 
         /// The error that the receiver threw: it gets nothing but the end then, and no result that was decided before can

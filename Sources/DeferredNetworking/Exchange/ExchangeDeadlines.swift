@@ -58,7 +58,7 @@ final class ExchangeDeadlines: Sendable {
 
     init(
         _ deadlines: URLClient.Deadlines,
-        _ request: CheckedRequest,
+        _ request: __shared CheckedRequest,
         clock: any Clock<Duration> = ContinuousClock()
     ) {
         url = request.url
@@ -115,8 +115,7 @@ final class ExchangeDeadlines: Sendable {
 
     /// Threads that have read the clock may get here in another order.
     private func note(_ time: Duration) {
-        let (seconds, attoseconds) = time.components
-        lastActivity.max(seconds * 1_000_000_000 + attoseconds / 1_000_000_000, ordering: .relaxed)
+        lastActivity.max(Int64(time.attoseconds / 1_000_000_000), ordering: .relaxed)
     }
 
     /// Notes that the platform waits for a network. Until there is activity again, silence is not counted.

@@ -57,9 +57,4 @@ extension ExchangeStateMachine {
         /// The request is over: gives up its place, if it has one.
         case leave
     }
-
-    struct Reaction {
-        var actions: [Action] = []
-        var steps: [Step] = []
-    }
 }

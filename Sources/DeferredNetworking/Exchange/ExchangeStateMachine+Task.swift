@@ -1,3 +1,4 @@
+internal import DeferredCore
 import Foundation
 
 #if canImport(FoundationNetworking)
@@ -8,45 +9,44 @@ import FoundationNetworking
 extension ExchangeStateMachine {
     /// Handles the head of a response. The last of several counts, and its body replaces earlier ones. Interim heads that
     /// come before it are delivered, but not endlessly many.
-    mutating func received(_ head: ResponseHead, task: Int) -> [Action] {
-        guard case .running(var run) = state, run.task == task else { return [] }
+    mutating func received(_ head: ResponseHead, task: Int) {
+        guard case .running(var run) = state, run.task == task else { return }
         if head.status.isInterim {
-            guard run.head == nil, run.interimCount < Run.mostInterim else { return [] }
+            guard run.head == nil, run.interimCount < Run.mostInterim else { return }
             run.interimCount += 1
             state = .running(run)
-            return [.deliverInterim(head)]
+            return actions.append(.deliverInterim(head))
         }
         do throws(URLError) {
-            try ResponseFraming.check(head, of: request)
+            run.expected = try ResponseFraming.check(head, of: request)
         } catch {
             return abort(with: error)
         }
         run.head = head
         run.received = 0
-        run.expected = BodyLength.expected(from: head, method: request.method)
         state = .running(run)
         if head.isHTTP { lastHead = head }
-        return [.deliverHead(head, expected: run.expected)]
+        actions.append(.deliverHead(head, expected: run.expected))
     }
 
-    mutating func received(_ bytes: Data, task: Int) -> [Action] {
-        guard case .running(var run) = state, run.task == task, run.head != nil else { return [] }
+    mutating func received(_ bytes: Data, task: Int) {
+        guard case .running(var run) = state, run.task == task, run.head != nil else { return }
         run.received += Int64(bytes.count)
         if let expected = run.expected, run.received > expected {
             let description = "The body is longer than its announced length of \(expected) bytes"
             return abort(with: URLError(.badServerResponse, failing: request.url, description: description))
         }
         state = .running(run)
-        return [.deliverBytes(bytes, run.received, of: run.expected)]
+        actions.append(.deliverBytes(bytes, run.received, of: run.expected))
     }
 
     /// - Parameter expected: the length of the whole body, if known.
-    mutating func sent(_ bytes: Int64, expected: Int64?, task: Int) -> [Action] {
-        guard case .running(var run) = state, run.task == task else { return [] }
+    mutating func sent(_ bytes: Int64, expected: Int64?, task: Int) {
+        guard case .running(var run) = state, run.task == task else { return }
         // The platform's own total repeats and jumps; the sum of its steps is right, but for steps that it repeats.
         run.sent = min(run.sent + bytes, expected ?? .max)
         state = .running(run)
-        return [.reportSent(run.sent, of: expected)]
+        actions.append(.reportSent(run.sent, of: expected))
     }
 
     /// Notes that the body is sent from its first byte.
@@ -57,18 +57,18 @@ extension ExchangeStateMachine {
     }
 
     /// - Parameter isHeld: whether the task waits for an answer, instead of having to be cancelled.
-    mutating func redirected(by head: ResponseHead, task: Int, isHeld: Bool = false) -> [Action] {
+    mutating func redirected(by head: ResponseHead, task: Int, isHeld: Bool = false) {
         guard isHeld else { return stop(for: .redirect(head), task: task) }
-        guard case .running(let run) = state, run.task == task else { return [.answerRedirect(nil)] }
-        return consider(head, holding: run)
+        guard case .running(let run) = state, run.task == task else { return actions.append(.answerRedirect(nil)) }
+        consider(head, holding: run)
     }
 
-    mutating func challenged(task: Int) -> [Action] {
+    mutating func challenged(task: Int) {
         stop(for: .challenge, task: task)
     }
 
     /// Handles the platform's request to send a body again that it has already read: it lost a kept-alive connection.
-    mutating func bodyStreamWanted(task: Int) -> [Action] {
+    mutating func bodyStreamWanted(task: Int) {
         stop(for: .rewind, task: task)
     }
 
@@ -76,36 +76,35 @@ extension ExchangeStateMachine {
     ///
     /// - Parameter head: the task's response, with its trailers. On Linux, that of a redirect without a usable target is
     ///   never delivered otherwise.
-    mutating func completed(task: Int, head: ResponseHead?, error: (any Error)?) -> [Action] {
+    mutating func completed(task: Int, head: ResponseHead?, error: (any Error)?) {
         tasks -= 1
         switch state {
         case .holding(let run, _) where run.task == task:
-            return judge(result(of: run, trailers: head?.trailers, error: error))
+            judge(result(of: run, trailers: head?.trailers, error: error))
         case .running(let run) where run.task == task:
             if error == nil, run.head == nil, let head, head.status.isRedirection { return deliver(head) }
-            return judge(result(of: run, trailers: head?.trailers, error: error))
+            judge(result(of: run, trailers: head?.trailers, error: error))
         case .stopping(let run, let stop) where run.task == task:
-            return stopped(run, for: stop)
+            stopped(run, for: stop)
         case .ended where tasks == 0:
-            return [.release]
+            actions.append(.release)
         case .new, .queued, .preparing, .running, .stopping, .holding, .deciding, .judging, .finishing, .asking,
-            .pausing,
-            .ended:
-            return []
+            .pausing, .ended:
+            break
         }
     }
 
     /// Handles the end of a task whose session is gone.
-    mutating func invalidated(task: Int) -> [Action] {
+    mutating func invalidated(task: Int) {
         guard isCurrent(task) else { return completed(task: task, head: nil, error: nil) }
         tasks -= 1
-        return judge(.failure(URLClientError.shutDown))
+        judge(.failure(URLClientError.shutDown))
     }
 
-    private mutating func stop(for reason: Stop, task: Int) -> [Action] {
-        guard case .running(let run) = state, run.task == task else { return [] }
+    private mutating func stop(for reason: Stop, task: Int) {
+        guard case .running(let run) = state, run.task == task else { return }
         state = .stopping(run, reason)
-        return [.cancelTask(task)]
+        actions.append(.cancelTask(task))
     }
 
     private func result(
@@ -134,46 +133,46 @@ extension ExchangeStateMachine {
     // MARK: Redirects and challenges
 
     /// Handles the end, with whatever error, of a task that this machine cancelled.
-    private mutating func stopped(_ run: Run, for reason: Stop) -> [Action] {
+    private mutating func stopped(_ run: Run, for reason: Stop) {
         switch reason {
         case .redirect(let head):
-            return consider(head, holding: nil)
+            consider(head, holding: nil)
         case .challenge:
             round += 1
             state = .deciding(.challenge(run.head))
-            return [.askAboutChallenge(failures: credentials.count, round: round)]
+            actions.append(.askAboutChallenge(failures: credentials.count, round: round))
         case .rewind:
-            return judge(.failure(BodyStreams.exhausted(request.url)))
+            judge(.failure(BodyStreams.exhausted(request.url)))
         }
     }
 
     /// Handles the answer to the question of this round. Late and repeated answers are ignored.
-    mutating func answered(_ answer: Answer, round: Int) -> [Action] {
-        guard round == self.round else { return [] }
+    mutating func answered(_ answer: Answer, round: Int) {
+        guard round == self.round else { return }
         switch state {
         case .deciding(.redirect(let head, let proposal, let body)):
-            return answeredRedirect(answer, head, proposal: proposal, body, holding: nil)
+            answeredRedirect(answer, head, proposal: proposal, body, holding: nil)
         case .deciding(.challenge(let head)):
-            return answeredChallenge(answer, head: head)
+            answeredChallenge(answer, head: head)
         case .holding(let run, .redirect(let head, let proposal, let body)):
-            return answeredRedirect(answer, head, proposal: proposal, body, holding: run)
+            answeredRedirect(answer, head, proposal: proposal, body, holding: run)
         case .holding, .new, .queued, .preparing, .running, .stopping, .judging, .finishing, .asking, .pausing, .ended:
-            return []
+            break
         }
     }
 
     /// - Parameter run: that of the task which waits for the answer, or nil if no task runs.
-    private mutating func consider(_ head: ResponseHead, holding run: Run?) -> [Action] {
+    private mutating func consider(_ head: ResponseHead, holding run: Run?) {
         switch RedirectRules.verdict(on: head, to: request, after: chain, limit: redirectLimit) {
         case .follow(let proposal, let body):
             round += 1
             let question = Question.redirect(head, proposal: proposal, body)
             state = run.map { .holding($0, question) } ?? .deciding(question)
-            return [.askAboutRedirect(head, proposal: proposal, round: round)]
+            actions.append(.askAboutRedirect(head, proposal: proposal, round: round))
         case .deliver:
-            return deliver(head, holding: run)
+            deliver(head, holding: run)
         case .fail(let error):
-            return fail(with: error, holding: run)
+            fail(with: error, holding: run)
         }
     }
 
@@ -183,43 +182,46 @@ extension ExchangeStateMachine {
         proposal: URLRequest,
         _ body: CheckedRequest.Body,
         holding run: Run?
-    ) -> [Action] {
+    ) {
         switch answer {
         case .follow(let next):
             do throws(URLClientError) {
                 let checked = try checked(next, proposal: proposal, body)
                 chain.append(request.url)
-                guard let run else { return [.startTask(checked, start(checked))] }
+                guard let run else { return actions.append(.startTask(checked, start(checked))) }
                 request = checked
                 state = .running(Run(task: run.task))
-                return [.answerRedirect(checked)]
+                actions.append(.answerRedirect(checked))
             } catch {
-                return fail(with: error.about(next.url), holding: run)
+                fail(with: error.about(next.url), holding: run)
             }
         case .fail(let error):
-            return fail(with: error, holding: run)
+            fail(with: error, holding: run)
         case .deliver, .authenticate:
-            return deliver(head, holding: run)
+            deliver(head, holding: run)
         }
     }
 
     /// Takes a redirect itself as the response. Its body is lost, unless its task waits for this: the task was
     /// cancelled, or the platform dropped the body.
-    private mutating func deliver(_ head: ResponseHead, holding run: Run? = nil) -> [Action] {
+    private mutating func deliver(_ head: ResponseHead, holding run: Run? = nil) {
         if let run {
             state = .running(run)
-            return [.answerRedirect(nil)]
+            return actions.append(.answerRedirect(nil))
         }
         if head.isHTTP { lastHead = head }
-        return [.deliverHead(head, expected: nil)] + judge(.success(head))
+        actions.append(.deliverHead(head, expected: nil))
+        judge(.success(head))
     }
 
-    private mutating func fail(with error: any Error, holding run: Run?) -> [Action] {
-        guard let run else { return judge(.failure(error)) }
-        return judge(.failure(error)) + [.cancelTask(run.task), .answerRedirect(nil)]
+    mutating func fail(with error: any Error, holding run: Run? = nil) {
+        judge(.failure(error))
+        guard let run else { return }
+        actions.append(.cancelTask(run.task))
+        actions.append(.answerRedirect(nil))
     }
 
-    private mutating func answeredChallenge(_ answer: Answer, head: ResponseHead?) -> [Action] {
+    private mutating func answeredChallenge(_ answer: Answer, head: ResponseHead?) {
         if case .fail(let error) = answer { return judge(.failure(error)) }
         if case .authenticate(let user, let password) = answer {
             do throws(URLClientError) {
@@ -230,7 +232,7 @@ extension ExchangeStateMachine {
                         return judge(.failure(URLError(.requestBodyStreamExhausted, failing: request.url)))
                     }
                     let authorized = try request.authorized(by: field)
-                    return [.startTask(authorized, start(authorized))]
+                    return actions.append(.startTask(authorized, start(authorized)))
                 }
             } catch {
                 return judge(.failure(error))
@@ -240,7 +242,7 @@ extension ExchangeStateMachine {
         guard let head else {
             return judge(.failure(URLError(.userAuthenticationRequired, failing: request.url)))
         }
-        return judge(.success(head))
+        judge(.success(head))
     }
 
     /// `request` may come from outside, so it is checked like the first one.

@@ -1,3 +1,4 @@
+internal import DeferredCore
 import Foundation
 
 #if canImport(FoundationNetworking)
@@ -9,6 +10,8 @@ import FoundationNetworking
 /// An attempt is one way to an outcome, with all redirects and all tasks that it needs. A redirect or a challenge that a
 /// task does not wait for is recorded, the task is cancelled, and when it has ended, a new one sends the next request.
 /// The round tells late events and answers from those that count: it numbers attempts, tasks, questions and pauses.
+///
+/// An event leaves what it decides in ``actions`` and ``steps``.
 struct ExchangeStateMachine {
     enum State {
         /// The request has not asked for its turn.
@@ -99,9 +102,12 @@ struct ExchangeStateMachine {
     var state = State.new
     var round = 0
 
-    /// The request as it was checked, with the credential of the attempt, and as it was last sent.
+    /// The actions that were decided, and that nobody has begun to perform.
+    var actions = Queue<Action>()
+    var steps: [Step] = []
+
+    /// The request as it was checked, and as it was last sent.
     private let original: CheckedRequest
-    private var authorized: CheckedRequest
     var request: CheckedRequest
     private let policies: RequestPolicies
     let redirectLimit: Int
@@ -135,12 +141,13 @@ struct ExchangeStateMachine {
         _ policies: RequestPolicies = .none,
         redirectLimit: Int = RedirectRules.hopLimit
     ) {
-        (original, authorized, self.request) = (request, request, request)
+        (original, self.request) = (request, request)
         self.policies = policies
         self.redirectLimit = redirectLimit
-        let isFree = request.value(of: "Authorization") == nil
-        authenticates = isFree && policies.authentication.answer != nil
-        credential = isFree ? policies.authentication.preemptive : nil
+        let (preemptive, answer) = (policies.authentication.preemptive, policies.authentication.answer)
+        let isFree = (preemptive != nil || answer != nil) && request.value(of: "Authorization") == nil
+        authenticates = isFree && answer != nil
+        credential = isFree ? preemptive : nil
     }
 
     var hasEnded: Bool { if case .ended = state { true } else { false } }
@@ -156,91 +163,83 @@ struct ExchangeStateMachine {
     // MARK: The request
 
     /// Asks for the request's turn, unless a deadline has expired before.
-    mutating func begin() -> Reaction {
-        guard case .new = state else { return Reaction() }
+    mutating func begin() {
+        guard case .new = state else { return }
         state = .queued
-        return Reaction(steps: [.arrive])
+        steps.append(.arrive)
     }
 
     /// Handles the request's turn.
-    mutating func admitted() -> Reaction {
+    mutating func admitted() {
         switch state {
-        case .queued: return startAttempt()
+        case .queued: startAttempt()
         // It may have left before it arrived: then this is the only place that gives up its turn.
-        case .ended: return Reaction(steps: [.leave])
-        case .new, .preparing, .running, .stopping, .holding, .deciding, .judging, .finishing, .asking, .pausing:
-            return Reaction()
+        case .ended: steps.append(.leave)
+        case .new, .preparing, .running, .stopping, .holding, .deciding, .judging, .finishing, .asking, .pausing: break
         }
     }
 
     /// Ends the request for a cancellation, a deadline or a shutdown, unless it has ended already.
-    mutating func cancel(with error: any Error) -> Reaction {
-        var reaction = Reaction()
+    mutating func cancel(with error: any Error) {
         switch state {
-        case .ended: return reaction
-        case .finishing:
-            cancellation = cancellation ?? error
-            return reaction
+        case .ended: return
+        case .finishing: return cancellation = cancellation ?? error
         case .new, .queued, .judging: break
-        case .preparing, .stopping, .deciding: reaction.actions = [.endAttempt(.failure(error))]
-        case .running(let run):
-            reaction.actions = [.endAttempt(.failure(error)), .cancelTask(run.task)]
-        case .holding(let run, _):
-            reaction.actions = [.endAttempt(.failure(error)), .cancelTask(run.task), .answerRedirect(nil)]
-        case .asking, .pausing: reaction.steps = [.stop]
+        case .preparing, .running, .stopping, .holding, .deciding: abort(with: error)
+        case .asking, .pausing: steps.append(.stop)
         }
         cancellation = error
-        return end(isDelivered ? .finishStream(error) : .finish(.failure(error)), after: reaction)
+        end(isDelivered ? .finishStream(error) : .finish(.failure(error)))
     }
 
-    private mutating func end(_ step: Step, after reaction: Reaction = Reaction()) -> Reaction {
-        var reaction = reaction
+    private mutating func end(_ step: Step) {
         state = .ended
-        reaction.steps += [step, .leave]
-        if tasks == 0 { reaction.actions.append(.release) }
-        return reaction
+        steps += [step, .leave]
+        if tasks == 0 { actions.append(.release) }
     }
 
     /// Handles the delivery of a stream's head as the result.
-    mutating func delivered(_ response: ReceivedResponse) -> Reaction {
-        guard !hasEnded, !isDelivered else { return Reaction() }
+    mutating func delivered(_ response: ReceivedResponse) {
+        guard !hasEnded, !isDelivered else { return }
         isDelivered = true
-        return Reaction(steps: [.deliver(response)])
+        steps.append(.deliver(response))
     }
 
     /// Handles the answer to the question for a credential.
-    mutating func answered(_ answer: Result<URLClient.Credential?, any Error>, round: Int) -> Reaction {
-        guard round == self.round, case .asking(let outcome) = state else { return Reaction() }
+    mutating func answered(_ answer: Result<URLClient.Credential?, any Error>, round: Int) {
+        guard round == self.round, case .asking(let outcome) = state else { return }
         switch answer {
         case .success(let new?) where !refused.contains(new):
             credential = new
-            return startAttempt()
-        case .success:
-            return end(.finish(outcome.result))
-        case .failure(let error):
-            return end(.finish(.failure(error)))
+            startAttempt()
+        case .success: end(.finish(outcome.result))
+        case .failure(let error): end(.finish(.failure(error)))
         }
     }
 
-    mutating func pauseEnded(round: Int) -> Reaction {
-        guard round == self.round, case .pausing = state else { return Reaction() }
+    mutating func pauseEnded(round: Int) {
+        guard round == self.round, case .pausing = state else { return }
         guard policies.retries.yieldsPlace else { return startAttempt() }
         state = .queued
-        return Reaction(steps: [.comeBack])
+        steps.append(.comeBack)
     }
 
     // MARK: Attempts
 
-    private mutating func startAttempt() -> Reaction {
+    private mutating func startAttempt() {
         attempts += 1
-        (chain, credentials, lastHead) = ([], [], nil)
+        lastHead = nil
+        prepare(isNewAttempt: true)
+    }
+
+    private mutating func prepare(isNewAttempt: Bool) {
+        (chain, credentials) = ([], [])
         state = .preparing
-        authorized = original
         do throws(URLClientError) {
-            if let credential { authorized = try original.authorized(by: credential.field()) }
-            return Reaction(actions: [.prepare(authorized, isNewAttempt: true)])
+            let request = if let credential { try original.authorized(by: credential.field()) } else { original }
+            actions.append(.prepare(request, isNewAttempt: isNewAttempt))
         } catch {
-            return end(.finish(.failure(error)))
+            end(.finish(.failure(error)))
         }
     }
 
@@ -259,22 +258,20 @@ struct ExchangeStateMachine {
     }
 
     /// Ends the attempt with `error`, if there is one: for a deadline, or when the receiver throws.
-    mutating func abort(with error: any Error) -> [Action] {
+    mutating func abort(with error: any Error) {
         switch state {
-        case .preparing, .stopping, .deciding:
-            return judge(.failure(error))
+        case .preparing, .stopping, .deciding: fail(with: error)
         case .running(let run):
-            return judge(.failure(error)) + [.cancelTask(run.task)]
-        case .holding(let run, _):
-            return judge(.failure(error)) + [.cancelTask(run.task), .answerRedirect(nil)]
-        case .new, .queued, .judging, .finishing, .asking, .pausing, .ended:
-            return []
+            fail(with: error)
+            actions.append(.cancelTask(run.task))
+        case .holding(let run, _): fail(with: error, holding: run)
+        case .new, .queued, .judging, .finishing, .asking, .pausing, .ended: break
         }
     }
 
-    mutating func judge(_ result: Result<ResponseHead, any Error>) -> [Action] {
+    mutating func judge(_ result: Result<ResponseHead, any Error>) {
         state = .judging
-        return [.endAttempt(result)]
+        actions.append(.endAttempt(result))
     }
 
     /// Lets the receiver make the outcome, or returns the error with which the request was cancelled meanwhile.
@@ -284,12 +281,10 @@ struct ExchangeStateMachine {
     }
 
     /// Begins the attempt once more, because its receiver wants another request to be sent.
-    mutating func startOver() -> Reaction {
-        guard case .finishing = state else { return Reaction() }
+    mutating func startOver() {
+        guard case .finishing = state else { return }
         if let cancellation { return end(.finish(.failure(cancellation))) }
-        state = .preparing
-        (chain, credentials) = ([], [])
-        return Reaction(actions: [.prepare(authorized, isNewAttempt: false)])
+        prepare(isNewAttempt: false)
     }
 
     /// Returns the outcome of the attempt.
@@ -308,13 +303,12 @@ struct ExchangeStateMachine {
     /// Handles the outcome of the attempt.
     ///
     /// - Parameter pause: The pause before the next attempt, from ``question(after:)``.
-    mutating func judged(_ outcome: Outcome, pause: Duration?) -> Reaction {
+    mutating func judged(_ outcome: Outcome, pause: Duration?) {
         switch state {
         case .judging, .finishing: break
-        case .new, .queued, .preparing, .running, .stopping, .holding, .deciding, .asking, .pausing, .ended:
-            return Reaction()
+        case .new, .queued, .preparing, .running, .stopping, .holding, .deciding, .asking, .pausing, .ended: return
         }
-        guard !isDelivered else { return Reaction() }
+        guard !isDelivered else { return }
         let isChallenged = outcome.head.map { isChallenge($0) } == true
         if let cancellation {
             let isFinal = !isChallenged && outcome.error == nil && question(after: outcome.head, or: nil) == nil
@@ -326,18 +320,18 @@ struct ExchangeStateMachine {
             credential = nil
             challenges += 1
             state = .asking(outcome)
-            return Reaction(steps: [.ask(.init(response: head, refused: refused), round: round)])
+            return steps.append(.ask(.init(response: head, refused: refused), round: round))
         }
         guard let pause else { return end(.finish(outcome.result)) }
         state = .pausing
-        let step = Step.pause(pause, attempt: attempts - challenges, round: round, outcome.error)
-        return Reaction(steps: policies.retries.yieldsPlace ? [.stepAside, step] : [step])
+        if policies.retries.yieldsPlace { steps.append(.stepAside) }
+        steps.append(.pause(pause, attempt: attempts - challenges, round: round, outcome.error))
     }
 
     /// Handles the end of the body that was delivered.
-    mutating func streamEnded(_ error: (any Error)?) -> Reaction {
-        guard case .finishing = state, isDelivered else { return Reaction() }
-        return end(.finishStream(error))
+    mutating func streamEnded(_ error: (any Error)?) {
+        guard case .finishing = state, isDelivered else { return }
+        end(.finishStream(error))
     }
 
     /// Returns the question whether an attempt with this head or error has a next one; nil if it has none.

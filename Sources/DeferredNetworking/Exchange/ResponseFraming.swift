@@ -10,17 +10,19 @@ enum ResponseFraming {
     /// ``check(_:of:)`` throws.
     struct UnusableRange: Error {}
 
-    static func check(_ head: ResponseHead, of request: CheckedRequest) throws(URLError) {
-        guard head.isHTTP else { return }
+    /// Returns the length of the body, like ``BodyLength/expected(from:method:)``.
+    static func check(_ head: ResponseHead, of request: CheckedRequest) throws(URLError) -> Int64? {
+        guard head.isHTTP else { return nil }
         func flaw(_ description: String, _ underlying: (any Error)? = nil) -> URLError {
             URLError(.badServerResponse, failing: request.url, description: description, underlying: underlying)
         }
-        if let length = head.value(of: "Content-Length"), BodyLength.parse(length) == nil,
+        let length = BodyLength.expected(from: head, method: request.method)
+        if length ?? 0 == 0, let field = head.value(of: "Content-Length"), BodyLength.parse(field) == nil,
             !BodyLength.isEncoded(head)
         {
-            throw flaw("The response's Content-Length \(DisplayText.quoted(length)) is not a single number")
+            throw flaw("The response's Content-Length \(DisplayText.quoted(field)) is not a single number")
         }
-        guard head.status == 206 else { return }
+        guard head.status == 206 else { return length }
         guard let asked = request.value(of: "Range") else {
             let range = head.value(of: "Content-Range").map { " with Content-Range: \(DisplayText.quoted($0))" } ?? ""
             throw flaw(
@@ -32,7 +34,7 @@ enum ResponseFraming {
             guard asked.contains(",") else {
                 throw flaw("The response has several parts, but a single range was requested", UnusableRange())
             }
-            return
+            return length
         }
         let field = head.value(of: "Content-Range")
         guard let range = field.flatMap(ContentRange.init), let bytes = range.bytes else {
@@ -47,9 +49,9 @@ enum ResponseFraming {
                 UnusableRange()
             )
         }
-        let length = BodyLength.expected(from: head, method: request.method)
         guard request.method == "HEAD" || length == nil || length == Int64(bytes.count) else {
             throw flaw("The response's Content-Length and Content-Range contradict each other", UnusableRange())
         }
+        return length
     }
 }

@@ -24,14 +24,14 @@ struct ConnectionQueue {
         let thread: Int
     }
 
-    /// A number of tasks for each thread. Without memory of its own, since a line comes and goes with a single request.
+    /// A number of tasks for each thread.
     private typealias Counts = SIMD8<Int32>
 
     /// The most threads among which tasks are divided.
     static let mostThreads = Counts.scalarCount
 
-    /// The tasks of one origin.
-    private struct Line {
+    /// The tasks of one origin. An object, since to change a structure in a dictionary takes longer than all the rest.
+    private final class Line {
         var sharedCount = 0
         var ownCount = 0
 
@@ -73,7 +73,7 @@ struct ConnectionQueue {
         private var connectionCount: Int { ownCount + (isMultiplexed ? min(1, sharedCount) : sharedCount) }
 
         /// Counts a task that starts, and returns the thread that it runs on.
-        private mutating func start(_ kind: Kind, _ loads: Counts, threads: Int) -> Int {
+        private func start(_ kind: Kind, _ loads: Counts, threads: Int) -> Int {
             let joins = kind == .shared && speaksHTTP2 ?? (sharedCount > 0)
             let thread = joins ? sharedThread : leastLoaded(loads, threads: threads)
             switch kind {
@@ -94,7 +94,7 @@ struct ConnectionQueue {
         }
 
         /// Returns the thread on which a new task has started, or nil if it waits.
-        mutating func arrive(_ task: Int, _ kind: Kind, limit: Int, _ loads: Counts, threads: Int) -> Int? {
+        func arrive(_ task: Int, _ kind: Kind, limit: Int, _ loads: Counts, threads: Int) -> Int? {
             let isFirst = kind == .shared ? waitingShared.isEmpty : waitingOwn.isEmpty
             if isFirst, hasRoom(for: kind, limit: limit) { return start(kind, loads, threads: threads) }
             switch kind {
@@ -104,7 +104,7 @@ struct ConnectionQueue {
             return nil
         }
 
-        mutating func leave(_ kind: Kind, _ thread: Int, hadConnected: Bool) {
+        func leave(_ kind: Kind, _ thread: Int, hadConnected: Bool) {
             counts[thread] -= 1
             switch kind {
             case .shared:
@@ -117,7 +117,7 @@ struct ConnectionQueue {
         }
 
         /// Starts the next task for which there is room, and returns it.
-        mutating func next(limit: Int, _ loads: Counts, threads: Int, isWaiting: (Int) -> Bool) -> Start? {
+        func next(limit: Int, _ loads: Counts, threads: Int, isWaiting: (Int) -> Bool) -> Start? {
             while let task = waitingShared.first, !isWaiting(task) { _ = waitingShared.popFirst() }
             while let task = waitingOwn.first, !isWaiting(task) { _ = waitingOwn.popFirst() }
             let shared = hasRoom(for: .shared, limit: limit) ? waitingShared.first : nil
@@ -129,7 +129,7 @@ struct ConnectionQueue {
             return Start(task: task, kind: kind, thread: start(kind, loads, threads: threads))
         }
 
-        mutating func removeStale(isWaiting: (Int) -> Bool) {
+        func removeStale(isWaiting: (Int) -> Bool) {
             waitingShared.filter(isWaiting)
             waitingOwn.filter(isWaiting)
         }
@@ -162,8 +162,9 @@ struct ConnectionQueue {
 
     /// Returns the thread on which a new task may run at once, or nil if it waits.
     mutating func arrived(_ task: Int, _ kind: Kind, at origin: String) -> Int? {
-        guard let thread = lines[origin, default: Line()].arrive(task, kind, limit: limit, loads, threads: threads)
-        else {
+        let line = lines[origin] ?? Line()
+        if line.isEmpty { lines[origin] = line }
+        guard let thread = line.arrive(task, kind, limit: limit, loads, threads: threads) else {
             waiting.insert(task)
             return nil
         }
@@ -178,8 +179,9 @@ struct ConnectionQueue {
 
     /// Notes that a shared task got an answer.
     mutating func answered(at origin: String, isMultiplexed: Bool) {
-        lines[origin]?.isConnecting = false
-        lines[origin]?.speaksHTTP2 = isMultiplexed
+        let line = lines[origin]
+        line?.isConnecting = false
+        line?.speaksHTTP2 = isMultiplexed
     }
 
     /// Notes that something came for a running task.
@@ -197,9 +199,19 @@ struct ConnectionQueue {
 
     /// Notes that a running task no longer needs its connection. ``next(at:)`` has to be called afterwards.
     ///
-    /// - Parameter hadConnected: False if the task has ended before ``connected(to:)``.
-    mutating func left(_ kind: Kind, of origin: String, on thread: Int, hadConnected: Bool) {
-        lines[origin]?.leave(kind, thread, hadConnected: hadConnected)
+    /// - Parameters:
+    ///   - hadConnected: False if the task has ended before ``connected(to:)``.
+    ///   - lastReceived: The time when something last came for it, if that was now.
+    mutating func left(
+        _ kind: Kind,
+        of origin: String,
+        on thread: Int,
+        hadConnected: Bool,
+        lastReceived: ContinuousClock.Instant? = nil
+    ) {
+        let line = lines[origin]
+        if let lastReceived { line?.lastReceived = lastReceived }
+        line?.leave(kind, thread, hadConnected: hadConnected)
         loads[thread] -= 1
     }
 
@@ -212,12 +224,8 @@ struct ConnectionQueue {
 
     /// Removes and returns the next task of an origin that may run now. Amortised O(1).
     mutating func next(at origin: String) -> Start? {
-        // As is usual: a look at the line costs more than all the rest.
-        if waiting.isEmpty, staleCount == 0 {
-            if lines[origin]?.isEmpty == true { lines[origin] = nil }
-            return nil
-        }
-        let next = lines[origin]?.next(limit: limit, loads, threads: threads) { task in
+        guard let line = lines[origin] else { return nil }
+        let next = line.next(limit: limit, loads, threads: threads) { task in
             if waiting.contains(task) { return true }
             staleCount -= 1
             return false
@@ -225,7 +233,7 @@ struct ConnectionQueue {
         if let next {
             waiting.remove(next.task)
             loads[next.thread] += 1
-        } else if lines[origin]?.isEmpty == true {
+        } else if line.isEmpty {
             lines[origin] = nil
         }
         return next
@@ -233,6 +241,6 @@ struct ConnectionQueue {
 
     private mutating func removeStale() {
         staleCount = 0
-        for origin in lines.keys { lines[origin]?.removeStale(isWaiting: waiting.contains) }
+        for line in lines.values { line.removeStale(isWaiting: waiting.contains) }
     }
 }

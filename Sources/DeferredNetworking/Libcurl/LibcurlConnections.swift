@@ -44,7 +44,7 @@ final class LibcurlConnections {
     private let sessions = LibcurlSessions()
 
     /// The fields of requests that have none of their own.
-    private let plainHeaders = LibcurlHeaders(LibcurlHeaders.acceptedCodings)
+    private let plainHeaders: LibcurlHeaders
 
     /// The connections that requests may share, and those for one request at a time: libcurl would let a request for
     /// HTTP/1.1 use a connection of HTTP/2 that it knows.
@@ -69,17 +69,14 @@ final class LibcurlConnections {
         self.options = options
         self.runner = runner
         self.poll = poll
+        plainHeaders = LibcurlHeaders("User-Agent: \(options.userAgent)", LibcurlHeaders.acceptedCodings)
     }
 
     /// True if no request runs.
     var isIdle: Bool { transfers.isEmpty && starting.isEmpty }
 
     var nextTimer: ContinuousClock.Instant? {
-        var next = connector.nextTimer
-        for multi in multis {
-            if let timer = multi.timer { next = min(next ?? timer, timer) }
-        }
-        return next
+        multis.reduce(connector.nextTimer) { LibcurlLoop.earlier($0, $1.timer) }
     }
 
     /// Ends all requests, and closes all connections. Nothing may be called afterwards.
@@ -171,6 +168,7 @@ final class LibcurlConnections {
     private func start(_ transfer: LibcurlTransfer) {
         if transfer.multi.add(transfer) { return }
         transfers[transfer.task.identifier] = nil
+        transfer.multi.remove(transfer)
         refuse(transfer.task, "libcurl refused to start the transfer")
     }
 
@@ -295,9 +293,9 @@ final class LibcurlConnections {
     }
 
     private func leave(_ task: LibcurlTask, hadConnected: Bool, hasAnswered: Bool = false) {
-        change(of: task) { queue in
-            if hasAnswered { queue.received(at: task.origin, .now) }
-            queue.left(task.kind, of: task.origin, on: task.thread, hadConnected: hadConnected)
+        let now: ContinuousClock.Instant? = hasAnswered ? .now : nil
+        change(of: task) {
+            $0.left(task.kind, of: task.origin, on: task.thread, hadConnected: hadConnected, lastReceived: now)
         }
     }
 

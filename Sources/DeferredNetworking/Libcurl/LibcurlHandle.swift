@@ -17,22 +17,23 @@ final class LibcurlHandle {
 
     private static let contextOptions = [
         CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_READDATA, CURLOPT_SEEKDATA, CURLOPT_PREREQDATA,
-        CURLOPT_RESOLVER_START_DATA, CURLOPT_PRIVATE, CURLOPT_DEBUGDATA,
+        CURLOPT_RESOLVER_START_DATA, CURLOPT_PRIVATE, CURLOPT_DEBUGDATA, CURLOPT_TRAILERDATA,
     ]
 
     let easy: libcurl_easy
+    private let options: LibcurlOptions
 
     /// Not to end before the handle.
     private let sessions: LibcurlSessions?
+
+    /// The request that it runs, which libcurl's callbacks are for; nil while it has none.
+    private var transfer: LibcurlTransfer?
 
     /// The fields of a request that has none of its own, and no body.
     private let plainHeaders: LibcurlHeaders
 
     /// libcurl's buffer for the description of a failure. Its address must not change.
     private let errorText: UnsafeMutablePointer<CChar>
-
-    /// True if all requests go through a proxy with TLS. The environment's may be one as well.
-    private let hasSecureProxy: Bool
 
     /// Its address must not change.
     private let sockets: UnsafeMutablePointer<socket_source>
@@ -48,14 +49,14 @@ final class LibcurlHandle {
     init?(
         _ options: LibcurlOptions,
         _ sessions: LibcurlSessions? = nil,
-        plainHeaders: LibcurlHeaders = LibcurlHeaders(LibcurlHeaders.acceptedCodings),
+        plainHeaders: LibcurlHeaders,
         poll: poll_set
     ) {
         guard let easy = libcurl_easy_create() else { return nil }
         self.easy = easy
         self.sessions = sessions
         self.plainHeaders = plainHeaders
-        hasSecureProxy = if case .server(let url) = options.proxy { url.scheme?.lowercased() == "https" } else { false }
+        self.options = options
         sessions?.serve(easy)
         errorText = .allocate(capacity: Self.errorSize)
         errorText.initialize(repeating: 0, count: Self.errorSize)
@@ -64,7 +65,6 @@ final class LibcurlHandle {
         set(CURLOPT_ERRORBUFFER, to: errorText)
         set(CURLOPT_NOSIGNAL, 1)
         set(CURLOPT_BUFFERSIZE, Self.bufferSize)
-        set(CURLOPT_UPLOAD_BUFFERSIZE, Self.bufferSize)
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         // Without this option, cancelling a request waits for its name look-up. Unknown before 7.87.
         set(CURLOPT_QUICK_EXIT, 1)
@@ -75,20 +75,16 @@ final class LibcurlHandle {
         set(CURLOPT_MAXAGE_CONN, options.connectionIdleTimeout)
         // Unknown before 7.80.
         set(CURLOPT_MAXLIFETIME_CONN, options.connectionLifetime)
-        // Known since 7.85; older versions take numbers.
-        if libcurl_easy_set_pointer(easy, Int32(CURLOPT_PROTOCOLS_STR), "http,https") != 0 {
-            set(CURLOPT_PROTOCOLS, CURLPROTO_HTTP | CURLPROTO_HTTPS)
-        }
-        set(CURLOPT_USERAGENT, to: options.userAgent)
+        // By numbers: the option that takes texts came with 7.85, and compares the name of each protocol that there is.
+        set(CURLOPT_PROTOCOLS, CURLPROTO_HTTP | CURLPROTO_HTTPS)
         // The options were tried on another handle.
         try? options.setTLS(on: easy)
+        // For proxies. Servers get it as a field, which libcurl need not write for each request.
+        if options.mayHaveProxy { set(CURLOPT_USERAGENT, to: options.userAgent) }
         switch options.proxy {
-        case .environment: break
-        case .none: set(CURLOPT_PROXY, to: "")
-        case .server(let url):
-            set(CURLOPT_PROXY, to: url.absoluteString)
-            // Otherwise, the environment's `no_proxy` would count.
-            set(CURLOPT_NOPROXY, to: "")
+        case .environment where options.mayHaveProxy: break
+        case .environment, .none: setProxy("")
+        case .server(let url): setProxy(url.absoluteString)
         }
         if let path = options.unixSocketPath { set(CURLOPT_UNIX_SOCKET_PATH, to: path) }
         setCallbacks()
@@ -103,6 +99,11 @@ final class LibcurlHandle {
 
     /// True if there was no descriptor left for the last connection.
     var lacksDescriptors: Bool { sockets.pointee.error == EMFILE }
+
+    /// True if all requests go through a proxy with TLS. The environment's may be one as well.
+    private var hasSecureProxy: Bool {
+        if case .server(let url) = options.proxy { url.scheme?.lowercased() == "https" } else { false }
+    }
 
     /// The facts about the last failure.
     var failureContext: LibcurlFailure.Context {
@@ -187,13 +188,10 @@ final class LibcurlHandle {
         return .microseconds(microseconds)
     }
 
-    /// Prepares the handle for a request, whose callbacks receive `context`.
-    func prepare(
-        _ task: LibcurlTask,
-        body: (any UploadSource)?,
-        options: LibcurlOptions,
-        context: UnsafeMutableRawPointer
-    ) {
+    /// Prepares the handle for a request. It keeps the transfer until ``release()``.
+    func prepare(for transfer: LibcurlTransfer, body: (any UploadSource)?) {
+        self.transfer = transfer
+        let task = transfer.task
         errorText[0] = 0
         sockets.pointee.error = 0
         set(CURLOPT_HTTP_VERSION, task.version)
@@ -201,25 +199,17 @@ final class LibcurlHandle {
         set(CURLOPT_FRESH_CONNECT, mayReuse ? 0 : 1)
         set(CURLOPT_FORBID_REUSE, mayReuse ? 0 : 1)
         let request = task.request.request
-        let url = request.url ?? URL(filePath: "/")
-        set(CURLOPT_URL, to: url.absoluteString)
+        set(CURLOPT_URL, to: task.request.url.absoluteString)
         setMethod(request.httpMethod ?? "GET", body)
-        if body != nil { setTrailers(of: task.request.body.trailers == nil ? nil : context) }
+        if body != nil { setTrailers(task.request.body.trailers != nil) }
         setHeaders(of: request, hasBody: body != nil)
-        for option in Self.contextOptions { set(option, to: context) }
-        listen(to: task)
-    }
-
-    /// Lets libcurl tell of the facts of TLS and HTTP/2 that it tells in no other way than by texts.
-    private func listen(to task: LibcurlTask) {
-        let isPlain = task.version == CURL_HTTP_VERSION_1_1 && task.request.url.scheme == "http"
-        set(CURLOPT_VERBOSE, isPlain ? 0 : 1)
+        // The facts of TLS and HTTP/2 that libcurl tells in no other way than by texts.
+        set(CURLOPT_VERBOSE, task.isSecure || task.version != CURL_HTTP_VERSION_1_1 ? 1 : 0)
     }
 
     /// Prepares the handle to begin its request again, with the address of a name and a connection to it, if they are there.
     func restart(_ transfer: LibcurlTransfer, at hop: LibcurlHop, _ address: String?, socket: Int32?) {
-        set(CURLOPT_PRIVATE, to: Unmanaged.passUnretained(transfer).toOpaque())
-        listen(to: transfer.task)
+        self.transfer = transfer
         sockets.pointee.connected = socket ?? -1
         guard let address else { return }
         let literal = address.prefix { $0 != "%" }
@@ -236,10 +226,9 @@ final class LibcurlHandle {
         self.addresses = addresses
     }
 
-    /// Forgets the transfer, which may end before the next one comes.
+    /// Forgets the transfer.
     func release() {
-        set(CURLOPT_VERBOSE, 0)
-        set(CURLOPT_PRIVATE, to: UnsafeRawPointer?.none)
+        transfer = nil
         let socket = sockets.pointee.connected
         if socket >= 0 {
             // libcurl has found another connection meanwhile.
@@ -254,6 +243,7 @@ final class LibcurlHandle {
         set(CURLOPT_HTTPGET, 1)
         if let body {
             set(CURLOPT_UPLOAD, 1)
+            set(CURLOPT_UPLOAD_BUFFERSIZE, Self.bufferSize)
             libcurl_easy_set_offset(easy, Int32(CURLOPT_INFILESIZE_LARGE), body.length ?? -1)
         } else if method == "HEAD" {
             set(CURLOPT_NOBODY, 1)
@@ -266,15 +256,14 @@ final class LibcurlHandle {
         }
     }
 
-    /// - Parameter context: Asked for the lines behind the body, or nil if there will be none.
-    private func setTrailers(of context: UnsafeMutableRawPointer?) {
-        guard let context else {
+    /// - Parameter areAskedFor: True if there may be lines behind the body.
+    private func setTrailers(_ areAskedFor: Bool) {
+        guard areAskedFor else {
             libcurl_easy_set_trailers(easy, nil)
             return
         }
-        set(CURLOPT_TRAILERDATA, to: context)
         libcurl_easy_set_trailers(easy) { lines, context in
-            lines?.pointee = LibcurlTransfer.of(context)?.trailers().take()
+            lines?.pointee = LibcurlHandle.transfer(of: context)?.trailers().take()
             return Int32(CURL_TRAILERFUNC_OK)
         }
     }
@@ -287,6 +276,7 @@ final class LibcurlHandle {
         }
         let headers = LibcurlHeaders()
         var proxyHeaders: LibcurlHeaders?
+        var hasAgent = false
         var hasCodings = false
         var hasExpectation = false
         for (name, value) in fields {
@@ -296,6 +286,7 @@ final class LibcurlHandle {
                 continue
             // It equals the body's length: otherwise the request would have been refused.
             case "content-length": continue
+            case "user-agent": hasAgent = true
             case "accept-encoding": hasCodings = true
             case "expect": hasExpectation = true
             default: break
@@ -303,6 +294,7 @@ final class LibcurlHandle {
             // libcurl's syntax for a field without a value.
             headers.add(value.isEmpty ? "\(name);" : "\(name): \(value)")
         }
+        if !hasAgent { headers.add("User-Agent: \(options.userAgent)") }
         if !hasCodings { headers.add(LibcurlHeaders.acceptedCodings) }
         // Otherwise, libcurl waits for a `100 Continue` before large bodies: for a second if the server doesn't send
         // one.
@@ -322,30 +314,42 @@ final class LibcurlHandle {
         (self.headers, self.proxyHeaders) = (headers, proxyHeaders)
     }
 
+    /// Returns the transfer on a handle, which is the context of its callbacks.
+    static func transfer(of context: UnsafeMutableRawPointer?) -> LibcurlTransfer? {
+        context.flatMap { Unmanaged<LibcurlHandle>.fromOpaque($0).takeUnretainedValue().transfer }
+    }
+
+    private func setProxy(_ proxy: String) {
+        set(CURLOPT_PROXY, to: proxy)
+        // Otherwise, the environment's `no_proxy` would count, and be looked for with each request.
+        set(CURLOPT_NOPROXY, to: "")
+    }
+
     private func setCallbacks() {
+        for option in Self.contextOptions { set(option, to: Unmanaged.passUnretained(self).toOpaque()) }
         libcurl_easy_set_sockets(easy, sockets)
         libcurl_easy_set_before_look_up(easy) { _, _, context in
-            LibcurlTransfer.of(context)?.mustLookUp() == true ? 1 : 0
+            LibcurlHandle.transfer(of: context)?.mustLookUp() == true ? 1 : 0
         }
         libcurl_easy_set_transfer(easy, Int32(CURLOPT_HEADERFUNCTION)) { bytes, size, count, context in
-            LibcurlTransfer.of(context)?.receive(line: .init(start: bytes, count: size * count)) ?? 0
+            LibcurlHandle.transfer(of: context)?.receive(line: .init(start: bytes, count: size * count)) ?? 0
         }
         libcurl_easy_set_transfer(easy, Int32(CURLOPT_WRITEFUNCTION)) { bytes, size, count, context in
-            LibcurlTransfer.of(context)?.receive(body: .init(start: bytes, count: size * count)) ?? 0
+            LibcurlHandle.transfer(of: context)?.receive(body: .init(start: bytes, count: size * count)) ?? 0
         }
         libcurl_easy_set_transfer(easy, Int32(CURLOPT_READFUNCTION)) { bytes, size, count, context in
-            LibcurlTransfer.of(context)?.fill(.init(start: bytes, count: size * count)) ?? CURL_READFUNC_ABORT
+            LibcurlHandle.transfer(of: context)?.fill(.init(start: bytes, count: size * count)) ?? CURL_READFUNC_ABORT
         }
         libcurl_easy_set_seek(easy) { context, offset, origin in
-            let isRewound = offset == 0 && origin == SEEK_SET && LibcurlTransfer.of(context)?.rewind() ?? false
+            let isRewound = offset == 0 && origin == SEEK_SET && LibcurlHandle.transfer(of: context)?.rewind() ?? false
             return Int32(isRewound ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL)
         }
         libcurl_easy_set_debug(easy) { _, kind, text, count, context in
-            if kind == CURLINFO_TEXT { LibcurlTransfer.of(context)?.note(.init(start: text, count: count)) }
+            if kind == CURLINFO_TEXT { LibcurlHandle.transfer(of: context)?.note(.init(start: text, count: count)) }
             return 0
         }
         libcurl_easy_set_before_sending(easy) { context, host, _, remotePort, port in
-            let mayBeSent = LibcurlTransfer.of(context)?.mayBeSent(from: port, to: host, remotePort) ?? false
+            let mayBeSent = LibcurlHandle.transfer(of: context)?.mayBeSent(from: port, to: host, remotePort) ?? false
             return Int32(mayBeSent ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT)
         }
     }

@@ -3,6 +3,7 @@ import CLibcurl
 internal import DeferredCore
 import Foundation
 import FoundationNetworking
+import Synchronization
 
 /// An event loop that drives the connections of one engine or several on a thread of its own, and the queue of its commands.
 ///
@@ -38,15 +39,17 @@ final class LibcurlLoop: Sendable {
 
         /// The descriptors that the thread waits for, while there is one.
         var poll: Poll?
-
-        /// True if the thread has to be woken up to see a command.
-        var isAsleep = false
     }
 
     /// The time without requests after which the thread ends; nil for no limit.
     let lingering: Duration?
 
     private let state = Lock(State())
+
+    /// True if the thread has to be woken up to see a command. Changed under the lock, but for the thread that notes that it
+    /// has woken up: whoever holds the lock has just woken it. It orders nothing else: a command that is added when this is
+    /// false is seen by the next ``collect(_:isUnused:)``, which takes the lock.
+    private let isAsleep = Atomic(false)
 
     init(lingering: Duration? = nil) {
         self.lingering = lingering
@@ -73,11 +76,8 @@ final class LibcurlLoop: Sendable {
     /// Returns false if there is no thread, and the command needs none.
     private func deliver(_ command: Command, _ state: inout State) throws(POSIXError) -> Bool {
         if let poll = state.poll {
-            if state.isAsleep {
-                state.isAsleep = false
-                // Under the lock: otherwise, the thread could end meanwhile, and its set with it.
-                poll_set_wake(poll.set)
-            }
+            // Under the lock: otherwise, the thread could end meanwhile, and its set with it.
+            if isAsleep.exchange(false, ordering: .relaxed) { poll_set_wake(poll.set) }
         } else {
             guard case .begin = command else { return false }
             state.poll = try start()
@@ -123,9 +123,15 @@ final class LibcurlLoop: Sendable {
 
     // MARK: The thread's side
 
+    /// Returns the earlier of two times; nil is never.
+    static func earlier<Time: Comparable>(_ one: Time?, _ other: Time?) -> Time? {
+        guard let one, let other else { return one ?? other }
+        return min(one, other)
+    }
+
     /// Marks the thread as awake: what it does next may send commands, for which it need not be woken up.
     func wake() {
-        state.withLock { $0.isAsleep = false }
+        isAsleep.store(false, ordering: .relaxed)
     }
 
     /// Takes all commands; if there are none, marks the thread as asleep.
@@ -140,7 +146,7 @@ final class LibcurlLoop: Sendable {
                 state.poll = nil
                 return false
             }
-            state.isAsleep = state.commands.isEmpty
+            isAsleep.store(state.commands.isEmpty, ordering: .relaxed)
             swap(&commands, &state.commands)
             return true
         }
@@ -288,12 +294,8 @@ extension LibcurlLoop {
 
         /// The time until something is due, in milliseconds; -1 for ever.
         private var timeToWait: Int32 {
-            var due = connections.lazy.compactMap(\.nextTimer).min()
-            if let idleSince, let lingering = loop.lingering {
-                let end = idleSince + lingering
-                due = min(due ?? end, end)
-            }
-            guard let due else { return -1 }
+            let end = idleSince.flatMap { since in loop.lingering.map { since + $0 } }
+            guard let due = connections.reduce(end, { LibcurlLoop.earlier($0, $1.nextTimer) }) else { return -1 }
             let rest = (due - ContinuousClock.now) / .milliseconds(1)
             return Int32(max(0, min(rest.rounded(.up), 1_000_000)))
         }

@@ -133,7 +133,7 @@ final class LibcurlMulti {
     private static func transfer(on easy: libcurl_easy) -> LibcurlTransfer? {
         var context: UnsafeMutableRawPointer?
         libcurl_easy_get_pointer(easy, Int32(CURLINFO_PRIVATE), &context)
-        return LibcurlTransfer.of(context)
+        return LibcurlHandle.transfer(of: context)
     }
 
     private func watch(_ socket: Int32, _ what: Int32, for transfer: LibcurlTransfer?) {

@@ -18,6 +18,9 @@ final class LibcurlOptions: Sendable {
     let maximumConnectionsPerHost: Int
     let userAgent: String
 
+    /// False if no request goes through a proxy.
+    let mayHaveProxy: Bool
+
     private let tls: URLClient.TLS
     private let proxyTLS: URLClient.TLS
 
@@ -45,6 +48,7 @@ final class LibcurlOptions: Sendable {
         connectionIdleTimeout = Self.seconds(configuration.connectionIdleTimeout)
         connectionLifetime = Self.seconds(configuration.connectionLifetime)
         route = LibcurlRoute(configuration.proxy)
+        mayHaveProxy = route.mayHaveProxy
         self.lookUps = lookUps
         maximumConnectionsPerHost = max(1, configuration.maximumConnectionsPerHost)
         tls = configuration.tls

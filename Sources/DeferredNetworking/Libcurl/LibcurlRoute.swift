@@ -41,17 +41,22 @@ struct LibcurlRoute {
         return isExempt(name) ? [server, proxy] : [proxy, server]
     }
 
-    private func proxy(isSecure: Bool) -> LibcurlHop? {
-        let text: String?
+    /// True if a request may go through a proxy.
+    var mayHaveProxy: Bool { text(isSecure: false) ?? text(isSecure: true) != nil }
+
+    private func text(isSecure: Bool) -> String? {
         switch proxy {
-        case .none: return nil
-        case .server(let url): text = url.absoluteString
+        case .none: nil
+        case .server(let url): url.absoluteString
         case .environment:
-            text =
-                value(of: (isSecure ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]))
+            value(of: (isSecure ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]))
                 ?? value(of: ["all_proxy", "ALL_PROXY"])
         }
-        guard let text, let url = URL(string: text.contains("://") ? text : "http://" + text),
+    }
+
+    private func proxy(isSecure: Bool) -> LibcurlHop? {
+        guard let text = text(isSecure: isSecure),
+            let url = URL(string: text.contains("://") ? text : "http://" + text),
             let host = url.host(percentEncoded: false)
         else { return nil }
         return LibcurlHop(

@@ -14,6 +14,8 @@ final class LibcurlTask: EngineTask {
     /// The server that the request is for, as a key: see ``key(of:)``.
     let origin: String
 
+    var isSecure: Bool { origin.hasPrefix("s/") }
+
     /// libcurl's number for the version of HTTP that the request may use.
     let version: Int
 
@@ -97,7 +99,8 @@ final class LibcurlTask: EngineTask {
         version = engine.options.version(of: request, wantsOwnConnection: exchange.wantsOwnConnection)
     }
 
-    /// Returns the authority of a URL without credentials and without the scheme's own port, marked if it is secure.
+    /// Returns the authority of a URL without credentials and without the scheme's own port, marked if it is secure by what
+    /// is in no authority.
     static func key(of url: URL) -> String {
         var text = url.absoluteString
         return text.withUTF8 { text in
@@ -113,7 +116,7 @@ final class LibcurlTask: EngineTask {
                 authority = authority.dropLast(port.utf8.count)
             }
             let host = String(decoding: authority, as: UTF8.self).lowercased()
-            return isSecure ? "s" + host : host
+            return isSecure ? "s/" + host : host
         }
     }
 

@@ -133,16 +133,7 @@ final class LibcurlTransfer {
             task.noteStart()
         }
         parser = ResponseHeadParser(of: task.request.url)
-        handle.prepare(
-            task,
-            body: source,
-            options: connections.options,
-            context: Unmanaged.passUnretained(self).toOpaque()
-        )
-    }
-
-    static func of(_ context: UnsafeMutableRawPointer?) -> LibcurlTransfer? {
-        context.map { Unmanaged.fromOpaque($0).takeUnretainedValue() }
+        handle.prepare(for: self, body: source)
     }
 
     // MARK: The response

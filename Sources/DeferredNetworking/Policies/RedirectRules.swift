@@ -49,8 +49,8 @@ package enum RedirectRules {
     }
 
     /// Returns the `Location`, resolved with the inherited fragment, or nil if it can't be followed.
-    package static func target(_ status: Int, _ location: String?, from url: URL) -> URL? {
-        guard [301, 302, 303, 307, 308].contains(status), let location,
+    package static func target(_ status: Int, _ location: @autoclosure () -> String?, from url: URL) -> URL? {
+        guard [301, 302, 303, 307, 308].contains(status), let location = location(),
             let target = URLReference.resolved(location, against: url),
             ["http", "https"].contains(target.scheme?.lowercased()),
             target.host(percentEncoded: true)?.isEmpty == false

@@ -36,10 +36,10 @@ struct AdmissionStateMachine {
         self.limit = max(1, limit ?? .max)
     }
 
-    mutating func arrived(_ request: UInt64, host: String) -> Action? {
+    mutating func arrived(_ request: UInt64, host: @autoclosure () -> String) -> Action? {
         guard state == .open else { return .refuse(request) }
         guard runningCount < limit else {
-            waiting.append(request, host: host)
+            waiting.append(request, host: host())
             return nil
         }
         runningCount += 1
@@ -48,7 +48,7 @@ struct AdmissionStateMachine {
 
     /// Handles the end of a request that arrived and wasn't refused.
     mutating func left(_ request: UInt64) -> Action? {
-        if waiting.remove(request) || returning.remove(request) || aside.remove(request) != nil {
+        if waitingCount > 0, waiting.remove(request) || returning.remove(request) || aside.remove(request) != nil {
             return invalidateIfIdle()
         }
         return giveUpPlace()
@@ -97,8 +97,9 @@ struct AdmissionStateMachine {
         return invalidateIfIdle()
     }
 
+    private var waitingCount: Int { waiting.count + returning.count + aside.count }
+
     private mutating func invalidateIfIdle() -> Action? {
-        let waitingCount = waiting.count + returning.count + aside.count
         guard state == .closing, runningCount == 0, waitingCount == 0, retainCount == 0 else { return nil }
         state = .closed
         return .invalidate

@@ -142,10 +142,10 @@ package final class Transport: Sendable {
         return .success(Exchange(checked, settings, to: receiver, completion: completion))
     }
 
-    func arrived(_ request: Exchange, host: String) {
+    func arrived(_ request: Exchange) {
         perform { state in
             state.requests[request.identifier] = request
-            return state.admission.arrived(request.identifier, host: host)
+            return state.admission.arrived(request.identifier, host: request.url.host(percentEncoded: true) ?? "")
         }
     }
 
@@ -220,18 +220,17 @@ extension Exchange.Settings {
         _ policies: RequestPolicies,
         _ events: EventReporter?
     ) {
-        let configuration = transport.configuration
         self.identifier = identifier
         self.transport = transport
         self.policies = policies
         self.events = events
         onInterimResponse = options.onInterimResponse
-        let redirects = options.redirects ?? configuration.redirects
+        let redirects = options.redirects ?? transport.configuration.redirects
         self.redirects = options.homeFields.isEmpty ? redirects : redirects.keepingAtHome(options.homeFields)
-        var deadlines = configuration.deadlines
+        var deadlines = transport.configuration.deadlines
         deadlines.idle = options.idle ?? deadlines.idle
         self.deadlines = deadlines
-        clock = configuration.deadlineClock
+        clock = transport.configuration.deadlineClock
         total = options.total ?? transport.totalDeadline
         if let priority = options.priority { configure = { $0.priority = priority } }
     }

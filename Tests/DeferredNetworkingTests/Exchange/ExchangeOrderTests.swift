@@ -1,3 +1,4 @@
+import DeferredCore
 import Foundation
 import TestSupport
 import Testing
@@ -73,15 +74,14 @@ private struct Simulation {
                 // The first attempt of every other request fails.
                 let error = task == 1 && identifier % 2 == 0 ? URLError(.networkConnectionLost) : nil
                 let head = ResponseHead.made(200)
-                return .init(
-                    actions: $0.received(head, task: task) + $0.completed(task: task, head: head, error: error)
-                )
+                $0.received(head, task: task)
+                $0.completed(task: task, head: head, error: error)
             }
         case .judged(let identifier, let isLost):
             feed(identifier) {
                 let failure = URLError(.networkConnectionLost)
                 let outcome = $0.outcome(isLost ? .failure(failure) : .success(.file(.made(200))))
-                return $0.judged(outcome, pause: $0.question(after: outcome)?.pause(now: Date()))
+                $0.judged(outcome, pause: $0.question(after: outcome)?.pause(now: Date()))
             }
         case .pauseEnded(let identifier, let round): feed(identifier) { $0.pauseEnded(round: round) }
         case .shutdown: steps(after: admission.close())
@@ -118,11 +118,12 @@ private struct Simulation {
 
     private mutating func feed(
         _ identifier: UInt64,
-        _ event: (inout ExchangeStateMachine) -> ExchangeStateMachine.Reaction
+        _ event: (inout ExchangeStateMachine) -> Void
     ) -> [Step] {
         guard var machine = machines[identifier] else { return [] }
         defer { machines[identifier] = machine }
-        let reaction = event(&machine)
+        event(&machine)
+        let reaction = machine.takeReaction()
         return reaction.actions.map { .action(identifier, $0) } + reaction.steps.map { .request(identifier, $0) }
     }
 
@@ -131,7 +132,7 @@ private struct Simulation {
         switch action {
         case .prepare(let request, _):
             return feed(identifier) { machine in
-                .init(actions: machine.prepared(request).map { [.startTask(request, $0)] } ?? [])
+                if let number = machine.prepared(request) { machine.actions.append(.startTask(request, number)) }
             }
         case .startTask(_, let task):
             threads.append([.attemptEnded(identifier, task: task)])

@@ -1,3 +1,4 @@
+import DeferredCore
 import DeferredTask
 import Foundation
 
@@ -71,81 +72,77 @@ struct MachineFixture {
 
     /// Returns the actions, and the steps.
     mutating func apply(_ event: MachineEvent) -> ExchangeStateMachine.Reaction {
-        let reaction =
-            MachineEvent.ofRequest.contains(event) ? react(to: event) : .init(actions: actions(after: event))
+        if MachineEvent.ofRequest.contains(event) { handleRequest(event) } else { handleAttempt(event) }
+        let reaction = machine.takeReaction()
         for case .startTask(_, let number) in reaction.actions { task = number }
         return reaction
     }
 
-    private mutating func react(to event: MachineEvent) -> ExchangeStateMachine.Reaction {
+    private mutating func handleRequest(_ event: MachineEvent) {
         let round = machine.round
         switch event {
-        case .begin: return machine.begin()
-        case .admitted: return machine.admitted()
-        case .startOver: return machine.startOver()
-        case .delivered: return machine.delivered(.file(Self.ok))
-        case .streamed: return machine.streamEnded(nil)
-        case .brokeOff: return machine.streamEnded(URLError(.networkConnectionLost))
-        case .succeeded: return judge(.success(.file(Self.ok)), status: 200)
-        case .refused: return judge(.success(.file(Self.response(401))), status: 401)
-        case .busy: return judge(.success(.file(Self.response(503))), status: 503)
-        case .lost: return judge(.failure(URLError(.networkConnectionLost)), status: nil)
-        case .found: return machine.answered(.success(.bearer(token: "\(round)")), round: round)
-        case .notFound: return machine.answered(.success(nil), round: round)
-        case .notAnswered: return machine.answered(.failure(URLError(.timedOut)), round: round)
-        case .staleCredential: return machine.answered(.success(nil), round: round - 1)
-        case .paused: return machine.pauseEnded(round: round)
-        case .stalePause: return machine.pauseEnded(round: round - 1)
-        default: return machine.cancel(with: URLError(.cancelled))
+        case .begin: machine.begin()
+        case .admitted: machine.admitted()
+        case .startOver: machine.startOver()
+        case .delivered: machine.delivered(.file(Self.ok))
+        case .streamed: machine.streamEnded(nil)
+        case .brokeOff: machine.streamEnded(URLError(.networkConnectionLost))
+        case .succeeded: judge(.success(.file(Self.ok)), status: 200)
+        case .refused: judge(.success(.file(Self.response(401))), status: 401)
+        case .busy: judge(.success(.file(Self.response(503))), status: 503)
+        case .lost: judge(.failure(URLError(.networkConnectionLost)), status: nil)
+        case .found: machine.answered(.success(.bearer(token: "\(round)")), round: round)
+        case .notFound: machine.answered(.success(nil), round: round)
+        case .notAnswered: machine.answered(.failure(URLError(.timedOut)), round: round)
+        case .staleCredential: machine.answered(.success(nil), round: round - 1)
+        case .paused: machine.pauseEnded(round: round)
+        case .stalePause: machine.pauseEnded(round: round - 1)
+        default: machine.cancel(with: URLError(.cancelled))
         }
     }
 
-    private mutating func judge(
-        _ result: Result<ReceivedResponse, any Error>,
-        status: Int?
-    ) -> ExchangeStateMachine.Reaction {
+    private mutating func judge(_ result: Result<ReceivedResponse, any Error>, status: Int?) {
         let outcome = ExchangeStateMachine.Outcome(result: result, head: status.map { Self.response($0) })
-        return machine.judged(
+        machine.judged(
             outcome,
             pause: machine.question(after: outcome)?.pause(now: Date(timeIntervalSince1970: 0))
         )
     }
 
-    private mutating func actions(after event: MachineEvent) -> [ExchangeStateMachine.Action] {
+    private mutating func handleAttempt(_ event: MachineEvent) {
         switch event {
-        case .prepared: return machine.prepared(machine.request).map { [.startTask(machine.request, $0)] } ?? []
-        case .finishes:
-            _ = machine.finishes()
-            return []
-        case .interim: return machine.received(Self.interim, task: task)
-        case .head: return machine.received(Self.ok, task: task)
-        case .bytes: return machine.received(Self.bytes, task: task)
-        case .sent: return machine.sent(5, expected: 10, task: task)
-        case .redirected: return machine.redirected(by: Self.redirect, task: task)
-        case .redirectedAway: return machine.redirected(by: Self.away, task: task)
-        case .redirectedHeld: return machine.redirected(by: Self.redirect, task: task, isHeld: true)
-        case .redirectedAwayHeld: return machine.redirected(by: Self.away, task: task, isHeld: true)
-        case .bodyBegan:
-            machine.bodyBegan(task: task)
-            return []
-        case .challenged: return machine.challenged(task: task)
-        case .rewind: return machine.bodyStreamWanted(task: task)
-        case .completed: return machine.completed(task: task, head: Self.ok, error: nil)
-        case .completedUnseen: return machine.completed(task: task, head: Self.away, error: nil)
-        case .failed: return machine.completed(task: task, head: nil, error: URLError(.timedOut))
-        case .invalidated: return machine.invalidated(task: task)
-        case .staleHead: return machine.received(Self.ok, task: task - 1)
-        case .staleBytes: return machine.received(Self.bytes, task: task - 1)
-        case .staleSent: return machine.sent(5, expected: 10, task: task - 1)
-        case .staleRedirect: return machine.redirected(by: Self.redirect, task: task - 1)
-        case .follow: return machine.answered(.follow(machine.request.request), round: machine.round)
-        case .followInvalid: return machine.answered(.follow(Self.invalidRequest), round: machine.round)
+        case .prepared:
+            if let number = machine.prepared(machine.request) {
+                machine.actions.append(.startTask(machine.request, number))
+            }
+        case .finishes: _ = machine.finishes()
+        case .interim: machine.received(Self.interim, task: task)
+        case .head: machine.received(Self.ok, task: task)
+        case .bytes: machine.received(Self.bytes, task: task)
+        case .sent: machine.sent(5, expected: 10, task: task)
+        case .redirected: machine.redirected(by: Self.redirect, task: task)
+        case .redirectedAway: machine.redirected(by: Self.away, task: task)
+        case .redirectedHeld: machine.redirected(by: Self.redirect, task: task, isHeld: true)
+        case .redirectedAwayHeld: machine.redirected(by: Self.away, task: task, isHeld: true)
+        case .bodyBegan: machine.bodyBegan(task: task)
+        case .challenged: machine.challenged(task: task)
+        case .rewind: machine.bodyStreamWanted(task: task)
+        case .completed: machine.completed(task: task, head: Self.ok, error: nil)
+        case .completedUnseen: machine.completed(task: task, head: Self.away, error: nil)
+        case .failed: machine.completed(task: task, head: nil, error: URLError(.timedOut))
+        case .invalidated: machine.invalidated(task: task)
+        case .staleHead: machine.received(Self.ok, task: task - 1)
+        case .staleBytes: machine.received(Self.bytes, task: task - 1)
+        case .staleSent: machine.sent(5, expected: 10, task: task - 1)
+        case .staleRedirect: machine.redirected(by: Self.redirect, task: task - 1)
+        case .follow: machine.answered(.follow(machine.request.request), round: machine.round)
+        case .followInvalid: machine.answered(.follow(Self.invalidRequest), round: machine.round)
         case .authenticate:
-            return machine.answered(.authenticate(user: "u", password: "p"), round: machine.round)
-        case .deliver: return machine.answered(.deliver, round: machine.round)
-        case .fail: return machine.answered(.fail(URLError(.userCancelledAuthentication)), round: machine.round)
-        case .staleAnswer: return machine.answered(.deliver, round: machine.round - 1)
-        default: return machine.abort(with: Failure())
+            machine.answered(.authenticate(user: "u", password: "p"), round: machine.round)
+        case .deliver: machine.answered(.deliver, round: machine.round)
+        case .fail: machine.answered(.fail(URLError(.userCancelledAuthentication)), round: machine.round)
+        case .staleAnswer: machine.answered(.deliver, round: machine.round - 1)
+        default: machine.abort(with: Failure())
         }
     }
 
@@ -153,6 +150,21 @@ struct MachineFixture {
         var request = URLRequest(url: URL(filePath: "/"))
         request.timeoutInterval = .infinity
         return request
+    }
+}
+
+extension ExchangeStateMachine {
+    /// What an event has decided.
+    struct Reaction {
+        var actions: [Action] = []
+        var steps: [Step] = []
+    }
+
+    mutating func takeReaction() -> Reaction {
+        var reaction = Reaction(steps: steps)
+        steps = []
+        while let action = actions.popFirst() { reaction.actions.append(action) }
+        return reaction
     }
 }
 

@@ -155,8 +155,9 @@ struct ExchangeStateMachineRandomTests {
             if let violation = violation(after: event) { return violation }
         }
         for task in live.sorted() {
-            let actions = fixture.machine.completed(task: task, head: nil, error: nil)
-            if let violation = invariants.violation(event: .failed, task: task, reaction: .init(actions: actions)) {
+            fixture.machine.completed(task: task, head: nil, error: nil)
+            let reaction = fixture.machine.takeReaction()
+            if let violation = invariants.violation(event: .failed, task: task, reaction: reaction) {
                 return "\(violation) at the end of \(task) after \(history)"
             }
         }

@@ -392,7 +392,8 @@ struct ExchangeStateMachineTests {
 
     @Test func `the end of an earlier attempt's task releases nothing while another one runs`() {
         var fixture = MachineFixture(after: Self.running + [.abort, .finishes, .lost, .paused, .prepared])
-        #expect(fixture.machine.completed(task: 1, head: nil, error: nil).isEmpty)
+        fixture.machine.completed(task: 1, head: nil, error: nil)
+        #expect(fixture.machine.takeReaction().summary.isEmpty)
         #expect(fixture.machine.isCurrent(fixture.task))
         _ = fixture.apply(.cancel)
         #expect(fixture.apply(.failed).summary == ["release"])

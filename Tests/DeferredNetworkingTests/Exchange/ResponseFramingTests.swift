@@ -70,11 +70,14 @@ struct ResponseFramingTests {
         request.setValue("bytes=5-9", forHTTPHeaderField: "Range")
         let headers = ["Content-Range": "bytes 5-9/20", "Transfer-Encoding": "chunked"]
         var machine = ExchangeStateMachine(.checked(request))
-        _ = machine.begin()
-        _ = machine.admitted()
+        machine.begin()
+        machine.admitted()
         _ = machine.prepared(machine.request)
-        _ = machine.received(.made(206, headers), task: 1)
-        #expect(machine.received(Data(count: 5), task: 1).map(\.summary) == ["5 bytes, 5/5"])
-        #expect(machine.received(Data(count: 1), task: 1).map(\.summary) == ["end -1011", "cancel 1"])
+        machine.received(.made(206, headers), task: 1)
+        _ = machine.takeReaction()
+        machine.received(Data(count: 5), task: 1)
+        #expect(machine.takeReaction().summary == ["5 bytes, 5/5"])
+        machine.received(Data(count: 1), task: 1)
+        #expect(machine.takeReaction().summary == ["end -1011", "cancel 1"])
     }
 }

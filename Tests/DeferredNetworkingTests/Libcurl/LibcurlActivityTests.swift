@@ -139,7 +139,8 @@ struct LibcurlActivityTests {
         defer { poll_set_destroy(poll) }
         let multi = try #require(LibcurlMulti(number: 1, poll: poll))
         defer { multi.destroy() }
-        let handle = try #require(LibcurlHandle(engine.options, poll: poll))
+        let handle = try #require(LibcurlHandle(engine.options, plainHeaders: LibcurlHeaders(), poll: poll))
+        defer { handle.release() }
         let runner = LibcurlLoop.Runner(poll, LibcurlLoop())
         let connections = LibcurlConnections(engine.options, on: runner, poll: poll)
         let exchange = LibcurlTransfer(task, on: handle, of: multi, in: connections)

@@ -90,7 +90,8 @@ extension URLClient {
 
     /// The proxy that requests go through. Only for libcurl.
     public enum Proxy: Sendable, Hashable {
-        /// The proxy that the environment variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` name.
+        /// The proxy that the environment variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` name when
+        /// the client is created.
         case environment
 
         /// No proxy, whatever the environment says.

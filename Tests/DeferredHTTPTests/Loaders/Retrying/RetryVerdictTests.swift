@@ -115,20 +115,21 @@ struct RetryVerdictTests {
         retries.base = .seconds(1)
         retries.random = { 1 }
         var machine = ExchangeStateMachine(try sent.inClient(), RequestPolicies(retries: retries))
-        _ = machine.begin()
-        _ = machine.admitted()
+        machine.begin()
+        machine.admitted()
         var pause: Duration?
         for number in 1...attempt {
-            if number > 1 { _ = machine.pauseEnded(round: machine.round) }
+            if number > 1 { machine.pauseEnded(round: machine.round) }
             _ = machine.prepared(machine.request)
-            _ = machine.completed(task: machine.round, head: nil, error: nil)
+            machine.completed(task: machine.round, head: nil, error: nil)
             _ = machine.finishes()
             let made = ResponseHead(url: machine.request.url, status: 200)
             let result: Result<ReceivedResponse, any Error> = ended.error.map { .failure($0) } ?? .success(.file(made))
             let outcome = ExchangeStateMachine.Outcome(result: result, head: try ended.head())
             let next = machine.question(after: outcome)?.pause(now: Date(timeIntervalSince1970: 0))
-            let steps = machine.judged(outcome, pause: next).steps
-            guard case .pause(let duration, number, _, _)? = steps.first else { return nil }
+            machine.steps = []
+            machine.judged(outcome, pause: next)
+            guard case .pause(let duration, number, _, _)? = machine.steps.first else { return nil }
             pause = duration
         }
         return pause

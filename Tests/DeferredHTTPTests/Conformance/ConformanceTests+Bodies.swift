@@ -29,7 +29,7 @@ extension ConformanceTests {
         func `what is sent comes back`(route: Route) async throws {
             let server = try ConformanceServer(route, beforeBody: { _ in .echo() }) { _ in .status(404) }
             defer { server.stop() }
-            let body = URLClient.UploadBody.stream { HTTPBody.sequence(Data("hello, ".utf8), Data("there".utf8)) }
+            let body = URLClient.UploadBody.stream { HTTPBody.sequence([Data("hello, ".utf8), Data("there".utf8)]) }
             #expect(try await server.client().upload(server.url(), from: body).answer() == (200, "hello, there"))
         }
 
@@ -39,7 +39,7 @@ extension ConformanceTests {
             defer { server.stop() }
             let content = LoopbackServer.Payload.patternBytes(0..<1_000_000)
             let bodies: [URLClient.UploadBody] = [
-                .stream(length: 1_000_000) { HTTPBody.sequence(content) }, .stream { HTTPBody.sequence(content) },
+                .stream(length: 1_000_000) { HTTPBody.sequence([content]) }, .stream { HTTPBody.sequence([content]) },
                 .data(content),
             ]
             for body in bodies {
@@ -53,7 +53,7 @@ extension ConformanceTests {
             let server = try ConformanceServer(route) { .response(body: .text("\($0.body.count)")) }
             defer { server.stop() }
             for length in [0, nil] as [Int64?] {
-                let body = URLClient.UploadBody.stream(length: length) { HTTPBody.sequence() }
+                let body = URLClient.UploadBody.stream(length: length) { HTTPBody.sequence([]) }
                 #expect(try await server.client().upload(server.url(), from: body).answer() == (200, "0"))
             }
         }

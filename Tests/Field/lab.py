@@ -221,7 +221,7 @@ class Client:
         id = f"{verb}{next(self.numbers)}"
         ids = [id] if count == 1 else [f"{id}.{index}" for index in range(count)]
         self.begun += ids
-        if verb == "spool":
+        if verb in ("spool", "echo"):
             self.unmonitored.update(ids)
         self.order(verb, id=id, url=url, count=count, **details)
         return ids
@@ -269,10 +269,14 @@ class Client:
     def descriptors(self):
         return len(os.listdir(f"/proc/{self.pid}/fd"))
 
-    def memory(self):
-        """Resident, in KiB."""
+    def memory(self, kind="VmRSS"):
+        """Resident now, in KiB, or at most since `forget_peak`, for VmHWM."""
         with open(f"/proc/{self.pid}/status") as file:
-            return next(int(line.split()[1]) for line in file if line.startswith("VmRSS"))
+            return next(int(line.split()[1]) for line in file if line.startswith(kind))
+
+    def forget_peak(self):
+        with open(f"/proc/{self.pid}/clear_refs", "w") as file:
+            file.write("5")
 
     def __enter__(self):
         # Once through everything, so that what is made once for a process is there: engine, look-ups, a deadline that passes.

@@ -512,6 +512,25 @@ def many_clients(lab):
         lab.check(all("error" in end for end in ends), "a request without an answer succeeded")
 
 
+def both_ways(lab):
+    """a gibibyte goes up and comes down at once, with and without TLS, in 8 MiB each"""
+    lab.http()
+    lab.http(443, tls=True)
+    size, limit = 1 << 30, 8 << 10
+    with lab.client(idle=IDLE, authorities=lab.tls + "/ca.pem") as client:
+        for url in "http://good.test/echo", "https://good.test/echo":
+            all_succeed(lab, client.wait(client.begin(url, verb="echo", size=1 << 10), QUICK), "before")
+            before = client.memory()
+            client.forget_peak()
+            # On a machine that is busy with other scenarios.
+            ends = client.wait(client.begin(url, verb="echo", size=size), 60)
+            growth = client.memory("VmHWM") - before
+            all_succeed(lab, ends)
+            lab.check(all(end.get("bytes") == size for end in ends), "another number of bytes came back")
+            lab.check(growth <= limit, f"{url}: memory grew by {growth / 1024:.1f} MiB from {before >> 10} MiB")
+            lab.tell(f"{url}: {summary(ends)}, {growth / 1024:.1f} MiB above {before >> 10} MiB")
+
+
 def no_proc(lab):
     """fetch, where /proc isn't mounted"""
     fetch = os.path.join(os.path.dirname(lab.command[0]), "fetch")
@@ -527,6 +546,6 @@ def no_proc(lab):
 SCENARIOS = [
     # Those that take longest first, as they run side by side.
     dns_silent, resets, loss, dead_http2, dead_http2_once, dead_http2_crowd, dead_http1, download_over_outage,
-    upload_over_outage, stopped_while_waiting, waiting, silent_first, silent_first_of_families, refused_first, refused_three, all_refused, unreachable_family, no_family, all_silent,
+    upload_over_outage, both_ways, stopped_while_waiting, waiting, silent_first, silent_first_of_families, refused_first, refused_three, all_refused, unreachable_family, no_family, all_silent,
     dns_slow, dns_fails, dns_truncates, mute_server, descriptors, disk_full, stopped, clock_jumps, many_clients, no_proc,
 ]

@@ -10,6 +10,7 @@
 | `/silent` | none; the connection stays open |
 | `/files/NAME?rate=N` | the file, N bytes a second; takes ranges, and has an `ETag` |
 | `/sum?rate=N` | the SHA-256 of the request's body, which is read at N bytes a second |
+| `/echo` | the request's body, which comes in chunks, as it arrives |
 | `/cached/N` | N bytes that may be stored for an hour |
 | `/odd` | a redirect to `/t/a b%20c` |
 | others | the path, to the letter |
@@ -50,6 +51,8 @@ class HTTPServer:
         rate = int(query[5:]) if query.startswith("rate=") else 0
         if fields.get("expect"):
             writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        if path == "/echo":
+            return await self.echo(reader, writer)
         digest = await self.read_body(reader, fields, rate)
         self.note(f"{method} {target} {fields.get('range', '-')}")
         first, _, rest = path[1:].partition("/")
@@ -95,6 +98,22 @@ class HTTPServer:
         else:
             await take(int(fields.get("content-length", 0)))
         return digest.hexdigest()
+
+    async def echo(self, reader, writer):
+        writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        while size := int(await reader.readline(), 16):
+            writer.write(b"%x\r\n" % size)
+            while size:
+                piece = await reader.read(min(size, 1 << 16))
+                if not piece:
+                    raise asyncio.IncompleteReadError(b"", size)
+                writer.write(piece)
+                await writer.drain()
+                size -= len(piece)
+            writer.write(await reader.readline())
+        writer.write(b"0\r\n" + await reader.readline())
+        await writer.drain()
+        return True
 
     async def answer(self, writer, body, fields=(), status="200 OK"):
         head = [f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", *fields]

@@ -32,7 +32,7 @@ extension LoopbackServer.Script {
             case .drip(let payload, let size, let interval):
                 result.append(.drip(payload.prefix(left), size: size, every: interval))
                 left -= payload.count
-            case .pause, .receive, .stall, .close, .reset:
+            case .pause, .receive, .echo, .stall, .close, .reset:
                 result.append(step)
             }
         }

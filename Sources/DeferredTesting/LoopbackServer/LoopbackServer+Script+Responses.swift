@@ -82,6 +82,22 @@ extension LoopbackServer.Script {
         )
     }
 
+    /// Creates a response whose body is that of the request, sent back in chunks as it arrives.
+    ///
+    /// For the initialiser's `beforeBody`, so that a client can be tested that sends and receives at once. It stops
+    /// reading while the client reads nothing.
+    ///
+    /// ```swift
+    /// let server = try LoopbackServer(beforeBody: { _ in .echo() }, respond: { _ in .status(404) })
+    /// ```
+    ///
+    /// - Parameter headers: The header fields. `Transfer-Encoding: chunked` is added.
+    public static func echo(headers: LoopbackServer.Headers = [:]) -> Self {
+        var headers = headers
+        headers.fields.append(.init(name: "Transfer-Encoding", value: "chunked"))
+        return .wellFormed([.send(head(status: 200, headers: headers)), .echo])
+    }
+
     private static func wellFormed(_ steps: [Step]) -> Self {
         var script = Self(steps)
         script.isResponse = true
@@ -105,5 +121,5 @@ extension LoopbackServer.Script {
 
 extension LoopbackServer.Headers {
     /// The fields as they are sent, each with its line ending.
-    fileprivate var lines: String { fields.map { "\($0.name): \($0.value)\r\n" }.joined() }
+    var lines: String { fields.map { "\($0.name): \($0.value)\r\n" }.joined() }
 }

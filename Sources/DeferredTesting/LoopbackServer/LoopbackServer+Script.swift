@@ -31,6 +31,13 @@ extension LoopbackServer {
             /// Useful in scripts from the initialiser's `beforeBody`; in others the body has been read already.
             case receive(Int)
 
+            /// Sends the rest of the request's body back as it arrives, each piece as a chunk, and at its end the last chunk
+            /// with the request's trailer fields.
+            ///
+            /// For a response with `Transfer-Encoding: chunked` in scripts from the initialiser's `beforeBody`, as
+            /// ``Script/echo(headers:)`` is; in others the body has been read already.
+            case echo
+
             /// Does nothing until the peer closes or the server stops. An upload of more than 64 KiB stalls as well.
             case stall
 

@@ -16,6 +16,7 @@ struct ScriptPlayer {
             case .drip(let payload, let size, let interval): try drip(payload, size: size, every: interval, &filter)
             case .pause(let duration): try connection.pause(until: .now + duration)
             case .receive(let count): try receive(count)
+            case .echo: try echo(filter)
             case .stall: try connection.pause(until: nil)
             case .close: return .close
             case .reset: return .reset
@@ -44,6 +45,14 @@ struct ScriptPlayer {
             isFirst = false
             try connection.send(filter.headPart(of: piece))
         }
+    }
+
+    private func echo(_ filter: BodyFilter) throws {
+        guard let body, !filter.isInBody else { return }
+        while case let piece = try body.next(atMost: 64 * 1_024), !piece.isEmpty {
+            try connection.send(Data("\(String(piece.count, radix: 16))\r\n".utf8) + piece + Data("\r\n".utf8))
+        }
+        try connection.send(Data("0\r\n\(LoopbackServer.Headers(body.trailers).lines)\r\n".utf8))
     }
 
     private func receive(_ count: Int) throws {

@@ -56,6 +56,20 @@ struct LoopbackServerBeforeBodyTests {
         #expect(try client.receiveAll() == ".....next")
     }
 
+    @Test func `a body is sent back as it arrives, and its trailer fields after it`() throws {
+        let server = try server(playing: .echo(headers: ["A": "b"]))
+        let client = try RawClient(port: server.port)
+        try client.send("PUT / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n")
+        let head = "HTTP/1.1 200 OK\r\nA: b\r\nTransfer-Encoding: chunked\r\n\r\n"
+        #expect(try client.receive(exactly: head.utf8.count) == head)
+        for _ in 0..<3 {
+            try client.send("10\r\n0123456789abcdef\r\n")
+            #expect(try client.receive(exactly: 22) == "10\r\n0123456789abcdef\r\n")
+        }
+        try client.send("0\r\nT: t\r\n\r\nHEAD / HTTP/1.1\r\n\r\nGET /next HTTP/1.1\r\n\r\n")
+        #expect(try client.receiveAll() == "0\r\nT: t\r\n\r\n\(head)next")
+    }
+
     @Test func `a stall brings an upload to a halt`() throws {
         let server = try server(playing: [.send("go"), .stall])
         let client = try RawClient(port: server.port, sendTimeout: .milliseconds(200))

@@ -60,6 +60,13 @@ struct LoopbackServerRequestTests {
         #expect(requests.first?.body == Data(body.utf8))
     }
 
+    @Test func `the trailer fields of a request are read`() throws {
+        let (_, requests) = try exchange("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nA: 1\r\na:\r\n\r\n")
+        #expect(requests.first?.trailers == ["A": "1", "a": ""])
+        let (refusal, _) = try exchange("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nA\r\n\r\n")
+        #expect(refusal.hasPrefix("HTTP/1.1 400 "))
+    }
+
     @Test(arguments: [true, false])
     func `a large body arrives whole`(isChunked: Bool) throws {
         let body = [UInt8](LoopbackServer.Payload.patternBytes(0..<3_000_000))

@@ -19,7 +19,7 @@ final class Agent {
         case .shutdown:
             client?.shutdown().upon(.any()) { Report.print(["closed": .text(order.id)]) }
             client = nil
-        case .get, .upload, .spool, .download, .stream:
+        case .get, .upload, .spool, .download, .stream, .echo:
             guard let client else { return }
             for index in 0..<order.count {
                 begin(order, order.count == 1 ? order.id : "\(order.id).\(index)", by: client)
@@ -63,6 +63,18 @@ final class Agent {
                 return (response.head.status.code, count)
             }
             report.end(of: read) { $0 }
+        case .echo:
+            var request = HTTPRequest(.post, url: order.url, body: .stream(Zeros(count: order.size)))
+            request.delivery = .stream
+            let task = URLSessionLoader(client: client).load(request)
+            let read = Task {
+                let response = try await task.get()
+                guard let stream = response.stream else { throw WrongBody() }
+                var count = 0
+                for try await bytes in stream { count += bytes.count }
+                return (response.status.code, count)
+            }
+            report.end(of: read) { $0 }
         default:
             let expected = order.file.flatMap { try? Data(contentsOf: $0) }
             report.end(of: client.begin(request, options: options)) { body, response in
@@ -71,6 +83,22 @@ final class Agent {
             }
         }
     }
+}
+
+/// A body that is made while it is sent.
+private struct Zeros: AsyncSequence, AsyncIteratorProtocol {
+    private static let piece = Data(count: 1 << 16)
+
+    /// The number of bytes that are missing.
+    var count: Int
+
+    mutating func next() async -> Data? {
+        guard count > 0 else { return nil }
+        defer { count = Swift.max(0, count - Self.piece.count) }
+        return Self.piece.prefix(count)
+    }
+
+    func makeAsyncIterator() -> Zeros { self }
 }
 
 private struct WrongBody: Error {}

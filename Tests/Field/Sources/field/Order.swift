@@ -4,7 +4,7 @@ import Foundation
 /// A line of standard input, as JSON.
 struct Order: Decodable, Sendable {
     enum Verb: String, Decodable {
-        case open, get, upload, spool, download, stream, crowd, cancel, shutdown, drop
+        case open, get, upload, spool, download, stream, echo, crowd, cancel, shutdown, drop
     }
 
     let verb: Verb
@@ -17,9 +17,12 @@ struct Order: Decodable, Sendable {
 
     /// The file to download to or to upload, or that a body must be equal to.
     var file: URL?
+
+    /// The number of bytes to send.
+    var size = 0
     var settings = Settings()
 
-    private enum Key: CodingKey { case verb, id, count, url, method, file, settings }
+    private enum Key: CodingKey { case verb, id, count, url, method, file, size, settings }
 
     init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: Key.self)
@@ -29,6 +32,7 @@ struct Order: Decodable, Sendable {
         url = try values.decodeIfPresent(URL.self, forKey: .url) ?? url
         method = try values.decodeIfPresent(String.self, forKey: .method) ?? method
         file = try values.decodeIfPresent(String.self, forKey: .file).map { URL(filePath: $0) }
+        size = try values.decodeIfPresent(Int.self, forKey: .size) ?? size
         settings = try values.decodeIfPresent(Settings.self, forKey: .settings) ?? settings
     }
 }

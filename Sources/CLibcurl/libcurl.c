@@ -103,6 +103,7 @@ static struct {
 
     /// OpenSSL's, if libcurl uses that.
     int (*ssl_pending)(const void *session);
+    int (*ssl_get_shutdown)(const void *session);
 
     /// Available since 7.73.
     const struct option *(*easy_option_by_name)(const char *);
@@ -128,6 +129,7 @@ FUNCTIONS(DECLARE)
 DECLARE(easy_option_by_name)
 DECLARE(easy_header)
 __attribute__((weak)) void SSL_pending(void);
+__attribute__((weak)) void SSL_get_shutdown(void);
 
 #define ENTRY(name) {"curl_" #name, curl_##name, &curl.name},
 static const struct {
@@ -160,6 +162,7 @@ static bool look_up(void *library) {
     *(void **)&curl.easy_header = dlsym(library, "curl_easy_header");
     // Also finds it in a library that libcurl needs.
     *(void **)&curl.ssl_pending = dlsym(library, "SSL_pending");
+    *(void **)&curl.ssl_get_shutdown = dlsym(library, "SSL_get_shutdown");
     return true;
 }
 
@@ -171,6 +174,7 @@ static void load(void) {
         *(void (**)(void))&curl.easy_option_by_name = curl_easy_option_by_name;
         *(void (**)(void))&curl.easy_header = curl_easy_header;
         *(void (**)(void))&curl.ssl_pending = SSL_pending;
+        *(void (**)(void))&curl.ssl_get_shutdown = SSL_get_shutdown;
     } else {
         void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
         if (!library) {
@@ -305,10 +309,27 @@ int libcurl_easy_get_pointer(libcurl_easy handle, int info, void **value) {
     return curl.easy_getinfo(handle, info, value);
 }
 
-bool libcurl_easy_has_decrypted(libcurl_easy handle) {
+/// Returns the TLS of the handle's connection; NULL if it has none, or none of OpenSSL.
+static void *openssl(libcurl_easy handle) {
     struct tls_session *session = NULL;
-    return curl.ssl_pending && curl.easy_getinfo(handle, CURLINFO_TLS_SSL_PTR, &session) == CURLE_OK && session &&
-        session->backend == CURLSSLBACKEND_OPENSSL && session->internals && curl.ssl_pending(session->internals) > 0;
+    bool is_known = curl.easy_getinfo(handle, CURLINFO_TLS_SSL_PTR, &session) == CURLE_OK && session &&
+        session->backend == CURLSSLBACKEND_OPENSSL;
+    return is_known ? session->internals : NULL;
+}
+
+bool libcurl_easy_has_decrypted(libcurl_easy handle) {
+    void *tls = curl.ssl_pending ? openssl(handle) : NULL;
+    return tls && curl.ssl_pending(tls) > 0;
+}
+
+bool libcurl_easy_is_open(libcurl_easy handle, int socket, bool is_secure) {
+    enum { RECEIVED_SHUTDOWN = 2 };
+    char byte;
+    ssize_t count = recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    if (count == 0 || (count < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)) return false;
+    void *tls = openssl(handle);
+    if (!tls) return !is_secure;
+    return curl.ssl_get_shutdown && !(curl.ssl_get_shutdown(tls) & RECEIVED_SHUTDOWN);
 }
 
 int libcurl_easy_pause(libcurl_easy handle, int mask) { return curl.easy_pause(handle, mask); }

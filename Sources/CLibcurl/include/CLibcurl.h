@@ -88,6 +88,8 @@ int libcurl_easy_get_pointer(libcurl_easy handle, int info, void **value);
 int libcurl_easy_pause(libcurl_easy handle, int mask);
 /// Returns whether the TLS of the handle's connection holds bytes that were received and not read. Known of OpenSSL only.
 bool libcurl_easy_has_decrypted(libcurl_easy handle);
+/// Returns whether the other end of the handle's connection has not closed it; false as well if that can't be told of its TLS.
+bool libcurl_easy_is_open(libcurl_easy handle, int socket, bool is_secure);
 
 /// Sets the function that gets what libcurl says about the request, of `CURLINFO_TEXT` and other kinds.
 int libcurl_easy_set_debug(

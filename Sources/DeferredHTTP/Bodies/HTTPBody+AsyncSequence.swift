@@ -7,8 +7,8 @@ extension HTTPBody {
     /// Over libcurl, the bytes go out as they are made: the next piece is asked for while the last one is sent. The response
     /// may come meanwhile. A sequence that throws ends the request with its error, and one whose request has ended is
     /// cancelled, with the Swift task in which it runs. Over HTTP/1.1, a request ends when its body and its response are
-    /// complete, or with a response whose status is 300 or above. The request's idle deadline applies while the sequence
-    /// makes nothing and the server is silent.
+    /// complete, or with a response whose status is 300 or above; a stream of the response's body ends with that. The
+    /// request's idle deadline applies while the sequence makes nothing and the server is silent.
     ///
     /// Over `URLSession`, and if `spooled` is true, all of the bytes are first gathered in a temporary file, which only its
     /// owner can read, and then sent with their length. The request's deadlines

@@ -23,9 +23,40 @@ extension URLClient {
     ///   shutdowns are thrown by the body. Retries end with the head, and cancelling the task has no effect on the
     ///   body: see ``HTTPBodyStream/cancel()``.
     public func stream(_ request: URLRequest, options: RequestOptions = .init()) -> Task<StreamingResponse> {
+        stream(request, .inRequest, options)
+    }
+
+    /// Begins a request with a body, whose response is read as it arrives: over libcurl also while the body is sent.
+    ///
+    /// ```swift
+    /// let response = try await client.stream(request, from: .stream(questions)).get()
+    /// for try await answer in response.body.lines { show(answer) }
+    /// ```
+    ///
+    /// See ``upload(_:from:options:)-(URLRequest,_,_)`` for the body, and ``stream(_:options:)-(URLRequest,_)`` for the
+    /// response. The response's body may end before that of the request, which then goes on by itself, to its own end.
+    public func stream(
+        _ request: URLRequest,
+        from body: UploadBody,
+        options: RequestOptions = .init()
+    ) -> Task<StreamingResponse> {
+        let (request, source) = body.set(in: request)
+        return stream(request, source, options)
+    }
+
+    private func stream(
+        _ request: URLRequest,
+        _ body: CheckedRequest.Body,
+        _ options: RequestOptions
+    ) -> Task<StreamingResponse> {
         transport.stream(
             request,
-            { () throws(URLClientError) in try CheckedRequest(request, hasCache: transport.hasCache) },
+            { () throws(URLClientError) in
+                guard !options.resumesUpload else {
+                    throw .invalidRequest(reason: "an upload whose response is a stream can't be resumed; use upload")
+                }
+                return try CheckedRequest(request, body: body, hasCache: transport.hasCache)
+            },
             options: options,
             policies: policies(options),
             in: ProgressReporter(unit: .bytes),

@@ -33,6 +33,25 @@ extension URLClient {
             }
         }
 
+        /// Returns the request with this body, whose closures get the caller's task-locals.
+        func set(in request: URLRequest) -> (URLRequest, CheckedRequest.Body) {
+            var request = request
+            request.httpBodyStream = nil
+            request.httpBody = nil
+            switch source {
+            case .data(let data):
+                request.httpBody = data
+                return (request, .inRequest)
+            case .file(let file):
+                return (request, .file(file))
+            case .inputStream(let make):
+                let locals: TaskLocals? = TaskLocals(ofRunningCode: ())
+                return (request, .stream { locals.restore(make) })
+            case .streamed(let body):
+                return (request, .streamed(body, TaskLocals(ofRunningCode: ())))
+            }
+        }
+
         /// Bytes in memory: the fastest.
         public static func data(_ data: Data) -> UploadBody { UploadBody(source: .data(data)) }
 
@@ -67,7 +86,8 @@ extension URLClient {
         /// Over libcurl, the bytes go out as they are made: the next ones are asked for while the last ones are sent, and
         /// the response may come meanwhile. A sequence that throws fails the request with its error, and one whose request
         /// has ended is cancelled, with the Swift task in which it runs. Over HTTP/1.1, a request ends when its body and its
-        /// response are complete, or with a response whose status is 300 or above. The idle deadline applies while the
+        /// response are complete, or with a response whose status is 300 or above; a stream of the response's body ends with
+        /// that. The idle deadline applies while the
         /// sequence makes nothing and the server is silent.
         ///
         /// Over `URLSession`, and if `spooled` is true, all of the bytes are first gathered in a temporary file, which only
@@ -139,21 +159,8 @@ extension URLClient {
         from body: UploadBody,
         options: RequestOptions = .init()
     ) -> Task<(Data, ResponseHead)> {
-        var request = request
-        request.httpBodyStream = nil
-        request.httpBody = nil
-        let source: CheckedRequest.Body
-        switch body.source {
-        case .data(let data):
-            request.httpBody = data
-            source = .inRequest
-        case .file(let file): source = .file(file)
-        case .inputStream(let make):
-            let locals: TaskLocals? = TaskLocals(ofRunningCode: ())
-            source = .stream { locals.restore(make) }
-        case .streamed(let body): source = .streamed(body, TaskLocals(ofRunningCode: ()))
-        }
         let resumable = options.resumesUpload ? body.resumable : nil
+        let (request, source) = body.set(in: request)
         return begin(request, source, counting: .sent, options, resuming: resumable)
     }
 

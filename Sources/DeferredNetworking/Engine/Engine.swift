@@ -116,6 +116,9 @@ package enum EngineEvent: Sendable {
     /// Bytes arrived that no other event tells of: of a head that isn't complete, or those that a decoder holds back.
     case activity
 
+    /// The response is complete, with these trailers, though the body of the request isn't. The task goes on with that.
+    case answered(ResponseHead)
+
     /// The task waits for a network to connect over.
     case waiting
 

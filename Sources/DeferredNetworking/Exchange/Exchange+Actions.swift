@@ -58,6 +58,8 @@ extension Exchange {
             guard attempt.error == nil else { return }
             parts.delegate?.sent(count)
             attempt.receiver.report(.sent(count, of: expected))
+        case .deliverEnd(let head):
+            if attempt.error == nil, attempt.refused == nil { attempt.receiver.receive(end: head) }
         case .endAttempt(let result):
             end(result, &attempt)
         case .release:

@@ -60,6 +60,8 @@ extension Exchange {
             handle { $0.machine.sent(count, expected: total, task: task) }
         case .needsBody:
             handle { $0.machine.bodyStreamWanted(task: task) }
+        case .answered(let head):
+            handle { $0.machine.answered(head, task: task) }
         case .measured(let metrics):
             parts.delegate?.measured(metrics)
         case .ended(let head, let error):

@@ -40,6 +40,14 @@ extension ExchangeStateMachine {
         actions.append(.deliverBytes(bytes, run.received, of: run.expected))
     }
 
+    /// Handles the end of a response that comes before that of the request's body.
+    mutating func answered(_ head: ResponseHead, task: Int) {
+        guard case .running(let run) = state, run.task == task, run.head != nil,
+            run.expected.map({ $0 == run.received }) ?? true
+        else { return }
+        actions.append(.deliverEnd(head))
+    }
+
     /// - Parameter expected: the length of the whole body, if known.
     mutating func sent(_ bytes: Int64, expected: Int64?, task: Int) {
         guard case .running(var run) = state, run.task == task else { return }

@@ -27,6 +27,9 @@ protocol ResponseReceiver: Sendable {
 
     mutating func receive(bytes: Data) throws
 
+    /// Receives the end of a response, with its trailers, while the request's body is still sent. The attempt ends later.
+    mutating func receive(end head: ResponseHead)
+
     /// Receives the progress of the request's body or of the current response's body.
     mutating func report(_ progress: BodyProgress)
 
@@ -40,6 +43,7 @@ extension ResponseReceiver {
     var isResumable: Bool { false }
     mutating func begin(_ request: CheckedRequest, of exchange: Exchange) throws -> CheckedRequest { request }
     mutating func receive(interim head: ResponseHead) {}
+    mutating func receive(end head: ResponseHead) {}
 }
 
 /// The fate of a response, by its head.

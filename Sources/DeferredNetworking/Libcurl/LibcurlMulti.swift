@@ -139,7 +139,7 @@ final class LibcurlMulti {
     private func watch(_ socket: Int32, _ what: Int32, for transfer: LibcurlTransfer?) {
         if what != CURL_POLL_REMOVE {
             poll_set_watch(poll, socket, number, what)
-            transfer?.isWatched(at: socket)
+            transfer?.isWatched(at: socket, isRead: Int(what) & CURL_POLL_IN != 0)
             return
         }
         switch transfer?.isUnwatched(at: socket) {

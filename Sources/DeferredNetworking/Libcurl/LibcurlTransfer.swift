@@ -75,6 +75,10 @@ final class LibcurlTransfer {
     /// True once libcurl has begun to send the request.
     private var hasBegun = false
 
+    /// True if libcurl reads no more, perhaps because the response is complete, or because of an error of which it is about
+    /// to tell.
+    private var mayBeAnswered = false
+
     /// True once the request has a connection. Older versions of libcurl don't tell before the response.
     private(set) var hasConnected = false
 
@@ -353,7 +357,10 @@ final class LibcurlTransfer {
     // MARK: The connection
 
     /// Notes that libcurl waits for the socket of the request's connection.
-    func isWatched(at socket: Int32) {
+    ///
+    /// - Parameter isRead: False if it waits only for room to send.
+    func isWatched(at socket: Int32, isRead: Bool) {
+        if !isRead { noteUnread(socket) }
         (self.socket, wasWatched, pausedSocket) = (socket, true, -1)
         task.noteStart()
         shareSocket()
@@ -374,12 +381,23 @@ final class LibcurlTransfer {
     /// Notes that libcurl no longer waits for the socket of the request's connection.
     func isUnwatched(at socket: Int32) -> Unwatched {
         keepUnread(of: socket)
+        noteUnread(socket)
         self.socket = -1
         shareSocket()
         guard hasOwnConnection else { return .unknown }
         guard isReadingPaused else { return .idle }
         pausedSocket = socket
         return .paused
+    }
+
+    /// Notes that libcurl doesn't want to read while it has a body to send. That is so, too, when the connection was closed
+    /// in the middle of the response.
+    private func noteUnread(_ socket: Int32) {
+        guard source is StreamedUploadSource, head != nil, stop == nil, hasOwnConnection, !isReadingPaused,
+            libcurl_easy_is_open(handle.easy, socket, task.request.url.scheme == "https")
+        else { return }
+        mayBeAnswered = true
+        wantFlush()
     }
 
     /// True if the response shows that the request has a connection to itself.
@@ -541,9 +559,25 @@ final class LibcurlTransfer {
         flushResponse()
         if hasActivity { task.tell(.activity) }
         hasActivity = false
+        if mayBeAnswered { tellOfAnswer() }
         pauseIfNeeded()
         // libcurl sends no more of a body after such a head, but while sending is paused it doesn't end.
         if let head, head.status.code >= 300 { setPause(Int32(CURLPAUSE_SEND), false) }
+    }
+
+    /// Tells that the response is complete while the request's body isn't. One that has failed has been told of as such.
+    private func tellOfAnswer() {
+        mayBeAnswered = false
+        guard !isReadingPaused, waiting.isEmpty, let head, head.status.isSuccess, isFramed(head),
+            (try? decoder?.finish()) != nil || decoder == nil, let trailers = try? parser.trailers()
+        else { return }
+        task.tell(.answered(head.with(trailers: trailers)))
+    }
+
+    /// Returns true if a response with this head has an end of which libcurl knows without that of the connection.
+    private func isFramed(_ head: ResponseHead) -> Bool {
+        if let length = head.value(of: "Content-Length").flatMap(BodyLength.parse) { return length == bodyCount }
+        return head.status == 204 || head.value(of: "Transfer-Encoding") != nil
     }
 
     /// Pauses reading if the bytes just delivered are enough for now. Also called within a callback of libcurl, which

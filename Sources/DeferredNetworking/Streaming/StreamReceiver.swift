@@ -38,6 +38,10 @@ struct StreamReceiver: ResponseReceiver {
         try buffer.append(bytes)
     }
 
+    func receive(end head: ResponseHead) {
+        if isDelivered { buffer.finish(nil, trailers: head.trailers) }
+    }
+
     func report(_ progress: BodyProgress) {
         if isDelivered { onProgress(progress) }
     }

@@ -282,6 +282,60 @@ extension URLClientTests {
             #expect(try await task.text() == "ok")
         }
 
+        @Test(.enabled(if: isLibcurlTested), arguments: ["length", "chunks", "gzip", "trailers"])
+        func `a stream ends with its response, and the body of the request goes on to its own end`(kind: String)
+            async throws
+        {
+            let script: LoopbackServer.Script =
+                switch kind {
+                case "length": .response(body: "done")
+                case "gzip": .response(headers: ["Content-Encoding": "gzip"], body: .bytes(Self.gzipped))
+                default: .chunked(["do", "ne"], trailers: kind == "trailers" ? ["X-Sum": "4"] : [:])
+                }
+            let server = try LoopbackServer(
+                beforeBody: { _ in script + [.receive(1_000)] },
+                respond: { _ in .response(body: "next") }
+            )
+            defer { server.stop() }
+            let ends = Log<Bool>()
+            let client = URLClient.fresh {
+                $0.monitor = { if case .finished(let error) = $0.kind { ends.add(error == nil) } }
+            }
+            let (bytes, sender) = AsyncStream.makeStream(of: Data.self)
+            sender.yield(Data("a".utf8))
+            let response = try await client.stream(Self.put(server.url("/")), from: .stream(bytes)).get()
+            #expect(try await response.body.collect() == Data("done".utf8))
+            #expect(response.body.trailers == (kind == "trailers" ? ["X-Sum": "4"] : [:]) && ends.entries.isEmpty)
+            sender.yield(Data("b".utf8))
+            sender.finish()
+            try await eventually { ends.entries == [true] }
+            #expect(server.requests.map(\.body.count) == [0] && client.transport.requestCount == 0)
+        }
+
+        private static let gzipped = Data([
+            31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 75, 201, 207, 75, 5, 0, 171, 224, 45, 16, 4, 0, 0, 0,
+        ])
+
+        @Test(.enabled(if: isLibcurlTested))
+        func `a response that breaks off while the request's body goes on is no whole one`() async throws {
+            for script: LoopbackServer.Script in [
+                .response(body: "do", contentLength: 4) + [.receive(1), .close],
+                .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\ndo\r\n") + [.receive(1), .close],
+                .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\ndo\r\n") + [.receive(1), .reset],
+                .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\ndo\r\nno\r\n") + [.stall],
+                .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\ndo\r\n") + [.stall],
+            ] {
+                let server = try LoopbackServer(beforeBody: { _ in script }, respond: { _ in [] })
+                defer { server.stop() }
+                let (bytes, sender) = AsyncStream.makeStream(of: Data.self)
+                sender.yield(Data("a".utf8))
+                let client = URLClient.fresh { $0.deadlines.idle = .seconds(1) }
+                let task = client.stream(Self.put(server.url("/")), from: .stream(bytes))
+                await #expect(throws: (any Error).self) { try await task.get().body.collect() }
+                sender.finish()
+            }
+        }
+
         @Test func `the response may come before the sequence has ended, and ends the request if it is an error`()
             async throws
         {

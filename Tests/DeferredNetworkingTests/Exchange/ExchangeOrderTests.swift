@@ -143,7 +143,7 @@ private struct Simulation {
         case .release:
             return retains.remove(identifier) == nil ? [] : [.released]
         case .storeCookies, .cancelTask, .answerRedirect, .askAboutRedirect, .askAboutChallenge, .deliverInterim,
-            .deliverHead, .deliverBytes, .reportSent:
+            .deliverHead, .deliverBytes, .reportSent, .deliverEnd:
             return []
         }
     }

@@ -12,7 +12,7 @@ import FoundationNetworking
 enum MachineEvent: String, CaseIterable, Sendable {
     case begin, admitted, prepared, finishes, startOver, delivered, streamed, brokeOff, succeeded, refused, busy, lost
     case found, notFound, notAnswered, paused, cancel, abort
-    case interim, head, bytes, sent, bodyBegan, redirected, redirectedAway, challenged, rewind
+    case interim, head, bytes, answered, sent, bodyBegan, redirected, redirectedAway, challenged, rewind
     case redirectedHeld, redirectedAwayHeld, completed, completedUnseen, failed, invalidated
     case follow, followInvalid, authenticate, deliver, fail
     case staleHead, staleBytes, staleSent, staleRedirect, staleAnswer, staleCredential, stalePause
@@ -119,6 +119,7 @@ struct MachineFixture {
         case .interim: machine.received(Self.interim, task: task)
         case .head: machine.received(Self.ok, task: task)
         case .bytes: machine.received(Self.bytes, task: task)
+        case .answered: machine.answered(Self.ok, task: task)
         case .sent: machine.sent(5, expected: 10, task: task)
         case .redirected: machine.redirected(by: Self.redirect, task: task)
         case .redirectedAway: machine.redirected(by: Self.away, task: task)
@@ -196,6 +197,7 @@ extension ExchangeStateMachine.Action {
         case .deliverBytes(let bytes, let count, let total):
             "\(bytes.count) bytes, \(count)/\(total.map(String.init) ?? "?")"
         case .reportSent(let count, let total): "sent \(count)/\(total.map(String.init) ?? "?")"
+        case .deliverEnd(let head): "answered \(head.status.code)"
         case .endAttempt(.success(let head)): "end \(head.status.code)"
         case .endAttempt(.failure(let error)): "end \(DeferredNetworkingTests.summary(of: error))"
         case .release: "release"

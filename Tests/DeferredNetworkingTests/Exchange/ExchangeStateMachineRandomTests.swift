@@ -67,7 +67,7 @@ private struct Invariants {
         case .deliverHead:
             if !isAttempting { return "head after the end" }
             hasHead = true
-        case .deliverBytes:
+        case .deliverBytes, .deliverEnd:
             if !isAttempting || !hasHead { return "bytes without a head or after the end" }
         case .reportSent:
             if !isAttempting { return "progress after the end" }

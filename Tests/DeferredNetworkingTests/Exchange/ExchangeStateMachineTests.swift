@@ -335,6 +335,14 @@ struct ExchangeStateMachineTests {
         #expect(fixture.apply(.completed).summary == ["end 200"])
     }
 
+    @Test func `a response that ends before the request's body is whole, and its task ends later`() {
+        var fixture = MachineFixture(after: Self.running + [.answered, .head, .answered])
+        #expect(fixture.apply(.bytes).summary == ["3 bytes, 3/3"])
+        #expect(fixture.apply(.answered).summary == ["answered 200"])
+        #expect(fixture.apply(.sent).summary == ["sent 5/10"])
+        #expect(fixture.apply(.completed).summary == ["end 200"])
+    }
+
     @Test func `a redirect whose target cannot be followed becomes the result`() {
         var fixture = MachineFixture(after: Self.running + [.redirectedAway])
         #expect(fixture.apply(.failed).summary == ["head 302", "end 302"])

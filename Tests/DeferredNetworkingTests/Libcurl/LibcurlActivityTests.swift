@@ -146,7 +146,7 @@ struct LibcurlActivityTests {
         let exchange = LibcurlTransfer(task, on: handle, of: multi, in: connections)
         let port = try PromptedPort()
         let socket = port.connectedSocket()
-        exchange.isWatched(at: socket)
+        exchange.isWatched(at: socket, isRead: true)
         #expect(exchange.mayBeSent(from: 0, to: nil, 0))
         // Something comes on the connection, for another one perhaps.
         port.acceptConnection()

@@ -310,7 +310,7 @@ int libcurl_easy_get_pointer(libcurl_easy handle, int info, void **value) {
 }
 
 /// Returns the TLS of the handle's connection; NULL if it has none, or none of OpenSSL.
-static void *openssl(libcurl_easy handle) {
+static const void *openssl(libcurl_easy handle) {
     struct tls_session *session = NULL;
     bool is_known = curl.easy_getinfo(handle, CURLINFO_TLS_SSL_PTR, &session) == CURLE_OK && session &&
         session->backend == CURLSSLBACKEND_OPENSSL;
@@ -318,7 +318,7 @@ static void *openssl(libcurl_easy handle) {
 }
 
 bool libcurl_easy_has_decrypted(libcurl_easy handle) {
-    void *tls = curl.ssl_pending ? openssl(handle) : NULL;
+    const void *tls = curl.ssl_pending ? openssl(handle) : NULL;
     return tls && curl.ssl_pending(tls) > 0;
 }
 
@@ -327,7 +327,7 @@ bool libcurl_easy_is_open(libcurl_easy handle, int socket, bool is_secure) {
     char byte;
     ssize_t count = recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
     if (count == 0 || (count < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)) return false;
-    void *tls = openssl(handle);
+    const void *tls = openssl(handle);
     if (!tls) return !is_secure;
     return curl.ssl_get_shutdown && !(curl.ssl_get_shutdown(tls) & RECEIVED_SHUTDOWN);
 }

@@ -7,7 +7,7 @@ import DeferredTesting
 import TestSupport
 import Testing
 
-#sourceLocation(file: ".github/CONTRIBUTING.md", line: 172)
+#sourceLocation(file: ".github/CONTRIBUTING.md", line: 173)
 
 
 extension Task {
@@ -29,7 +29,7 @@ extension Task {
 }
 #sourceLocation()
 
-#sourceLocation(file: ".github/CONTRIBUTING.md", line: 200)
+#sourceLocation(file: ".github/CONTRIBUTING.md", line: 201)
 
 
 

@@ -21,9 +21,7 @@ enum ConformanceTests {
         let code = try files.map { try String(contentsOf: $0, encoding: .utf8) }.joined()
         let table = try String(contentsOf: folder.appending(path: "../../../.github/CONFORMANCE.md"), encoding: .utf8)
         let rows = table.components(separatedBy: "\n").filter { $0.hasPrefix("| `") }
-            .map {
-                $0.components(separatedBy: " | ").map { $0.trimmingCharacters(in: CharacterSet(charactersIn: "| ")) }
-            }
+            .map { $0.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) } }
         #expect(rows.count == 39 && Set(rows.map { $0[0] }).count == 39)
         for row in rows where !code.contains("func `\(row[2])`(") { Issue.record("no test \(row[2])") }
     }

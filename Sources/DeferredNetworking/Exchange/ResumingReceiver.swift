@@ -76,8 +76,10 @@ struct ResumingReceiver: ResponseReceiver {
 
     mutating func receive(interim head: ResponseHead) {
         // Another origin would get the caller's credentials.
-        guard case .send = step, head.status == 104, let location = head.value(of: "Location"), let url,
-            let target = URLReference.resolved(location, against: head.url), Origin(of: target) == Origin(of: url)
+        let locations = head.headers.values(for: "Location")
+        guard case .send = step, head.status == 104, locations.count == 1, let location = locations.first, let url,
+            let target = URLReference.resolved(location, against: head.url), Origin(of: target) == Origin(of: url),
+            target.user(percentEncoded: true) == nil
         else { return }
         upload = target
     }
@@ -106,6 +108,9 @@ struct ResumingReceiver: ResponseReceiver {
     mutating func finish(_ result: Result<ResponseHead, any Error>) -> AttemptEnd {
         if case .ask(let upload) = step, case .success = result, let answer { return goOn(to: upload, answer) }
         if case .ask = step, case .failure(let error) = result { return .result(.failure(error)) }
+        if upload != nil, case .success(let head) = result, head.value(of: "Upload-Complete") == "?0" {
+            return fail("says that it isn't complete")
+        }
         // What has come of this one counts, if there is another attempt.
         step = upload.map { .ask($0) } ?? .send
         return response.finish(result)
@@ -119,7 +124,7 @@ struct ResumingReceiver: ResponseReceiver {
             return .result(.failure(URLClientError(code, of: answer)))
         }
         guard answer.value(of: "Upload-Complete") != "?1" else {
-            return fail("has all of the body, but its response is lost")
+            return fail("has all of the body, but the response was lost")
         }
         guard let offset = answer.value(of: "Upload-Offset").flatMap(HTTPNumber.parse), offset <= body.length else {
             return fail("doesn't say how much of the body it has")
@@ -132,7 +137,7 @@ struct ResumingReceiver: ResponseReceiver {
 
     private mutating func fail(_ what: String) -> AttemptEnd {
         forget()
-        let description = "The upload broke off, and the server \(what)"
+        let description = "The upload can't go on: the server \(what)"
         return .result(.failure(URLError(.badServerResponse, failing: url, description: description)))
     }
 }

@@ -287,7 +287,7 @@ extension CheckedRequest {
         claimed claim: String?
     ) throws(URLClientError) {
         let method = request.httpMethod ?? "GET"
-        if case .streamed(let body, _) = body { try body.checkTrailers() }
+        if case .streamed(let body, _) = body { try body.check() }
         if request.httpBody?.isEmpty == true, isBodiless(method) {
             request.httpBody = nil
         }

@@ -3,8 +3,11 @@ package import Foundation
 extension StreamedBody {
     /// Creates a body from a part of a file.
     package convenience init(of file: URL, range: Range<Int64>) {
-        self.init(length: Int64(range.count), isSpooled: false, alreadySent: nil) {
-            HTTPBodyStream(FileRange(file: file, range: range))
+        // Of a range that is refused, any length will do.
+        let length = range.upperBound.subtractingReportingOverflow(range.lowerBound).partialValue
+        let bytes = FileRange(file: file, range: range)
+        self.init(length: max(0, length), isSpooled: false, alreadySent: nil, flaw: { bytes.flaw }) {
+            HTTPBodyStream(bytes)
         }
     }
 }
@@ -34,24 +37,34 @@ private struct FileRange: AsyncSequence, Sendable {
             let handle = try handle ?? source.open()
             self.handle = handle
             let count = Int(Swift.min(Int64(FileRange.pieceSize), source.range.upperBound - position))
-            let (piece, path) = (try handle.read(upToCount: count), source.file.path)
-            guard let piece, !piece.isEmpty else {
-                throw URLClientError.invalidRequest(
-                    reason: "the file \(DisplayText.quoted(path)) ends at \(position), before the end of the range "
-                        + "\(source.range.lowerBound)..<\(source.range.upperBound)"
-                )
+            guard let piece = try handle.read(upToCount: count), !piece.isEmpty else {
+                throw source.outside(of: position)
             }
             position += Int64(piece.count)
             return piece
         }
     }
 
-    private func open() throws -> FileHandle {
-        guard file.isFileURL, POSIXFile.lengthOfReadableRegularFile(at: file.path) != nil else {
-            throw URLClientError.invalidRequest(
+    /// The reason why the file has no such part.
+    var flaw: URLClientError? {
+        guard file.isFileURL, let length = POSIXFile.lengthOfReadableRegularFile(at: file.path) else {
+            return .invalidRequest(
                 reason: "the body \(DisplayText.quoted(file.path)) is not a regular file that can be read"
             )
         }
+        guard range.lowerBound >= 0, range.upperBound <= length else { return outside(of: length) }
+        return nil
+    }
+
+    private func outside(of length: Int64) -> URLClientError {
+        .invalidRequest(
+            reason: "the file \(DisplayText.quoted(file.path)) has \(length) bytes, and no part "
+                + "\(range.lowerBound)..<\(range.upperBound)"
+        )
+    }
+
+    private func open() throws -> FileHandle {
+        if let flaw { throw flaw }
         let handle = try FileHandle(forReadingFrom: file)
         try handle.seek(toOffset: UInt64(clamping: range.lowerBound))
         return handle

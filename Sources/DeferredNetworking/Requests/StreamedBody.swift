@@ -19,6 +19,9 @@ package final class StreamedBody: Sendable, Hashable {
 
     private let make: @Sendable () -> HTTPBodyStream
 
+    /// Returns the reason why the bytes can't be had, as far as it can be told before they are.
+    private let flaw: @Sendable () -> URLClientError?
+
     /// Thrown by a second sequence, where there is only one.
     private let alreadySent: (any Error)?
     private let wasOpened = Atomic(false)
@@ -36,10 +39,11 @@ package final class StreamedBody: Sendable, Hashable {
         alreadySent: (any Error)?,
         trailers: HTTPTrailers? = nil,
         mapError: @escaping @Sendable (any Error) -> any Error = { $0 },
+        flaw: @escaping @Sendable () -> URLClientError? = { nil },
         _ make: @escaping @Sendable () -> HTTPBodyStream
     ) {
         (self.length, self.isSpooled, self.alreadySent) = (length, isSpooled, alreadySent)
-        (self.trailers, self.mapError, self.make) = (trailers, mapError, make)
+        (self.trailers, self.mapError, self.flaw, self.make) = (trailers, mapError, flaw, make)
     }
 
     /// Returns the bytes, from the first; if they can be read only once, the second time a stream that throws.
@@ -55,8 +59,9 @@ package final class StreamedBody: Sendable, Hashable {
     /// not be seen if there are some.
     var mustBeSpooled: Bool { isSpooled || length == 0 }
 
-    /// Checks that its trailers can be sent.
-    func checkTrailers() throws(URLClientError) {
+    /// Checks that it can be sent, and its trailers.
+    func check() throws(URLClientError) {
+        if let flaw = flaw() { throw flaw }
         guard let trailers else { return }
         try trailers.check()
         guard length == nil, !isSpooled else {

@@ -37,7 +37,7 @@ extension URLClient {
         /// failure that ``Retries`` call transient, whatever the method, the next attempt asks there how much has arrived,
         /// and sends the rest by `PATCH`; the response to that is the upload's. The file must not change meanwhile. Such
         /// attempts count, and pause, like others. Only over ``Configuration/Engine/libcurl``; otherwise, and with a stream
-        /// as the body, the request fails with ``URLClientError/invalidRequest(reason:)``.
+        /// or a part of a file as the body, the request fails with ``URLClientError/invalidRequest(reason:)``.
         public var resumesUpload = false
 
         /// A closure that gets the interim responses, such as a 103 with the links that the page will need; `nil` for none.

@@ -322,14 +322,15 @@ bool libcurl_easy_has_decrypted(libcurl_easy handle) {
     return tls && curl.ssl_pending(tls) > 0;
 }
 
-bool libcurl_easy_is_open(libcurl_easy handle, int socket, bool is_secure) {
+enum peer_state libcurl_easy_peer(libcurl_easy handle, int socket, bool is_secure) {
     enum { RECEIVED_SHUTDOWN = 2 };
     char byte;
     ssize_t count = recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-    if (count == 0 || (count < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)) return false;
+    if (count == 0 || (count < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)) return PEER_CLOSED;
     const void *tls = openssl(handle);
-    if (!tls) return !is_secure;
-    return curl.ssl_get_shutdown && !(curl.ssl_get_shutdown(tls) & RECEIVED_SHUTDOWN);
+    if (!tls) return is_secure ? PEER_UNKNOWN : PEER_OPEN;
+    if (!curl.ssl_get_shutdown) return PEER_UNKNOWN;
+    return curl.ssl_get_shutdown(tls) & RECEIVED_SHUTDOWN ? PEER_CLOSED : PEER_OPEN;
 }
 
 int libcurl_easy_pause(libcurl_easy handle, int mask) { return curl.easy_pause(handle, mask); }

@@ -24,6 +24,8 @@ struct entry {
     /// What it is watched for, in epoll's bits.
     uint16_t events;
     bool is_idle;
+    /// True if its end is told of while it is idle.
+    bool is_told;
     /// True if it isn't watched because its response is not to be read now.
     bool is_paused;
     /// True if it is the socket of a connection.
@@ -112,7 +114,7 @@ int poll_set_watch(poll_set set, int descriptor, uint32_t owner, int what) {
     if (!known) return -1;
     const struct entry old = *known;
     known->owner = owner;
-    known->is_idle = known->is_paused = false;
+    known->is_idle = known->is_told = known->is_paused = false;
     known->events = (what & CURL_POLL_IN ? EPOLLIN : 0) | (what & CURL_POLL_OUT ? EPOLLOUT : 0);
     if (old.is_idle && old.owner == owner && old.events == known->events) return 0;
     int operation = old.events ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
@@ -132,6 +134,11 @@ void poll_set_watch_idle(poll_set set, int descriptor) {
     if (known->events == EPOLLIN) return;
     known->events = EPOLLIN;
     control(set, EPOLL_CTL_MOD, descriptor, known);
+}
+
+void poll_set_tell(poll_set set, int descriptor) {
+    struct entry *known = entry(set, descriptor);
+    if (known) known->is_told = known->is_idle;
 }
 
 void poll_set_pause(poll_set set, int descriptor) {
@@ -255,8 +262,10 @@ int poll_set_wait(poll_set set, struct poll_ready *ready, int milliseconds) {
         int descriptor = (int)(uint32_t)events[index].data.u64;
         if (descriptor == set->wakeup) continue;
         if (set->entries[descriptor].is_idle) {
+            const bool is_told = set->entries[descriptor].is_told;
             poll_set_close_idle(set, descriptor);
-            continue;
+            if (!is_told) continue;
+            bits = 0;
         }
         struct poll_ready *event = &ready[ready_count++];
         event->descriptor = descriptor;

@@ -1,3 +1,5 @@
+import Foundation
+
 /// Waits until `condition` holds, while other tasks get their turns.
 ///
 /// For conditions without a notification, such as the end of a lifetime. Ends with the test's time limit or, in the
@@ -30,4 +32,16 @@ package func giveWay(turns: Int, while condition: @Sendable () -> Bool) async {
     await withTaskExecutorPreference(globalConcurrentExecutor) { @concurrent in
         for _ in 0..<turns where condition() { await Task.yield() }
     }
+}
+
+/// Calls a closure until it returns true, on the thread of a test that isn't asynchronous. Other threads get their turns.
+///
+/// - Returns: False if that takes longer than `patience`.
+package func settles(within patience: Duration, _ condition: () -> Bool) -> Bool {
+    let end = ContinuousClock.now + patience
+    while !condition() {
+        if ContinuousClock.now > end { return false }
+        sched_yield()
+    }
+    return true
 }

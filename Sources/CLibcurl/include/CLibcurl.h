@@ -88,8 +88,9 @@ int libcurl_easy_get_pointer(libcurl_easy handle, int info, void **value);
 int libcurl_easy_pause(libcurl_easy handle, int mask);
 /// Returns whether the TLS of the handle's connection holds bytes that were received and not read. Known of OpenSSL only.
 bool libcurl_easy_has_decrypted(libcurl_easy handle);
-/// Returns whether the other end of the handle's connection has not closed it; false as well if that can't be told of its TLS.
-bool libcurl_easy_is_open(libcurl_easy handle, int socket, bool is_secure);
+/// Whether the other end of a connection has closed it for sending. Of TLS other than OpenSSL's, it isn't known.
+enum peer_state { PEER_OPEN, PEER_CLOSED, PEER_UNKNOWN };
+enum peer_state libcurl_easy_peer(libcurl_easy handle, int socket, bool is_secure);
 
 /// Sets the function that gets what libcurl says about the request, of `CURLINFO_TEXT` and other kinds.
 int libcurl_easy_set_debug(
@@ -367,6 +368,9 @@ int poll_set_watch(poll_set set, int descriptor, uint32_t owner, int what);
 /// What comes on it meanwhile is its end, or bytes that nobody has asked for, which would be taken for the response to the
 /// next request: then it is closed, by `poll_set_wait` or by `poll_set_look`. To be watched again, it needs no system call.
 void poll_set_watch_idle(poll_set set, int descriptor);
+
+/// Lets `poll_set_wait` tell, without any events, when it has closed the idle connection of a descriptor.
+void poll_set_tell(poll_set set, int descriptor);
 
 /// Watches the socket of a connection no longer, whose request is paused, until it is watched again.
 void poll_set_pause(poll_set set, int descriptor);

@@ -70,9 +70,9 @@ public struct JSONLines<Value: Decodable & Sendable>: AsyncSequence, Sendable {
 
         /// Returns the next value; `nil` at the end.
         ///
-        /// - Throws: ``HTTPError``, with the code ``HTTPError/Code/cannotDecode`` for a line that is no value, errors of the
-        ///   closure for the request, or `CancellationError` when the Swift task is cancelled. There are no more values
-        ///   then.
+        /// - Throws: ``HTTPError``, with the code ``HTTPError/Code/cannotDecode`` and the line as its response's body for a
+        ///   line that is no value, ``DeferredNetworking/URLClientError/lineTooLong(limit:)``, errors of the closure for the
+        ///   request, or `CancellationError` when the Swift task is cancelled. There are no more values then.
         public mutating func next() async throws -> Value? {
             do {
                 while !hasEnded {
@@ -123,7 +123,8 @@ public struct JSONLines<Value: Decodable & Sendable>: AsyncSequence, Sendable {
                 return try source.decoder.decode(Value.self, from: Data(line.utf8))
             } catch {
                 guard let current else { throw error }
-                throw HTTPError(.cannotDecode, request: current, underlying: error)
+                let response = HTTPResponse(request: current, status: .ok, body: Data(line.utf8))
+                throw HTTPError(.cannotDecode, request: current, response: response, underlying: error)
             }
         }
     }

@@ -22,13 +22,8 @@ extension URLClient {
         /// The body of an upload that can be resumed; nil if no part can be sent again.
         fileprivate var resumable: ResumableBody? {
             switch source {
-            case .data(let data): ResumableBody(source: .inRequest, data: data, length: Int64(data.count))
-            case .file(let file):
-                ResumableBody(
-                    source: .file(file),
-                    data: nil,
-                    length: POSIXFile.lengthOfReadableRegularFile(at: file.path) ?? 0
-                )
+            case .data(let data): .data(data)
+            case .file(let file): .file(file, length: POSIXFile.lengthOfReadableRegularFile(at: file.path) ?? 0)
             case .inputStream, .streamed: nil
             }
         }

@@ -103,8 +103,7 @@ final class LibcurlConnections {
                     continue
                 }
                 if code != 0, transfer.handle.lacksDescriptors { closeIdle() }
-                remove(transfer, hasAnswered: transfer.hasAnswer)
-                transfer.end(code)
+                end(transfer, code)
             }
             // Emptying an array that is also being read would allocate another one each time.
             swap(&pending, &flushing)
@@ -126,6 +125,11 @@ final class LibcurlConnections {
     }
 
     func transfer(of task: LibcurlTask) -> LibcurlTransfer? { transfers[task.identifier] }
+
+    /// Ends the request whose response has come on a connection that the server has closed since.
+    func wasClosed(_ socket: Int32) {
+        transfers.values.first { $0.answeredSocket == socket }?.endUnsent()
+    }
 
     // MARK: Reports of transfers, also from within libcurl's callbacks
 
@@ -168,6 +172,7 @@ final class LibcurlConnections {
     private func start(_ transfer: LibcurlTransfer) {
         if transfer.multi.add(transfer) { return }
         transfers[transfer.task.identifier] = nil
+        transfer.handle.release()
         transfer.multi.remove(transfer)
         refuse(transfer.task, "libcurl refused to start the transfer")
     }
@@ -203,8 +208,13 @@ final class LibcurlConnections {
     /// Ends a request without a connection.
     func fail(_ transfer: LibcurlTransfer, _ error: URLError? = nil) {
         if (error?.userInfo[NSUnderlyingErrorKey] as? POSIXError)?.code == .EMFILE { closeIdle() }
-        remove(transfer)
-        transfer.end(Int32(CURLE_COULDNT_CONNECT), error)
+        end(transfer, Int32(CURLE_COULDNT_CONNECT), error)
+    }
+
+    /// Removes a transfer, and reports its end.
+    func end(_ transfer: LibcurlTransfer, _ code: Int32, _ error: URLError? = nil) {
+        remove(transfer, hasAnswered: transfer.hasAnswer)
+        transfer.end(code, error)
     }
 
     // MARK: Dead connections
@@ -281,7 +291,7 @@ final class LibcurlConnections {
 
     /// Removes a transfer from its handle, which becomes free for another one.
     ///
-    /// - Parameter hasAnswered: True if the server has just answered it.
+    /// - Parameter hasAnswered: True if the server has answered it.
     private func remove(_ transfer: LibcurlTransfer, hasAnswered: Bool = false) {
         let task = transfer.task
         transfers[task.identifier] = nil

@@ -307,7 +307,9 @@ extension LibcurlLoop {
         }
 
         private func act(_ event: poll_ready) {
-            if event.owner == AddressRace.owner {
+            if event.mask == 0 {
+                for connections in connections { connections.wasClosed(event.descriptor) }
+            } else if event.owner == AddressRace.owner {
                 _ = connections.contains { $0.connector.ended(event.descriptor) }
             } else {
                 multis[Int(event.owner)]?.act(event.descriptor, event.mask)

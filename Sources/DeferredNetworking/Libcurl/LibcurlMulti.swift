@@ -144,6 +144,9 @@ final class LibcurlMulti {
         }
         switch transfer?.isUnwatched(at: socket) {
         case .idle: poll_set_watch_idle(poll, socket)
+        case .answered:
+            poll_set_watch_idle(poll, socket)
+            poll_set_tell(poll, socket)
         case .paused: poll_set_pause(poll, socket)
         case .unknown, nil: poll_set_remove(poll, socket)
         }

@@ -8,8 +8,9 @@ extension LibcurlTask {
     func uploadSource() -> (any UploadSource)? {
         switch request.body {
         case .file(let file):
-            let length = POSIXFile.lengthOfReadableRegularFile(at: file.path)
-            return source(of: length) { FileStream(file, announced: length) }
+            // One that is gone fails, since it has no first byte.
+            let length = POSIXFile.lengthOfReadableRegularFile(at: file.path) ?? 1
+            return source(StreamedBody(of: file, range: 0..<length))
         case .stream(let makeStream, let length):
             return source(of: length, makeStream)
         case .streamed(let body, let locals):
@@ -33,7 +34,7 @@ extension LibcurlTask {
     ) -> StreamedUploadSource {
         let url = request.url
         let body = StreamedBody(length: length, isSpooled: false, alreadySent: alreadySent) {
-            HTTPBodyStream(InputStreamBytes(of: url, make))
+            HTTPBodyStream(QueuedBytes { try BodyStreams.open(make(), of: url) })
         }
         return source(body)
     }

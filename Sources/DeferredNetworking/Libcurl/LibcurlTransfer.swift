@@ -75,9 +75,17 @@ final class LibcurlTransfer {
     /// True once libcurl has begun to send the request.
     private var hasBegun = false
 
-    /// True if libcurl reads no more, perhaps because the response is complete, or because of an error of which it is about
-    /// to tell.
-    private var mayBeAnswered = false
+    /// The reason why libcurl reads no more while it has a body to send.
+    private enum ReadEnd {
+        /// The response is complete.
+        case answered
+
+        /// The server has closed the connection.
+        case closed
+    }
+
+    /// Set when libcurl stops to wait for bytes. Of an error, it is about to tell.
+    private var readEnd: ReadEnd?
 
     /// True once the request has a connection. Older versions of libcurl don't tell before the response.
     private(set) var hasConnected = false
@@ -90,6 +98,9 @@ final class LibcurlTransfer {
 
     /// The socket that is not watched because reading is paused, or -1.
     private(set) var pausedSocket: Int32 = -1
+
+    /// The socket on which the response has come while the request's body is still to be sent, or -1.
+    private(set) var answeredSocket: Int32 = -1
 
     /// True while the multi handle has the request.
     var isAdded = false
@@ -154,7 +165,13 @@ final class LibcurlTransfer {
                 return line.count
             }
             hasActivity = false
-            if head.status.isInterim { task.tell(head, nil) } else { try begin(head) }
+            guard head.status.isInterim else {
+                try begin(head)
+                return line.count
+            }
+            task.tell(head, nil)
+            // The exchange takes only the first ones of a flood.
+            noteActivity()
             return line.count
         } catch {
             return fail(bad(error.description))
@@ -360,8 +377,9 @@ final class LibcurlTransfer {
     ///
     /// - Parameter isRead: False if it waits only for room to send.
     func isWatched(at socket: Int32, isRead: Bool) {
-        if !isRead { noteUnread(socket) }
-        (self.socket, wasWatched, pausedSocket) = (socket, true, -1)
+        readEnd = nil
+        if !isRead, socket == self.socket { noteUnread(socket) }
+        (self.socket, wasWatched, pausedSocket, answeredSocket) = (socket, true, -1, -1)
         task.noteStart()
         shareSocket()
     }
@@ -370,6 +388,9 @@ final class LibcurlTransfer {
     enum Unwatched {
         /// Mostly because the response is complete.
         case idle
+
+        /// The response is complete, and the request's body isn't sent.
+        case answered
 
         /// libcurl may have all of the response, and not wait for the socket again.
         case paused
@@ -385,19 +406,29 @@ final class LibcurlTransfer {
         self.socket = -1
         shareSocket()
         guard hasOwnConnection else { return .unknown }
+        if case .answered = readEnd {
+            answeredSocket = socket
+            return .answered
+        }
         guard isReadingPaused else { return .idle }
         pausedSocket = socket
         return .paused
     }
 
-    /// Notes that libcurl doesn't want to read while it has a body to send. That is so, too, when the connection was closed
-    /// in the middle of the response.
+    /// Notes that libcurl doesn't want to read while it has a body to send, for which it waits: it does so also when the
+    /// connection was closed.
     private func noteUnread(_ socket: Int32) {
-        guard source is StreamedUploadSource, head != nil, stop == nil, hasOwnConnection, !isReadingPaused,
-            libcurl_easy_is_open(handle.easy, socket, task.request.url.scheme == "https")
-        else { return }
-        mayBeAnswered = true
-        wantFlush()
+        guard source is StreamedUploadSource, hasBegun, stop == nil, !isReadingPaused else { return }
+        let peer = libcurl_easy_peer(handle.easy, socket, task.isSecure)
+        if head != nil {
+            // After a 417, libcurl sends the request again.
+            guard hasOwnConnection, head?.status != 417 else { return }
+            readEnd = peer == PEER_OPEN ? .answered : peer == PEER_CLOSED ? .closed : nil
+        } else if peer == PEER_CLOSED, task.version == CURL_HTTP_VERSION_1_1, !handle.hasOldConnection {
+            // On a connection that was used before, libcurl may be about to send the request again.
+            readEnd = .closed
+        }
+        if readEnd != nil { wantFlush() }
     }
 
     /// True if the response shows that the request has a connection to itself.
@@ -559,25 +590,39 @@ final class LibcurlTransfer {
         flushResponse()
         if hasActivity { task.tell(.activity) }
         hasActivity = false
-        if mayBeAnswered { tellOfAnswer() }
+        switch readEnd.take() {
+        case .answered: tellOfAnswer()
+        case .closed: return endUnsent()
+        case nil: break
+        }
         pauseIfNeeded()
         // libcurl sends no more of a body after such a head, but while sending is paused it doesn't end.
         if let head, head.status.code >= 300 { setPause(Int32(CURLPAUSE_SEND), false) }
     }
 
-    /// Tells that the response is complete while the request's body isn't. One that has failed has been told of as such.
+    /// Tells that the response is complete while the request's body isn't.
     private func tellOfAnswer() {
-        mayBeAnswered = false
-        guard !isReadingPaused, waiting.isEmpty, let head, head.status.isSuccess, isFramed(head),
-            (try? decoder?.finish()) != nil || decoder == nil, let trailers = try? parser.trailers()
+        guard !isReadingPaused, waiting.isEmpty, let head, head.status.isSuccess,
+            hasBody(of: head) ?? (head.value(of: "Transfer-Encoding") != nil),
+            decoder == nil || (try? decoder?.finish()) != nil,
+            let trailers = try? parser.trailers()
         else { return }
         task.tell(.answered(head.with(trailers: trailers)))
     }
 
-    /// Returns true if a response with this head has an end of which libcurl knows without that of the connection.
-    private func isFramed(_ head: ResponseHead) -> Bool {
-        if let length = head.value(of: "Content-Length").flatMap(BodyLength.parse) { return length == bodyCount }
-        return head.status == 204 || head.value(of: "Transfer-Encoding") != nil
+    /// Ends the request, whose body can't be sent any more, with the response if that is whole. In chunks, libcurl doesn't
+    /// tell whether it has seen the last one, or the end of the connection.
+    func endUnsent() {
+        guard let head else { return connections.end(self, Int32(CURLE_GOT_NOTHING)) }
+        let isAnswered = answeredSocket >= 0
+        let isWhole = isAnswered || hasBody(of: head) ?? (head.value(of: "Transfer-Encoding") == nil)
+        connections.end(self, Int32(isWhole ? CURLE_OK : CURLE_PARTIAL_FILE))
+    }
+
+    /// Returns whether as much of the body has come as the head announces; nil if it doesn't.
+    private func hasBody(of head: ResponseHead) -> Bool? {
+        if task.request.method == "HEAD" || [204, 304].contains(head.status) { return true }
+        return head.value(of: "Content-Length").flatMap(BodyLength.parse).map { $0 == bodyCount }
     }
 
     /// Pauses reading if the bytes just delivered are enough for now. Also called within a callback of libcurl, which
@@ -658,9 +703,7 @@ final class LibcurlTransfer {
     /// could not be sent to its end: RFC 9113, section 8.1, and RFC 9112, section 9.3.
     private func isWhole(_ code: Int32) -> Bool {
         guard code != CURLE_OK, let head, head.version == "HTTP/2" || code == CURLE_SEND_ERROR else { return false }
-        if task.request.method == "HEAD" || [204, 304].contains(head.status) { return true }
-        if let length = head.value(of: "Content-Length").flatMap(BodyLength.parse) { return length == bodyCount }
-        return wasStreamClosed(code)
+        return hasBody(of: head) ?? wasStreamClosed(code)
     }
 
     /// Returns true if libcurl has lost the response: see ``LibcurlOptions/losesEarlyResponses``.

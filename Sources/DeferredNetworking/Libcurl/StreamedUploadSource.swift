@@ -94,6 +94,9 @@ private final class UploadFeed: Sendable {
         var isAwaited = false
         var isStopped = false
 
+        /// The Swift task that takes the bytes from the sequence, and makes the trailers.
+        var running: _Concurrency.Task<Void, Never>?
+
         /// The producer, while it waits for room.
         var producer: CheckedContinuation<Void, Never>?
 
@@ -112,7 +115,8 @@ private final class UploadFeed: Sendable {
 
     init(_ body: StreamedBody, onReady: @escaping @Sendable () -> Void) {
         (stream, trailers, self.onReady) = (body.open(), body.trailers, onReady)
-        _Concurrency.Task { await self.run() }
+        let running = _Concurrency.Task { await self.run() }
+        state.withLock { $0.running = running }
     }
 
     private func run() async {
@@ -167,10 +171,11 @@ private final class UploadFeed: Sendable {
 
     /// Cancels the producer: no more bytes are needed.
     func stop() {
-        let producer = state.withLock { state in
+        let (running, producer) = state.withLock { state in
             state.isStopped = true
-            return state.producer.take()
+            return (state.running.take(), state.producer.take())
         }
+        running?.cancel()
         stream.cancel()
         producer?.resume()
     }

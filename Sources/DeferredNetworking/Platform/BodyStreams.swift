@@ -19,6 +19,34 @@ enum BodyStreams {
         }
     }
 
+    /// Opens a stream, and returns a closure that returns its next bytes.
+    ///
+    /// - Parameter url: The URL of the request, for errors.
+    static func open(_ stream: InputStream, of url: URL) throws -> QueuedBytes.Read {
+        if let error = error(before: stream, of: url) { throw error }
+        stream.open()
+        guard stream.streamStatus != .error else { throw failure(of: stream, url) }
+        let opened = OpenStream(stream: stream)
+        return {
+            var bytes = Data(count: QueuedBytes.pieceSize)
+            let count = bytes.withUnsafeMutableBytes { buffer in
+                let address = buffer.baseAddress?.assumingMemoryBound(to: UInt8.self)
+                return address.map { opened.stream.read($0, maxLength: buffer.count) } ?? 0
+            }
+            guard count >= 0 else { throw failure(of: opened.stream, url) }
+            return count == 0 ? nil : bytes.prefix(count)
+        }
+    }
+
+    /// Closes a stream when nobody can read it any more.
+    private final class OpenStream {
+        let stream: InputStream
+
+        init(stream: InputStream) { self.stream = stream }
+
+        deinit { stream.close() }
+    }
+
     /// The error of a request whose stream was used before.
     static let spent = URLClientError.invalidRequest(
         reason: "the body stream was already read or closed; create a new stream for each request"

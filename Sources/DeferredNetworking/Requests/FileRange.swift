@@ -1,49 +1,21 @@
 package import Foundation
 
 extension StreamedBody {
-    /// Creates a body from a part of a file.
+    /// Creates a body from a part of a file, which is open only while it is read.
     package convenience init(of file: URL, range: Range<Int64>) {
         // Of a range that is refused, any length will do.
         let length = range.upperBound.subtractingReportingOverflow(range.lowerBound).partialValue
-        let bytes = FileRange(file: file, range: range)
-        self.init(length: max(0, length), isSpooled: false, alreadySent: nil, flaw: { bytes.flaw }) {
-            HTTPBodyStream(bytes)
+        let part = FileRange(file: file, range: range)
+        self.init(length: max(0, length), isSpooled: false, alreadySent: nil, flaw: { part.flaw }) {
+            HTTPBodyStream(QueuedBytes { try part.open() })
         }
     }
 }
 
-/// The bytes of a part of a file, read as they are asked for. The file is open only meanwhile.
-private struct FileRange: AsyncSequence, Sendable {
-    typealias Element = Data
-
-    private static let pieceSize = 256 << 10
-
+/// A part of a file.
+private struct FileRange: Sendable {
     let file: URL
     let range: Range<Int64>
-
-    func makeAsyncIterator() -> Iterator { Iterator(source: self, position: range.lowerBound) }
-
-    struct Iterator: AsyncIteratorProtocol {
-        let source: FileRange
-        var position: Int64
-        private var handle: FileHandle?
-
-        init(source: FileRange, position: Int64) {
-            (self.source, self.position) = (source, position)
-        }
-
-        mutating func next() async throws -> Data? {
-            guard position < source.range.upperBound else { return nil }
-            let handle = try handle ?? source.open()
-            self.handle = handle
-            let count = Int(Swift.min(Int64(FileRange.pieceSize), source.range.upperBound - position))
-            guard let piece = try handle.read(upToCount: count), !piece.isEmpty else {
-                throw source.outside(of: position)
-            }
-            position += Int64(piece.count)
-            return piece
-        }
-    }
 
     /// The reason why the file has no such part.
     var flaw: URLClientError? {
@@ -63,10 +35,18 @@ private struct FileRange: AsyncSequence, Sendable {
         )
     }
 
-    private func open() throws -> FileHandle {
+    func open() throws -> QueuedBytes.Read {
         if let flaw { throw flaw }
         let handle = try FileHandle(forReadingFrom: file)
-        try handle.seek(toOffset: UInt64(clamping: range.lowerBound))
-        return handle
+        try handle.seek(toOffset: UInt64(range.lowerBound))
+        var position = range.lowerBound
+        return {
+            guard position < range.upperBound else { return nil }
+            let count = Int(min(Int64(QueuedBytes.pieceSize), range.upperBound - position))
+            // It was cut meanwhile.
+            guard let piece = try handle.read(upToCount: count), !piece.isEmpty else { throw outside(of: position) }
+            position += Int64(piece.count)
+            return piece
+        }
     }
 }

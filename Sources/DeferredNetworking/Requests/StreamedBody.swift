@@ -88,22 +88,31 @@ package final class StreamedBody: Sendable, Hashable {
     private func write(_ onBytes: @escaping @Sendable () -> Void) -> Task<SpooledFile> {
         Task<SpooledFile> { [self] in
             let file = try SpooledFile()
-            let handle = try FileHandle(forWritingTo: file.url)
-            defer { try? handle.close() }
-            var count: Int64 = 0
-            do {
-                for try await piece in open() {
-                    try handle.write(contentsOf: piece)
-                    count += Int64(piece.count)
-                    onBytes()
-                }
-            } catch let error where !(error is CocoaError) {
-                throw mapError(error)
+            // A producer that doesn't heed its cancellation may never return.
+            try await withTaskCancellationHandler {
+                try await write(to: file, onBytes)
+            } onCancel: {
+                file.remove()
             }
             try _Concurrency.Task.checkCancellation()
-            if let length, length != count { throw wrongLength(count) }
             return file
         }
+    }
+
+    private func write(to file: SpooledFile, _ onBytes: @Sendable () -> Void) async throws {
+        let handle = try FileHandle(forWritingTo: file.url)
+        defer { try? handle.close() }
+        var count: Int64 = 0
+        do {
+            for try await piece in open() {
+                try handle.write(contentsOf: piece)
+                count += Int64(piece.count)
+                onBytes()
+            }
+        } catch let error where !(error is CocoaError) {
+            throw mapError(error)
+        }
+        if let length, length != count { throw wrongLength(count) }
     }
 
     package static func == (one: StreamedBody, other: StreamedBody) -> Bool { one === other }
@@ -134,6 +143,10 @@ final class SpooledFile: Sendable {
     }
 
     deinit {
+        remove()
+    }
+
+    func remove() {
         try? FileManager.default.removeItem(at: url)
     }
 }

@@ -41,13 +41,7 @@ struct JSONLinesTests {
             .response(204)
         )
         let reading = Task { await Self.read(stub.jsonLines(clock: clock, from: Self.request)) }
-        for pause in [1, 2, 4, 1] {
-            try await clock.waitForSleepers()
-            let count = stub.requests.count
-            clock.advance(by: .seconds(pause) - .milliseconds(1))
-            #expect(stub.requests.count == count && clock.sleeperCount == 1)
-            clock.advance(by: .milliseconds(1))
-        }
+        try await clock.pass([1, 2, 4, 1], before: stub)
         let (revisions, error) = try await reading.value
         #expect(revisions == [1, 2, 3, 4] && error == nil)
         #expect(stub.requests.map { $0.query.first?.value } == ["0", "2", "2", "2", "4"])
@@ -59,6 +53,7 @@ struct JSONLinesTests {
             StubLoader(.response(body: "{\"revision\":1}\nnonsense\n{\"revision\":2}\n")).jsonLines(from: Self.request)
         )
         #expect(first == [1] && (decoding as? HTTPError)?.code == .cannotDecode)
+        #expect((decoding as? HTTPError)?.response?.text == "nonsense")
         let long = StubLoader(.response(body: "{\"revision\":1}\n" + String(repeating: " ", count: 50)))
         let (second, limit) = await Self.read(long.jsonLines(upTo: 20, from: Self.request))
         #expect(second == [1] && limit as? URLClientError == .lineTooLong(limit: 20))

@@ -317,24 +317,73 @@ extension URLClientTests {
             31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 75, 201, 207, 75, 5, 0, 171, 224, 45, 16, 4, 0, 0, 0,
         ])
 
-        @Test(.enabled(if: isLibcurlTested))
-        func `a response that breaks off while the request's body goes on is no whole one`() async throws {
-            for script: LoopbackServer.Script in [
-                .response(body: "do", contentLength: 4) + [.receive(1), .close],
-                .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\ndo\r\n") + [.receive(1), .close],
-                .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\ndo\r\n") + [.receive(1), .reset],
-                .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\ndo\r\nno\r\n") + [.stall],
-                .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\ndo\r\n") + [.stall],
-            ] {
-                let server = try LoopbackServer(beforeBody: { _ in script }, respond: { _ in [] })
-                defer { server.stop() }
-                let (bytes, sender) = AsyncStream.makeStream(of: Data.self)
-                sender.yield(Data("a".utf8))
-                let client = URLClient.fresh { $0.deadlines.idle = .seconds(1) }
-                let task = client.stream(Self.put(server.url("/")), from: .stream(bytes))
-                await #expect(throws: (any Error).self) { try await task.get().body.collect() }
-                sender.finish()
+        private static let chunk = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\ndo\r\n"
+
+        private static let closing: [(script: LoopbackServer.Script, status: Int?)] = [
+            ([], nil), (.raw("HTTP/1.1 200"), nil), (.response(body: "do", contentLength: 4), nil),
+            (.raw("\(chunk)"), nil),
+            (.raw("\(chunk)no\r\n"), nil), (.response(body: "done", contentLength: 4), 200), (.status(204), 200),
+            (.raw("HTTP/1.1 200 OK\r\n\r\ndone"), 200), (.raw("HTTP/1.1 404 No\r\n\r\ndone"), 404),
+            (.response(status: 500, body: "done"), 500),
+        ]
+
+        /// The server closes the connection while the sequence makes nothing, at once or when its bytes were read.
+        @Test(.enabled(if: isLibcurlTested), arguments: closing, [false, true])
+        func `a connection that the server closes ends the request, with the response if that is whole`(
+            row: (script: LoopbackServer.Script, status: Int?),
+            isLate: Bool
+        ) async throws {
+            let script = row.script + (isLate ? [.pause(.milliseconds(30)), .close] : [.close])
+            let server = try LoopbackServer(beforeBody: { _ in [.receive(1)] + script }, respond: { _ in [] })
+            defer { server.stop() }
+            let client = URLClient.fresh {
+                $0.deadlines.idle = .noLimit
+                $0.retries = .none
             }
+            for isStream in [false, true] {
+                let cancelled = Deferred<Void>()
+                let bytes = AsyncStream<Data> { continuation in
+                    continuation.onTermination = { _ in cancelled.fill() }
+                    continuation.yield(Data("a".utf8))
+                }
+                let request = Self.put(server.url("/"))
+                var body: Data?
+                var failure: (any Error)?
+                do {
+                    if isStream {
+                        body = try await client.stream(request, from: .stream(bytes)).get().body.collect()
+                    } else {
+                        body = try await client.upload(request, from: .stream(bytes)).get().0
+                    }
+                } catch {
+                    failure = error
+                }
+                switch row.status {
+                case 200:
+                    #expect(failure == nil && ["", "done"].contains(body.map { String(decoding: $0, as: UTF8.self) }))
+                case let status?: #expect((failure as? URLClientError)?.head?.status.code == status)
+                case nil: #expect(failure is URLError || failure is URLClientError, "\(String(describing: body))")
+                }
+                try await cancelled.get()
+            }
+            try await eventually { client.transport.requestCount == 0 }
+        }
+
+        @Test(.enabled(if: isLibcurlTested))
+        func `a response in chunks that was whole stays so when the connection is closed later`() async throws {
+            let closed = Deferred<Void>()
+            let server = try LoopbackServer(
+                beforeBody: { _ in .raw("\(Self.chunk)0\r\n\r\n") + [.pause(.milliseconds(100)), .close] },
+                respond: { _ in [] }
+            )
+            defer { server.stop() }
+            let client = URLClient.fresh { $0.deadlines.idle = .noLimit }
+            let bytes = AsyncStream<Data> { continuation in
+                continuation.onTermination = { _ in closed.fill() }
+                continuation.yield(Data("a".utf8))
+            }
+            #expect(try await client.upload(Self.put(server.url("/")), from: .stream(bytes)).text() == "do")
+            try await closed.get()
         }
 
         @Test func `the response may come before the sequence has ended, and ends the request if it is an error`()

@@ -124,6 +124,19 @@ struct PollSetTests {
         #expect(poll_set_wait(subject.set, &ready, -1) == 0)
     }
 
+    @Test func `the end of an idle one is told of where that is asked for, once`() throws {
+        for isAskedFor in [false, true] {
+            let subject = try Subject()
+            #expect(subject.watch() == 0)
+            // Not of one that isn't idle.
+            poll_set_tell(subject.set, subject.near)
+            poll_set_watch_idle(subject.set, subject.near)
+            if isAskedFor { poll_set_tell(subject.set, subject.near) }
+            subject.send()
+            #expect(subject.ready == (isAskedFor ? ["near of 1, 0"] : []) && subject.ready == [])
+        }
+    }
+
     @Test(arguments: [CURL_POLL_IN, CURL_POLL_OUT, CURL_POLL_IN | CURL_POLL_OUT].map { Int32($0) })
     func `an idle one is watched again for what is asked for`(what: Int32) throws {
         let subject = try Subject()

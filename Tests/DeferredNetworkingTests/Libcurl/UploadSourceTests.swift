@@ -34,7 +34,9 @@ struct UploadSourceTests {
     @Test(arguments: [(0, true), (-1, true), (-1, false)])
     func `a stream that fails is no empty body, whatever it reads`(result: Int, saysWhy: Bool) async throws {
         let url = try #require(URL(string: "http://host/"))
-        let bytes = InputStreamBytes(of: url) { Unreadable(reading: result, reason: saysWhy ? Reason() : nil) }
+        let bytes = QueuedBytes {
+            try BodyStreams.open(Unreadable(reading: result, reason: saysWhy ? Reason() : nil), of: url)
+        }
         let error = try #require(await #expect(throws: URLError.self) { try await bytes.makeAsyncIterator().next() })
         #expect(error.code == .cannotOpenFile && error.failingURL == url)
         #expect((error.userInfo[NSUnderlyingErrorKey] is Reason) == saysWhy)
@@ -63,7 +65,7 @@ struct UploadSourceTests {
         let url = try #require(URL(string: "http://host/"))
         let reads = Log<Int>()
         let body = StreamedBody(length: nil, isSpooled: false, alreadySent: nil) {
-            HTTPBodyStream(InputStreamBytes(of: url) { Endless(reads) })
+            HTTPBodyStream(QueuedBytes { try BodyStreams.open(Endless(reads), of: url) })
         }
         let source = StreamedUploadSource(body) {}
         var (buffer, most) = ([UInt8](repeating: 0, count: 16), 0)

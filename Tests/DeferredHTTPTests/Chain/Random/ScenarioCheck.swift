@@ -18,7 +18,7 @@ struct ScenarioCheck {
         }
         if failure == nil { failure = finish(model, run, &names) }
         run.end()
-        if failure == nil, !settles({ run.isGone }) {
+        if failure == nil, !settles(within: patience, { run.isGone }) {
             failure = "\(run.record.lifetimes.count) captures, or a task, are kept at the end"
         }
         // The closures of the model refer to what they belong to.
@@ -62,28 +62,14 @@ struct ScenarioCheck {
             }
             return seen
         }
-        let isSettled = settles(
-            { run.record.clock.deadlines == deadlines && seen() == model.seen },
-            atOnce: !model.needsTime
-        )
+        // Timers and Swift tasks run on other threads.
+        let isSettled = settles(within: model.needsTime ? patience : .zero) {
+            run.record.clock.deadlines == deadlines && seen() == model.seen
+        }
         if isSettled { return nil }
         let sleeping = run.record.clock.deadlines
         let differences = model.seen.differences(to: seen())
         return (differences + (sleeping == deadlines ? [] : ["timers: expected \(deadlines)\n    found \(sleeping)"]))
             .joined(separator: "\n  ")
-    }
-
-    /// Waits until a condition holds, since timers and Swift tasks run on other threads.
-    private func settles(_ condition: () -> Bool, atOnce: Bool = false) -> Bool {
-        if condition() { return true }
-        if atOnce { return false }
-        let end = ContinuousClock.now + patience
-        var rounds: UInt32 = 0
-        while !condition() {
-            if ContinuousClock.now > end { return false }
-            rounds += 1
-            usleep(min(rounds * 10, 2_000))
-        }
-        return true
     }
 }

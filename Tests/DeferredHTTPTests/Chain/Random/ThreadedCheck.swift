@@ -11,6 +11,7 @@ final class ThreadedCheck: @unchecked Sendable {
     private let lock = NSLock()
     private var (started, resets) = (Set<Int>(), 0)
     private static let threads = 3
+    private static let patience = Duration.seconds(20)
 
     init(_ scenario: Scenario) {
         self.scenario = scenario
@@ -22,29 +23,29 @@ final class ThreadedCheck: @unchecked Sendable {
         race(Self.threads) { [self] thread in
             for (index, step) in scenario.steps.enumerated() where index % Self.threads == thread { perform(step) }
         }
-        let end = ContinuousClock.now + .seconds(20)
-        while !hasEnded {
-            if ContinuousClock.now > end { return "not ended: \(run.seen)" }
+        let isEnded = settles(within: Self.patience) {
+            if hasEnded { return true }
             for action in run.record.endings { run.perform(action) }
             // A body that stays open keeps its place.
             for ask in scenario.asks.indices where scenario.asks[ask].isStream {
                 run.perform(.endBody(ExchangeName(ask: ask, number: 0), .cancel, ask: ask))
             }
             advance()
-            usleep(50)
+            return false
         }
+        guard isEnded else { return "not ended: \(run.seen)" }
         let seen = run.seen
         run.end()
         var wrong = seen.wrong
         wrong += seen.ends.filter { $0.value.count != 1 }.map { "task \($0.key) ended \($0.value)" }
         wrong += seen.resets.filter { !["", "[]"].contains($0.value[0]) || $0.value.count != 1 }.map { "\($0)" }
-        while !run.isGone {
-            if ContinuousClock.now > end { wrong.append("\(run.record.lifetimes.count) captures, or a task, are kept") }
-            if !wrong.isEmpty { break }
+        let isGone = settles(within: Self.patience) {
+            if run.isGone || !wrong.isEmpty { return true }
             // What a Swift task has sent meanwhile for a request that was completed from above.
             for action in run.record.endings { run.perform(action) }
-            usleep(50)
+            return false
         }
+        if !isGone { wrong.append("\(run.record.lifetimes.count) captures, or a task, are kept") }
         return wrong.isEmpty ? nil : wrong.joined(separator: "; ")
     }
 

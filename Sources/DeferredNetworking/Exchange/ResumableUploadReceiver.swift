@@ -9,7 +9,7 @@ import FoundationNetworking
 ///
 /// A server offers it by an interim response, whose `Location` is that of the upload. After an attempt that broke off, the
 /// next one asks there how much has arrived, and sends the rest.
-struct ResumingReceiver: ResponseReceiver {
+struct ResumableUploadReceiver: ResponseReceiver {
     /// The version of the draft.
     private static let version = "8"
 
@@ -143,15 +143,27 @@ struct ResumingReceiver: ResponseReceiver {
 }
 
 /// A body of which any part can be sent again.
-struct ResumableBody: Sendable {
-    let source: CheckedRequest.Body
-    let data: Data?
-    let length: Int64
+enum ResumableBody: Sendable {
+    case data(Data)
+
+    /// A file, with its length when the upload began.
+    case file(URL, length: Int64)
+
+    var length: Int64 {
+        switch self {
+        case .data(let data): Int64(data.count)
+        case .file(_, let length): length
+        }
+    }
 
     /// Makes the bytes from an offset on the body of a request.
     func setRest(from offset: Int64, in request: inout URLRequest) -> CheckedRequest.Body {
-        if case .file(let file) = source { return .streamed(StreamedBody(of: file, range: offset..<length), nil) }
-        request.httpBody = data?.dropFirst(Int(offset))
-        return .inRequest
+        switch self {
+        case .data(let data):
+            request.httpBody = data.dropFirst(Int(offset))
+            return .inRequest
+        case .file(let file, let length):
+            return .streamed(StreamedBody(of: file, range: offset..<length), nil)
+        }
     }
 }

@@ -82,7 +82,8 @@ extension URLClient {
         /// the response may come meanwhile. A sequence that throws fails the request with its error, and one whose request
         /// has ended is cancelled, with the Swift task in which it runs. Over HTTP/1.1, a request ends when its body and its
         /// response are complete, or with a response whose status is 300 or above; a stream of the response's body ends with
-        /// that. The idle deadline applies while the
+        /// that. A connection that the server closes meanwhile ends it as well, with the response if that is whole. The idle
+        /// deadline applies while the
         /// sequence makes nothing and the server is silent.
         ///
         /// Over `URLSession`, and if `spooled` is true, all of the bytes are first gathered in a temporary file, which only

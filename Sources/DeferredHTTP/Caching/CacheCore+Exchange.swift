@@ -285,7 +285,7 @@ extension CacheCore {
 
         /// Returns the number of bytes that were copied, or -1 if not all of them could be.
         private static func copy(_ file: URL, to writer: any BodyWriter) -> Int64 {
-            guard let handle = try? FileHandle(forReadingFrom: file) else { return -1 }
+            guard let handle = POSIXFile.handle(file.path, O_RDONLY) else { return -1 }
             defer { try? handle.close() }
             var count: Int64 = 0
             do {

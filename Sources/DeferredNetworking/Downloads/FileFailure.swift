@@ -21,6 +21,11 @@ enum FileFailure {
         return error(.fileReadUnknown, path, cannot: "read", because: reason, POSIXError(code))
     }
 
+    static func shortened(_ path: String, to count: Int64) -> CocoaError {
+        let reason = "it had more than \(count) bytes when it was to be sent, and has no more now"
+        return error(.fileReadUnknown, path, cannot: "read", because: reason, POSIXError(.EIO))
+    }
+
     static func locked(_ path: String) -> CocoaError {
         error(
             .fileLocking,

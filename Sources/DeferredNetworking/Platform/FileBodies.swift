@@ -44,7 +44,7 @@ enum FileBodies {
 }
 
 #if canImport(FoundationNetworking)
-/// A stream of the bytes that a file has when the stream is created, or of as many as were announced before.
+/// A stream of the bytes that a file has when the stream is created.
 final class FileStream: InputStream {
     /// The number of bytes, or zero if the file can't be read.
     let length: Int64
@@ -55,10 +55,9 @@ final class FileStream: InputStream {
     private var status = Status.notOpen
     private var failure: (any Error)?
 
-    /// - Parameter announced: The number of bytes that the file had, if it was looked at before.
-    init(_ file: URL, announced: Int64? = nil) {
+    init(_ file: URL) {
         path = file.path
-        let found = announced ?? POSIXFile.lengthOfReadableRegularFile(at: path)
+        let found = POSIXFile.lengthOfReadableRegularFile(at: path)
         length = found ?? 0
         remaining = length
         super.init(data: Data())

@@ -1,11 +1,11 @@
-import Foundation
+package import Foundation
 
 /// File system calls for which Foundation has no throwing, non-trapping form.
 ///
 /// In swift-corelibs-foundation, `FileHandle` traps on a full disk or a missing directory, and so do download tasks,
 /// which use it; no issue is known upstream. Test: `PartialFileTests`, "a file that cannot be written fails with its
 /// path".
-enum POSIXFile {
+package enum POSIXFile {
     /// Returns the length in bytes, or nil if `path` is not a regular file that this process can read.
     static func lengthOfReadableRegularFile(at path: String) -> Int64? {
         guard let descriptor = openFile(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) else { return nil }
@@ -18,6 +18,12 @@ enum POSIXFile {
     static func openFile(_ path: String, _ flags: Int32) -> Int32? {
         let descriptor = open(path, flags, 0o600)
         return descriptor >= 0 ? descriptor : nil
+    }
+
+    /// Returns a handle that closes the file when it is released, or nil with the reason in `errno`. Child processes don't
+    /// inherit it, unlike the files that `FileHandle` opens in swift-corelibs-foundation. Test: `InheritanceTests`.
+    package static func handle(_ path: String, _ flags: Int32) -> FileHandle? {
+        openFile(path, flags | O_CLOEXEC).map { FileHandle(fileDescriptor: $0, closeOnDealloc: true) }
     }
 
     /// Sets the permissions that new files of this process have by default.

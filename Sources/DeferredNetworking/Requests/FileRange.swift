@@ -36,15 +36,17 @@ private struct FileRange: Sendable {
     }
 
     func open() throws -> QueuedBytes.Read {
-        if let flaw { throw flaw }
-        let handle = try FileHandle(forReadingFrom: file)
+        guard let handle = POSIXFile.handle(file.path, O_RDONLY | O_NONBLOCK) else {
+            throw FileFailure.reading(file.path)
+        }
         try handle.seek(toOffset: UInt64(range.lowerBound))
         var position = range.lowerBound
         return {
             guard position < range.upperBound else { return nil }
             let count = Int(min(Int64(QueuedBytes.pieceSize), range.upperBound - position))
-            // It was cut meanwhile.
-            guard let piece = try handle.read(upToCount: count), !piece.isEmpty else { throw outside(of: position) }
+            guard let piece = try handle.read(upToCount: count), !piece.isEmpty else {
+                throw FileFailure.shortened(file.path, to: position)
+            }
             position += Int64(piece.count)
             return piece
         }

@@ -41,7 +41,8 @@ struct QueuedBytes: AsyncSequence, Sendable {
         }
 
         func next() throws -> Data? {
-            let read = try read ?? open()
+            if let read { return try read() }
+            let read = try open()
             self.read = read
             return try read()
         }

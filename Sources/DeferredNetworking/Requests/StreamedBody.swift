@@ -100,7 +100,7 @@ package final class StreamedBody: Sendable, Hashable {
     }
 
     private func write(to file: SpooledFile, _ onBytes: @Sendable () -> Void) async throws {
-        let handle = try FileHandle(forWritingTo: file.url)
+        guard let handle = POSIXFile.handle(file.url.path, O_WRONLY) else { throw FileFailure.writing(file.url.path) }
         defer { try? handle.close() }
         var count: Int64 = 0
         do {

@@ -48,15 +48,24 @@ struct InheritanceTests {
                     resuming: isResuming
                 )
             }
+            let isSpooled = Deferred<Void>()
+            let endless = AsyncStream<Data> {
+                isSpooled.fill()
+                try? await _Concurrency.Task.sleep(for: .seconds(60))
+                return nil
+            }
             let uploads = [
                 client.upload(server.url("/upload"), from: .file(file)),
                 client.upload(server.url("/upload"), from: .stream { InputStream(data: Data(count: 4 << 20)) }),
+                client.upload(server.url("/upload"), from: .file(file, range: 1..<4 << 20)),
+                client.upload(server.url("/upload"), from: .stream(endless, spooled: true)),
             ]
             let request = client.begin(server.url("/file"))
             let body = try await client.stream(server.url("/file")).get().body
+            await isSpooled.future.value
             await Self.received(100_000, by: request).value
             for download in downloads { await Self.received(100_000, by: download).value }
-            try await eventually { body.waitingCount == 100_000 && server.openConnectionCount >= 6 }
+            try await eventually { body.waitingCount == 100_000 && server.openConnectionCount >= 7 }
             let inherited = try InheritedFiles().added(since: before).filter {
                 // What Foundation opens isn't ours.
                 isLibcurlTested || !$0.hasPrefix("socket:")

@@ -1,4 +1,5 @@
 internal import DeferredCore
+internal import DeferredNetworking
 internal import Dispatch
 internal import Foundation
 
@@ -89,7 +90,7 @@ final class DiskBody: StoredBody {
         let temporary = file.deletingLastPathComponent()
             .appending(path: ".\(file.lastPathComponent).\(UInt64.random(in: 0 ... .max))")
         guard FileManager.default.createFile(atPath: temporary.path, contents: nil),
-            let handle = try? FileHandle(forWritingTo: temporary)
+            let handle = POSIXFile.handle(temporary.path, O_WRONLY)
         else { return .unwritable }
         var end = CopyEnd.copied
         let isCloned = count > Self.blockSize && open()?.clone(to: handle.fileDescriptor) == true

@@ -10,18 +10,17 @@ internal import FoundationNetworking
 extension Cache: URLClient.ResponseCache {
     /// Returns the connection by which a client uses this cache, for ``DeferredNetworking/URLClient/Configuration/cache``.
     public func connect() -> URLClient.CacheConnection {
-        var cache = self
-        cache.next = nil
-        return URLClient.CacheConnection { [cache] task in
-            var chain = cache
-            chain.next = ClientOrigin(origin: task.origin, task: task)
-            let loading = chain.load(HTTPRequest(task.origin.request)) { result in
+        URLClient.CacheConnection { task in
+            let loading = HTTPTask(HTTPRequest(task.origin.request))
+            let observer = loading.observer
+            loading.execution.whenEnded { result in
                 switch result {
                 case .success(let response): task.answer(with: response)
                 case .failure(let error): task.fail(error.cause)
                 }
             }
-            task.onCancel { loading.cancel() }
+            load(loading, next: ClientOrigin(origin: task.origin, task: task))
+            task.onCancel { observer.cancel() }
         }
     }
 }

@@ -28,15 +28,6 @@ public import Foundation
 /// **Lifetime:** copies share the stored responses. ``reset()`` cancels the requests in the background, waits for their
 /// end, and removes all responses. **Thread safety:** all members can be used from any thread.
 public struct Cache: HTTPLink {
-    /// The next loader, set by `-->`.
-    public var next: (any HTTPLoader)? {
-        didSet {
-            following = NextLoader(next)
-            later = LaterResets(after: next)
-        }
-    }
-    private var following = NextLoader()
-    private var later = LaterResets()
     private let core: CacheCore
 
     /// The place where responses are stored.
@@ -107,9 +98,9 @@ public struct Cache: HTTPLink {
     }
 
     /// Answers the request, or passes it on.
-    public func load(_ task: HTTPTask) {
-        if task.failIfCancelled() || !later.admit(task) { return }
-        core.load(task, following)
+    public func load(_ task: HTTPTask, next: any HTTPLoader) {
+        if task.failIfCancelled() { return }
+        core.load(task, next)
     }
 
     /// Waits until all responses are stored whose bodies have been read to their ends.
@@ -119,10 +110,9 @@ public struct Cache: HTTPLink {
     /// - Returns: A future that is filled when they are on disk, as far as there is room; at once for a cache in memory.
     public func flush() -> Future<Void> { core.flush() }
 
-    /// Cancels the requests in the background, waits for their end, removes all responses, and resets the loaders after
-    /// this one.
+    /// Cancels the requests in the background, waits for their end, and removes all responses.
     public func reset() -> Future<Void> {
-        later.reset { core.reset().flatMap { resetSuccessors() } }
+        core.reset()
     }
 
     /// Removes all responses.
@@ -167,3 +157,5 @@ public struct Cache: HTTPLink {
         public internal(set) var bytes: Int64 = 0
     }
 }
+
+extension Cache: ArrangedLink {}

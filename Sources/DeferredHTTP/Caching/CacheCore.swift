@@ -37,7 +37,7 @@ final class CacheCore: Sendable {
 
     // MARK: - Loading
 
-    func load(_ task: HTTPTask, _ next: NextLoader) {
+    func load(_ task: HTTPTask, _ next: any HTTPLoader) {
         let asked = CacheRequest(task.request)
         let reads = asked.method == .get || asked.method == .head
         guard let key = CacheKey(task.request), reads || !asked.method.isSafe else {
@@ -213,7 +213,6 @@ final class CacheCore: Sendable {
 
     /// Asks the server about a stale response that is the answer meanwhile: once for all who get it.
     private func revalidate(_ query: CacheQuery, _ stored: StoredResponse) {
-        if query.next.isMissing { return }
         var request = query.task.request
         request.delivery = .data
         request.cachePolicy = .standard

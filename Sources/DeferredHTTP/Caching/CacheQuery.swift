@@ -3,7 +3,7 @@ internal import DeferredCore
 /// One request on its way through a ``Cache``.
 final class CacheQuery: Sendable {
     let task: HTTPTask
-    let next: NextLoader
+    let next: any HTTPLoader
     let key: CacheKey
     let asked: CacheRequest
     private let waiting = Lock(Waiting())
@@ -13,7 +13,7 @@ final class CacheQuery: Sendable {
         var registration: Registration?
     }
 
-    init(_ task: HTTPTask, _ next: NextLoader, _ key: CacheKey, _ asked: CacheRequest) {
+    init(_ task: HTTPTask, _ next: any HTTPLoader, _ key: CacheKey, _ asked: CacheRequest) {
         (self.task, self.next, self.key, self.asked) = (task, next, key, asked)
     }
 

@@ -1,34 +1,20 @@
-internal import DeferredCore
-
 /// A loader that passes tasks on to the next one in its chain. See ``HTTPLoader`` for an example.
 ///
-/// A link is a value. Links with state, such as a count or a token, share it among their copies: one value in two
-/// chains has one count or token for both. An object can be a link, too; it then leaves ``next`` as `nil`, since it
-/// would be the same in all of its chains, and relies on ``HTTPTask/pass(to:)`` to find the next loader. Join it where
-/// its type is known: as an `any HTTPLink`, or in code that is generic over the type of the link, `-->` can't wrap the
-/// object, and the requests of the chain fail with ``HTTPError/Code/cannotConnect`` and ``MisjoinedObject`` as the cause.
+/// A link stores nothing of its chain. So one link, a value or an object, can be in any number of chains, and twice in one.
+/// Links with state, such as a count or a token, share it among their copies: one value in two chains has one count or
+/// token for both.
 public protocol HTTPLink: HTTPLoader {
-    /// The next loader, set by `-->`; `nil` at the end of a chain without a terminal loader.
-    var next: (any HTTPLoader)? { get set }
+    /// Takes over a task: completes it, now or later, or passes it on. Must not block.
+    ///
+    /// - Parameters:
+    ///   - task: The task. See ``HTTPTask/pass(to:)`` and ``HTTPTask/pass(_:to:completion:)``.
+    ///   - next: The rest of the chain, which may be kept as long as the task.
+    func load(_ task: HTTPTask, next: any HTTPLoader)
 }
 
 extension HTTPLink {
-    /// The next loader.
-    public var successors: [any HTTPLoader] { next.map { [$0] } ?? [] }
-
-    /// Returns this chain, followed by `loader`, which replaces the chain's terminal loader if it has one.
-    func followed(by loader: any HTTPLoader) -> Self {
-        var copy = self
-        if Self.self is AnyClass {
-            // The copy is the object itself, and may be in other chains.
-            copy.next = Refusal(cause: MisjoinedObject(type: Self.self))
-        } else if let link = next as? any HTTPLink {
-            copy.next = type(of: link) is AnyClass ? ObjectLink(link, loader) : link.followed(by: loader)
-        } else {
-            copy.next = loader
-        }
-        return copy
-    }
+    /// Loads a task as a chain of this link alone, which has no terminal loader.
+    public func load(_ task: HTTPTask) { load(task, next: EndOfChain()) }
 }
 
 /// Orders chains from right to left: `a --> b --> c` is `a --> (b --> c)`.
@@ -51,56 +37,6 @@ infix operator --> : HTTPChainPrecedence
 /// let chain = Retry() --> Throttle(maximum: 8) --> URLSessionLoader()
 /// let tested = chain --> StubLoader(.response(503), .response(200))
 /// ```
-public func --> <Link: HTTPLink>(link: Link, next: some HTTPLoader) -> Link {
-    link.followed(by: next)
-}
-
-/// Returns a chain in which `link`, an object, passes tasks on to `next`. In another chain, the same object can pass
-/// tasks on to another loader.
-public func --> <Object: HTTPLink & AnyObject>(link: Object, next: some HTTPLoader) -> some HTTPLink {
-    ObjectLink(link, next)
-}
-
-/// The underlying error of a request in a chain with an object that was joined where its type wasn't known. See
-/// ``HTTPLink``.
-public struct MisjoinedObject: DisplayableError {
-    /// The type of the object.
-    public let type: any HTTPLink.Type
-
-    /// One line for a log.
-    public var description: String {
-        "\(type) is an object, and was joined where its type isn't known, so that all its chains would share the next "
-            + "loader; join it where its type is known, or make it a struct"
-    }
-}
-
-/// Fails all tasks of a chain that can't work.
-private struct Refusal: HTTPLoader {
-    let cause: any Error
-
-    func load(_ task: HTTPTask) {
-        if !task.failIfCancelled() { task.fail(.cannotConnect, underlying: cause) }
-    }
-}
-
-/// Wraps an object in a chain, since the object itself can't store a different next loader for each of its chains.
-private struct ObjectLink: HTTPLink {
-    let link: any HTTPLink
-    var next: (any HTTPLoader)?
-
-    init(_ link: any HTTPLink, _ next: any HTTPLoader) {
-        self.link = link
-        self.next = next
-    }
-
-    var successors: [any HTTPLoader] { link.successors + (next.map { [$0] } ?? []) }
-
-    func load(_ task: HTTPTask) {
-        task.execution.setContinuation(next)
-        link.load(task)
-    }
-
-    func reset() -> Future<Void> {
-        link.reset().flatMap { _ in next?.reset() ?? Future(value: ()) }
-    }
+public func --> (link: some HTTPLink, next: some HTTPLoader) -> HTTPChain {
+    HTTPChain(link, next)
 }

@@ -9,15 +9,13 @@ public import DeferredCore
 /// let response = try await chain.load(HTTPRequest(url: url)).get()
 /// ```
 ///
-/// A custom loader that passes requests on is an ``HTTPLink``, and takes ten lines:
+/// A custom loader that passes requests on is an ``HTTPLink``, and takes eight lines:
 ///
 /// ```swift
 /// /// Says with each request in which language the answer is to be.
 /// struct Language: HTTPLink {
 ///     let code: String
-///     var next: (any HTTPLoader)?
-///
-///     func load(_ task: HTTPTask) {
+///     func load(_ task: HTTPTask, next: any HTTPLoader) {
 ///         var request = task.request
 ///         request.headers["Accept-Language"] = code
 ///         task.pass(request, to: next)
@@ -29,7 +27,7 @@ public import DeferredCore
 /// itself, such as a terminal loader, begins with ``HTTPTask/failIfCancelled()``, adds a cancellation handler, and
 /// completes the task in its own time.
 ///
-/// A loader that holds others, and is not a link, names them in ``successors``, so that a reset reaches them:
+/// A loader that holds others names them in ``successors``, so that a reset reaches them:
 ///
 /// ```swift
 /// /// Takes turns between two servers.
@@ -50,12 +48,12 @@ public protocol HTTPLoader: Sendable {
     /// Takes over a task: completes it, now or later, or passes it on. Must not block.
     func load(_ task: HTTPTask)
 
-    /// The loaders to which this one may pass tasks on: of a link, the next one; by default, none.
+    /// The loaders that this one holds, and may pass tasks on to; by default, none.
     var successors: [any HTTPLoader] { get }
 
-    /// Brings this loader, and the loaders after it, back to their initial state.
+    /// Brings this loader, and those that it holds, back to their initial state. A chain resets all of its loaders.
     ///
-    /// A loader with a state of its own ends with ``resetSuccessors()``.
+    /// A loader with a state of its own ends with ``resetSuccessors()`` if it holds others.
     ///
     /// - Returns: A future that is filled when that is done. By default, when the successors are reset.
     func reset() -> Future<Void>
@@ -68,14 +66,10 @@ extension HTTPLoader {
     /// Resets the successors.
     public func reset() -> Future<Void> { resetSuccessors() }
 
-    /// Resets the loaders after this one, all at the same time.
+    /// Resets the successors, all at the same time.
     ///
     /// - Returns: A future that is filled when the last of them is reset; now if there are none.
-    public func resetSuccessors() -> Future<Void> {
-        let successors = successors
-        if successors.count == 1 { return successors[0].reset() }
-        return successors.map { $0.reset() }.allFilled().ignored()
-    }
+    public func resetSuccessors() -> Future<Void> { successors.reset() }
 
     /// Starts a request.
     ///

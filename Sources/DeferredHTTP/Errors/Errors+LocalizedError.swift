@@ -7,7 +7,7 @@ extension DeadlineExceeded: LocalizedError {
     public var errorDescription: String? { description }
 }
 
-extension MissingTerminalLoader: LocalizedError {
+extension InvalidChain: LocalizedError {
     /// The same line as ``description``.
     public var errorDescription: String? { description }
 }

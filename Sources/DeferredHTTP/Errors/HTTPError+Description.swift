@@ -56,7 +56,6 @@ extension HTTPError: CustomStringConvertible, CustomDebugStringConvertible, Cust
 /// An error whose description holds no secrets, so that an ``HTTPError`` with this cause shows it.
 package protocol DisplayableError: Error, CustomStringConvertible {}
 
-extension MissingTerminalLoader: DisplayableError {}
 extension DeadlineExceeded: DisplayableError {}
 extension HTTPBody.AlreadySent: DisplayableError {}
 

@@ -10,11 +10,6 @@
 /// meant only for its server. For the same reason, redirects to another origin don't carry these headers on. The parts
 /// that the request itself has take precedence.
 public struct ApplyEnvironment: HTTPLink {
-    /// The next loader, set by `-->`.
-    public var next: (any HTTPLoader)? {
-        didSet { following = NextLoader(next) }
-    }
-    private var following = NextLoader()
     private let environment: Prepared
 
     /// Creates the loader.
@@ -25,7 +20,7 @@ public struct ApplyEnvironment: HTTPLink {
     }
 
     /// Passes the completed request on.
-    public func load(_ task: HTTPTask) {
+    public func load(_ task: HTTPTask, next: any HTTPLoader) {
         let environment = task.request.environment.map(Prepared.init) ?? environment
         var request = task.request
         if request.host == nil {
@@ -34,9 +29,9 @@ public struct ApplyEnvironment: HTTPLink {
             // A further page, whose URL the server has named.
             request.addHeaders(of: environment)
         } else {
-            return task.pass(to: following)
+            return task.pass(to: next)
         }
-        task.pass(request, to: following)
+        task.pass(changed: request, to: next)
     }
 }
 

@@ -14,11 +14,6 @@ internal import DeferredCore
 /// Unlike ``HTTPRequest/timeout``, which ends a request that has been idle for a time, this also ends a request that
 /// is making progress.
 public struct Deadline: HTTPLink {
-    /// The next loader, set by `-->`.
-    public var next: (any HTTPLoader)? {
-        didSet { following = NextLoader(next) }
-    }
-    private var following = NextLoader()
     private let limit: Duration
     private let clock: any Clock<Duration>
 
@@ -34,7 +29,7 @@ public struct Deadline: HTTPLink {
     }
 
     /// Passes the task on, and fails it when its time has passed.
-    public func load(_ task: HTTPTask) {
+    public func load(_ task: HTTPTask, next: any HTTPLoader) {
         if task.failIfCancelled() { return }
         let limit = task.request.deadline ?? limit
         guard limit > .zero else {
@@ -54,7 +49,7 @@ public struct Deadline: HTTPLink {
             stream.withLock { $0 = body.weak }
             body.addEndHandler { _ in timer.cancel() }
         }
-        task.send(task.request, to: following)
+        task.send(task.request, to: next)
     }
 }
 

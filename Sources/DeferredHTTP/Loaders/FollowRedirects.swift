@@ -17,15 +17,6 @@ internal import Foundation
 /// ``HTTPError/Code/tooManyRedirects``, and one that would send a body that can be sent only once with
 /// ``HTTPError/Code/invalidRequest``. Cancelling the task cancels the request under way.
 public struct FollowRedirects: HTTPLink {
-    /// The next loader, set by `-->`.
-    public var next: (any HTTPLoader)? {
-        didSet {
-            following = NextLoader(next)
-            later = LaterResets(after: next)
-        }
-    }
-    private var following = NextLoader()
-    private var later = LaterResets()
     private let limit: Int
 
     /// Creates the loader.
@@ -36,15 +27,14 @@ public struct FollowRedirects: HTTPLink {
     }
 
     /// Passes the task on, and follows the redirects that come back.
-    public func load(_ task: HTTPTask) {
-        guard later.admit(task) else { return }
+    public func load(_ task: HTTPTask, next: any HTTPLoader) {
         var request = task.request
         request.followsRedirects = false
-        load(request, for: task, count: 0)
+        load(request, for: task, from: next, count: 0)
     }
 
-    private func load(_ request: HTTPRequest, for task: HTTPTask, count: Int) {
-        task.send(request, to: following) { [self] result in
+    private func load(_ request: HTTPRequest, for task: HTTPTask, from next: any HTTPLoader, count: Int) {
+        task.send(request, to: next) { [self] result in
             // The URL of the request with which the environment may have completed it.
             guard let response = result.arrived, let url = response.url ?? response.request.url,
                 let target = RedirectRules.target(response.status.code, response.headers["Location"], from: url)
@@ -61,7 +51,7 @@ public struct FollowRedirects: HTTPLink {
                 task.fail(.invalidRequest, response: response, underlying: HTTPBody.AlreadySent())
                 return
             }
-            task.execution.later { load(following, for: task, count: count + 1) }
+            task.execution.later { load(following, for: task, from: next, count: count + 1) }
         }
     }
 
@@ -98,6 +88,8 @@ public struct FollowRedirects: HTTPLink {
         return result
     }
 }
+
+extension FollowRedirects: ArrangedLink {}
 
 extension HTTPRequest {
     /// A Boolean value that indicates whether the client of the terminal loader follows redirects.

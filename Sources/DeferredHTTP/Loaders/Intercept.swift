@@ -33,11 +33,6 @@ public struct Intercept: HTTPLink {
     /// the request.
     public typealias Next = @Sendable (HTTPRequest) async throws(HTTPError) -> HTTPResponse
 
-    /// The next loader, set by `-->`.
-    public var next: (any HTTPLoader)? {
-        didSet { later = LaterResets(after: next) }
-    }
-    private var later = LaterResets()
     private let handle: @Sendable (HTTPRequest, @escaping Next) async throws -> HTTPResponse
 
     /// The requests that the current Swift task handles, the outermost first.
@@ -56,11 +51,11 @@ public struct Intercept: HTTPLink {
     }
 
     /// Starts the closure.
-    public func load(_ task: HTTPTask) {
-        if task.failIfCancelled() || !later.admit(task) { return }
+    public func load(_ task: HTTPTask, next: any HTTPLoader) {
+        if task.failIfCancelled() { return }
         let requests = Self.requests + [task.execution.identityOfWhole]
         let end = Deferred<Void>()
-        let running = Task<HTTPResponse> { [handle, next] in
+        let running = Task<HTTPResponse> { [handle] in
             try await Self.$requests.withValue(requests) {
                 try await handle(task.request) { request async throws(HTTPError) in
                     try await task.response(to: request, from: next, before: end)
@@ -75,14 +70,16 @@ public struct Intercept: HTTPLink {
     }
 }
 
+extension Intercept: ArrangedLink {}
+
 extension HTTPTask {
     fileprivate func response(
         to request: HTTPRequest,
-        from next: (any HTTPLoader)?,
+        from next: any HTTPLoader,
         before end: Deferred<Void>
     ) async throws(HTTPError) -> HTTPResponse {
-        guard let part = send(request, to: NextLoader(next), endsCancelled: false, completion: { _ in }) else {
-            // Complete without a next loader, or cancelled: what becomes of that, the closure decides, while it runs.
+        guard let part = send(request, to: next, endsCancelled: false, completion: { _ in }) else {
+            // Complete or cancelled: what becomes of that, the closure decides, while it runs.
             if case .failure(let error) = peek(), !end.isFilled { throw error }
             throw HTTPError(.cancelled, request: request)
         }

@@ -14,11 +14,6 @@ public import Foundation
 ///
 /// A request whose response is a stream ends when the body has ended, and its byte count is that of the bytes read.
 public struct Log: HTTPLink {
-    /// The next loader, set by `-->`.
-    public var next: (any HTTPLoader)? {
-        didSet { following = NextLoader(next) }
-    }
-    private var following = NextLoader()
     private let clock: any Clock<Duration>
     private let tell: @Sendable (Event) -> Void
 
@@ -57,7 +52,7 @@ public struct Log: HTTPLink {
     }
 
     /// Passes the task on, and reports its events.
-    public func load(_ task: HTTPTask) {
+    public func load(_ task: HTTPTask, next: any HTTPLoader) {
         let stopwatch = Stopwatch(clock)
         let (identity, request, tell) = (task.execution.identityOfWhole, task.request, tell)
         let note: @Sendable (Event.Kind) -> Void = { kind in
@@ -88,7 +83,7 @@ public struct Log: HTTPLink {
                 note(.ended(result, byteCount: counter.byteCount))
             }
         }
-        task.pass(to: following)
+        task.pass(to: next)
     }
 }
 

@@ -7,11 +7,6 @@
 /// An error that the closure throws fails the task with ``HTTPError/Code/invalidRequest`` and the error as its cause;
 /// the next loader doesn't see the task.
 public struct ModifyRequest: HTTPLink {
-    /// The next loader, set by `-->`.
-    public var next: (any HTTPLoader)? {
-        didSet { following = NextLoader(next) }
-    }
-    private var following = NextLoader()
     private let change: @Sendable (inout HTTPRequest) throws -> Void
 
     /// Creates the loader.
@@ -23,7 +18,7 @@ public struct ModifyRequest: HTTPLink {
     }
 
     /// Passes the changed request on.
-    public func load(_ task: HTTPTask) {
+    public func load(_ task: HTTPTask, next: any HTTPLoader) {
         if task.failIfCancelled() { return }
         var request = task.request
         do {
@@ -32,6 +27,6 @@ public struct ModifyRequest: HTTPLink {
             task.fail(.invalidRequest, underlying: error)
             return
         }
-        task.pass(request, to: following)
+        task.pass(changed: request, to: next)
     }
 }

@@ -13,11 +13,6 @@ internal import DeferredNetworking
 /// request.acceptsStatus = { $0.isSuccess || $0 == .notFound }
 /// ```
 public struct Validate: HTTPLink {
-    /// The next loader, set by `-->`.
-    public var next: (any HTTPLoader)? {
-        didSet { following = NextLoader(next) }
-    }
-    private var following = NextLoader()
     private let accepts: @Sendable (HTTPStatus) -> Bool
     private let types: Set<String>
 
@@ -38,8 +33,8 @@ public struct Validate: HTTPLink {
     }
 
     /// Passes the task on, and checks the status of the response.
-    public func load(_ task: HTTPTask) {
-        task.send(task.request, to: following) { [accepts, types] result in
+    public func load(_ task: HTTPTask, next: any HTTPLoader) {
+        task.send(task.request, to: next) { [accepts, types] result in
             guard case .success(let response) = result else { return _ = task.complete(with: result) }
             guard task.request.accepts(response.status, orElse: accepts) else {
                 let error = HTTPError(.unacceptableStatus, request: response.request, response: response)

@@ -61,8 +61,6 @@ final class HTTPExecution: HTTPPart, @unchecked Sendable {
     ///
     /// SAFETY: guarded by the lock of its execution.
     private final class Extras: @unchecked Sendable {
-        /// The next loader of a link that is an object, and so doesn't know it.
-        var continuation: (any HTTPLoader)?
         var reporter: ProgressReporter?
         /// Called with the events between the start and the end.
         var observers: [@Sendable (News) -> Void] = []
@@ -88,8 +86,6 @@ final class HTTPExecution: HTTPPart, @unchecked Sendable {
 
     let request: HTTPRequest
     let identity: Identity
-    /// `nil` in chains in which no value occurs twice.
-    let encounters: Encounters?
     /// Those of the code that created a whole execution.
     private let locals: TaskLocals?
     /// All flags except `claimedFlag` are written under the lock.
@@ -100,7 +96,6 @@ final class HTTPExecution: HTTPPart, @unchecked Sendable {
     ///
     /// SAFETY: retained from `init` to `deinit`; unmanaged, since otherwise each use would retain it once more.
     private let whole: Unmanaged<HTTPExecution>?
-    private let gate = ResetGate.Reference()
 
     /// The task that this is a part of, whose loader waits for the result.
     @exclusivity(unchecked) private var parent: HTTPTask?
@@ -109,7 +104,6 @@ final class HTTPExecution: HTTPPart, @unchecked Sendable {
     init(_ request: HTTPRequest) {
         self.request = request
         identity = Identity()
-        encounters = nil
         locals = TaskLocals()
         whole = nil
         state = Lock(State())
@@ -121,7 +115,6 @@ final class HTTPExecution: HTTPPart, @unchecked Sendable {
     init(sharedBy first: HTTPTask, in shared: SharedExecution) {
         request = first.request
         identity = first.execution.identityOfWhole
-        encounters = first.execution.encounters
         locals = first.execution.withWhole { $0.locals }
         whole = nil
         state = Lock(State(shared: shared))
@@ -131,22 +124,18 @@ final class HTTPExecution: HTTPPart, @unchecked Sendable {
     ///   - parent: The task that this is a part of.
     ///   - continuing: Called with the result, after the handlers that were added further down the chain; `nil` to
     ///     complete `parent` with it.
-    ///   - state: A shared state that the part has met.
     init(
         _ request: HTTPRequest,
         partOf parent: HTTPTask,
-        marking state: AnyObject? = nil,
         _ continuing: (@Sendable (HTTPResult) -> Void)?
     ) {
         self.request = request
         identity = Identity()
         self.parent = parent
-        let encounters = parent.execution.encounters
-        self.encounters = if let state { Encounters(state, after: encounters) } else { encounters }
         self.continuing = continuing
         locals = nil
         whole = (parent.execution.whole ?? .passUnretained(parent.execution)).retain()
-        self.state = Lock(State())
+        state = Lock(State())
     }
 
     deinit { whole?.release() }
@@ -154,9 +143,6 @@ final class HTTPExecution: HTTPPart, @unchecked Sendable {
     private func withWhole<Result>(_ body: (HTTPExecution) -> Result) -> Result {
         if let whole { whole._withUnsafeGuaranteedRef(body) } else { body(self) }
     }
-
-    /// Returns true if this has met a shared state on its way.
-    func hasMet(_ state: AnyObject) -> Bool { encounters?.contain(state) == true }
 
     /// The identity of the execution that a caller loaded.
     var identityOfWhole: Identity { withWhole { $0.identity } }
@@ -248,25 +234,6 @@ final class HTTPExecution: HTTPPart, @unchecked Sendable {
     /// Calls a closure that sends something later than in `load`, with the task-locals of the whole.
     func later(_ body: () -> Void) { withWhole { $0.locals }.restore(body) }
 
-    func setContinuation(_ next: (any HTTPLoader)?) {
-        let old = withExtras { extras, _ in
-            defer { extras.continuation = next }
-            return extras.continuation
-        }
-        withExtendedLifetime(old) {}
-    }
-
-    /// Returns the next loader of a link that doesn't know it.
-    ///
-    /// - Parameter isLast: True if the link passes on the execution itself, so that the following link has another next
-    ///   loader.
-    func continuation(isLast: Bool) -> (any HTTPLoader)? {
-        state.withLock { state in
-            guard let extras = state.extras else { return nil }
-            return isLast ? extras.continuation.take() : extras.continuation
-        }
-    }
-
     /// Makes `part` be cancelled when this is cancelled or completes first; returns false if either has happened.
     func adopt(_ part: some HTTPPart) -> Bool {
         state.withLock { state in
@@ -297,14 +264,6 @@ final class HTTPExecution: HTTPPart, @unchecked Sendable {
         let flags = flags.load(ordering: .relaxed)
         return flags & Self.completedFlag != 0 && flags >> Self.flagCount < changes
     }
-
-    /// True if this is cancelled, or about to be by a reset.
-    var isToStop: Bool {
-        isCancelled || withWhole { $0.gate.isClosed }
-    }
-
-    /// Lets a reset stop the whole execution by closing `gate`. Only the first gate counts.
-    func pass(_ gate: ResetGate) { withWhole { $0.gate.set(gate) } }
 
     func cancel() {
         let links = state.withLock { state -> (Cancellation?, [Cancellation]?, HTTPParts)? in

@@ -15,8 +15,6 @@ public import Foundation
 /// What looks like a secret in headers, queries and bodies of text is left out, as in descriptions: look through the file
 /// before you publish it, all the same. Responses that are streams or files are not recorded. Copies share the records.
 public struct Recorder: HTTPLink {
-    /// The next loader, set by `-->`.
-    public var next: (any HTTPLoader)?
     private let records = Records()
 
     /// Creates a recorder without records.
@@ -26,7 +24,7 @@ public struct Recorder: HTTPLink {
     public var count: Int { records.list.withLock { $0.count } }
 
     /// Passes the task on, and records its result.
-    public func load(_ task: HTTPTask) {
+    public func load(_ task: HTTPTask, next: any HTTPLoader) {
         task.pass(task.request, to: next) { [records] result in
             if let record = Record(task.request, result) { records.list.withLock { $0.append(record) } }
             task.complete(with: result)

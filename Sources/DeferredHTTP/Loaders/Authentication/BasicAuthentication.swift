@@ -10,11 +10,6 @@ internal import DeferredNetworking
 /// ``ApplyEnvironment`` completes, before or after this loader. See also ``HTTPRequest/isAuthenticated``. Redirects to
 /// another origin don't carry it on.
 public struct BasicAuthentication: HTTPLink {
-    /// The next loader, set by `-->`.
-    public var next: (any HTTPLoader)? {
-        didSet { following = NextLoader(next) }
-    }
-    private var following = NextLoader()
     private let field: Result<String, URLClientError>
     private let hosts: CredentialHosts
 
@@ -31,8 +26,8 @@ public struct BasicAuthentication: HTTPLink {
     }
 
     /// Passes the task on with the credential.
-    public func load(_ task: HTTPTask) {
-        guard hosts.wantCredential(task.request) else { return task.pass(to: following) }
+    public func load(_ task: HTTPTask, next: any HTTPLoader) {
+        guard hosts.wantCredential(task.request) else { return task.pass(to: next) }
         var request = task.request
         do {
             request.headers["Authorization"] = try field.get()
@@ -40,7 +35,7 @@ public struct BasicAuthentication: HTTPLink {
             task.complete(with: .failure(HTTPError(error, request: request)))
             return
         }
-        task.pass(request, to: following)
+        task.pass(changed: request, to: next)
     }
 }
 

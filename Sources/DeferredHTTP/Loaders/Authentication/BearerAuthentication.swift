@@ -26,15 +26,6 @@ public import DeferredTask
 /// have used up the credential that it was made with. Copies share the token. ``reset()`` forgets it, cancels a refresh,
 /// and waits until that has ended, so that it stores nothing afterwards.
 public struct BearerAuthentication: HTTPLink {
-    /// The next loader, set by `-->`.
-    public var next: (any HTTPLoader)? {
-        didSet {
-            following = NextLoader(next)
-            later = LaterResets(after: next)
-        }
-    }
-    private var following = NextLoader()
-    private(set) var later = LaterResets()
     private let tokens: TokenStore
     private let hosts: CredentialHosts
 
@@ -67,34 +58,29 @@ public struct BearerAuthentication: HTTPLink {
     }
 
     /// Passes the task on with a token, as soon as there is one.
-    public func load(_ task: HTTPTask) {
-        guard hosts.wantCredential(task.request) else { return task.pass(to: following) }
-        guard later.admit(task) else { return }
+    public func load(_ task: HTTPTask, next: any HTTPLoader) {
+        guard hosts.wantCredential(task.request) else { return task.pass(to: next) }
         if task.request.isForCacheOnly {
-            tokens.getNewest(for: task) { begin(task, $0, isForCacheOnly: true) }
+            tokens.getNewest(for: task) { begin(task, $0, next, isForCacheOnly: true) }
         } else if let token = tokens.valid {
-            begin(task, token)
+            begin(task, token, next)
         } else {
-            tokens.get(for: task) { begin(task, $0) }
+            tokens.get(for: task) { begin(task, $0, next) }
         }
     }
 
-    /// Forgets the token, cancels a refresh under way, and resets the loaders after this one.
+    /// Forgets the token, and cancels a refresh under way.
     ///
     /// Without an ``Autocancel``, which cancels them, requests that wait for a token start another refresh then.
     ///
-    /// - Returns: A future that is filled when the refresh has ended and the other loaders are reset. A refresh that
+    /// - Returns: A future that is filled when the refresh has ended. A refresh that
     ///   ignores its cancellation is waited for five seconds, and one that itself resets the chain not at all.
     public func reset() -> Future<Void> {
-        let refresh = TokenRefresh.current
-        return later.reset {
-            let (tokens, others) = (tokens.reset(by: refresh), resetSuccessors())
-            return tokens.flatMap { others }
-        }
+        tokens.reset(by: TokenRefresh.current)
     }
 
-    private func begin(_ task: HTTPTask, _ token: BearerToken?, isForCacheOnly: Bool = false) {
-        task.send(Self.request(of: task, token), to: following) { [tokens, following] result in
+    private func begin(_ task: HTTPTask, _ token: BearerToken?, _ next: any HTTPLoader, isForCacheOnly: Bool = false) {
+        task.send(Self.request(of: task, token), to: next) { [tokens] result in
             guard let response = result.arrived, response.status == .unauthorized,
                 !task.request.body.isOneShot, !isForCacheOnly || response.source == .network
             else {
@@ -104,7 +90,7 @@ public struct BearerAuthentication: HTTPLink {
             response.stream?.cancel()
             tokens.get(for: task, refused: token) { fresh in
                 // The next response is final: retrying a fresh token that is refused would not help.
-                task.execution.later { task.send(Self.request(of: task, fresh), to: following) }
+                task.execution.later { task.send(Self.request(of: task, fresh), to: next) }
             }
         }
     }
@@ -116,3 +102,5 @@ public struct BearerAuthentication: HTTPLink {
         return request
     }
 }
+
+extension BearerAuthentication: ArrangedLink {}

@@ -17,11 +17,7 @@ public import Foundation
 ///
 /// A reset signs out: it stops a renewal, and then removes the tokens from the storage. Copies share all of this.
 public struct OAuth: HTTPLink {
-    /// The next loader, set by `-->`.
-    public var next: (any HTTPLoader)? {
-        didSet { bearer.next = next }
-    }
-    private var bearer: BearerAuthentication
+    private let bearer: BearerAuthentication
     private let tokens: TokenStore
     let endpoint: OAuthEndpoint
     let storage: any Storage
@@ -60,13 +56,11 @@ public struct OAuth: HTTPLink {
     }
 
     /// Passes the task on with a token, as soon as there is one.
-    public func load(_ task: HTTPTask) { bearer.load(task) }
+    public func load(_ task: HTTPTask, next: any HTTPLoader) { bearer.load(task, next: next) }
 
-    /// Stops a renewal, removes the tokens from the storage, and resets the loaders after this one.
+    /// Stops a renewal, and removes the tokens from the storage.
     public func reset() -> Future<Void> {
-        bearer.later.keepOut {
-            bearer.reset().flatMap { [storage] in Task { try await storage.store(nil) }.ignored() }
-        }
+        bearer.reset().flatMap { [storage] in Task { try await storage.store(nil) }.ignored() }
     }
 
     /// Stores the tokens of a sign-in, for the next request.
@@ -92,6 +86,8 @@ public struct OAuth: HTTPLink {
         return Credential(new)
     }
 }
+
+extension OAuth: ArrangedLink {}
 
 extension Credential {
     fileprivate init(_ tokens: OAuth.Tokens) {

@@ -1,5 +1,3 @@
-public import DeferredCore
-
 /// Loads a request with another loader if the next one fails.
 ///
 /// ```swift
@@ -9,15 +7,6 @@ public import DeferredCore
 /// The other loader is a whole chain, with a terminal loader of its own; its result is the result. A request that is
 /// cancelled goes to no other loader, nor does one whose body can be sent only once. A reset comes to both.
 public struct Fallback: HTTPLink {
-    /// The loader that loads each request first, set by `-->`.
-    public var next: (any HTTPLoader)? {
-        didSet {
-            following = NextLoader(next)
-            later = LaterResets(after: next)
-        }
-    }
-    private var following = NextLoader()
-    private var later = LaterResets()
     private let other: any HTTPLoader
     private let hasFailed: @Sendable (HTTPResult) -> Bool
 
@@ -41,22 +30,20 @@ public struct Fallback: HTTPLink {
         if case .failure(let error) = result { error.code == .cannotConnect } else { false }
     }
 
-    /// The next loader and the other one.
-    public var successors: [any HTTPLoader] { (next.map { [$0] } ?? []) + [other] }
+    /// The other loader.
+    public var successors: [any HTTPLoader] { [other] }
 
     /// Passes the task on to the next loader and, if that fails, to the other one.
-    public func load(_ task: HTTPTask) {
-        guard later.admit(task) else { return }
-        task.send(task.request, to: following) { [other, hasFailed] result in
-            guard !task.execution.isToStop, !task.request.body.isOneShot, hasFailed(result) else {
+    public func load(_ task: HTTPTask, next: any HTTPLoader) {
+        task.send(task.request, to: next) { [other, hasFailed] result in
+            guard !task.execution.isCancelled, !task.request.body.isOneShot, hasFailed(result) else {
                 task.complete(with: result)
                 return
             }
             result.arrived?.stream?.cancel()
-            task.execution.later { _ = task.send(task.request, to: NextLoader(other)) }
+            task.execution.later { _ = task.send(task.request, to: other) }
         }
     }
-
-    /// Resets the next loader and the other one, at the same time.
-    public func reset() -> Future<Void> { later.reset { resetSuccessors() } }
 }
+
+extension Fallback: ArrangedLink {}

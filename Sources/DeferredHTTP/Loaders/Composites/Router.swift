@@ -35,8 +35,6 @@ public struct Router: HTTPLink {
         }
     }
 
-    /// The loader for requests that no route takes, set by `-->`.
-    public var next: (any HTTPLoader)?
     private let routes: [Route]
 
     /// Creates the loader.
@@ -46,11 +44,13 @@ public struct Router: HTTPLink {
         self.routes = routes
     }
 
-    /// The loaders of the routes, and the next loader.
-    public var successors: [any HTTPLoader] { routes.map(\.loader) + (next.map { [$0] } ?? []) }
+    /// The loaders of the routes.
+    public var successors: [any HTTPLoader] { routes.map(\.loader) }
 
     /// Passes the task on to its route.
-    public func load(_ task: HTTPTask) {
+    public func load(_ task: HTTPTask, next: any HTTPLoader) {
         task.pass(to: routes.first { $0.takes(task.request) }?.loader ?? next)
     }
 }
+
+extension Router: ArrangedLink {}

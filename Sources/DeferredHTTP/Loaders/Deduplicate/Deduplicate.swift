@@ -13,7 +13,7 @@ internal import DeferredTask
 /// shared execution is cancelled, and its end, which may be a response, is that of the request; an equal request after
 /// that starts a new execution.
 ///
-/// Copies share what is in flight. A request that meets a second one in its chain is passed on there.
+/// Copies share what is in flight. Of a value that is twice in a chain, the first one counts.
 ///
 /// ```swift
 /// let deduplicate = Deduplicate()
@@ -21,15 +21,6 @@ internal import DeferredTask
 /// deduplicate.mergedCount  // how many requests were saved
 /// ```
 public struct Deduplicate: HTTPLink {
-    /// The next loader, set by `-->`.
-    public var next: (any HTTPLoader)? {
-        didSet {
-            following = Marking.needed(for: executions, before: next)
-            later = LaterResets(after: next)
-        }
-    }
-    private var following = NextLoader()
-    private var later = LaterResets()
     private let executions = SharedExecutions()
 
     /// Creates the loader.
@@ -39,15 +30,15 @@ public struct Deduplicate: HTTPLink {
     public var mergedCount: Int { executions.mergedCount }
 
     /// Passes the task on, unless an equal one is in flight.
-    public func load(_ task: HTTPTask) {
+    public func load(_ task: HTTPTask, next: any HTTPLoader) {
         if task.failIfCancelled() { return }
-        guard !task.execution.hasMet(executions), let key = DeduplicationKey(task.request) else {
+        guard let key = DeduplicationKey(task.request) else {
             return task.pass(to: next)
         }
-        if later.admit(task) { executions.join(key, task)?.pass(to: following) }
+        executions.join(key, task)?.pass(to: next)
     }
 }
 
-extension Deduplicate: StateSharing {
-    var sharedState: AnyObject { executions }
+extension Deduplicate: ArrangedLink {
+    var sharedState: AnyObject? { executions }
 }

@@ -14,15 +14,6 @@ internal import DeferredCore
 /// loader never sees it. After a ``Retry``, each attempt takes a token. Copies share the bucket; a
 /// request that meets two of them in its chain takes one token.
 public struct RateLimit: HTTPLink {
-    /// The next loader, set by `-->`.
-    public var next: (any HTTPLoader)? {
-        didSet {
-            following = Marking.needed(for: gate, before: next)
-            later = LaterResets(after: next)
-        }
-    }
-    private var following = NextLoader()
-    private var later = LaterResets()
     private let gate: RateLimitGate
 
     /// Creates the loader.
@@ -40,15 +31,15 @@ public struct RateLimit: HTTPLink {
     public var waitingCount: Int { gate.waitingCount }
 
     /// Passes the task on as soon as there is a token for it.
-    public func load(_ task: HTTPTask) {
-        guard task.request.isRateLimited, !task.execution.hasMet(gate) else { return task.pass(to: next) }
-        if task.failIfCancelled() || !later.admit(task) { return }
-        gate.enter(task, next: following)
+    public func load(_ task: HTTPTask, next: any HTTPLoader) {
+        guard task.request.isRateLimited else { return task.pass(to: next) }
+        if task.failIfCancelled() { return }
+        gate.enter(task, next: next)
     }
 }
 
-extension RateLimit: StateSharing {
-    var sharedState: AnyObject { gate }
+extension RateLimit: ArrangedLink {
+    var sharedState: AnyObject? { gate }
 }
 
 extension HTTPRequest {

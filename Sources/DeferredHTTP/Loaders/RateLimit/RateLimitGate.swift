@@ -2,7 +2,7 @@ internal import DeferredCore
 
 /// The bucket shared by the copies of a ``RateLimit``.
 final class RateLimitGate: Sendable {
-    private let room: WaitingRoom<RateLimitStateMachine, NextLoader>
+    private let room: WaitingRoom<RateLimitStateMachine, any HTTPLoader>
     private let stopwatch: Stopwatch
     private let running = Lock(RunningTimer())
 
@@ -26,7 +26,7 @@ final class RateLimitGate: Sendable {
     var waitingCount: Int { room.withMachine { $0.waitingCount } }
 
     /// Passes `task` on to `next` as soon as there is a token for it, unless it is cancelled before.
-    func enter(_ task: HTTPTask, next: NextLoader) {
+    func enter(_ task: HTTPTask, next: any HTTPLoader) {
         let now = stopwatch.elapsed
         if room.enter(task, next, goesOn: { $0.arrived($1, at: now) }) { return task.pass(to: next) }
         startTimer()
@@ -65,7 +65,7 @@ final class RateLimitGate: Sendable {
         startTimer()
     }
 
-    private func nextWaiter() -> WaitingRoom<RateLimitStateMachine, NextLoader>.Waiter? {
+    private func nextWaiter() -> WaitingRoom<RateLimitStateMachine, any HTTPLoader>.Waiter? {
         let now = stopwatch.elapsed
         return room.next { $0.next(at: now) }
     }

@@ -1,47 +1,25 @@
-/// The state of an ``Autocancel``: its items in flight, and the progress of its reset.
-///
-/// ```
-///            reset, something is in flight             the last of it left
-///   open ──────────────────────────────────▶ draining ─────────────────────┐
-///    ▲ └──────────reset, nothing is─────────────────────────────────────▶ resettingNext
-///    └───────────────────────────nextWasReset───────────────────────────────┘
-/// ```
+/// The state of an ``Autocancel``: its items in flight, and the number of resets under way, which let no other in.
 struct AutocancelStateMachine<Item: Sendable>: Sendable {
-    enum State: Sendable {
-        case open
-        /// The items that were in flight when the reset began are still ending.
-        case draining
-        /// The loaders after this one are being reset.
-        case resettingNext
-    }
-
-    enum Action {
-        case nothing
-        /// Cancel these items.
-        case cancel([Item])
-        case resetNext
-    }
-
     private struct Place: Sendable {
         var number: UInt64
         /// `nil` if the ticket is free.
         var item: Item?
     }
 
-    private(set) var state = State.open
+    private var resetCount = 0
     /// The items in flight by ticket. Tickets are reused, so that adding and removing take no hashing.
     private var inFlight: [Place] = []
     private var freeTickets: [Int] = []
     private var lastNumber: UInt64 = 0
 
-    private var isIdle: Bool { freeTickets.count == inFlight.count }
+    var isOpen: Bool { resetCount == 0 }
 
     /// All items in flight, the newest first: a newer one may wait for older ones.
     var items: [Item] { inFlight.sorted { $0.number > $1.number }.compactMap(\.item) }
 
     /// - Returns: The item's ticket, until it leaves; `nil` if the item arrives during a reset, and is to be cancelled.
     mutating func arrived(_ item: Item) -> Int? {
-        state == .open ? followed(item) : nil
+        isOpen ? followed(item) : nil
     }
 
     /// Adds an item that continues another one in flight, such as the stream of a response; allowed during a reset.
@@ -56,28 +34,25 @@ struct AutocancelStateMachine<Item: Sendable>: Sendable {
     }
 
     /// - Parameter ticket: The ticket of an item in flight.
-    /// - Returns: `.resetNext` if the item was the last that a reset waited for.
-    mutating func left(_ ticket: Int) -> Action {
+    /// - Returns: True if the item was the last one.
+    mutating func left(_ ticket: Int) -> Bool {
         precondition(inFlight[ticket].item != nil, "the request with ticket \(ticket) left an Autocancel twice")
         inFlight[ticket].item = nil
         freeTickets.append(ticket)
-        guard state == .draining, isIdle else { return .nothing }
-        state = .resettingNext
-        return .resetNext
+        return freeTickets.count == inFlight.count
     }
 
-    mutating func reset() -> Action {
-        guard state == .open else { return .nothing }
-        guard isIdle else {
-            state = .draining
-            return .cancel(items)
-        }
-        state = .resettingNext
-        return .resetNext
+    /// Begins a reset.
+    ///
+    /// - Returns: The items to cancel.
+    mutating func close() -> [Item] {
+        resetCount += 1
+        return items
     }
 
-    mutating func nextWasReset() {
-        precondition(state == .resettingNext, "the loader after an Autocancel in state \(state) finished a reset")
-        state = .open
+    /// Ends a reset.
+    mutating func reopen() {
+        precondition(resetCount > 0, "an Autocancel ended a reset that had not begun")
+        resetCount -= 1
     }
 }

@@ -11,15 +11,8 @@ internal import DeferredTask
 /// A task that is cancelled in a pause completes at once with ``HTTPError/Code/cancelled``, and the next loader sees no
 /// further attempt. Otherwise the result is that of the last attempt.
 public struct Retry: HTTPLink {
-    /// The next loader, set by `-->`.
-    public var next: (any HTTPLoader)? {
-        didSet {
-            attempts = attempts.followed(by: next)
-            later = LaterResets(after: next)
-        }
-    }
-    private var later = LaterResets()
-    private var attempts: Attempts
+    private let strategy: RetryStrategy
+    private let clock: any Clock<Duration>
 
     /// Creates the loader.
     ///
@@ -27,33 +20,24 @@ public struct Retry: HTTPLink {
     ///   - strategy: The strategy for requests without an ``HTTPRequest/retryStrategy``.
     ///   - clock: The clock by which the pauses are measured; a manual one in tests.
     public init(_ strategy: RetryStrategy = .backoff(), clock: any Clock<Duration> = ContinuousClock()) {
-        attempts = Attempts(strategy, clock, NextLoader())
+        (self.strategy, self.clock) = (strategy, clock)
     }
 
     /// Passes the task on, as often as the strategy decides.
-    public func load(_ task: HTTPTask) {
-        if later.admit(task) { attempts.begin(1, task) }
+    public func load(_ task: HTTPTask, next: any HTTPLoader) {
+        begin(1, task, next)
     }
 }
 
-/// The settings of all attempts of all requests: retained, and not copied, for each.
-private final class Attempts: Sendable {
-    private let strategy: RetryStrategy
-    private let clock: any Clock<Duration>
-    private let next: NextLoader
+extension Retry: ArrangedLink {}
 
-    init(_ strategy: RetryStrategy, _ clock: any Clock<Duration>, _ next: NextLoader) {
-        (self.strategy, self.clock, self.next) = (strategy, clock, next)
-    }
-
-    func followed(by next: (any HTTPLoader)?) -> Attempts { Attempts(strategy, clock, NextLoader(next)) }
-
-    func begin(_ number: Int, _ task: HTTPTask) {
+extension Retry {
+    private func begin(_ number: Int, _ task: HTTPTask, _ next: any HTTPLoader) {
         task.execution.tell(.attempt(number))
-        task.send(task.request, to: next) { result in
+        task.send(task.request, to: next) { [self] result in
             let attempt = RetryStrategy.Attempt(number: number, request: task.request, result: result)
-            guard !task.execution.isToStop, attempt.error?.code != .cancelled, !task.request.body.isOneShot,
-                let pause = (task.request.retryStrategy ?? self.strategy).pause(attempt)
+            guard !task.execution.isCancelled, attempt.error?.code != .cancelled, !task.request.body.isOneShot,
+                let pause = (task.request.retryStrategy ?? strategy).pause(attempt)
             else {
                 task.complete(with: result)
                 return
@@ -62,8 +46,8 @@ private final class Attempts: Sendable {
                 response.stream?.cancel()
                 task.execution.tell(.response(response.status))
             }
-            task.wait(for: pause, self.clock) {
-                task.execution.later { self.begin(number + 1, task) }
+            task.wait(for: pause, clock) {
+                task.execution.later { begin(number + 1, task, next) }
             }
         }
     }

@@ -128,7 +128,7 @@ extension HTTPError {
         return switch underlying {
         case let underlying? where underlying is URLError || underlying is URLClientError:
             URLClient.Retries.isTransient(underlying)
-        case is MissingTerminalLoader, is MisjoinedObject: false
+        case is InvalidChain: false
         case let cause as HTTPError where code == .authenticationFailed: cause.isTransient
         default: [.cannotConnect, .connectionLost, .timedOut].contains(code)
         }

@@ -18,15 +18,6 @@ internal import DeferredCore
 ///
 /// Copies share the limit and the count. A request that meets a second one in its chain has its place already.
 public struct Throttle: HTTPLink {
-    /// The next loader, set by `-->`.
-    public var next: (any HTTPLoader)? {
-        didSet {
-            following = Marking.needed(for: gate, before: next)
-            later = LaterResets(after: next)
-        }
-    }
-    private var following = NextLoader()
-    private var later = LaterResets()
     private let gate: ThrottleGate
 
     /// Creates the loader.
@@ -46,15 +37,15 @@ public struct Throttle: HTTPLink {
     public var waitingCount: Int { gate.waitingCount }
 
     /// Passes the task on when it is its turn.
-    public func load(_ task: HTTPTask) {
-        guard task.request.isThrottled, !task.execution.hasMet(gate) else { return task.pass(to: next) }
-        if task.failIfCancelled() || !later.admit(task) { return }
-        gate.enter(task, next: following)
+    public func load(_ task: HTTPTask, next: any HTTPLoader) {
+        guard task.request.isThrottled else { return task.pass(to: next) }
+        if task.failIfCancelled() { return }
+        gate.enter(task, next: next)
     }
 }
 
-extension Throttle: StateSharing {
-    var sharedState: AnyObject { gate }
+extension Throttle: ArrangedLink {
+    var sharedState: AnyObject? { gate }
 }
 
 extension HTTPRequest {

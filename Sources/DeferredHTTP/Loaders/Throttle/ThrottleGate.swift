@@ -1,6 +1,6 @@
 /// The state shared by the copies of a ``Throttle``.
 final class ThrottleGate: Sendable {
-    private let room: WaitingRoom<ThrottleStateMachine, NextLoader>
+    private let room: WaitingRoom<ThrottleStateMachine, any HTTPLoader>
 
     init(maximum: Int) {
         room = WaitingRoom(ThrottleStateMachine(maximum: maximum))
@@ -17,7 +17,7 @@ final class ThrottleGate: Sendable {
     }
 
     /// Passes `task` on to `next` when it is its turn, unless it is cancelled before.
-    func enter(_ task: HTTPTask, next: NextLoader) {
+    func enter(_ task: HTTPTask, next: any HTTPLoader) {
         let goesOn = room.enter(task, next) { machine, ticket in
             // If an ApplyEnvironment comes after this loader, a request may have its own environment.
             machine.arrived(ticket, host: task.request.host ?? task.request.environment?.host ?? "")
@@ -25,7 +25,7 @@ final class ThrottleGate: Sendable {
         if goesOn { start(task, next) }
     }
 
-    private func start(_ task: HTTPTask, _ next: NextLoader) {
+    private func start(_ task: HTTPTask, _ next: any HTTPLoader) {
         task.execution.whenEnded { result in
             // A stream keeps its place until its end.
             if let stream = result.arrived?.stream {

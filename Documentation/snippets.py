@@ -206,7 +206,7 @@ def parse(document):
             else:
                 end = lines.index("-->", index)
                 if early := next((number for number in range(index, end) if "-->" in lines[number]), None):
-                    sys.exit(f"{path}:{early + 1}: --> would end the HTML comment; show this line, or set `next` instead")
+                    sys.exit(f"{path}:{early + 1}: --> would end the HTML comment; show this line, or call `joined` instead")
                 code = [text.removeprefix("\\") if text.startswith("\\@") else text for text in lines[index:end]]
                 add(index + 1, code, match[1] == "file")
                 index = end + 1

@@ -187,11 +187,8 @@ private struct SignedIn: OAuth.Storage {
     func store(_ tokens: OAuth.Tokens?) async throws {}
 }
 
-private final class Object: HTTPLink, @unchecked Sendable {
-    // SAFETY: never set, since an object is joined by a link that knows the next loader.
-    var next: (any HTTPLoader)?
-
-    func load(_ task: HTTPTask) { task.pass(to: next) }
+private final class Object: HTTPLink {
+    func load(_ task: HTTPTask, next: any HTTPLoader) { task.pass(to: next) }
 }
 
 extension HTTPRequest {

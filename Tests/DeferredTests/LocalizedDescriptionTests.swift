@@ -13,7 +13,7 @@ struct LocalizedDescriptionTests {
         let broken = try #require(await #expect(throws: BrokenPromise.self) { try await lost.value })
         let errors: [any Error & CustomStringConvertible] = [
             broken, TimeoutError(duration: .seconds(5)), CircularTask(), DeadlineExceeded(limit: .seconds(5)),
-            MissingTerminalLoader(), URLClientError.bodyTooLarge(limit: 5), HTTPBody.AlreadySent(),
+            InvalidChain(description: "it has no terminal loader"), URLClientError.bodyTooLarge(limit: 5), HTTPBody.AlreadySent(),
             URLClientError.shutDown, HTTPError(.cancelled, request: HTTPRequest()),
         ]
         for error in errors {

@@ -7,7 +7,7 @@ import Foundation
 import TestSupport
 import Testing
 
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 131)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 130)
 enum PriorityOption: HTTPRequestOption {
     static let defaultValue = 0
 }
@@ -20,13 +20,11 @@ extension HTTPRequest {
 }
 #sourceLocation()
 
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 153)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 152)
 /// Adds the preferred language to each request.
 struct Language: HTTPLink {
     let code: String
-    var next: (any HTTPLoader)?
-
-    func load(_ task: HTTPTask) {
+    func load(_ task: HTTPTask, next: any HTTPLoader) {
         var request = task.request
         request.headers["Accept-Language"] = code
         task.pass(request, to: next)
@@ -34,12 +32,10 @@ struct Language: HTTPLink {
 }
 #sourceLocation()
 
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 187)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 184)
 /// Answers with an empty list where the server has none.
 struct EmptyList: HTTPLink {
-    var next: (any HTTPLoader)?
-
-    func load(_ task: HTTPTask) {
+    func load(_ task: HTTPTask, next: any HTTPLoader) {
         task.pass(task.request, to: next) { result in
             if case .success(let response) = result,
                 response.status == .notFound
@@ -53,7 +49,7 @@ struct EmptyList: HTTPLink {
 }
 #sourceLocation()
 
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 653)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 644)
 /// Answers with the files in a folder, by their names.
 struct Files: HTTPLoader {
     let folder: URL
@@ -136,77 +132,74 @@ struct BuildingAnHTTPChainSnippets {
         request.delivery = .stream                           // terminal loaders
 #sourceLocation()
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 121)
-        var validate = Validate()
-        validate.next = StubLoader(.response(404))
+        let validate = joined(Validate(), StubLoader(.response(404)))
         let response = try await validate.load(request).get()
         #expect(response.status == .notFound && response.stream != nil)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 143)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 142)
         request.priority = 1
         #expect(request.priority == 1 && HTTPRequest(path: "/").priority == 0)
 #sourceLocation()
     }
 
     @Test func `Write a loader`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 167)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 164)
         let server = try LoopbackServer { request in
             .response(body: .text(request.headers["Accept-Language"] ?? ""))
         }
         defer { server.stop() }
         let url = server.url("/")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 174)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 171)
         let chain = Retry() --> Language(code: "de") --> URLSessionLoader()
         let response = try await chain.load(HTTPRequest(url: url)).get()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 178)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 175)
         #expect(response.text == "de")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 205)
-        var emptyList = EmptyList()
-        emptyList.next = StubLoader(.response(404))
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 200)
+        let emptyList = joined(EmptyList(), StubLoader(.response(404)))
         let list = try await emptyList.load(HTTPRequest(host: "example.com")).get()
         #expect(list.text == "[]")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 218)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 212)
         #expect(await LoaderRules.broken { next in EmptyList() --> next() } == [])
 #sourceLocation()
     }
 
     @Test func `Middleware`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 227)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 221)
         let stub = StubLoader { request in
             request.host == "a.example.com" ? .failure(.cannotConnect) : .response(body: request.headers["X-Region"] ?? "")
         }
         @Sendable func region() async throws -> String { "eu" }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 233)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 227)
         let regional = Intercept { request, next in
             var request = request
             request.headers["X-Region"] = try await region()
             return try await next(request)
         }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 241)
-        var inner = regional
-        inner.next = stub
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 235)
+        let inner = joined(regional, stub)
         let taken = try await inner.load(HTTPRequest(host: "b.example.com")).get()
         #expect(taken.text == "eu")
 #sourceLocation()
     }
 
     @Test func `Several chains in one`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 255)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 248)
         let (uploads, mirror) = (StubLoader(.response(201)), StubLoader(.response(202)))
         let primary = StubLoader(.failure(.cannotConnect))
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 259)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 252)
         let chain =
             ResetGuard() --> Autocancel()
             --> Router(.host("uploads.example.com", uploads))
             --> Fallback(to: mirror) --> primary
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 265)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 258)
         var statuses: [HTTPStatus] = []
         for host in ["uploads.example.com", "example.com"] {
             statuses.append(try await chain.load(HTTPRequest(host: host)).get().status)
@@ -217,7 +210,7 @@ struct BuildingAnHTTPChainSnippets {
     }
 
     @Test func `Streams and files`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 280)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 273)
         let server = try LoopbackServer { _ in .response(body: .pattern(count: 100_000)) }
         defer { server.stop() }
         let url = server.url("/")
@@ -228,7 +221,7 @@ struct BuildingAnHTTPChainSnippets {
         var count = 0
         let chain: any HTTPLoader = URLSessionLoader()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 291)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 284)
         var request = HTTPRequest(url: url)
         request.delivery = .stream
         let response = try await chain.load(request).get()
@@ -240,10 +233,10 @@ struct BuildingAnHTTPChainSnippets {
         let downloaded = try await chain.load(request).get()
         print(downloaded.file ?? file)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 303)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 296)
         #expect(count == 100_000 && downloaded.file == file)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 326)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 319)
         request.body = .stream(contentType: "text/csv") {
             AsyncStream { continuation in
                 for row in 1...1_000 { continuation.yield(Data("\(row)\n".utf8)) }
@@ -251,32 +244,31 @@ struct BuildingAnHTTPChainSnippets {
             }
         }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 334)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 327)
         #expect(try await request.body.makeByteStream()?.collect().count == 3_893)
 #sourceLocation()
     }
 
     @Test func `Logging`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 343)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 336)
         final class Lines: Sendable {
             let all = Mutex<[String]>([])
             func debug(_ line: String) { all.withLock { $0.append(line) } }
         }
         let logger = Lines()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 350)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 343)
         let log = Log.events { event in logger.debug("\(event)") }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 353)
-        var logged = log
-        logged.next = StubLoader(.response(204))
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 346)
+        let logged = joined(log, StubLoader(.response(204)))
         _ = try await logged.load(HTTPRequest(host: "example.com")).get()
         #expect(logger.all.withLock { $0.count } == 3)
 #sourceLocation()
     }
 
     @Test func `Tokens that expire`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 374)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 366)
         let server = try LoopbackServer { request in
             request.headers["Authorization"] == "Bearer fresh" ? .status(200) : .status(401)
         }
@@ -288,7 +280,7 @@ struct BuildingAnHTTPChainSnippets {
             return .success("fresh")
         }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 386)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 378)
         let chain =
             Retry()
             --> BearerAuthentication(token: "stale", hosts: ["127.0.0.1"]) { _ in fetchToken() }
@@ -297,31 +289,31 @@ struct BuildingAnHTTPChainSnippets {
         let tasks = (1...20).map { _ in chain.load(HTTPRequest(url: url)).task }
         let responses = try await tasks.allSucceeded().get()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 395)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 387)
         #expect(responses.allSatisfy { $0.status == .ok } && refreshes.withLock { $0 } == 1)
 #sourceLocation()
     }
 
     @Test func `Limits and retries`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 423)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 415)
         let server = try LoopbackServer { _ in [.stall] }
         defer { server.stop() }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 427)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 419)
         let (deduplicate, throttle) = (Deduplicate(), Throttle(maximum: 2))
         let chain =
             deduplicate --> Retry(.backoff(attempts: 5)) --> throttle
             --> URLSessionLoader()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 433)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 425)
         let tasks = ["/a", "/a", "/b", "/c"].map { chain.load(HTTPRequest(url: server.url($0))) }
         #expect(throttle.waitingCount == 1 && deduplicate.mergedCount == 1)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 437)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 429)
         throttle.maximum = 1  // requests in flight beyond that continue
         print(throttle.waitingCount, deduplicate.mergedCount)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 441)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 433)
         #expect(throttle.waitingCount == 1)
         for task in tasks { task.cancel() }
         #expect(throttle.waitingCount == 0 && tasks.allSatisfy(\.isFilled))
@@ -329,13 +321,13 @@ struct BuildingAnHTTPChainSnippets {
     }
 
     @Test func `Reset`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 485)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 477)
         let server = try LoopbackServer { _ in [.stall] }
         defer { server.stop() }
         let url = server.url("/")
         let authentication = BearerAuthentication(token: "token") { _ in .never }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 491)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 483)
         let chain =
             ResetGuard() --> Autocancel() --> authentication
             --> URLSessionLoader()
@@ -344,13 +336,13 @@ struct BuildingAnHTTPChainSnippets {
         await chain.reset().value
         print(loading.isFilled, loading.isCancelled)  // true true
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 500)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 492)
         #expect(loading.isFilled && loading.isCancelled)
 #sourceLocation()
     }
 
     @Test func `A client of an API`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 514)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 506)
         let server = StubLoader { request in
             switch request.path {
             case "/token": .json(#"{"access_token": "t", "expires_in": 3600}"#)
@@ -364,7 +356,7 @@ struct BuildingAnHTTPChainSnippets {
         let environment = HTTPEnvironment(host: "api.example.com")
         let keychain = OAuth.MemoryStorage(.init(access: "old", refresh: "r", expiry: .distantPast))
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 528)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 520)
         let oauth = OAuth(.init(id: "app", token: tokenURL), storage: keychain, over: server)
         let chain =
             ResetGuard() --> Autocancel() --> Retry(.backoff().or(.custom { attempt in
@@ -372,7 +364,7 @@ struct BuildingAnHTTPChainSnippets {
             }))
             --> oauth --> ApplyEnvironment(environment) --> Validate() --> server
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 540)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 532)
         var names: [String] = []
         for try await page in chain.pages(of: HTTPRequest(path: "/repositories")) {
             names += try page.decode([String].self)
@@ -382,25 +374,25 @@ struct BuildingAnHTTPChainSnippets {
             print(event.type, event.data)
         }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 550)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 542)
         #expect(names == ["a", "b", "c"])
         await chain.reset().value
         await #expect(throws: HTTPError.self) { try await chain.load(HTTPRequest(path: "/repositories")).get() }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 558)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 550)
         struct Search: Encodable { var q: String, labels: [String] }
 
         var search = HTTPRequest(host: "api.example.com", path: "/search")
         try search.addQuery(Search(q: "futures", labels: ["swift", "linux"]))
         print(search.curlCommand)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 565)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 557)
         #expect(search.curlCommand == "curl 'https://api.example.com/search?labels=swift&labels=linux&q=futures'")
 #sourceLocation()
     }
 
     @Test func `Test a chain`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 577)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 569)
         let clock = ManualClock()
         let chain = Validate() --> Retry(clock: clock) --> URLSessionLoader()
         let stub = StubLoader(
@@ -418,35 +410,34 @@ struct BuildingAnHTTPChainSnippets {
         #expect(response.text == #"{"name": "Ada"}"#)
         #expect(stub.requests.count == 3)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 599)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 591)
         let expecting = StubLoader(
             expecting: .get("/users/1", .response(503), .json(#"{"name": "Ada"}"#)),
             .init("an upload", { $0.method == .put }, .response(201))
         )
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 605)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 597)
         let put = try await expecting.load(HTTPRequest(.put, host: "example.com", path: "/x")).get()
         #expect(put.status == .created && expecting.unexpectedRequests.isEmpty)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 613)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 605)
         let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).json")
         defer { try? FileManager.default.removeItem(at: file) }
-        var recorder = Recorder()
-        recorder.next = stub
-        let recorded = try await recorder.load(HTTPRequest(host: "example.com")).get()
+        let recorder = Recorder()
+        let recorded = try await joined(recorder, stub).load(HTTPRequest(host: "example.com")).get()
         try recorder.write(to: file)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 621)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 612)
         let replaying = try chain --> StubLoader(replaying: file)
         let replayed = try await replaying.load(HTTPRequest(host: "example.com")).get()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 625)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 616)
         #expect(replayed.text == recorded.text)
 #sourceLocation()
     }
 
     @Test func `Test a chain, 2`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 632)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 623)
         let (stub, throttle) = (StubLoader(), Throttle(maximum: 1))
         let chain = throttle --> stub
         let tasks = ["/1", "/2", "/3"].map { path in
@@ -460,16 +451,16 @@ struct BuildingAnHTTPChainSnippets {
     }
 
     @Test func `Replace the engine`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 678)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 669)
         let folder = FileManager.default.temporaryDirectory.appending(path: "\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         try Data("hello".utf8).write(to: folder.appending(path: "a.txt"))
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 685)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 676)
         let chain = Validate() --> Throttle(maximum: 8) --> Files(folder: folder)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 688)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 679)
         let found = try await chain.load(HTTPRequest(path: "/files/a.txt")).get()
         #expect(found.text == "hello")
         for path in ["/b.txt", "/..", "/", ""] {

@@ -78,33 +78,31 @@ struct CachingSnippets {
 #sourceLocation()
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 144)
         let server = StubLoader(.response(headers: ["Cache-Control": "max-age=60"], body: "Ada"))
-        var first = cache
-        first.next = server
+        let first = joined(cache, server)
         _ = try await first.load(HTTPRequest(host: "example.com")).get()
         try await eventually { cache.statistics.stored == 1 }
-        var again = Cache(.disk(at: folder))
-        again.next = server
+        let again = joined(Cache(.disk(at: folder)), server)
         #expect(try await again.load(HTTPRequest(host: "example.com")).get().text == "Ada" && server.requests.count == 1)
 #sourceLocation()
     }
 
     @Test func `What the cache did`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 170)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 168)
         let cache = Cache(.memory())
         let statistics = cache.statistics
         print("\(statistics.hits) hits, \(statistics.validated) validated, \(statistics.misses) misses, \(statistics.bytes) bytes")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 175)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 173)
         #expect(statistics.hits == 0 && statistics.bytes == 0)
 #sourceLocation()
     }
 
     @Test func `Redirects`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 199)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 197)
         let chain = FollowRedirects() --> Cache(.memory()) --> URLSessionLoader()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 202)
-        #expect(chain.next is Cache)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 200)
+        #expect(chain.successors.dropFirst().first is Cache)
 #sourceLocation()
     }
 }

@@ -9,9 +9,7 @@ import Testing
 /// Says with each request in which language the answer is to be.
 struct Language: HTTPLink {
     let code: String
-    var next: (any HTTPLoader)?
-
-    func load(_ task: HTTPTask) {
+    func load(_ task: HTTPTask, next: any HTTPLoader) {
         var request = task.request
         request.headers["Accept-Language"] = code
         task.pass(request, to: next)
@@ -36,8 +34,8 @@ struct HTTPLoaderTests {
         let article = here.appending(
             path: "../../../../Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md"
         ).standardizedFileURL
-        let example = try lines(of: here).drop { $0 != "struct Language: HTTPLink {" }.prefix(9)
-        #expect(example.count == 9)
+        let example = try lines(of: here).drop { $0 != "struct Language: HTTPLink {" }.prefix(8)
+        #expect(example.count == 8)
         for text in [documented, try lines(of: article)] {
             #expect(text.indices.contains { text[$0...].starts(with: example) })
         }

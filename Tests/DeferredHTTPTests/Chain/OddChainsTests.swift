@@ -38,9 +38,7 @@ struct OddChainsTests {
     }
 
     private func attached(_ link: any HTTPLink, _ next: any HTTPLoader) -> any HTTPLoader {
-        var link = link
-        link.next = next
-        return link
+        link --> next
     }
 
     @Test func `retries around retries multiply, and a cancel in the inner pause ends both`() async throws {
@@ -213,17 +211,16 @@ struct OddChainsTests {
         /// Lets the first request go on when the second has ended.
         struct Swapped: HTTPLink {
             let first = Swapped.Box()
-            var next: (any HTTPLoader)?
 
             final class Box: Sendable { let task = Lock<HTTPTask?>(nil) }
 
-            func load(_ task: HTTPTask) {
+            func load(_ task: HTTPTask, next: any HTTPLoader) {
                 let waiting = first.task.withLock { first in
                     defer { if first == nil { first = task } }
                     return first
                 }
                 guard let waiting else { return }
-                task.addCompletionHandler { [next] _ in waiting.pass(to: next) }
+                task.addCompletionHandler { _ in waiting.pass(to: next) }
                 task.pass(to: next)
             }
         }
@@ -377,9 +374,8 @@ struct OddChainsTests {
     @Test func `a loader that passes on twice, completes twice, or never, ends a request once`() {
         struct Rude: HTTPLink {
             let rudeness: Int
-            var next: (any HTTPLoader)?
 
-            func load(_ task: HTTPTask) {
+            func load(_ task: HTTPTask, next: any HTTPLoader) {
                 switch rudeness {
                 case 0: for _ in 0..<2 { task.pass(task.request, to: next) }
                 case 1: for _ in 0..<2 { task.pass(to: next) }

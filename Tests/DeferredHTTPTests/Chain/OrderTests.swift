@@ -51,9 +51,7 @@ struct OrderTests {
     }
 
     private func attached(_ link: any HTTPLink, _ next: any HTTPLoader) -> any HTTPLoader {
-        var link = link
-        link.next = next
-        return link
+        link --> next
     }
 
     private func name(_ kinds: [Kind]) -> String { kinds.map(\.rawValue).joined(separator: " --> ") }

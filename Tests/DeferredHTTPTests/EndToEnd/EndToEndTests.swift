@@ -53,7 +53,7 @@ struct EndToEndTests {
         }
     }
 
-    private func makeChain(_ server: LoopbackServer, _ lifetimes: Lifetimes) -> ResetGuard {
+    private func makeChain(_ server: LoopbackServer, _ lifetimes: Lifetimes) -> HTTPChain {
         let loader = URLSessionLoader.underTest()
         let environment = HTTPEnvironment(scheme: "http", host: "127.0.0.1", port: Int(server.port), pathPrefix: "/api")
         let token = lifetimes.make()
@@ -80,7 +80,7 @@ struct EndToEndTests {
     }
 
     /// Loads requests on a few threads, and cancels one in ten of them some time later.
-    private func load(_ count: Int, with chain: ResetGuard, seed: UInt64, _ lifetimes: Lifetimes, _ endings: Endings) {
+    private func load(_ count: Int, with chain: HTTPChain, seed: UInt64, _ lifetimes: Lifetimes, _ endings: Endings) {
         race(Self.threads) { index in
             var random = SeededGenerator(seed: seed &+ UInt64(index))
             var regretted: [HTTPTask] = []

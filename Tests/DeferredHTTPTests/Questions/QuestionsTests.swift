@@ -66,9 +66,8 @@ struct QuestionsTests {
             let (stub, task) = (StubLoader(.response()), HTTPTask(.example))
             let completions = task.completions()
             task.cancel()
-            var loader = loader
-            loader.next = stub
-            loader.load(task)
+            let chain = loader --> stub
+            chain.load(task)
             #expect(completions.entries.count == 1 && task.codeNow == .cancelled, "\(type(of: loader))")
             #expect(stub.requests.isEmpty, "\(type(of: loader))")
         }

@@ -10,7 +10,7 @@ struct ResetQuestionsTests {
     private let stub = StubLoader(.pending.ignoringCancellation())
     private let clock = ManualClock()
 
-    private var chain: ResetGuard { ResetGuard() --> Autocancel(grace: .seconds(5), clock: clock) --> stub }
+    private var chain: HTTPChain { ResetGuard() --> Autocancel(grace: .seconds(5), clock: clock) --> stub }
 
     @Test func `a reset waits for requests in flight`() {
         let chain = chain

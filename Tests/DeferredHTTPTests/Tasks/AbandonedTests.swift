@@ -31,10 +31,9 @@ struct AbandonedTests {
 
     @Test func `below every loader`() {
         for link in Self.links {
-            var link = link
-            link.next = Forgetful()
-            let (held, other) = (link.load(.example), Journal<HTTPResult>())
-            link.load(.example) { other.add($0) }
+            let chain = link --> Forgetful()
+            let (held, other) = (chain.load(.example), Journal<HTTPResult>())
+            chain.load(.example) { other.add($0) }
             #expect(held.codeNow == .abandoned && other.entries.count == 1, "\(type(of: link))")
         }
     }
@@ -48,8 +47,7 @@ struct AbandonedTests {
     @Test func `a part that a loader keeps does not retain the task that it released`() throws {
         struct Half: HTTPLink {
             let kept: Journal<HTTPTask?>
-            var next: (any HTTPLoader)?
-            func load(_ task: HTTPTask) { kept.add(task.pass(task.request, to: next)) }
+            func load(_ task: HTTPTask, next: any HTTPLoader) { kept.add(task.pass(task.request, to: next)) }
         }
         let kept = Journal<HTTPTask?>()
         #expect((Half(kept: kept) --> Forgetful()).load(.example).codeNow == .abandoned)

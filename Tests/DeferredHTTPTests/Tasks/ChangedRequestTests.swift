@@ -37,10 +37,8 @@ struct ChangedRequestTests {
         request.host == "host" || request.headers["Authorization"] != nil
     }
 
-    private func attached(_ link: any HTTPLink, _ next: (any HTTPLoader)?) -> any HTTPLink {
-        var link = link
-        link.next = next
-        return link
+    private func attached(_ link: any HTTPLink, _ next: any HTTPLoader) -> HTTPChain {
+        link --> next
     }
 
     @Test func `the loader before sees its own request, the one after it the changed one, and both are one task`()
@@ -219,6 +217,6 @@ struct ChangedRequestTests {
     }
 
     @Test func `without a loader after it, the request cannot connect`() {
-        for link in Self.links { #expect(attached(link, nil).load(request).codeNow == .cannotConnect) }
+        for link in Self.links { #expect(link.load(request).codeNow == .cannotConnect) }
     }
 }

@@ -17,9 +17,7 @@ struct LoaderRulesTests {
         ]
         for loader in loaders {
             let broken = await LoaderRules.broken(patience: .seconds(60)) { next in
-                var loader = loader
-                loader.next = next()
-                return loader
+                loader --> next()
             }
             #expect(broken == [], "\(type(of: loader))")
         }
@@ -40,16 +38,15 @@ struct LoaderRulesTests {
     }
 
     @Test func `a loader that keeps tasks`() async {
-        final class Keeping: HTTPLink, @unchecked Sendable {
+        final class Keeping: HTTPLink {
             let tasks = Log<HTTPTask>()
             let isComplete: Bool
-            var next: (any HTTPLoader)?
 
             init(isComplete: Bool) {
                 self.isComplete = isComplete
             }
 
-            func load(_ task: HTTPTask) {
+            func load(_ task: HTTPTask, next: any HTTPLoader) {
                 tasks.add(task)
                 if isComplete { task.pass(to: next) }
             }
@@ -94,8 +91,7 @@ struct LoaderRulesTests {
         let found = await LoaderRules.broken(patience: .milliseconds(1)) { Both(first: $0(), second: $0()) }
         #expect(found == ["a reset does not reach 1 of 2 loaders after this one; see successors"])
         struct Hasty: HTTPLink {
-            var next: (any HTTPLoader)?
-            func load(_ task: HTTPTask) { task.pass(to: next) }
+            func load(_ task: HTTPTask, next: any HTTPLoader) { task.pass(to: next) }
             func reset() -> Future<Void> {
                 _ = resetSuccessors()
                 return Future(value: ())

@@ -38,7 +38,7 @@ struct ChainAdapter {
         }
         if let terminal { loaders.append(terminal) }
         switch chain.joining {
-        case .existential: return joined(loaders) { Self.assign($0, $1) }
+        case .existential: return joined(loaders) { Self.joinExistentials($0, $1) }
         case .generic: return joined(loaders) { Self.join($0, $1) }
         case .replacing:
             guard terminal != nil, loaders.count > 1 else { return joined(loaders) { Self.join($0, $1) } }
@@ -58,16 +58,11 @@ struct ChainAdapter {
         loaders.dropLast().reversed().reduce(loaders[loaders.count - 1]) { join($1, $0) }
     }
 
-    private static func assign(_ link: any HTTPLoader, _ next: any HTTPLoader) -> any HTTPLoader {
-        if link is CustomObject { return join(link, next) }
-        guard var link = link as? any HTTPLink else { return link }
-        link.next = next
-        return link
+    private static func joinExistentials(_ link: any HTTPLoader, _ next: any HTTPLoader) -> any HTTPLoader {
+        (link as? any HTTPLink).map { $0 --> next } ?? link
     }
 
-    /// An object is joined where its type is known.
     private static func join(_ link: any HTTPLoader, _ next: any HTTPLoader) -> any HTTPLoader {
-        if let object = link as? CustomObject, object.hasKnownType { return object --> next }
         guard let link = link as? any HTTPLink else { return link }
         return joinGenerically(link, next)
     }
@@ -116,7 +111,7 @@ struct ChainAdapter {
         case .deadline: return Deadline(.microseconds(Scenario.limit(0, value, false)), clock: clock)
         case .fallback: return Fallback(to: side)
         case .router: return Router(.host("b", side))
-        case .custom(let custom) where [.object, .passingObject, .unknownObject].contains(custom):
+        case .custom(let custom) where [.object, .passingObject].contains(custom):
             return CustomObject(custom, value)
         case .custom(let custom): return CustomLink(custom: custom, value: value, record: record)
         }
@@ -131,9 +126,7 @@ private struct EndOfSide: HTTPLoader {
 }
 
 /// An object that marks requests, or passes them on as they are.
-private final class CustomObject: HTTPLink, @unchecked Sendable {
-    // SAFETY: set while the chain is built, if at all: an object is joined by a link that knows the next loader.
-    var next: (any HTTPLoader)?
+private final class CustomObject: HTTPLink {
     private let custom: Scenario.Custom
     private let value: Int
 
@@ -141,9 +134,7 @@ private final class CustomObject: HTTPLink, @unchecked Sendable {
         (self.custom, self.value) = (custom, value)
     }
 
-    var hasKnownType: Bool { custom != .unknownObject }
-
-    func load(_ task: HTTPTask) {
+    func load(_ task: HTTPTask, next: any HTTPLoader) {
         if custom == .passingObject { task.pass(to: next) } else { task.pass(task.request.marked(value), to: next) }
     }
 }
@@ -152,13 +143,12 @@ private struct CustomLink: HTTPLink {
     let custom: Scenario.Custom
     let value: Int
     let record: ChainRecord
-    var next: (any HTTPLoader)?
 
-    func load(_ task: HTTPTask) {
+    func load(_ task: HTTPTask, next: any HTTPLoader) {
         switch custom {
         case .same, .passingObject: task.pass(to: next)
-        case .mark, .object, .unknownObject: task.pass(task.request.marked(value), to: next)
-        case .watch: watch(task)
+        case .mark, .object: task.pass(task.request.marked(value), to: next)
+        case .watch: watch(task, next)
         case .empty:
             task.pass(task.request, to: next) { result in
                 guard case .success(let response) = result, response.status == 404 else {
@@ -168,7 +158,7 @@ private struct CustomLink: HTTPLink {
                 task.succeed(.ok)
             }
         case .again:
-            task.pass(task.request, to: next) { [next] result in
+            task.pass(task.request, to: next) { result in
                 guard case .success(let response) = result, response.status == 503 else {
                     return _ = task.complete(with: result)
                 }
@@ -183,11 +173,11 @@ private struct CustomLink: HTTPLink {
                 task.complete(with: result)
                 if task.fail(.unknown) { record.note { $0.wrong.append("completed twice") } }
             }
-        case .hold: hold(task)
+        case .hold: hold(task, next)
         }
     }
 
-    private func watch(_ task: HTTPTask) {
+    private func watch(_ task: HTTPTask, _ next: any HTTPLoader) {
         let (ask, value, record) = (record.ask(of: task.request), value, record)
         record.fire(value, ask, isReturn: false)
         for number in 0..<2 {
@@ -208,11 +198,11 @@ private struct CustomLink: HTTPLink {
         }
     }
 
-    private func hold(_ task: HTTPTask) {
+    private func hold(_ task: HTTPTask, _ next: any HTTPLoader) {
         if task.failIfCancelled() { return }
         let (number, value) = (record.nextNumber(), value)
         let registration = task.addCancellationHandler { [weak task] in task?.fail(.cancelled) }
-        record.keep(value, number) { [next] in
+        record.keep(value, number) {
             registration.cancel()
             task.pass(to: next)
         }

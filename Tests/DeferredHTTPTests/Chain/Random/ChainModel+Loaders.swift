@@ -6,45 +6,37 @@ extension ChainModel {
         let (value, next) = (links[index], index + 1)
         switch scenario.values[value] {
         case .resetGuard:
-            if !guards[value]!.isClosed {
+            if guards[value] == 0 {
                 pass(node, chain, next)
             } else if !endsCancelled(node) {
                 complete(node, Ending(code: "resetInProgress"))
             }
         case .autocancel:
-            guard admit(node, chain, next) else { return }
             if !fly(value, node) { cancel(node) }
             pass(node, chain, next)
         case .retry(let attempts, let pauses):
-            if admit(node, chain, next) {
-                attempt(node, 1, chain, next) { number, ending in
-                    let isTransient = ending.status == 503 || ["connectionLost", "timedOut"].contains(ending.code)
-                    guard isTransient, number < attempts else { return nil }
-                    return pauses ? Scenario.pause(number, node.ask, value) : 0
-                }
+            attempt(node, 1, chain, next) { number, ending in
+                let isTransient = ending.status == 503 || ["connectionLost", "timedOut"].contains(ending.code)
+                guard isTransient, number < attempts else { return nil }
+                return pauses ? Scenario.pause(number, node.ask, value) : 0
             }
         case .backoff(let attempts):
-            if admit(node, chain, next) {
-                attempt(node, 1, chain, next) { number, ending in
-                    let codes = ["connectionLost", "cannotConnect", "timedOut"]
-                    let isTransient = ending.status == 503 || ending.status == nil && codes.contains(ending.code ?? "")
-                    return isTransient && !ending.isFinal && !node.request.isPost && number < attempts ? 0 : nil
-                }
+            attempt(node, 1, chain, next) { number, ending in
+                let codes = ["connectionLost", "cannotConnect", "timedOut"]
+                let isTransient = ending.status == 503 || ending.status == nil && codes.contains(ending.code ?? "")
+                return isTransient && !ending.isFinal && !node.request.isPost && number < attempts ? 0 : nil
             }
         case .throttle:
-            if !scenario.asks[node.ask].isThrottled || node.met.contains(value) { return pass(node, chain, next) }
-            if !endsCancelled(node), admit(node, chain, next) { enter(value, node, chain, next) }
+            if !scenario.asks[node.ask].isThrottled { return pass(node, chain, next) }
+            if !endsCancelled(node) { enter(value, node, chain, next) }
         case .deduplicate:
             if endsCancelled(node) { return }
-            guard !node.met.contains(value), let key = Key(node.request, scenario) else {
+            guard let key = Key(node.request, scenario) else {
                 return pass(node, chain, next)
             }
-            if admit(node, chain, next) { join(value, key, node, chain, next) }
+            join(value, key, node, chain, next)
         case .rateLimit:
-            if node.met.contains(value) { return pass(node, chain, next) }
-            if endsCancelled(node) || !admit(node, chain, next) { return }
-            let occursAgain = scenario.chains[chain].links[next...].contains(value)
-            if occursAgain { send(node, to: chain, next, meeting: value) } else { pass(node, chain, next) }
+            pass(node, chain, next)
         case .modify(let refused):
             if endsCancelled(node) { return }
             if node.request.path == "/\(refused ?? -1)" { return _ = complete(node, Ending(code: "invalidRequest")) }
@@ -67,16 +59,14 @@ extension ChainModel {
         case .bearer: authorize(value, node, chain, next)
         case .deadline: limit(value, node, chain, next)
         case .fallback:
-            guard admit(node, chain, next) else { return }
             send(node, to: chain, next) { [unowned self] ending in
-                guard !node.isToStop, ending.code == "cannotConnect" else { return _ = complete(node, ending) }
+                guard !node.isCancelled, ending.code == "cannotConnect" else { return _ = complete(node, ending) }
                 drop(ending)
                 send(node, to: Scenario.sideChain, 0)
             }
         case .router:
             if node.request.host == "b" { pass(node, Scenario.sideChain, 0) } else { pass(node, chain, next) }
         case .followRedirects:
-            guard admit(node, chain, next) else { return }
             var request = node.request
             request.isFollowed = true
             follow(node, request, 0, chain, next)
@@ -89,7 +79,7 @@ extension ChainModel {
                 }
             }
             pass(node, chain, next)
-        case .intercept: if !endsCancelled(node), admit(node, chain, next) { send(node, to: chain, next) }
+        case .intercept: if !endsCancelled(node) { send(node, to: chain, next) }
         case .custom(let custom): load(custom, value, node, chain, next)
         }
     }
@@ -97,7 +87,7 @@ extension ChainModel {
     private func load(_ custom: Scenario.Custom, _ value: Int, _ node: Node, _ chain: Int, _ next: Int) {
         switch custom {
         case .same, .passingObject: pass(node, chain, next)
-        case .mark, .object, .unknownObject: send(node, marked(node, value), to: chain, next)
+        case .mark, .object: send(node, marked(node, value), to: chain, next)
         case .watch: watch(value, node, chain, next)
         case .empty:
             send(node, to: chain, next) { [unowned self] ending in
@@ -192,7 +182,7 @@ extension ChainModel {
         pause: @escaping (Int, Ending) -> Int?
     ) {
         send(node, to: chain, next) { [unowned self] ending in
-            guard !node.isToStop, ending.code != "cancelled", scenario.asks[node.ask].isRetried,
+            guard !node.isCancelled, ending.code != "cancelled", scenario.asks[node.ask].isRetried,
                 let microseconds = pause(number, ending)
             else { return _ = complete(node, ending) }
             drop(ending)
@@ -228,7 +218,6 @@ extension ChainModel {
 
     private func authorize(_ value: Int, _ node: Node, _ chain: Int, _ next: Int) {
         guard wantsCredential(node, for: "a") else { return pass(node, chain, next) }
-        guard admit(node, chain, next) else { return }
         let begin = { [unowned self] (token: String) in
             send(node, authorized(node, "Bearer \(token)"), to: chain, next) { [unowned self] ending in
                 guard ending.status == 401 else { return _ = complete(node, ending) }

@@ -43,7 +43,7 @@ extension ChainModel {
     /// The terminal loader notes what it sends, and answers now or when a step says so.
     func arrive(_ node: Node, _ chain: Int) {
         if endsCancelled(node) { return }
-        if isMissing(chain, scenario.chains[chain].links.count) { return _ = complete(node, .missingTerminal) }
+        if !scenario.chains[chain].hasTerminal { return _ = complete(node, .missingTerminal) }
         let name = ExchangeName(ask: node.ask, number: exchanges[node.ask, default: 0])
         exchanges[node.ask] = name.number + 1
         seen.sent.append("\(name) T\(chain) \(node.request.text)")
@@ -60,11 +60,6 @@ extension ChainModel {
             if held[name] != nil { seen.stopped.insert("\(name)") }
             if !answer.ignoresCancel { held[name] = nil }
         }
-    }
-
-    /// True if a chain ends before this index without a terminal loader. The task itself fails that is passed on there.
-    func isMissing(_ chain: Int, _ index: Int) -> Bool {
-        index == scenario.chains[chain].links.count && !scenario.chains[chain].hasTerminal
     }
 
     func finish(_ node: Node, _ name: ExchangeName, _ outcome: Scenario.Outcome) {
@@ -85,7 +80,7 @@ extension ChainModel {
     }
 
     /// A loader has released its task.
-    func abandon(_ node: Node) { complete(node, Ending(code: node.isToStop ? "cancelled" : "abandoned")) }
+    func abandon(_ node: Node) { complete(node, Ending(code: node.isCancelled ? "cancelled" : "abandoned")) }
 
     // MARK: - Time
 

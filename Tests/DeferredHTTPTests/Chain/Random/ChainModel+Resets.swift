@@ -1,70 +1,85 @@
-extension ChainModel {
-    /// A reset under way of a value that can be in several chains: those that overlap are one.
-    final class Reset {
-        private var members: Set<[Int]> = []
-        var nexts: [((@escaping () -> Void) -> Void)?] = []
-        var pending = 0
-        var done: [() -> Void] = []
-
-        /// Returns false if the place in a chain takes part already.
-        func join(_ place: [Int], _ next: ((@escaping () -> Void) -> Void)?) -> Bool {
-            guard members.insert(place).inserted else { return false }
-            nexts.append(next)
-            pending += 1
-            return true
+extension Scenario {
+    /// The scenario with the links of its chains in the order in which the library joins them.
+    var arranged: Scenario {
+        var arranged = self
+        for (index, chain) in chains.enumerated() {
+            var links = chain.links.indices.filter { place in
+                !values[chain.links[place]].countsOnce || !chain.links[..<place].contains(chain.links[place])
+            }.map { chain.links[$0] }
+            if let place = links.firstIndex(where: { values[$0].holdsRequests }) {
+                let rest = links[place...]
+                let guards = rest.filter { values[$0] == .resetGuard }
+                let others = rest.filter { ![.resetGuard, .autocancel].contains(values[$0]) }
+                links = links[..<place] + guards + rest.filter { values[$0] == .autocancel } + others
+            }
+            arranged.chains[index].links = links
         }
+        return arranged
     }
 }
 
-extension ChainModel {
-    /// A ``Scenario/Loader/resetGuard``.
-    struct Gate {
-        var reset: Reset?
-        var holders = 0
-        var isClosed: Bool { reset != nil || holders > 0 }
+extension Scenario.Loader {
+    /// True if of a value that is twice in a chain, only the first counts.
+    fileprivate var countsOnce: Bool {
+        switch self {
+        case .resetGuard, .autocancel, .throttle, .deduplicate, .rateLimit: true
+        default: false
+        }
+    }
+
+    /// True if requests are in flight in this loader that the loaders after it don't have.
+    fileprivate var holdsRequests: Bool {
+        switch self {
+        case .autocancel, .throttle, .deduplicate, .rateLimit, .retry, .backoff, .bearer, .followRedirects, .fallback,
+            .router, .intercept:
+            true
+        default: false
+        }
     }
 }
 
 extension ChainModel {
     /// What an ``Scenario/Loader/autocancel`` cancels.
     struct Flights {
-        enum State { case open, draining, resettingNext }
-        var state = State.open
-        var items: [(number: Int, cancel: () -> Void, end: () -> Void, node: Node?)] = []
+        /// The number of resets under way.
+        var resets = 0
+        var items: [(number: Int, cancel: () -> Void, end: () -> Void)] = []
         var lastNumber = 0
-        var reset: Reset?
-        var holders = 0
-        var timer: Timer?
+        /// What is to happen when nothing is in flight any more.
+        var whenIdle: [() -> Void] = []
     }
 }
 
 extension ChainModel {
-    /// Resets the loaders of a chain from this one on.
-    func reset(_ chain: Int, at index: Int, done: @escaping () -> Void) {
+    /// Resets a chain: nothing comes in, what is in flight ends, and then its loaders are reset.
+    func reset(_ chain: Int, done: @escaping () -> Void) {
         let links = scenario.chains[chain].links
-        guard index < links.count else { return resetTerminal(chain, done) }
-        let (value, next) = (links[index], { [unowned self] in reset(chain, at: index + 1, done: $0) })
-        switch scenario.values[value] {
-        case .resetGuard:
-            if links[(index + 1)...].contains(value) { return next(done) }
-            resetGuard(value, [chain, index], next, done)
-        case .autocancel:
-            let occursAgain = links[(index + 1)...].contains(value)
-            keepOut(chain, index + 1, done) { [unowned self] done in
-                guard occursAgain else { return drain(value, [chain, index], next, done) }
-                drain(value, [chain, index], nil) { next(done) }
+        let (gates, drained) = (links.filter { guards[$0] != nil }, links.filter { flights[$0] != nil })
+        if gates.isEmpty, drained.isEmpty { return resetLoaders(chain, done) }
+        // A reset that begins during another one joins it.
+        if resetting[chain] != nil { return resetting[chain]!.append(done) }
+        resetting[chain] = [done]
+        for value in gates { guards[value]! += 1 }
+        all(drained.map { value in { [unowned self] in drain(value, $0) } }) { [unowned self] in
+            resetLoaders(chain) { [unowned self] in
+                let all = resetting.removeValue(forKey: chain) ?? []
+                for value in drained { flights[value]!.resets -= 1 }
+                for value in gates { guards[value]! -= 1 }
+                for done in all { done() }
             }
-        case .bearer:
-            drainLater(chain, index, done) { [unowned self] done in
-                both({ self.forgetToken(value, done: $0) }, next, done)
-            }
-        case .fallback:
-            drainLater(chain, index, done) { [unowned self] done in
-                both(next, { self.reset(Scenario.sideChain, at: 0, done: $0) }, done)
-            }
-        case .router: both({ [unowned self] in reset(Scenario.sideChain, at: 0, done: $0) }, next, done)
-        default: next(done)
         }
+    }
+
+    private func resetLoaders(_ chain: Int, _ done: @escaping () -> Void) {
+        let links = scenario.chains[chain].links
+        let resets = links.compactMap { value -> ((@escaping () -> Void) -> Void)? in
+            switch scenario.values[value] {
+            case .bearer: { [unowned self] in forgetToken(value, done: $0) }
+            case .fallback, .router: { [unowned self] in reset(Scenario.sideChain, done: $0) }
+            default: nil
+            }
+        }
+        all(resets + [{ [unowned self] in resetTerminal(chain, $0) }], done)
     }
 
     private func resetTerminal(_ chain: Int, _ done: @escaping () -> Void) {
@@ -73,71 +88,31 @@ extension ChainModel {
         if scenario.chains[chain].resetsLater { terminalResets[chain, default: []].append(done) } else { done() }
     }
 
-    private func both(
-        _ one: (@escaping () -> Void) -> Void,
-        _ other: (@escaping () -> Void) -> Void,
-        _ done: @escaping () -> Void
-    ) {
-        var count = 2
-        let part = {
+    /// Begins all, and calls `done` when the last has ended.
+    private func all(_ bodies: [(@escaping () -> Void) -> Void], _ done: @escaping () -> Void) {
+        var count = bodies.count + 1
+        let end = {
             count -= 1
             if count == 0 { done() }
         }
-        one(part)
-        other(part)
-    }
-
-    private func resetGuard(
-        _ value: Int,
-        _ place: [Int],
-        _ next: (@escaping () -> Void) -> Void,
-        _ done: @escaping () -> Void
-    ) {
-        let reset = guards[value]!.reset ?? Reset()
-        guards[value]!.reset = reset
-        reset.done.append(done)
-        guard reset.join(place, nil) else { return }
-        next { [unowned self] in
-            reset.pending -= 1
-            if reset.pending > 0 { return }
-            guards[value]!.reset = nil
-            for done in reset.done { done() }
-        }
+        for body in bodies { body(end) }
+        end()
     }
 
     // MARK: - Requests in flight
 
-    /// Returns the values after a loader that resets are for, and that each request meets.
-    private func later(_ chain: Int, _ index: Int) -> [Int] {
-        scenario.chains[chain].links[index...].prefix { scenario.values[$0] != .router }.filter {
-            [.resetGuard, .autocancel].contains(scenario.values[$0])
-        }
-    }
-
-    /// Notes a request at a loader that lets requests wait, or loads them again; ends it during a reset.
-    func admit(_ node: Node, _ chain: Int, _ next: Int) -> Bool {
-        let later = later(chain, next)
-        if later.contains(where: { guards[$0]?.isClosed == true }) {
-            if !endsCancelled(node) { complete(node, Ending(code: "resetInProgress")) }
-            return false
-        }
-        for value in later where flights[value] != nil && !fly(value, node) { cancel(node) }
-        return true
-    }
-
     /// Notes a request in flight; returns false during a reset.
     func fly(_ value: Int, _ node: Node) -> Bool {
-        guard flights[value]!.state == .open, flights[value]!.holders == 0 else { return false }
+        guard flights[value]!.resets == 0 else { return false }
         let number = add(
             value,
             cancel: { [unowned self] in cancel(node) },
-            end: { [unowned self] in completeFromAbove(node, Ending(code: "cancelled")) },
-            node
+            end: { [unowned self] in completeFromAbove(node, Ending(code: "cancelled")) }
         )
         node.onEnd { [unowned self] ending in
             if let body = ending.body, body.isOpen {
-                let number = add(value, cancel: { body.finish(isCancelled: true) }, end: {}, nil)
-                let isToStop = flights[value]!.state != .open
+                let number = add(value, cancel: { body.finish(isCancelled: true) }, end: {})
+                let isToStop = flights[value]!.resets > 0
                 body.onEnd { [unowned self] in left(value, number) }
                 if isToStop { body.finish(isCancelled: true) }
             }
@@ -146,118 +121,31 @@ extension ChainModel {
         return true
     }
 
-    private func add(_ value: Int, cancel: @escaping () -> Void, end: @escaping () -> Void, _ node: Node?) -> Int {
+    private func add(_ value: Int, cancel: @escaping () -> Void, end: @escaping () -> Void) -> Int {
         flights[value]!.lastNumber += 1
-        flights[value]!.items.append((flights[value]!.lastNumber, cancel, end, node))
+        flights[value]!.items.append((flights[value]!.lastNumber, cancel, end))
         return flights[value]!.lastNumber
     }
 
     private func left(_ value: Int, _ number: Int) {
         flights[value]!.items.removeAll { $0.number == number }
-        if flights[value]!.state == .draining, flights[value]!.items.isEmpty { resetNexts(value) }
+        if !flights[value]!.items.isEmpty { return }
+        let all = flights[value]!.whenIdle
+        flights[value]!.whenIdle = []
+        for next in all { next() }
     }
 
-    private func drain(
-        _ value: Int,
-        _ place: [Int],
-        _ next: ((@escaping () -> Void) -> Void)?,
-        _ done: @escaping () -> Void
-    ) {
-        returning({ drainNow(value, place, next, $0) }, done)
-    }
-
-    private func drainNow(
-        _ value: Int,
-        _ place: [Int],
-        _ next: ((@escaping () -> Void) -> Void)?,
-        _ done: @escaping () -> Void
-    ) {
-        let reset = flights[value]!.reset ?? Reset()
-        flights[value]!.reset = reset
-        reset.done.append(done)
-        guard reset.join(place, next) else { return }
-        switch flights[value]!.state {
-        case .draining: break
-        case .resettingNext: run(value, reset, next)
-        case .open:
-            if flights[value]!.items.isEmpty { return resetNexts(value) }
-            flights[value]!.state = .draining
-            let items = flights[value]!.items
-            flights[value]!.timer = timer(after: Scenario.grace(value)) { [unowned self] in
-                for item in flights[value]!.items.reversed() { item.end() }
-            }
-            for item in items { item.node?.whole.isStopping = true }
-            holdTurns { for item in items.reversed() { item.cancel() } }
+    private func drain(_ value: Int, _ done: @escaping () -> Void) {
+        flights[value]!.resets += 1
+        let items = flights[value]!.items
+        if items.isEmpty { return done() }
+        let timer = timer(after: Scenario.grace(value)) { [unowned self] in
+            for item in flights[value]!.items.reversed() { item.end() }
         }
-    }
-
-    private func resetNexts(_ value: Int) {
-        flights[value]!.state = .resettingNext
-        flights[value]!.timer?.cancel()
-        guard let reset = flights[value]!.reset else { return }
-        for next in reset.nexts { run(value, reset, next) }
-    }
-
-    private func run(_ value: Int, _ reset: Reset, _ next: ((@escaping () -> Void) -> Void)?) {
-        let end = { [unowned self] in
-            reset.pending -= 1
-            if reset.pending > 0 { return }
-            flights[value]!.state = .open
-            flights[value]!.reset = nil
-            for done in reset.done { done() }
-        }
-        if let next { next(end) } else { end() }
-    }
-
-    /// Lets no request in at the later loaders that resets are for, while `body` does a reset.
-    private func keepOut(
-        _ chain: Int,
-        _ next: Int,
-        _ done: @escaping () -> Void,
-        _ body: (@escaping () -> Void) -> Void
-    ) {
-        let later = later(chain, next)
-        hold(later, 1)
-        returning(body) { [unowned self] in
-            hold(later, -1)
+        flights[value]!.whenIdle.append {
+            timer.cancel()
             done()
         }
-    }
-
-    /// Calls `done` when `body` has, but not before it has returned.
-    private func returning(_ body: (@escaping () -> Void) -> Void, _ done: @escaping () -> Void) {
-        var (hasReturned, isDone) = (false, false)
-        body {
-            if hasReturned { done() } else { isDone = true }
-        }
-        hasReturned = true
-        if isDone { done() }
-    }
-
-    private func hold(_ values: [Int], _ change: Int) {
-        for value in values {
-            guards[value]?.holders += change
-            flights[value]?.holders += change
-        }
-    }
-
-    /// Also cancels the requests in flight there, and waits for them, before `body`.
-    private func drainLater(
-        _ chain: Int,
-        _ index: Int,
-        _ done: @escaping () -> Void,
-        _ body: @escaping (@escaping () -> Void) -> Void
-    ) {
-        let values = later(chain, index + 1).filter { flights[$0] != nil }
-        keepOut(chain, index + 1, done) { [unowned self] done in
-            guard !values.isEmpty else { return body(done) }
-            var count = values.count
-            for value in values {
-                drain(value, [chain, index, -1], nil) {
-                    count -= 1
-                    if count == 0 { body(done) }
-                }
-            }
-        }
+        holdTurns { for item in items.reversed() { item.cancel() } }
     }
 }

@@ -84,13 +84,11 @@ extension ChainModel {
     // MARK: - Places
 
     func enter(_ value: Int, _ node: Node, _ chain: Int, _ next: Int) {
-        let occursAgain = scenario.chains[chain].links[next...].contains(value)
         let goOn = { [unowned self] in
             node.onEnd { [unowned self] ending in
                 if let body = ending.body { body.onEnd { [unowned self] in leave(value) } } else { leave(value) }
             }
-            // The value that comes again lets the request pass.
-            if occursAgain { send(node, to: chain, next, meeting: value) } else { pass(node, chain, next) }
+            pass(node, chain, next)
         }
         let line = throttles[value]!
         if line.running < line.maximum, line.count == 0 {
@@ -153,7 +151,6 @@ extension ChainModel {
             return
         }
         let new = Shared(key, Node(node.request, parent: nil))
-        new.node.met = node.met.union([value])
         shared[value, default: []].append(new)
         consume(new, node)
         new.node.resume = { [unowned self] ending in

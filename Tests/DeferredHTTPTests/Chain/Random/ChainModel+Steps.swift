@@ -70,7 +70,7 @@ extension ChainModel {
         for node in tasks.values {
             (node.resume, node.parts, node.cancelHandlers, node.endHandlers) = (nil, [], [], [])
         }
-        (tasks, held, bodies, terminalResets, throttles, shared, guards) = ([:], [:], [:], [:], [:], [:], [:])
+        (tasks, held, bodies, terminalResets, throttles, shared, resetting) = ([:], [:], [:], [:], [:], [:], [:])
         (flights, tokens, keptByHold, pendingRefreshes, timers, turns) = ([:], [:], [:], [:], [], [])
     }
 }

@@ -8,11 +8,7 @@ extension ChainModel {
         /// Called with the ending; by default, the parent has it, too.
         var resume: ((Ending) -> Void)?
         var isCancelled = false
-        /// True if a reset is about to cancel this.
-        var isStopping = false
         var ending: Ending?
-        /// The values with a state that the task has met.
-        var met: Set<Int>
         private var lastNumber = 0
         /// What was passed on, as a closure that cancels it.
         var parts: [(number: Int, cancel: () -> Void)] = []
@@ -22,11 +18,9 @@ extension ChainModel {
         init(_ request: Sent, parent: Node?) {
             self.request = request
             self.parent = parent
-            met = parent?.met ?? []
         }
 
         var ask: Int { request.ask }
-        var isToStop: Bool { isCancelled || whole.isStopping }
 
         func addPart(_ cancel: @escaping () -> Void) -> Int {
             lastNumber += 1
@@ -94,7 +88,7 @@ extension ChainModel {
 
     /// Returns true if the task is complete, now that it is if it was cancelled.
     func endsCancelled(_ node: Node) -> Bool {
-        guard node.isToStop else { return node.ending != nil }
+        guard node.isCancelled else { return node.ending != nil }
         cancel(node)
         complete(node, Ending(code: "cancelled"))
         return true
@@ -111,13 +105,10 @@ extension ChainModel {
         _ request: Sent? = nil,
         to chain: Int,
         _ index: Int,
-        meeting value: Int? = nil,
         then resume: ((Ending) -> Void)? = nil
     ) {
         if endsCancelled(node) { return }
-        if isMissing(chain, index) { return _ = complete(node, .missingTerminal) }
         let child = Node(request ?? node.request, parent: node)
-        if let value { child.met.insert(value) }
         let part = node.addPart { [unowned self] in cancel(child) }
         child.resume = { [unowned self] ending in
             node.parts.removeAll { $0.number == part }

@@ -31,7 +31,10 @@ final class ChainModel {
     // Of the loaders, by value.
     var throttles: [Int: Line] = [:]
     var shared: [Int: [Shared]] = [:]
-    var guards: [Int: Gate] = [:]
+    /// The number of resets under way, by value.
+    var guards: [Int: Int] = [:]
+    /// What is to happen at the end of the reset of a chain.
+    var resetting: [Int: [() -> Void]] = [:]
     var flights: [Int: Flights] = [:]
     var tokens: [Int: Tokens] = [:]
     var keptByHold: [Int: [(node: Node, goOn: () -> Void)]] = [:]
@@ -49,7 +52,7 @@ final class ChainModel {
     var isTurning = false
 
     init(_ scenario: Scenario) {
-        self.scenario = scenario.reached
+        self.scenario = scenario.arranged
         for (index, value) in scenario.values.enumerated() {
             switch value {
             case .throttle(let maximum):
@@ -57,7 +60,7 @@ final class ChainModel {
                 seen.waiting[index] = 0
             case .deduplicate: seen.merged[index] = 0
             case .log: seen.lines[index] = 0
-            case .resetGuard: guards[index] = Gate()
+            case .resetGuard: guards[index] = 0
             case .autocancel: flights[index] = Flights()
             case .bearer: tokens[index] = Tokens()
             default: break
@@ -104,7 +107,7 @@ final class ChainModel {
             let (number, before) = (resetCount, hasReturned)
             resetCount += 1
             seen.resets[number] = []
-            reset(chain, at: 0) { [unowned self] in
+            reset(chain) { [unowned self] in
                 seen.resets[number]?.append(open(of: before, in: chain))
             }
         }

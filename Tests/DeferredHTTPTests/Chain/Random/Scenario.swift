@@ -76,8 +76,6 @@ struct Scenario: Sendable {
         case object
         /// An object that passes the task itself on.
         case passingObject
-        /// The same, joined by code that doesn't know its type.
-        case unknownObject
     }
 
     struct Ask: Sendable {
@@ -155,16 +153,10 @@ struct Scenario: Sendable {
     /// True if no request is to start another one at once. Of two that start in one step, either can come first, and
     /// with two throttles that can decide which of them waits.
     var startsOneByOne: Bool {
-        let throttles = reached.chains.flatMap(\.links).filter {
+        let throttles = chains.flatMap(\.links).filter {
             if case .throttle = values[$0] { true } else { false }
         }
         return Set(throttles).count > 1
-    }
-
-    /// True if one value resets both chains, whose resets are one if they overlap.
-    var sharesResets: Bool {
-        let resettable = chains[..<2].map { $0.links.filter { [.resetGuard, .autocancel].contains(values[$0]) } }
-        return !Set(resettable[0]).isDisjoint(with: resettable[1])
     }
 
     /// True if it can be seen when a timer has ended a request in a loader that lets requests wait: there is a
@@ -187,25 +179,6 @@ struct Scenario: Sendable {
 
     /// True if a Swift task takes part in each request, so that the library needs a moment.
     var hops: Bool { values.contains(.intercept) && chains.contains { $0.links.contains { values[$0] == .intercept } } }
-}
-
-extension Scenario {
-    /// True as long as an object refuses all requests of a chain that was joined by code that doesn't know its type.
-    static let refusesUnknownObjects = true
-
-    /// The scenario without the loaders behind such an object, which nothing reaches.
-    var reached: Scenario {
-        guard Self.refusesUnknownObjects else { return self }
-        var reached = self
-        for (index, chain) in chains.enumerated() {
-            guard let object = chain.links.firstIndex(where: { values[$0] == .custom(.unknownObject) }) else {
-                continue
-            }
-            reached.chains[index].links = Array(chain.links[...object])
-            reached.chains[index].lacksTerminal = true
-        }
-        return reached
-    }
 }
 
 extension Scenario.Loader {

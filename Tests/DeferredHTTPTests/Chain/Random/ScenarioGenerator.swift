@@ -34,14 +34,6 @@ struct ScenarioGenerator {
             scenario.chains.append(chain(links))
         }
         scenario.chains.append(chain(Array((own..<own + (hops ? 2 : 3)).filter { _ in chance(50) })))
-        if chance(2) {
-            scenario.values.append(.custom(.unknownObject))
-            scenario.chains[0].links.insert(
-                scenario.values.count - 1,
-                at: number(0..<scenario.chains[0].links.count + 1)
-            )
-            scenario.chains[0].joining = .generic
-        }
         sortShared()
         addWatches()
         scenario.chains[0].lacksTerminal = chance(3) && !scenario.startsOneByOne
@@ -52,7 +44,7 @@ struct ScenarioGenerator {
     }
 
     private mutating func loader(hops: Bool) -> Scenario.Loader {
-        let customs = Scenario.Custom.allCases.filter { $0 != .unknownObject }
+        let customs = Scenario.Custom.allCases
         var loaders: [Scenario.Loader] = [
             .resetGuard, .autocancel, .autocancel, .validate, .basic, .followRedirects, .log, .rateLimit, .environment,
             .deadline, .fallback, .router, .modify(refused: chance(30) ? 1 : nil),
@@ -65,29 +57,17 @@ struct ScenarioGenerator {
         return pick(hops ? loaders + [.intercept, .intercept] : loaders)
     }
 
-    /// Two chains have the values that resets are for in the same order, as the documentation demands, and so those in
-    /// which requests wait for each other: otherwise two could wait for ever.
+    /// Two chains have the values in which requests wait for each other in the same order, as the documentation demands:
+    /// otherwise two could wait for ever.
     private mutating func sortShared() {
         let values = scenario.values
-        func isResettable(_ value: Int) -> Bool { [.resetGuard, .autocancel].contains(values[value]) }
-        func isHeld(_ value: Int) -> Bool { values[value].letsWait && values[value] != .bearer }
         for index in 0..<2 {
-            for isSorted in [isResettable, isHeld] {
-                let places = scenario.chains[index].links.indices.filter { isSorted(scenario.chains[index].links[$0]) }
-                let sorted = places.map { scenario.chains[index].links[$0] }.sorted()
-                for (place, value) in zip(places, sorted) { scenario.chains[index].links[place] = value }
+            let places = scenario.chains[index].links.indices.filter { place in
+                let value = values[scenario.chains[index].links[place]]
+                return value.letsWait && value != .bearer
             }
-        }
-        // Those that have a reset of their own come later then, and so does a router in any case.
-        let sharesResets = scenario.sharesResets
-        for index in 0..<2 {
-            let links = scenario.chains[index].links
-            guard let last = links.lastIndex(where: isResettable) else { continue }
-            let isLate = { (value: Int) in
-                values[value] == .router || sharesResets && [.fallback, .bearer].contains(values[value])
-            }
-            let late = links[..<last].filter(isLate)
-            scenario.chains[index].links = links[...last].filter { !isLate($0) } + late + links[(last + 1)...]
+            let sorted = places.map { scenario.chains[index].links[$0] }.sorted()
+            for (place, value) in zip(places, sorted) { scenario.chains[index].links[place] = value }
         }
     }
 
@@ -165,7 +145,7 @@ struct ScenarioGenerator {
             // What happens to another request, or another reset, depends on what it has just got to do.
             var deed = chance(60) ? Scenario.Deed.cancel(ask) : .complete(ask)
             let isReturn = chance(40)
-            let resetsOnce = !scenario.sharesResets && (!isReturn || !scenario.steps.contains { $0.isReset })
+            let resetsOnce = !isReturn || !scenario.steps.contains { $0.isReset }
             if chance(30), resetsOnce { deed = .reset(scenario.asks[ask].chain) }
             scenario.triggers.append(.init(value: pick(watches), ask: ask, isReturn: isReturn, deed: deed))
         }

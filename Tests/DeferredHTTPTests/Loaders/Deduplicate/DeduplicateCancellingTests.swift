@@ -30,9 +30,8 @@ struct DeduplicateCancellingTests {
         /// Completes its tasks when it is told to.
         struct Holding: HTTPLink {
             let held = Journal<@Sendable () -> Void>()
-            var next: (any HTTPLoader)?
 
-            func load(_ task: HTTPTask) {
+            func load(_ task: HTTPTask, next: any HTTPLoader) {
                 task.pass(task.request, to: next) { result in held.add { task.complete(with: result) } }
             }
         }

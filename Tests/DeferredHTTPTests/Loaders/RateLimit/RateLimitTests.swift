@@ -94,8 +94,9 @@ struct RateLimitTests {
     func `without a rate, only the burst passes`(rate: Double) {
         let limit = RateLimit(requestsPerSecond: rate, burst: .max, clock: clock)
         #expect((limit --> stub).load(.example).statusNow == .ok)
-        let one = RateLimit(requestsPerSecond: rate, burst: -5, clock: clock) --> stub
-        #expect(one.load(.example).statusNow == .ok && one.load(.example).peek() == nil && one.waitingCount == 1)
+        let least = RateLimit(requestsPerSecond: rate, burst: -5, clock: clock)
+        let one = least --> stub
+        #expect(one.load(.example).statusNow == .ok && one.load(.example).peek() == nil && least.waitingCount == 1)
     }
 
     @Test func `an endless rate limits nothing`() {

@@ -8,50 +8,57 @@ import Testing
 struct AutocancelStateMachineTests {
     private typealias Machine = AutocancelStateMachine<String>
 
-    private enum Start: CaseIterable {
-        case openIdle, open, draining, resettingNext
+    private struct Start: CustomStringConvertible {
+        let items: [String]
+        let resetCount: Int
 
-        /// A machine in this state, with "a" and "b" in flight if the state allows it.
+        static let all = [[], ["a"], ["a", "b"]].flatMap { items in (0...2).map { Start(items: items, resetCount: $0) } }
+
         var machine: Machine {
             var machine = Machine()
-            if self == .open || self == .draining {
-                _ = machine.arrived("a")
-                _ = machine.arrived("b")
-            }
-            if self == .draining || self == .resettingNext { _ = machine.reset() }
+            for item in items { _ = machine.arrived(item) }
+            for _ in 0..<resetCount { _ = machine.close() }
             return machine
         }
-    }
 
-    private func text(_ action: Machine.Action) -> String {
-        switch action {
-        case .nothing: "nothing"
-        case .cancel(let items): "cancel \(items.sorted())"
-        case .resetNext: "reset next"
-        }
+        var description: String { "\(items), \(resetCount) resets" }
     }
 
     @Test func `arriving requests are accepted, unless a reset is running`() {
-        for start in Start.allCases {
+        for start in Start.all {
             var machine = start.machine
-            #expect((machine.arrived("x") != nil) == [.openIdle, .open].contains(start), "\(start)")
+            let ticket = machine.arrived("x")
+            #expect((ticket != nil) == (start.resetCount == 0), "\(start)")
+            #expect(machine.items == (ticket == nil ? [] : ["x"]) + start.items.reversed(), "\(start)")
         }
     }
 
-    @Test func `a reset cancels requests in flight or resets the next loader, and overlapping ones merge`() {
-        for start in Start.allCases {
+    @Test func `what continues a request is accepted in any case`() {
+        for start in Start.all {
             var machine = start.machine
-            let expected = [Start.openIdle: "reset next", .open: "cancel [\"a\", \"b\"]"][start] ?? "nothing"
-            #expect(text(machine.reset()) == expected, "\(start)")
-            #expect(text(machine.reset()) == "nothing", "\(start)")
+            #expect(machine.followed("x") == start.items.count && machine.items.first == "x", "\(start)")
         }
     }
 
-    @Test func `the last to leave lets a reset go on`() {
-        for start in [Start.open, .draining] {
+    @Test func `a reset has what is in flight to cancel, the newest first, and lets nothing in until all have ended`() {
+        for start in Start.all {
             var machine = start.machine
-            #expect(text(machine.left(0)) == "nothing", "\(start)")
-            #expect(text(machine.left(1)) == (start == .draining ? "reset next" : "nothing"), "\(start)")
+            #expect(machine.close() == start.items.reversed(), "\(start)")
+            for _ in 0...start.resetCount {
+                #expect(!machine.isOpen && machine.arrived("x") == nil, "\(start)")
+                machine.reopen()
+            }
+            #expect(machine.isOpen && machine.arrived("x") != nil, "\(start)")
+        }
+    }
+
+    @Test func `the last to leave is known as such`() {
+        for start in Start.all {
+            var machine = start.machine
+            for ticket in start.items.indices {
+                #expect(machine.left(ticket) == (ticket == start.items.count - 1), "\(start)")
+            }
+            #expect(machine.items.isEmpty && machine.isOpen == (start.resetCount == 0), "\(start)")
         }
     }
 
@@ -63,7 +70,7 @@ struct AutocancelStateMachineTests {
         #expect(machine.followed("d") == tickets[1] && machine.followed("e") == tickets[0])
         #expect(machine.followed("f") == 3 && machine.items == ["f", "e", "d", "c"])
         for ticket in 0...3 { _ = machine.left(ticket) }
-        #expect(machine.items.isEmpty && text(machine.reset()) == "reset next")
+        #expect(machine.items.isEmpty && machine.close().isEmpty)
     }
 
     #if os(macOS) || os(Linux)
@@ -75,19 +82,11 @@ struct AutocancelStateMachineTests {
             _ = machine.left(ticket)
         }
     }
-    #endif
 
-    @Test func `when the next loader was reset, it is open again`() {
-        var machine = Start.resettingNext.machine
-        machine.nextWasReset()
-        #expect(machine.state == .open && machine.arrived("x") != nil)
-    }
-
-    #if os(macOS) || os(Linux)
-    @Test func `nextWasReset in another state is an error`() async {
+    @Test func `no reset ends that has not begun`() async {
         await #expect(processExitsWith: .failure) {
             var machine = AutocancelStateMachine<String>()
-            machine.nextWasReset()
+            machine.reopen()
         }
     }
     #endif

@@ -151,7 +151,7 @@ extension Scenario {
     /// True if the first loaders of a chain are those that resets are for, so that nothing is in flight when it is
     /// reset.
     func resetsFirst(_ chain: Int) -> Bool {
-        let first = chains[chain].links.first { values[$0] != .resetGuard }
+        let first = arranged.chains[chain].links.first { values[$0] != .resetGuard }
         return first.map { values[$0] == .autocancel } ?? false
     }
 }

@@ -1,12 +1,14 @@
 internal import DeferredCore
 internal import DeferredTask
 
-/// The reset of a chain and its copies: first nothing comes in any more, then what is in flight ends, and then the loaders
-/// are reset, all at the same time.
+/// The reset of a chain and its copies: first nothing comes in any more, then what is in flight ends, and then the links
+/// are reset. What they have begun runs through the loaders at the ends of the chain, which come last.
 final class ChainReset: Sendable {
     private let guards: [ResetState]
     private let flights: [Flights]
-    private let loaders: [any HTTPLoader]
+    private let links: [any HTTPLoader]
+    /// The terminal loader, and the links that lead to others.
+    private let ends: [any HTTPLoader]
     private let running = Lock(Running())
 
     private struct Running: Sendable {
@@ -17,33 +19,39 @@ final class ChainReset: Sendable {
     init(_ links: [any HTTPLink], _ terminal: (any HTTPLoader)?) {
         guards = links.compactMap { ($0 as? ResetGuard)?.state }
         flights = links.compactMap { ($0 as? Autocancel)?.flights }
-        loaders = links.filter { !($0 is ResetGuard || $0 is Autocancel) } + (terminal.map { [$0] } ?? [])
+        let others = links.filter { !($0 is ResetGuard || $0 is Autocancel) }
+        self.links = others.filter(\.successors.isEmpty)
+        ends = others.filter { !$0.successors.isEmpty } + (terminal.map { [$0] } ?? [])
     }
 
     func reset() -> Future<Void> {
-        if guards.isEmpty, flights.isEmpty { return loaders.reset() }
+        // A loader may have to know who resets it, also when something else is waited for before.
+        let locals: TaskLocals? = TaskLocals(ofRunningCode: ())
+        if guards.isEmpty, flights.isEmpty { return resetLoaders(locals) }
         let (end, isNew) = running.withLock { running in
             let isNew = running.end == nil
             let end = running.end ?? Deferred()
             running.end = end
             return (end, isNew)
         }
-        if isNew { begin(end) }
+        if isNew { begin(end, locals) }
         return end.future
     }
 
-    private func begin(_ end: Deferred<Void>) {
+    private func begin(_ end: Deferred<Void>, _ locals: TaskLocals?) {
         for state in guards { state.close() }
-        // A loader may have to know who resets it, also when something else is waited for before.
-        let locals: TaskLocals? = TaskLocals(ofRunningCode: ())
         flights.map { $0.drain() }.allFilled().upon(.immediate) { [self] _ in
-            locals.restore { loaders.reset() }.upon(.immediate) { [self] in
+            resetLoaders(locals).upon(.immediate) { [self] in
                 running.withLock { $0.end = nil }
                 for flights in flights { flights.reopen() }
                 for state in guards { state.reopen() }
                 end.fill()
             }
         }
+    }
+
+    private func resetLoaders(_ locals: TaskLocals?) -> Future<Void> {
+        locals.restore { links.reset() }.flatMap { [self] _ in locals.restore { ends.reset() } }
     }
 }
 

@@ -45,7 +45,7 @@ public struct HTTPChain: HTTPLink {
         /// Returns the reason why requests could wait for themselves.
         private static func flaw(of links: [any HTTPLink], _ end: any HTTPLoader) -> InvalidChain? {
             for (index, link) in links.enumerated() {
-                guard let link = link as? any ArrangedLink, link.holdsRequests, let state = link.sharedState,
+                guard let state = (link as? any ArrangedLink)?.sharedState, !(link is ResetGuard || link is Autocancel),
                     (links[(index + 1)...].flatMap(\.successors) + [end]).contains(where: { $0.leads(to: state) })
                 else { continue }
                 return InvalidChain(
@@ -78,7 +78,7 @@ public struct HTTPChain: HTTPLink {
     /// The loaders of the chain.
     public var successors: [any HTTPLoader] { contents.links + (contents.terminal.map { [$0] } ?? []) }
 
-    /// Resets the loaders of the chain, all at the same time.
+    /// Resets the loaders of the chain: first the links, and then the terminal loader and what links lead to.
     ///
     /// With a ``ResetGuard``, no request comes in meanwhile. With an ``Autocancel``, the requests in flight are cancelled
     /// first. With either, a reset that begins during another one joins it.

@@ -81,14 +81,16 @@ final class HTTPExecution: HTTPPart, @unchecked Sendable {
     private static let watchedFlag: UInt = 4
     /// Set once a caller has won the right to complete.
     private static let claimedFlag: UInt = 8
+    /// Set once a reset is about to cancel this.
+    private static let stoppingFlag: UInt = 16
     /// Above the flags stands how often the request had been changed for the task that completed this.
-    private static let flagCount: UInt = 4
+    private static let flagCount: UInt = 5
 
     let request: HTTPRequest
     let identity: Identity
     /// Those of the code that created a whole execution.
     private let locals: TaskLocals?
-    /// All flags except `claimedFlag` are written under the lock.
+    /// All flags except `claimedFlag` and `stoppingFlag` are written under the lock.
     private let flags = Atomic<UInt>(0)
     private let state: Lock<State>
 
@@ -255,6 +257,15 @@ final class HTTPExecution: HTTPPart, @unchecked Sendable {
     // Acquires nothing: code that needs to see earlier writes of the cancelling thread has to synchronise with it
     // itself.
     var isCancelled: Bool { flags.load(ordering: .relaxed) & Self.cancelledFlag != 0 }
+
+    /// True if this is cancelled, or about to be by a reset.
+    var isToStop: Bool {
+        isCancelled || withWhole { $0.flags.load(ordering: .relaxed) & Self.stoppingFlag != 0 }
+    }
+
+    /// Keeps the whole from being passed on, before a reset cancels one request after the other.
+    // Relaxed: one that another thread passes on at the same moment could as well have been passed on before.
+    func prepareToStop() { withWhole { _ = $0.flags.bitwiseOr(Self.stoppingFlag, ordering: .relaxed) } }
 
     /// True if this is cancelled, or was completed by a loader before the last of `changes`, for whose successors that is
     /// the same.

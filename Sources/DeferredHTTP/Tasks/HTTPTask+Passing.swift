@@ -49,7 +49,7 @@ extension HTTPTask {
         endsCancelled: Bool = true,
         completion: (@Sendable (HTTPResult) -> Void)? = nil
     ) -> HTTPExecution? {
-        if endsCancelled ? failIfCancelled() : execution.isComplete || execution.isCancelled { return nil }
+        if endsCancelled ? failIfCancelled() : execution.isComplete || execution.isToStop { return nil }
         let part = HTTPExecution(request, partOf: self, completion)
         let child = HTTPTask(part, isLoaders: true)
         if execution.adopt(part) {

@@ -63,7 +63,7 @@ public final class HTTPTask: FutureProtocol, Cancellable, Identifiable {
     // Kept out of `deinit`, which would otherwise retain for each task what is used here.
     @inline(never)
     private func abandon() {
-        fail(execution.isCancelled ? .cancelled : .abandoned)
+        fail(execution.isToStop ? .cancelled : .abandoned)
     }
 
     /// A reference for code that doesn't have to complete the task.
@@ -125,7 +125,7 @@ extension HTTPTask {
     ///
     /// A terminal loader calls this first, since a task can be cancelled before it is loaded.
     public func failIfCancelled() -> Bool {
-        guard execution.isCancelled else { return execution.isComplete }
+        guard execution.isToStop else { return execution.isComplete }
         cancel()
         fail(.cancelled)
         return true

@@ -20,9 +20,22 @@ struct RepeatedLoadersTests {
         stub.cancelAll()
     }
 
-    @Test func `a throttle before and in a route counts the requests of both routes`() {
+    /// Each request would wait for its own place.
+    @Test func `a throttle before and in a route is refused, and in two routes counts the requests of both`() throws {
+        struct Holding: HTTPLoader {
+            let loader: any HTTPLoader
+            var successors: [any HTTPLoader] { [loader] }
+            func load(_ task: HTTPTask) { task.pass(to: loader) }
+        }
         let (throttle, stub) = (Throttle(maximum: 1), StubLoader())
-        let chain = throttle --> Router(.host("a", throttle --> stub)) --> stub
+        let inner = throttle --> stub
+        for chain in [throttle --> Router(.host("a", inner)) --> stub, throttle --> Retry() --> Holding(loader: inner)] {
+            guard case .failure(let error) = try #require(chain.load(.example).peek()) else { continue }
+            #expect(error.code == .cannotConnect && error.underlying is InvalidChain)
+            #expect("\(error)".contains("a Throttle comes again in a loader after it"))
+        }
+        #expect(stub.requests.isEmpty)
+        let chain = Router(.host("a", inner)) --> throttle --> stub
         for host in ["a", "b", "a"] { chain.load(HTTPRequest(host: host)) }
         #expect(stub.requests.map(\.host) == ["a"])
         for _ in 0..<3 { stub.tasksInFlight[0].succeed(.ok) }

@@ -90,13 +90,15 @@ struct LoaderRulesTests {
         }
         let found = await LoaderRules.broken(patience: .milliseconds(1)) { Both(first: $0(), second: $0()) }
         #expect(found == ["a reset does not reach 1 of 2 loaders after this one; see successors"])
-        struct Hasty: HTTPLink {
-            func load(_ task: HTTPTask, next: any HTTPLoader) { task.pass(to: next) }
+        struct Hasty: HTTPLoader {
+            let next: any HTTPLoader
+            var successors: [any HTTPLoader] { [next] }
+            func load(_ task: HTTPTask) { task.pass(to: next) }
             func reset() -> Future<Void> {
                 _ = resetSuccessors()
                 return Future(value: ())
             }
         }
-        #expect(await broken { Hasty() --> $0 } == ["a reset ends before those of the loaders after this one"])
+        #expect(await broken { Hasty(next: $0) } == ["a reset ends before those of the loaders after this one"])
     }
 }

@@ -36,7 +36,7 @@ public struct Fallback: HTTPLink {
     /// Passes the task on to the next loader and, if that fails, to the other one.
     public func load(_ task: HTTPTask, next: any HTTPLoader) {
         task.send(task.request, to: next) { [other, hasFailed] result in
-            guard !task.execution.isCancelled, !task.request.body.isOneShot, hasFailed(result) else {
+            guard !task.execution.isToStop, !task.request.body.isOneShot, hasFailed(result) else {
                 task.complete(with: result)
                 return
             }

@@ -48,6 +48,10 @@ final class Flights: Sendable {
         case execution(HTTPExecution)
         case stream(WeakStream)
 
+        func prepareToStop() {
+            if case .execution(let execution) = self { execution.prepareToStop() }
+        }
+
         func cancel() {
             switch self {
             case .execution(let execution): execution.cancel()
@@ -121,7 +125,8 @@ final class Flights: Sendable {
         }
         idle.upon(.immediate) { timer.cancel() }
         let own = Intercept.requests
-        // No waiting task is started before all executions are cancelled.
+        // No waiting task is started before all executions are cancelled, on this thread or another.
+        for flight in flights { flight.prepareToStop() }
         Turns.hold {
             if !own.isEmpty { for flight in flights { flight.end(ifPartOf: own) } }
             for flight in flights { flight.cancel() }

@@ -36,7 +36,7 @@ extension Retry {
         task.execution.tell(.attempt(number))
         task.send(task.request, to: next) { [self] result in
             let attempt = RetryStrategy.Attempt(number: number, request: task.request, result: result)
-            guard !task.execution.isCancelled, attempt.error?.code != .cancelled, !task.request.body.isOneShot,
+            guard !task.execution.isToStop, attempt.error?.code != .cancelled, !task.request.body.isOneShot,
                 let pause = (task.request.retryStrategy ?? strategy).pause(attempt)
             else {
                 task.complete(with: result)

@@ -60,7 +60,7 @@ extension ChainModel {
         case .deadline: limit(value, node, chain, next)
         case .fallback:
             send(node, to: chain, next) { [unowned self] ending in
-                guard !node.isCancelled, ending.code == "cannotConnect" else { return _ = complete(node, ending) }
+                guard !node.isToStop, ending.code == "cannotConnect" else { return _ = complete(node, ending) }
                 drop(ending)
                 send(node, to: Scenario.sideChain, 0)
             }
@@ -182,7 +182,7 @@ extension ChainModel {
         pause: @escaping (Int, Ending) -> Int?
     ) {
         send(node, to: chain, next) { [unowned self] ending in
-            guard !node.isCancelled, ending.code != "cancelled", scenario.asks[node.ask].isRetried,
+            guard !node.isToStop, ending.code != "cancelled", scenario.asks[node.ask].isRetried,
                 let microseconds = pause(number, ending)
             else { return _ = complete(node, ending) }
             drop(ending)

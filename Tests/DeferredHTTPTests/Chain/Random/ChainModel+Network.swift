@@ -80,7 +80,7 @@ extension ChainModel {
     }
 
     /// A loader has released its task.
-    func abandon(_ node: Node) { complete(node, Ending(code: node.isCancelled ? "cancelled" : "abandoned")) }
+    func abandon(_ node: Node) { complete(node, Ending(code: node.isToStop ? "cancelled" : "abandoned")) }
 
     // MARK: - Time
 

@@ -43,7 +43,7 @@ extension ChainModel {
     struct Flights {
         /// The number of resets under way.
         var resets = 0
-        var items: [(number: Int, cancel: () -> Void, end: () -> Void)] = []
+        var items: [(number: Int, cancel: () -> Void, end: () -> Void, node: Node?)] = []
         var lastNumber = 0
         /// What is to happen when nothing is in flight any more.
         var whenIdle: [() -> Void] = []
@@ -72,15 +72,14 @@ extension ChainModel {
 
     private func resetLoaders(_ chain: Int, _ done: @escaping () -> Void) {
         let links = scenario.chains[chain].links
-        let resets = links.compactMap { value -> ((@escaping () -> Void) -> Void)? in
-            switch scenario.values[value] {
-            case .bearer: { [unowned self] in forgetToken(value, done: $0) }
-            case .fallback, .router: { [unowned self] in reset(Scenario.sideChain, done: $0) }
-            default: nil
-            }
+        let (bearers, others) = (links.filter { scenario.values[$0] == .bearer }, links.filter(leadsAside))
+        all(bearers.map { value in { [unowned self] in forgetToken(value, done: $0) } }) { [unowned self] in
+            let sides = others.map { _ in { [unowned self] in reset(Scenario.sideChain, done: $0) } }
+            all(sides + [{ [unowned self] in resetTerminal(chain, $0) }], done)
         }
-        all(resets + [{ [unowned self] in resetTerminal(chain, $0) }], done)
     }
+
+    private func leadsAside(_ value: Int) -> Bool { [.fallback, .router].contains(scenario.values[value]) }
 
     private func resetTerminal(_ chain: Int, _ done: @escaping () -> Void) {
         guard scenario.chains[chain].hasTerminal else { return done() }
@@ -107,11 +106,12 @@ extension ChainModel {
         let number = add(
             value,
             cancel: { [unowned self] in cancel(node) },
-            end: { [unowned self] in completeFromAbove(node, Ending(code: "cancelled")) }
+            end: { [unowned self] in completeFromAbove(node, Ending(code: "cancelled")) },
+            node
         )
         node.onEnd { [unowned self] ending in
             if let body = ending.body, body.isOpen {
-                let number = add(value, cancel: { body.finish(isCancelled: true) }, end: {})
+                let number = add(value, cancel: { body.finish(isCancelled: true) }, end: {}, nil)
                 let isToStop = flights[value]!.resets > 0
                 body.onEnd { [unowned self] in left(value, number) }
                 if isToStop { body.finish(isCancelled: true) }
@@ -121,9 +121,9 @@ extension ChainModel {
         return true
     }
 
-    private func add(_ value: Int, cancel: @escaping () -> Void, end: @escaping () -> Void) -> Int {
+    private func add(_ value: Int, cancel: @escaping () -> Void, end: @escaping () -> Void, _ node: Node?) -> Int {
         flights[value]!.lastNumber += 1
-        flights[value]!.items.append((flights[value]!.lastNumber, cancel, end))
+        flights[value]!.items.append((flights[value]!.lastNumber, cancel, end, node))
         return flights[value]!.lastNumber
     }
 
@@ -146,6 +146,7 @@ extension ChainModel {
             timer.cancel()
             done()
         }
+        for item in items { item.node?.whole.isStopping = true }
         holdTurns { for item in items.reversed() { item.cancel() } }
     }
 }

@@ -8,6 +8,8 @@ extension ChainModel {
         /// Called with the ending; by default, the parent has it, too.
         var resume: ((Ending) -> Void)?
         var isCancelled = false
+        /// True if a reset is about to cancel this.
+        var isStopping = false
         var ending: Ending?
         private var lastNumber = 0
         /// What was passed on, as a closure that cancels it.
@@ -21,6 +23,7 @@ extension ChainModel {
         }
 
         var ask: Int { request.ask }
+        var isToStop: Bool { isCancelled || whole.isStopping }
 
         func addPart(_ cancel: @escaping () -> Void) -> Int {
             lastNumber += 1
@@ -88,7 +91,7 @@ extension ChainModel {
 
     /// Returns true if the task is complete, now that it is if it was cancelled.
     func endsCancelled(_ node: Node) -> Bool {
-        guard node.isCancelled else { return node.ending != nil }
+        guard node.isToStop else { return node.ending != nil }
         cancel(node)
         complete(node, Ending(code: "cancelled"))
         return true

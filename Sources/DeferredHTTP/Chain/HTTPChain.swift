@@ -4,11 +4,11 @@ internal import DeferredNetworking
 /// A chain of loaders, built with `-->`.
 ///
 /// Building it puts two things in order. Of a value that occurs twice and counts or merges requests, such as a
-/// ``Throttle``, only the first one counts. ``ResetGuard``, and then ``Autocancel``, come before the first loader that lets
-/// requests wait, loads them again or sends them to another chain, so that a reset reaches all of them.
+/// ``Throttle``, only the first one counts. ``ResetGuard``, and then ``Autocancel``, come before the first loader that
+/// lets requests wait, loads them again or sends them to another chain, so that a reset reaches all of them.
 ///
-/// A chain that can't work fails all of its requests with ``HTTPError/Code/cannotConnect`` and the ``HTTPError/reason``: one
-/// without a terminal loader, and one in which a request would wait for itself.
+/// A chain that can't work fails all of its requests with ``HTTPError/Code/cannotConnect`` and the
+/// ``HTTPError/reason``: one without a terminal loader, and one in which a request would wait for itself.
 ///
 /// **Thread safety:** a chain is a value, and can be used from any thread.
 public struct HTTPChain: HTTPLink {

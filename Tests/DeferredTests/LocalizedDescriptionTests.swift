@@ -4,17 +4,15 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import DeferredHTTP
-
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct LocalizedDescriptionTests {
     @Test func `what the library's errors say to users is the line for the log`() async throws {
         let lost = Task(Task<Int>.Promise())
         let broken = try #require(await #expect(throws: BrokenPromise.self) { try await lost.value })
         let errors: [any Error & CustomStringConvertible] = [
-            broken, TimeoutError(duration: .seconds(5)), CircularTask(), DeadlineExceeded(limit: .seconds(5)),
-            InvalidChain(description: "it has no terminal loader"), URLClientError.bodyTooLarge(limit: 5), HTTPBody.AlreadySent(),
+            broken, TimeoutError(duration: .seconds(5)), CircularTask(), URLClientError.bodyTooLarge(limit: 5),
             URLClientError.shutDown, HTTPError(.cancelled, request: HTTPRequest()),
+            HTTPError(.cannotConnect, request: HTTPRequest(), reason: "the chain has no terminal loader"),
         ]
         for error in errors {
             #expect((error as any Error).localizedDescription == error.description)

@@ -86,7 +86,7 @@ extension HTTPBody {
     /// Returns the bytes of a body that was made from an asynchronous sequence, for a custom terminal loader; otherwise
     /// `nil`.
     ///
-    /// The stream of a body that can be sent only once throws ``AlreadySent`` the second time.
+    /// The stream of a body that can be sent only once throws the second time.
     public func makeByteStream() -> HTTPBodyStream? { source?.open() }
 
     /// True if the bytes come from an asynchronous sequence.
@@ -95,12 +95,11 @@ extension HTTPBody {
     /// True if the body can be sent only once.
     var isOneShot: Bool { source?.isOneShot ?? false }
 
-    /// The error of a body that can be sent only once and has already been sent.
-    public struct AlreadySent: Error, CustomStringConvertible {
-        /// One line for a log.
-        public var description: String {
+    /// The error of the second stream of a body that can be sent only once.
+    struct AlreadySent: DisplayableError {
+        static let reason =
             "the body can be sent once, and was; give HTTPBody.stream a closure that makes the bytes anew"
-        }
+        var description: String { Self.reason }
     }
 
     /// The error of a request whose body could not be made.

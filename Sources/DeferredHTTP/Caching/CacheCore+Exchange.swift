@@ -71,8 +71,8 @@ extension CacheCore {
                     return perform(judge(response, requestTime), response)
                 }
                 // A request that is lost may have changed the resource nevertheless.
-                let mayHaveArrived = ![.cannotConnect, .invalidRequest, .unacceptableStatus].contains(error.code)
-                if !query.asked.method.isSafe, mayHaveArrived { core.invalidate(query.key) }
+                let inert: [HTTPError.Code] = [.cannotConnect, .invalidRequest, .bodyAlreadySent, .unacceptableStatus]
+                if !query.asked.method.isSafe, !inert.contains(error.code) { core.invalidate(query.key) }
                 close()
                 fail(error)
                 core.end(self, error.code == .cancelled ? .cancelled : .failed(error, query.task.request))

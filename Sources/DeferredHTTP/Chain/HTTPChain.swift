@@ -4,9 +4,11 @@ internal import DeferredNetworking
 /// A chain of loaders, built with `-->`.
 ///
 /// Building it puts two things in order. Of a value that occurs twice and counts or merges requests, such as a
-/// ``Throttle``, only the first one counts. ``ResetGuard`` and ``Autocancel`` come before the first loader that lets
-/// requests wait or loads them again, so that a reset reaches all of them. A chain that can't work fails all of its
-/// requests with ``HTTPError/Code/cannotConnect`` and ``InvalidChain`` as the cause.
+/// ``Throttle``, only the first one counts. ``ResetGuard``, and then ``Autocancel``, come before the first loader that
+/// lets requests wait, loads them again or sends them to another chain, so that a reset reaches all of them.
+///
+/// A chain that can't work fails all of its requests with ``HTTPError/Code/cannotConnect`` and the
+/// ``HTTPError/reason``: one without a terminal loader, and one in which a request would wait for itself.
 ///
 /// **Thread safety:** a chain is a value, and can be used from any thread.
 public struct HTTPChain: HTTPLink {
@@ -43,15 +45,13 @@ public struct HTTPChain: HTTPLink {
         }
 
         /// Returns the reason why requests could wait for themselves.
-        private static func flaw(of links: [any HTTPLink], _ end: any HTTPLoader) -> InvalidChain? {
+        private static func flaw(of links: [any HTTPLink], _ end: any HTTPLoader) -> String? {
             for (index, link) in links.enumerated() {
                 guard let state = (link as? any ArrangedLink)?.sharedState, !(link is ResetGuard || link is Autocancel),
                     (links[(index + 1)...].flatMap(\.successors) + [end]).contains(where: { $0.leads(to: state) })
                 else { continue }
-                return InvalidChain(
-                    description: "a \(type(of: link)) comes again in a loader after it, where a request would wait for "
-                        + "what it has itself; leave one of them out"
-                )
+                return "a \(type(of: link)) comes again in a loader after it, where a request would wait for what it "
+                    + "has itself; leave one of them out"
             }
             return nil
         }
@@ -101,20 +101,12 @@ private final class JoinedLink: HTTPLoader {
 
 /// Fails all tasks: those at the end of a chain without a terminal loader, and those of a chain that can't work.
 struct EndOfChain: HTTPLoader {
-    var cause = InvalidChain(
-        description: "the chain has no terminal loader; end it with one, such as URLSessionLoader"
-    )
+    var reason = "the chain has no terminal loader; end it with one, such as URLSessionLoader"
 
     func load(_ task: HTTPTask) {
-        if !task.failIfCancelled() { task.fail(.cannotConnect, underlying: cause) }
+        if task.failIfCancelled() { return }
+        task.complete(with: .failure(HTTPError(ofInvalidChain: reason, request: task.request)))
     }
-}
-
-/// The underlying error of a request in a chain that can't work: one without a terminal loader, or one that has a loader
-/// in which requests would wait for themselves.
-public struct InvalidChain: DisplayableError {
-    /// One line for a log: the reason, and the remedy.
-    public let description: String
 }
 
 /// A link of which building a chain knows more.

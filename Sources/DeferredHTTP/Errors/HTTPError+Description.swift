@@ -6,14 +6,15 @@ import FoundationNetworking
 #endif
 
 extension HTTPError: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable, LocalizedError {
-    /// One line: the request, what went wrong, the status, the `Location` of a redirect, and the cause.
+    /// One line: the request, what went wrong, the status, the `Location` of a redirect, the reason, and the cause.
     public var description: String {
         var text = "\(DisplayText.shortened(request.description)): \(code)"
         if let response {
             let location = RedirectRules.shownLocation(response.status.code, response.headers["Location"])
             text += ", status \(response.status)" + (location.map { " to " + $0 } ?? "")
         }
-        if let underlying { text += " (\(Self.text(of: underlying, in: response)))" }
+        let causes = [shownReason, underlying.map { Self.text(of: $0, in: response) }].compactMap(\.self)
+        if !causes.isEmpty { text += " (\(causes.joined(separator: "; ")))" }
         return text
     }
 
@@ -41,6 +42,9 @@ extension HTTPError: CustomStringConvertible, CustomDebugStringConvertible, Cust
         }
     }
 
+    /// The reason in one line, also if it is a custom loader's.
+    private var shownReason: String? { reason.map { DisplayText.line(Redaction.text($0)) } }
+
     private static func foreign(_ text: String, _ error: any Error) -> String { "\(type(of: error))" + appended(text) }
 
     /// Returns the reason in an error's user info. Foundation's own texts say no more than the code does.
@@ -56,20 +60,19 @@ extension HTTPError: CustomStringConvertible, CustomDebugStringConvertible, Cust
 /// An error whose description holds no secrets, so that an ``HTTPError`` with this cause shows it.
 package protocol DisplayableError: Error, CustomStringConvertible {}
 
-extension DeadlineExceeded: DisplayableError {}
-extension HTTPBody.AlreadySent: DisplayableError {}
-
 extension HTTPError.Code: CustomStringConvertible {
     /// The kind of failure in words, such as `timed out`.
     public var description: String {
         switch self {
         case .cancelled: "cancelled"
         case .invalidRequest: "invalid request"
+        case .bodyAlreadySent: "body already sent"
         case .cannotConnect: "cannot connect"
         case .connectionLost: "connection lost"
         case .insecureConnection: "insecure connection"
         case .timedOut: "timed out"
         case .invalidResponse: "invalid response"
+        case .foreignPage: "foreign page"
         case .tooManyRedirects: "too many redirects"
         case .bodyTooLarge: "body too large"
         case .unacceptableStatus: "unacceptable status"

@@ -16,6 +16,8 @@ extension HTTPError {
             self.init(Code(error.code), request: request, underlying: error)
         case let error as URLClientError:
             self.init(Code(error), request: request, response: .init(error, request), underlying: error)
+        case let error as HTTPBody.Failure where error.underlying is HTTPBody.AlreadySent:
+            self.init(.bodyAlreadySent, request: request, reason: HTTPBody.AlreadySent.reason)
         case let error as HTTPBody.Failure:
             let cause = error.underlying
             self.init(cause.isCancellation ? .cancelled : .invalidRequest, request: request, underlying: cause)

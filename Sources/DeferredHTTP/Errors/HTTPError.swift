@@ -22,10 +22,14 @@ public struct HTTPError: Error, Sendable {
         /// The request was cancelled.
         case cancelled
 
-        /// The request can't be sent; ``HTTPError/underlying`` has the reason. Nothing was sent.
+        /// The request can't be sent; ``HTTPError/reason`` or ``HTTPError/underlying`` says why. Nothing was sent.
         case invalidRequest
 
-        /// There is no connection: unknown host, connection refused, no network, or a chain without a terminal loader.
+        /// The request's body can be sent only once, and was. Make the request anew, with a new body.
+        case bodyAlreadySent
+
+        /// There is no connection: unknown host, connection refused, no network, or a chain that can't work, of which
+        /// ``HTTPError/reason`` says why.
         case cannotConnect
 
         /// The connection broke off, or the body was cut short.
@@ -37,8 +41,12 @@ public struct HTTPError: Error, Sendable {
         /// The request took longer than its time limit.
         case timedOut
 
-        /// The server's answer is not HTTP.
+        /// The server's answer is not HTTP, or not of the kind that was asked for.
         case invalidResponse
+
+        /// The next one of ``Pages`` is at another origin; the link to it is in the response's
+        /// ``HTTPResponse/links``.
+        case foreignPage
 
         /// There were more redirects than the client follows.
         case tooManyRedirects
@@ -77,30 +85,61 @@ public struct HTTPError: Error, Sendable {
     /// The response, if there was one.
     public var response: HTTPResponse? { contents.response }
 
+    /// A sentence about what was wrong, with what value, and what to do about it; `nil` if the code, the response or the
+    /// underlying error says as much. Holds no secrets.
+    public var reason: String? { contents.reason }
+
     /// The underlying error, if there is one.
     public var underlying: (any Error)? { contents.underlying }
 
+    /// True if the chain can't work, so that no other attempt may succeed.
+    var isOfInvalidChain: Bool { contents.isOfInvalidChain }
+
     /// Creates an error.
+    ///
+    /// - Parameters:
+    ///   - code: The kind of failure.
+    ///   - request: The request that has failed.
+    ///   - response: The response, if there was one.
+    ///   - reason: A sentence for a log, without secrets: what was wrong, with what value, and what to do about it.
+    ///   - underlying: The error that was the cause.
     public init(
         _ code: Code,
         request: HTTPRequest,
         response: HTTPResponse? = nil,
+        reason: String? = nil,
         underlying: (any Error)? = nil
     ) {
-        contents = Contents(code, request, response, underlying)
+        contents = Contents(code, request, response, reason, underlying)
+    }
+
+    /// Creates the error of all requests of a chain that can't work.
+    init(ofInvalidChain reason: String, request: HTTPRequest) {
+        contents = Contents(.cannotConnect, request, nil, reason, nil, isOfInvalidChain: true)
     }
 
     private final class Contents: Sendable {
         let code: Code
         let request: HTTPRequest
         let response: HTTPResponse?
+        let reason: String?
         let underlying: (any Error)?
+        let isOfInvalidChain: Bool
 
-        init(_ code: Code, _ request: HTTPRequest, _ response: HTTPResponse?, _ underlying: (any Error)?) {
+        init(
+            _ code: Code,
+            _ request: HTTPRequest,
+            _ response: HTTPResponse?,
+            _ reason: String?,
+            _ underlying: (any Error)?,
+            isOfInvalidChain: Bool = false
+        ) {
             self.code = code
             self.request = request
             self.response = response
+            self.reason = reason
             self.underlying = underlying
+            self.isOfInvalidChain = isOfInvalidChain
         }
     }
 }

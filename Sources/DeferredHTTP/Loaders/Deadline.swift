@@ -7,8 +7,7 @@ internal import DeferredCore
 /// request.deadline = .seconds(2)  // for one request
 /// ```
 ///
-/// A request that takes longer fails with ``HTTPError/Code/timedOut`` and ``DeadlineExceeded`` as the cause, and the
-/// loading under way for it is cancelled. After a ``Retry``, each attempt has its own deadline. A response that is a
+/// A request that takes longer fails with ``HTTPError/Code/timedOut``, and the loading under way for it is cancelled. After a ``Retry``, each attempt has its own deadline. A response that is a
 /// stream has to be read to its end in time, or its reader gets the error.
 ///
 /// Unlike ``HTTPRequest/timeout``, which ends a request that has been idle for a time, this also ends a request that
@@ -34,13 +33,13 @@ public struct Deadline: HTTPLink {
         let limit = task.request.deadline ?? limit
         guard limit > .zero else {
             // A timer could come too late for a loader that answers at once.
-            task.fail(.timedOut, underlying: DeadlineExceeded(limit: limit))
+            task.fail(.timedOut, reason: Self.reason(limit))
             return
         }
         let stream = Lock(WeakStream())
         let timer = ClockTimer(after: limit, clock: clock) {
             [weak execution = task.execution, request = task.request] in
-            let error = HTTPError(.timedOut, request: request, underlying: DeadlineExceeded(limit: limit))
+            let error = HTTPError(.timedOut, request: request, reason: Self.reason(limit))
             _ = execution?.complete(with: .failure(error))
             stream.withLock { $0 }.fail(with: error)
         }
@@ -51,15 +50,10 @@ public struct Deadline: HTTPLink {
         }
         task.send(task.request, to: next)
     }
-}
 
-/// The underlying error of a request that took longer than its ``Deadline``.
-public struct DeadlineExceeded: Error, CustomStringConvertible {
-    /// The time limit of the request.
-    public let limit: Duration
-
-    /// One line for a log.
-    public var description: String { "the request did not complete within \(limit)" }
+    private static func reason(_ limit: Duration) -> String {
+        "the request did not complete within \(limit); give it a longer deadline if it may take longer"
+    }
 }
 
 extension HTTPRequest {

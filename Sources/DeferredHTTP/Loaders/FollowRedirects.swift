@@ -15,7 +15,7 @@ internal import Foundation
 /// `Authorization`, `Cookie` and other headers that ``DeferredNetworking/Redaction`` takes for secrets don't cross
 /// origins. The result is the response to the last request; a redirect beyond the limit fails with
 /// ``HTTPError/Code/tooManyRedirects``, and one that would send a body that can be sent only once with
-/// ``HTTPError/Code/invalidRequest``. Cancelling the task cancels the request under way.
+/// ``HTTPError/Code/bodyAlreadySent``. Cancelling the task cancels the request under way.
 public struct FollowRedirects: HTTPLink {
     private let limit: Int
 
@@ -48,7 +48,7 @@ public struct FollowRedirects: HTTPLink {
                 return
             }
             guard let following = Self.following(request, after: response, from: url, to: target) else {
-                task.fail(.invalidRequest, response: response, underlying: HTTPBody.AlreadySent())
+                task.fail(.bodyAlreadySent, response: response, reason: HTTPBody.AlreadySent.reason)
                 return
             }
             task.execution.later { load(following, for: task, from: next, count: count + 1) }

@@ -22,8 +22,7 @@ public struct Validate: HTTPLink {
     ///   - accepts: Returns true for accepted statuses of requests without an ``HTTPRequest/acceptsStatus``; by default,
     ///     those from 200 to 299.
     ///   - types: The accepted types of bodies, such as `application/json`, without parameters; empty for all. A response
-    ///     of another type fails with ``HTTPError/Code/invalidResponse`` and ``UnacceptableType`` as the cause, unless it
-    ///     has no body.
+    ///     of another type fails with ``HTTPError/Code/invalidResponse``, unless it has no body.
     public init(
         accepting accepts: @escaping @Sendable (HTTPStatus) -> Bool = \.isSuccess,
         types: Set<String> = []
@@ -42,10 +41,9 @@ public struct Validate: HTTPLink {
                 return
             }
             guard types.isEmpty || Self.accepts(response, types) else {
-                let cause = UnacceptableType(type: response.headers["Content-Type"], accepted: types.sorted())
-                let request = response.request
+                let (request, reason) = (response.request, Self.reason(response, types))
                 task.complete(
-                    with: .failure(HTTPError(.invalidResponse, request: request, response: response, underlying: cause))
+                    with: .failure(HTTPError(.invalidResponse, request: request, response: response, reason: reason))
                 )
                 return
             }
@@ -57,20 +55,11 @@ public struct Validate: HTTPLink {
         if let type = response.mediaType, types.contains(type) { return true }
         return response.stream == nil && response.file == nil && response.body.isEmpty
     }
-}
 
-/// The underlying error of a response whose type ``Validate`` doesn't accept.
-public struct UnacceptableType: DisplayableError {
-    /// The `Content-Type` of the response; `nil` if it has none.
-    public let type: String?
-
-    /// The accepted types.
-    public let accepted: [String]
-
-    /// One line for a log.
-    public var description: String {
-        "the body has \(type.map { "the type \(DisplayText.quoted($0))" } ?? "no type") instead of "
-            + accepted.joined(separator: " or ")
+    private static func reason(_ response: HTTPResponse, _ types: Set<String>) -> String {
+        let found = response.headers["Content-Type"].map { "the type \(DisplayText.quoted($0))" } ?? "no type"
+        let accepted = types.sorted().joined(separator: " or ")
+        return "the body has \(found) instead of \(accepted); name all that are right in Validate(types:)"
     }
 }
 

@@ -76,8 +76,7 @@ public struct EventSource: AsyncSequence, Sendable {
             if !lastEventID.isEmpty { request.headers["Last-Event-ID"] = lastEventID }
             let stream = try await reconnection.connect(
                 request,
-                accepts: { $0.mediaType == "text/event-stream" },
-                otherwise: NoEventStream()
+                type: "text/event-stream"
             )
             events = stream.map { .init($0, after: lastEventID) }
             hasEnded = stream == nil
@@ -91,12 +90,6 @@ public struct EventSource: AsyncSequence, Sendable {
             events = nil
         }
     }
-}
-
-/// The underlying error of a response that is no event stream.
-public struct NoEventStream: DisplayableError {
-    /// One line for a log.
-    public var description: String { "not a response of 200 with the type text/event-stream" }
 }
 
 extension HTTPResponse {

@@ -235,27 +235,24 @@ extension HTTPResponse {
     ///   - type: The type to decode.
     ///   - decoder: Any ``DeferredNetworking/BodyDecoder``. Several threads can share it, unless one changes it.
     /// - Throws: ``HTTPError`` with the code ``HTTPError/Code/cannotDecode``, this response, and the decoder's error, whose
-    ///   place in the body and value its description shows; or ``BodyNotInMemory``, if the body is a stream or in a file.
+    ///   place in the body and value its description shows; or a ``HTTPError/reason``, if the body is a stream or in a file.
     public func decode<T: Decodable>(
         _ type: T.Type = T.self,
         using decoder: some BodyDecoder = JSONDecoder()
     ) throws(HTTPError) -> T {
         guard case .data = contents.body else {
-            throw HTTPError(.cannotDecode, request: request, response: self, underlying: BodyNotInMemory())
+            throw HTTPError(
+                .cannotDecode,
+                request: request,
+                response: self,
+                reason: "the body is not in memory, because of the request's delivery; collect the stream or read the "
+                    + "file, or leave the delivery at .data"
+            )
         }
         do {
             return try decoder.decode(type, from: body)
         } catch {
             throw HTTPError(.cannotDecode, request: request, response: self, underlying: error)
         }
-    }
-}
-
-/// The underlying error of a response that can't be decoded since its body is a stream or in a file.
-public struct BodyNotInMemory: DisplayableError {
-    /// One line for a log.
-    public var description: String {
-        "the body is not in memory, because of the request's delivery; collect the stream or read the file, or leave the "
-            + "delivery at .data"
     }
 }

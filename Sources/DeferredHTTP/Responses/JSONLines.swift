@@ -98,7 +98,7 @@ public struct JSONLines<Value: Decodable & Sendable>: AsyncSequence, Sendable {
             splitter = LineSplitter(limit: source.limit)
             current = try source.request(last)
             guard let current else { return hasEnded = true }
-            let stream = try await reconnection.connect(current, accepts: { _ in true }, otherwise: NoJSONLines())
+            let stream = try await reconnection.connect(current)
             pieces = stream?.makeAsyncIterator()
             hasEnded = stream == nil
         }
@@ -128,9 +128,4 @@ public struct JSONLines<Value: Decodable & Sendable>: AsyncSequence, Sendable {
             }
         }
     }
-}
-
-/// The underlying error of a response that has no lines of JSON.
-private struct NoJSONLines: DisplayableError {
-    var description: String { "not a response of 200" }
 }

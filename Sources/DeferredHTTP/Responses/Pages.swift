@@ -1,5 +1,5 @@
 internal import DeferredNetworking
-public import Foundation
+internal import Foundation
 
 extension HTTPLoader {
     /// Returns the pages of a list, of which each response names the next with a link of the relation `next`: RFC 8288.
@@ -15,7 +15,7 @@ extension HTTPLoader {
     ///
     /// - Returns: A sequence that loads the first page for each of its iterators. Cancelling the Swift task that reads
     ///   cancels the request. It throws the ``HTTPError`` of a request, or one with the code
-    ///   ``HTTPError/Code/invalidResponse`` and ``ForeignPage`` as the cause.
+    ///   ``HTTPError/Code/foreignPage``.
     public func pages(of request: HTTPRequest) -> Pages { Pages(request: request, loader: self) }
 }
 
@@ -56,13 +56,9 @@ public struct Pages: AsyncSequence, Sendable {
             like last: HTTPRequest
         ) -> Result<HTTPRequest, HTTPError> {
             guard let current = response.url ?? response.request.url, Origin(of: current) == Origin(of: url) else {
-                let error = HTTPError(
-                    .invalidResponse,
-                    request: last,
-                    response: response,
-                    underlying: ForeignPage(url: url)
-                )
-                return .failure(error)
+                let reason =
+                    "the next page is at another origin, \(DisplayText.quoted(url)); load it by itself if it is to be trusted"
+                return .failure(HTTPError(.foreignPage, request: last, response: response, reason: reason))
             }
             var request = last
             let sent = response.request.parts
@@ -71,16 +67,5 @@ public struct Pages: AsyncSequence, Sendable {
             if sent.isHostOfEnvironment, let host = request.host { request.parts.setHostOfEnvironment(host) }
             return .success(request)
         }
-    }
-}
-
-/// The underlying error of a page at another origin than the one before.
-public struct ForeignPage: DisplayableError {
-    /// The URL of the page.
-    public let url: URL
-
-    /// One line for a log.
-    public var description: String {
-        "the next page is at another origin, \(DisplayText.quoted(url)); load it by itself if it is to be trusted"
     }
 }

@@ -19,13 +19,9 @@ struct Reconnection: Sendable {
 
     /// Loads a request, after a pause unless it is the first.
     ///
-    /// - Parameter accepts: Returns whether a response of 200 is from the source.
+    /// - Parameter type: The type that a response of 200 has to have; nil for any.
     /// - Returns: The body; nil for a response of 204, by which the source ends.
-    mutating func connect(
-        _ request: HTTPRequest,
-        accepts: (HTTPResponse) -> Bool,
-        otherwise failure: @autoclosure () -> any Error
-    ) async throws -> HTTPBodyStream? {
+    mutating func connect(_ request: HTTPRequest, type: String? = nil) async throws -> HTTPBodyStream? {
         isConnected = false
         if !isFirst {
             let doubled = pause * (1 << min(failureCount, 20))
@@ -37,12 +33,22 @@ struct Reconnection: Sendable {
         request.headers["Cache-Control"] = "no-store"
         let response = try await loader.load(request).get()
         if response.status == .noContent { return nil }
-        guard response.status == .ok, accepts(response), let stream = response.stream else {
+        guard response.status == .ok, type == nil || response.mediaType == type, let stream = response.stream else {
             response.stream?.cancel()
-            throw HTTPError(.invalidResponse, request: request, response: response, underlying: failure())
+            let reason = Self.reason(response, type)
+            throw HTTPError(.invalidResponse, request: request, response: response, reason: reason)
         }
         (isConnected, failureCount) = (true, 0)
         return stream
+    }
+
+    private static func reason(_ response: HTTPResponse, _ type: String?) -> String {
+        if response.status != .ok { return "the status is \(response.status.code) instead of 200" }
+        if let type, response.mediaType != type {
+            let found = response.headers["Content-Type"].map { "the type \(DisplayText.quoted($0))" } ?? "no type"
+            return "the body has \(found) instead of \(type)"
+        }
+        return "the response is no stream; a loader has to heed the delivery of its request"
     }
 
     /// Handles an error of a request or of its body.

@@ -13,7 +13,7 @@ public import Foundation
 /// ```
 ///
 /// A loader passes it to the next loader (``pass(to:)``, ``pass(_:to:completion:)``), or completes it: with
-/// ``complete(with:)`` or ``fail(_:response:underlying:)``. The first completion counts. Cancelling is a request: the
+/// ``complete(with:)`` or ``fail(_:response:reason:underlying:)``. The first completion counts. Cancelling is a request: the
 /// loader that holds the task at that moment decides how it ends, by a handler (``addCancellationHandler(_:)``).
 ///
 /// **Thread safety:** all members are safe to use from any thread; handlers are called without a lock being held.
@@ -104,9 +104,11 @@ extension HTTPTask {
     public func fail(
         _ code: HTTPError.Code,
         response: HTTPResponse? = nil,
+        reason: String? = nil,
         underlying: (any Error)? = nil
     ) -> Bool {
-        complete(with: .failure(HTTPError(code, request: request, response: response, underlying: underlying)))
+        let error = HTTPError(code, request: request, response: response, reason: reason, underlying: underlying)
+        return complete(with: .failure(error))
     }
 
     /// Completes the task with a response to its request, unless it is complete.

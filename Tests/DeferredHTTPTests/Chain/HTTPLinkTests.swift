@@ -37,6 +37,13 @@ struct HTTPLinkTests {
         #expect("\(error)".contains("end it with one"))
     }
 
+    @Test func `a chain without a terminal loader is neither tried again nor replaced by another`() throws {
+        let (journal, mirror) = (Journal<String>(), StubLoader(.response()))
+        let retry = Retry(.backoff(base: .zero))
+        let task = (retry --> Fallback(to: mirror) --> noting("a", in: journal)).load(.example)
+        #expect(task.codeNow == .cannotConnect && journal.entries == ["a"] && mirror.requests.isEmpty)
+    }
+
     @Test func `a reset comes to the last loader, or is done at once`() {
         let stub = StubLoader(.response())
         let chain =

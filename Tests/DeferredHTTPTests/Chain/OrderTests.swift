@@ -149,7 +149,7 @@ struct OrderTests {
             Array(Kind.allCases.shuffled(using: &generator).prefix(number % 10 == 0 ? 19 : 5))
         }
         let pairs = others.flatMap { [[.autocancel, $0], [$0, .autocancel]] }
-        for kinds in pairs + longer where kinds.contains(.autocancel) && !resetsOneRoute(kinds) {
+        for kinds in pairs + longer where kinds.contains(.autocancel) {
             let (stub, name) = (StubLoader(), name(kinds))
             let chain = chain(kinds, stub)
             // Two that a loader may merge, and one that may have to wait for them.
@@ -222,7 +222,7 @@ struct OrderTests {
 
     @Test func `a request that arrives during a reset is told so, wherever the loader for that stands`() async throws {
         for other in Kind.allCases where ![.autocancel, .resetGuard].contains(other) {
-            for kinds in orders(of: 3, from: [other, .autocancel, .resetGuard]) where !resetsOneRoute(kinds) {
+            for kinds in orders(of: 3, from: [other, .autocancel, .resetGuard]) {
                 let (stub, name) = (StubLoader(.pending.ignoringCancellation()), name(kinds))
                 let chain = chain(kinds, stub)
                 let task = chain.load(.example)
@@ -248,12 +248,6 @@ struct OrderTests {
         let tasks = ["a", "b"].map { chain.load(HTTPRequest(host: $0)) }
         #expect(chain.reset().isFilled && tasks.map(\.codeNow) == [.cancelled, nil])
         stub.cancelAll()
-    }
-
-    /// Returns whether a router comes before what is to be reset, so that this belongs to one of its routes.
-    private func resetsOneRoute(_ kinds: [Kind]) -> Bool {
-        guard let router = kinds.firstIndex(of: .router) else { return false }
-        return kinds[router...].contains { [.autocancel, .resetGuard].contains($0) }
     }
 
     private func orders(of count: Int, from kinds: [Kind]) -> [[Kind]] {

@@ -110,7 +110,7 @@ struct NetworkDeliveryTests {
         #expect(try await loader.load(request).get().status == 503)
         #expect(server.requestCount == 1)
         let error = await #expect(throws: HTTPError.self) { try await loader.load(request).get() }
-        #expect(error?.code == .invalidRequest && error?.underlying is HTTPBody.AlreadySent)
+        #expect(error?.code == .bodyAlreadySent && error?.reason?.contains("a closure that makes") == true)
     }
 
     @Test(arguments: [false, true])

@@ -55,6 +55,14 @@ struct FollowRedirectsTests {
         #expect(second.body.isEmpty != keeps && (second.headers["Content-Language"] != nil) == keeps)
     }
 
+    @Test func `a body that can be sent once is not sent to the target of a redirect`() throws {
+        let stub = StubLoader(redirect(307, "/b"), .response())
+        let body = HTTPBody.stream(AsyncStream<Data> { $0.finish() })
+        let request = HTTPRequest(.put, host: "example.com", path: "/a", body: body)
+        guard case .failure(let error) = try #require((FollowRedirects() --> stub).load(request).peek()) else { return }
+        #expect(error.code == .bodyAlreadySent && error.response?.status == 307 && stub.requests.count == 1)
+    }
+
     @Test func `secrets don't cross origins`() {
         for (location, keeps) in [("/b", true), ("https://other.org/", false), ("https://example.com:444/", false)] {
             let stub = StubLoader(redirect(302, location), .response())

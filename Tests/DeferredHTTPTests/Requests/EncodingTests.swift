@@ -33,7 +33,7 @@ struct EncodingTests {
         #expect(request.query.isEmpty)
     }
 
-    @Test func `a body of another type is not accepted`() {
+    @Test func `a body of another type is not accepted`() throws {
         func code(_ type: String?, _ body: String = "x") -> HTTPError.Code? {
             let headers = type.map { ["Content-Type": $0] as HTTPHeaders } ?? [:]
             let chain = Validate(types: ["application/JSON"]) --> StubLoader(.response(headers: headers, body: body))
@@ -41,6 +41,10 @@ struct EncodingTests {
         }
         #expect(code("application/json; charset=utf-8") == nil && code("Application/Json") == nil)
         #expect(code("text/html") == .invalidResponse && code(nil) == .invalidResponse && code(nil, "") == nil)
+        let stub = StubLoader(.response(headers: ["Content-Type": "text/html"], body: "x"))
+        let chain = Validate(types: ["b/c", "a/b"]) --> stub
+        guard case .failure(let error) = try #require(chain.load(.example).peek()) else { return }
+        #expect(error.reason?.hasPrefix(#"the body has the type "text/html" instead of a/b or b/c; "#) == true)
     }
 
     @Test func `a request as a command line has no secrets, and no shell reads more than one command`() throws {

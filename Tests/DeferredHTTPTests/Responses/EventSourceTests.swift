@@ -65,6 +65,8 @@ struct EventSourceTests {
         var iterator = stub.events(of: .example).makeAsyncIterator()
         let error = await #expect(throws: HTTPError.self) { _ = try await iterator.next() }
         #expect(error?.code == .invalidResponse && error?.response?.status.code == status)
+        let type = #"the body has the type "text/html" instead of text/event-stream"#
+        #expect(error?.reason == (status == 200 ? type : "the status is \(status) instead of 200"))
         #expect(try await iterator.next() == nil && stub.requests.count == 1)
     }
 

@@ -62,7 +62,9 @@ struct PagesTests {
         var iterator = stub.pages(of: .example).makeAsyncIterator()
         #expect(try await iterator.next()?.text == "1")
         let error = await #expect(throws: HTTPError.self) { _ = try await iterator.next() }
-        #expect(error?.underlying is ForeignPage && stub.requests.count == 1)
+        #expect(error?.code == .foreignPage && stub.requests.count == 1)
+        #expect(error?.reason?.contains(#"another origin, "https://evil.example/""#) == true)
+        #expect(error?.response?.links.map(\.url.host) == ["evil.example"])
         #expect(try await iterator.next() == nil)
     }
 

@@ -25,9 +25,9 @@ public struct Fallback: HTTPLink {
         self.hasFailed = hasFailed
     }
 
-    /// Returns true if there was no connection.
+    /// Returns true if there was no connection; false for a chain that can't work, which is to be mended.
     @Sendable public static func isUnconnected(_ result: HTTPResult) -> Bool {
-        if case .failure(let error) = result { error.code == .cannotConnect } else { false }
+        if case .failure(let error) = result { error.code == .cannotConnect && !error.isOfInvalidChain } else { false }
     }
 
     /// The other loader.

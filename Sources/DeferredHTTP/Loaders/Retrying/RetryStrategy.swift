@@ -125,10 +125,10 @@ extension HTTPError {
         if code == .unacceptableStatus || code == .invalidResponse, let response {
             return URLClient.Retries().statuses.contains(response.status)
         }
+        if isOfInvalidChain { return false }
         return switch underlying {
         case let underlying? where underlying is URLError || underlying is URLClientError:
             URLClient.Retries.isTransient(underlying)
-        case is InvalidChain: false
         case let cause as HTTPError where code == .authenticationFailed: cause.isTransient
         default: [.cannotConnect, .connectionLost, .timedOut].contains(code)
         }

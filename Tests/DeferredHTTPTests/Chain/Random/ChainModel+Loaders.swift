@@ -60,7 +60,9 @@ extension ChainModel {
         case .deadline: limit(value, node, chain, next)
         case .fallback:
             send(node, to: chain, next) { [unowned self] ending in
-                guard !node.isToStop, ending.code == "cannotConnect" else { return _ = complete(node, ending) }
+                guard !node.isToStop, ending.code == "cannotConnect", !ending.isFinal else {
+                    return _ = complete(node, ending)
+                }
                 drop(ending)
                 send(node, to: Scenario.sideChain, 0)
             }

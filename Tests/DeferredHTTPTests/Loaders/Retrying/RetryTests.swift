@@ -37,7 +37,8 @@ struct RetryTests {
 
     @Test(arguments: [
         StubLoader.Answer.response(200), .response(404), .response(401), .response(500), .failure(.insecureConnection),
-        .failure(.invalidRequest), .failure(.cancelled), .failure(.abandoned), .failure(.resetInProgress),
+        .failure(.invalidRequest), .failure(.bodyAlreadySent), .failure(.cancelled), .failure(.abandoned),
+        .failure(.resetInProgress),
     ])
     func `a failure that would repeat is not retried`(answer: StubLoader.Answer) {
         let stub = StubLoader(answer)

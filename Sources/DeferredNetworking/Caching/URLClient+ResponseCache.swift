@@ -1,5 +1,5 @@
 extension URLClient {
-    /// A cache that answers requests of a client: a `Cache` of DeferredHTTP.
+    /// A cache that answers requests of a client: a `Cache` of DeferredCache.
     ///
     /// ```swift
     /// var configuration = URLClient.Configuration()

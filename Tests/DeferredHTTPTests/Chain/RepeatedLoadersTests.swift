@@ -29,7 +29,8 @@ struct RepeatedLoadersTests {
         }
         let (throttle, stub) = (Throttle(maximum: 1), StubLoader())
         let inner = throttle --> stub
-        for chain in [throttle --> Router(.host("a", inner)) --> stub, throttle --> Retry() --> Holding(loader: inner)] {
+        for chain in [throttle --> Router(.host("a", inner)) --> stub, throttle --> Retry() --> Holding(loader: inner)]
+        {
             guard case .failure(let error) = try #require(chain.load(.example).peek()) else { continue }
             #expect(error.code == .cannotConnect && error.underlying is InvalidChain)
             #expect("\(error)".contains("a Throttle comes again in a loader after it"))

@@ -12,7 +12,8 @@ struct AutocancelStateMachineTests {
         let items: [String]
         let resetCount: Int
 
-        static let all = [[], ["a"], ["a", "b"]].flatMap { items in (0...2).map { Start(items: items, resetCount: $0) } }
+        static let all = [[], ["a"], ["a", "b"]].flatMap { items in (0...2).map { Start(items: items, resetCount: $0) }
+        }
 
         var machine: Machine {
             var machine = Machine()

@@ -1,0 +1,40 @@
+internal import DeferredCore
+internal import DeferredHTTP
+
+/// One request on its way through a ``Cache``.
+final class CacheQuery: Sendable {
+    let task: HTTPTask
+    let next: any HTTPLoader
+    let key: CacheKey
+    let asked: CacheRequest
+    private let waiting = Lock(Waiting())
+
+    /// The registration that completes the task when it is cancelled while the cache holds it.
+    private struct Waiting: Sendable {
+        var registration: Registration?
+    }
+
+    init(_ task: HTTPTask, _ next: any HTTPLoader, _ key: CacheKey, _ asked: CacheRequest) {
+        (self.task, self.next, self.key, self.asked) = (task, next, key, asked)
+    }
+
+    /// Completes the task if it is cancelled from now on, until ``endWaiting()``.
+    ///
+    /// - Parameter release: Called if that has happened.
+    func beginWaiting(_ release: @escaping @Sendable () -> Void = {}) {
+        let registration = task.addCancellationHandler { [weak task] in
+            task?.fail(.cancelled)
+            release()
+        }
+        let old = waiting.withLock { waiting in
+            defer { waiting.registration = registration }
+            return waiting.registration
+        }
+        old?.cancel()
+    }
+
+    /// Leaves a cancellation to the loaders below.
+    func endWaiting() {
+        waiting.withLock { $0.registration.take() }?.cancel()
+    }
+}

@@ -21,7 +21,7 @@ A quote is one statement or declaration with the comment and the attributes abov
 repository. It is compiled where it comes from, and renewed in the document when it has changed there.
 
 In a comment, a line that begins with an attribute takes a backslash before it, or DocC would see a directive of its own, and
-`-->`, which joins HTTP chains, cannot occur, since it ends the comment.
+`-->`, which joins HTTP chains, cannot occur, since it ends the comment; call `joined(a, b)` instead.
 A page shows its imports once, at its first block, and its test file has these imports and no others, but for what the tests
 themselves need. So what a reader copies from it compiles. `public` is left out, which would ask for public imports.
 

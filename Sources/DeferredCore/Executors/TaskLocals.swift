@@ -25,15 +25,16 @@ package final class TaskLocals: Sendable {
         }
     }
 
-    private let copy = Lock(Copy())
+    private let copy: Lock<Copy>
 
     /// Captures the task-locals of the running Swift task; nil outside of one. Takes as long as creating a task does.
     package init?() {
         guard withUnsafeCurrentTask(body: { $0 != nil }) else { return nil }
+        copy = Lock(Copy())
     }
 
     /// Captures the task-locals of the running code, which may have been bound outside of a Swift task.
-    package init(ofRunningCode: Void) {}
+    package init(ofRunningCode: Void) { copy = Lock(Copy()) }
 
     deinit { copy.withLock { $0 }.run {} }
 

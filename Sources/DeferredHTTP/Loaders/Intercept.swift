@@ -53,7 +53,7 @@ public struct Intercept: HTTPLink {
     /// Starts the closure.
     public func load(_ task: HTTPTask, next: any HTTPLoader) {
         if task.failIfCancelled() { return }
-        let requests = Self.requests + [task.execution.identityOfWhole]
+        let requests = Self.requests + [task.execution.identity]
         let end = Deferred<Void>()
         let running = Task<HTTPResponse> { [handle] in
             try await Self.$requests.withValue(requests) {

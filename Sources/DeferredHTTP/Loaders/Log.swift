@@ -54,7 +54,7 @@ public struct Log: HTTPLink {
     /// Passes the task on, and reports its events.
     public func load(_ task: HTTPTask, next: any HTTPLoader) {
         let stopwatch = Stopwatch(clock)
-        let (identity, request, tell) = (task.execution.identityOfWhole, task.request, tell)
+        let (identity, request, tell) = (task.execution.identity, task.request, tell)
         let note: @Sendable (Event.Kind) -> Void = { kind in
             tell(Event(identity: identity, request: request, elapsed: stopwatch.elapsed, kind: kind))
         }

@@ -60,7 +60,7 @@ public struct URLSessionLoader: HTTPLoader {
         var options = URLClient.RequestOptions()
         options.idle = request.timeout
         options.homeFields = request[HomeFieldsOption.self]
-        options.task = task.execution.identityOfWhole.uuid
+        options.task = task.execution.identity.uuid
         options.onInterimResponse = request.onInterimResponse
         if !request.followsRedirects { options.redirects = URLClient.RedirectPolicy.none }
         let (reporter, transport) = (task.execution.reporter, client.transport)

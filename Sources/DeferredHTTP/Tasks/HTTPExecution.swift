@@ -87,6 +87,7 @@ package final class HTTPExecution: HTTPPart, @unchecked Sendable {
     private static let flagCount: UInt = 5
 
     let request: HTTPRequest
+    /// That of the execution that a caller loaded.
     let identity: Identity
     /// Those of the code that created a whole execution.
     private let locals: TaskLocals?
@@ -116,7 +117,7 @@ package final class HTTPExecution: HTTPPart, @unchecked Sendable {
     /// - Parameter shared: Passes the result and the progress on.
     init(sharedBy first: HTTPTask, in shared: SharedExecution) {
         request = first.request
-        identity = first.execution.identityOfWhole
+        identity = first.execution.identity
         locals = first.execution.withWhole { $0.locals }
         whole = nil
         state = Lock(State(shared: shared))
@@ -132,7 +133,7 @@ package final class HTTPExecution: HTTPPart, @unchecked Sendable {
         _ continuing: (@Sendable (HTTPResult) -> Void)?
     ) {
         self.request = request
-        identity = Identity()
+        identity = parent.execution.identity
         self.parent = parent
         self.continuing = continuing
         locals = nil
@@ -145,9 +146,6 @@ package final class HTTPExecution: HTTPPart, @unchecked Sendable {
     private func withWhole<Result>(_ body: (HTTPExecution) -> Result) -> Result {
         if let whole { whole._withUnsafeGuaranteedRef(body) } else { body(self) }
     }
-
-    /// The identity of the execution that a caller loaded.
-    var identityOfWhole: Identity { withWhole { $0.identity } }
 
     // MARK: - Observing
 

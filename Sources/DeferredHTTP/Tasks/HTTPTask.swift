@@ -69,7 +69,8 @@ public final class HTTPTask: FutureProtocol, Cancellable, Identifiable {
     /// A reference for code that doesn't have to complete the task.
     package var observer: HTTPTask { HTTPTask(execution, isLoaders: false) }
 
-    /// The identifier of this execution, which distinguishes it from others of the same request.
+    /// The identifier of this execution, which distinguishes it from others of the same request. The tasks that loaders pass
+    /// on for it have the same.
     public var id: UUID { execution.identity.uuid }
 
     /// The request.

@@ -5,7 +5,7 @@
 /// ```
 ///
 /// The other loader is a whole chain, with a terminal loader of its own; its result is the result. A request that is
-/// cancelled goes to no other loader, nor does one whose body can be sent only once. A reset comes to both.
+/// cancelled goes to no other loader, nor does one whose body can be sent only once. A reset of the chain resets both.
 public struct Fallback: HTTPLink {
     private let other: any HTTPLoader
     private let hasFailed: @Sendable (HTTPResult) -> Bool

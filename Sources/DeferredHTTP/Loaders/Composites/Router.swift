@@ -6,8 +6,7 @@
 ///     --> Retry() --> URLSessionLoader()
 /// ```
 ///
-/// A route is a whole chain, with a terminal loader of its own. A reset comes to all routes and to the next loader, at
-/// the same time.
+/// A route is a whole chain, with a terminal loader of its own. A reset of the chain resets all routes.
 public struct Router: HTTPLink {
     /// A loader, and the requests that it takes.
     public struct Route: Sendable {

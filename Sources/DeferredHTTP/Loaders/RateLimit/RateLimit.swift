@@ -11,8 +11,9 @@ internal import DeferredCore
 /// ```
 ///
 /// A request that is cancelled while it waits completes with ``HTTPError/Code/cancelled``, takes no token, and the next
-/// loader never sees it. After a ``Retry``, each attempt takes a token. Copies share the bucket; a
-/// request that meets two of them in its chain takes one token.
+/// loader never sees it. After a ``Retry``, each attempt takes a token.
+///
+/// Copies share the bucket. Of a value that is twice in a chain, the first one counts.
 public struct RateLimit: HTTPLink {
     private let gate: RateLimitGate
 

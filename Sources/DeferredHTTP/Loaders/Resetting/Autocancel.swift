@@ -61,7 +61,7 @@ final class Flights: Sendable {
 
         /// Cancels and completes an execution that starts the reset, and would wait for itself.
         func end(ifPartOf wholes: [Identity]) {
-            guard case .execution(let execution) = self, wholes.contains(execution.identityOfWhole) else { return }
+            guard case .execution(let execution) = self, wholes.contains(execution.identity) else { return }
             execution.cancel()
             execution.fail(.cancelled)
         }

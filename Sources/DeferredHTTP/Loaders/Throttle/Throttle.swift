@@ -16,7 +16,7 @@ internal import DeferredCore
 /// request.isThrottled = false  // goes by, and doesn't count
 /// ```
 ///
-/// Copies share the limit and the count. A request that meets a second one in its chain has its place already.
+/// Copies share the limit and the count. Of a value that is twice in a chain, the first one counts.
 public struct Throttle: HTTPLink {
     private let gate: ThrottleGate
 

@@ -72,7 +72,7 @@ final class CacheCore: Sendable {
             query.endWaiting()
             query.task.execution.later { found(stored) }
         }
-        @Sendable func found(_ stored: FoundResponses) {
+        @Sendable func found(_ stored: [StoredResponse]) {
             // The request may have been cancelled, or completed by an earlier loader.
             if query.task.failIfCancelled() { return }
             let found = self.select(stored, query.asked)
@@ -87,19 +87,14 @@ final class CacheCore: Sendable {
         }
     }
 
-    private func select(_ found: FoundResponses, _ asked: CacheRequest) -> StoredResponse? {
-        func matches(_ response: StoredResponse) -> Bool {
+    private func select(_ found: [StoredResponse], _ asked: CacheRequest) -> StoredResponse? {
+        let matching = found.filter { response in
             let isPublic = response.head.directives.flags.contains(.isPublic)
             return response.head.variant.matches(asked.headers, isPublic: isPublic, salt: store.salt)
         }
-        switch found {
-        case .one(let response):
-            return matches(response) ? response : nil
-        case .several(let responses):
-            // Of several, the newest counts: RFC 9111, section 4.1.
-            return responses.filter(matches).reduce(nil) { best, response in
-                best.map { $0.head.isNewer(than: response.head) ? $0 : response } ?? response
-            }
+        // Of several, the newest counts: RFC 9111, section 4.1.
+        return matching.dropFirst().reduce(matching.first) { best, response in
+            best.map { $0.head.isNewer(than: response.head) ? $0 : response }
         }
     }
 

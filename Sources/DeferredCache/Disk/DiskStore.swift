@@ -91,11 +91,11 @@ final class DiskStore: ResponseStore {
 
     // MARK: - Reading
 
-    func find(_ key: CacheKey, _ body: @escaping @Sendable (FoundResponses) -> Void) {
+    func find(_ key: CacheKey, _ body: @escaping @Sendable ([StoredResponse]) -> Void) {
         queue.async {
             let responses = self.remembered(key) ?? self.found(key)
             // What follows may take long, and is not to hold up others.
-            self.bodies.async { body(FoundResponses(responses)) }
+            self.bodies.async { body(responses) }
         }
     }
 

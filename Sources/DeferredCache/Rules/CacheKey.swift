@@ -5,12 +5,13 @@ internal import Foundation
 /// Identifies the resource that stored responses are of: a partition, and a URL without user, password and fragment.
 struct CacheKey: Hashable, Sendable {
     private let partition: String?
-    private let isSecure: Bool
     /// In lower case.
     private let host: String
-    private let port: Int
-    private let path: String
-    private let query: String?
+    /// The path and the query, as they are sent.
+    let target: String
+    /// No port that can be used is clamped.
+    private let port: Int32
+    private let isSecure: Bool
 
     /// - Returns: `nil` for a request without a host, and for other schemes than `http` and `https`.
     init?(_ request: HTTPRequest) { self.init(request.parts, partition: request.cachePartition) }
@@ -29,9 +30,9 @@ struct CacheKey: Hashable, Sendable {
         self.partition = partition
         // Most hosts are in lower case already.
         self.host = Self.isLower(host) ? host : host.lowercased()
-        port = parts.port ?? (isSecure ? 443 : 80)
-        path = parts.path.utf8.first == UInt8(ascii: "/") ? parts.path : "/" + parts.path
-        query = parts.query
+        port = Int32(clamping: parts.port ?? (isSecure ? 443 : 80))
+        let path = parts.path.utf8.first == UInt8(ascii: "/") ? parts.path : "/" + parts.path
+        target = parts.query.map { path + "?" + $0 } ?? path
     }
 
     private static func isLower(_ host: String) -> Bool {
@@ -51,14 +52,13 @@ struct CacheKey: Hashable, Sendable {
     }
 
     static func == (one: CacheKey, other: CacheKey) -> Bool {
-        one.path == other.path && one.query == other.query && one.hasOrigin(of: other)
+        one.target == other.target && one.hasOrigin(of: other)
     }
 
     /// Leaves out what hardly any keys differ in alone.
     func hash(into hasher: inout Hasher) {
         hasher.combine(host)
-        hasher.combine(path)
-        if let query { hasher.combine(query) }
+        hasher.combine(target)
         if let partition { hasher.combine(partition) }
     }
 
@@ -68,20 +68,10 @@ struct CacheKey: Hashable, Sendable {
         return CacheKey(URLParts(resolved), partition: partition)
     }
 
-    /// The parts of the key: keys are equal if these are.
-    var parts: (number: UInt32, host: String, path: String, query: String, partition: String) {
-        // A port has 16 bits, or is out of range.
-        let flags = (isSecure ? 4 : 0) | (query == nil ? 0 : 2) | (partition == nil ? 0 : 1)
-        return (UInt32(truncatingIfNeeded: port << 3 | flags), host, path, query ?? "", partition ?? "")
-    }
-
     /// The key as text, by which it is stored.
     var text: String {
         // Neither a scheme nor a host has a space, so that no partition can pass for another one, or for none.
         let scheme = isSecure ? "https" : "http"
         return (partition.map { $0 + " " } ?? "") + scheme + "://" + host + ":" + String(port) + target
     }
-
-    /// The path and the query, as they are sent.
-    var target: String { query.map { path + "?" + $0 } ?? path }
 }

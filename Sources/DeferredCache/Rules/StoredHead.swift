@@ -3,9 +3,7 @@ internal import DeferredNetworking
 /// A stored response without its body, in the form in which the rules need it: parsed once, when it is stored.
 ///
 /// An object, since it is passed on often.
-///
-/// SAFETY: immutable. A store may have a class of its own, with the fields in another form.
-class StoredHead: @unchecked Sendable {
+final class StoredHead: Sendable {
     /// The bytes that are stored of a representation.
     struct Extent: Sendable, Equatable {
         /// The position of the first byte in the representation.
@@ -34,18 +32,16 @@ class StoredHead: @unchecked Sendable {
         fileprivate(set) var initialAge: Int64 = 0
         /// The field `Age`, in seconds.
         fileprivate(set) var ageValue: Int64
-        /// True if the lifetime comes from the server, and is no guess.
-        fileprivate(set) var isLifetimeExplicit = true
     }
 
     let facts: Facts
     /// The fields, without `Age` and those that are for one connection only.
-    var headers: HTTPHeaders { ownHeaders }
-    private let ownHeaders: HTTPHeaders
+    let headers: HTTPHeaders
 
-    /// Creates a head that was parsed before, for a class that has the fields.
-    init(_ facts: Facts) {
-        (self.facts, ownHeaders) = (facts, HTTPHeaders())
+    /// Creates a head that was parsed before.
+    init(_ facts: Facts, _ headers: HTTPHeaders) {
+        self.facts = facts
+        self.headers = headers
     }
 
     init(
@@ -81,9 +77,9 @@ class StoredHead: @unchecked Sendable {
         } else {
             let modified = headers["Last-Modified"].flatMap { HTTPDate.seconds($0, now: arrival) }
             facts.lifetime = StoredHead.guessedLifetime(status, facts.directives, date, modified)
-            facts.isLifetimeExplicit = false
         }
-        (self.facts, ownHeaders) = (facts, headers)
+        self.facts = facts
+        self.headers = headers
     }
 
     var status: HTTPStatus { facts.status }
@@ -95,16 +91,15 @@ class StoredHead: @unchecked Sendable {
     var lifetime: Int64 { facts.lifetime }
     var initialAge: Int64 { facts.initialAge }
     var ageValue: Int64 { facts.ageValue }
-    var isLifetimeExplicit: Bool { facts.isLifetimeExplicit }
+    /// True if the lifetime comes from the server, and is no guess.
+    var isLifetimeExplicit: Bool { directives.maxAge != nil || headers["Expires"] != nil }
 
     /// The fields with one for the age at the end.
     func headers(withAge age: Int64) -> HTTPHeaders {
-        var fields: [HTTPHeaders.Field] = []
-        fields.reserveCapacity(ownHeaders.count + 1)
-        fields += ownHeaders
+        var result = headers
         // None of those that are stored.
-        fields.append(HTTPHeaders.Field(name: "Age", value: String(age)))
-        return HTTPHeaders(fields)
+        result.add(name: "Age", value: String(age))
+        return result
     }
 
     /// The statuses whose responses may be stored without the server's saying so: RFC 9110, section 15.1.

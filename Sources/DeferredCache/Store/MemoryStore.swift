@@ -34,21 +34,14 @@ final class MemoryStore: ResponseStore {
 
     var counts: StoreCounts { state.withLock { $0.counts } }
 
-    func find(_ key: CacheKey, _ body: @escaping @Sendable (FoundResponses) -> Void) {
-        let (first, others) = state.withLock { state -> (MemoryEntry?, [MemoryEntry]) in
-            guard let first = state.entries[key.hashValue] else { return (nil, []) }
+    func find(_ key: CacheKey, _ body: @escaping @Sendable ([StoredResponse]) -> Void) {
+        let found = state.withLock { state in
+            let found = state.all(key)
             state.uses += 1
-            // Hardly ever more than one, which takes no list.
-            if first.next == nil {
-                guard first.isStored(with: key) else { return (nil, []) }
-                first.lastUse = state.uses
-                return (first, [])
-            }
-            let all = state.all(key)
-            for entry in all { entry.lastUse = state.uses }
-            return (nil, all)
+            for entry in found { entry.lastUse = state.uses }
+            return found
         }
-        body(first.map { .one($0.response) } ?? FoundResponses(others.map(\.response)))
+        body(found.map(\.response))
     }
 
     func put(_ key: CacheKey, _ head: StoredHead, _ body: Data, _ ticket: ExchangeTicket) {
@@ -135,7 +128,7 @@ extension MemoryStore.State {
         var all: [MemoryEntry] = []
         var next = entries[key.hashValue]
         while let entry = next {
-            if entry.isStored(with: key) { all.append(entry) }
+            if entry.key == key { all.append(entry) }
             next = entry.next
         }
         return all
@@ -152,9 +145,9 @@ extension MemoryStore.State {
 
     /// The caller keeps the entry until the lock is released.
     fileprivate mutating func remove(_ hash: Int, _ entry: MemoryEntry) {
-        if let first = entries[hash], !first.isSame(as: entry) {
+        if let first = entries[hash], first !== entry {
             var previous = first
-            while let next = previous.next, !next.isSame(as: entry) { previous = next }
+            while let next = previous.next, next !== entry { previous = next }
             previous.next = entry.next
         } else {
             entries[hash] = entry.next
@@ -186,17 +179,10 @@ extension MemoryStore.State {
 }
 
 /// A body in memory.
-protocol MemoryBody: StoredBody {
-    var bytes: Data { get }
-}
-
-/// Bytes that are a body.
-final class BodyBytes: MemoryBody {
-    let bytes: Data
+final class BodyBytes: StoredBody {
+    private let bytes: Data
     init(_ bytes: Data) { self.bytes = bytes }
-}
 
-extension MemoryBody {
     var bytesInMemory: Data? { bytes }
 
     func read(_ range: Range<Int64>, _ body: @escaping @Sendable (Data?) -> Void) {

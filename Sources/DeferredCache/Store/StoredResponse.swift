@@ -12,21 +12,6 @@ final class StoredResponse: Sendable {
     }
 }
 
-/// The responses that are stored with a key: hardly ever more than one, which takes no list.
-enum FoundResponses: Sendable {
-    case one(StoredResponse)
-    case several([StoredResponse])
-
-    init(_ responses: [StoredResponse]) { self = responses.count == 1 ? .one(responses[0]) : .several(responses) }
-
-    var count: Int {
-        switch self {
-        case .one: 1
-        case .several(let responses): responses.count
-        }
-    }
-}
-
 /// The bytes of a stored response, which stay readable when the response is no longer stored.
 protocol StoredBody: AnyObject, Sendable {
     /// Calls `body` with some of the bytes, all of which are checked, or with `nil` if they are damaged. May call it on
@@ -77,7 +62,7 @@ protocol ResponseStore: Sendable {
     var bodyLimit: Int64 { get }
 
     /// Calls `body` with the responses that are stored with a key: in memory, before it returns.
-    func find(_ key: CacheKey, _ body: @escaping @Sendable (FoundResponses) -> Void)
+    func find(_ key: CacheKey, _ body: @escaping @Sendable ([StoredResponse]) -> Void)
 
     /// Stores a response in place of one with the same variant, unless `ticket` is void by then.
     func put(_ key: CacheKey, _ head: StoredHead, _ body: Data, _ ticket: ExchangeTicket)

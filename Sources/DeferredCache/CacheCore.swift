@@ -46,25 +46,15 @@ final class CacheCore: Sendable {
             return task.pass(to: next)
         }
         let query = CacheQuery(task, next, key, asked)
-        if reads, !asked.directives.flags.contains(.noStore) { return lookUp(query) }
+        if reads, !asked.directives.flags.contains(.noStore) {
+            return lookUp(query, .new(closedCount: flights.closedCount))
+        }
         count { $0.bypassed += 1 }
         Exchange(core: self, query: query, ticket: nil).send()
     }
 
     /// Looks for a stored response.
-    ///
-    /// - Parameters:
-    ///   - joins: Whether the request may wait for an equal one.
-    ///   - flight: The flight that the request has waited for.
-    ///   - isRepeated: True if it was looked for already.
-    func lookUp(
-        _ query: CacheQuery,
-        joins: Bool = true,
-        after flight: CacheFlight? = nil,
-        isRepeated: Bool = false
-    ) {
-        // Once is enough: with much traffic, there is always a flight that has just ended.
-        let seen = joins ? isRepeated ? .max : flights.closedCount : nil
+    private func lookUp(_ query: CacheQuery, _ stage: CacheQuery.Stage) {
         let isHeld = store.isBlocking
         if isHeld { query.beginWaiting() }
         store.find(query.key) { stored in
@@ -76,14 +66,16 @@ final class CacheCore: Sendable {
             // The request may have been cancelled, or completed by an earlier loader.
             if query.task.failIfCancelled() { return }
             let found = self.select(stored, query.asked)
+            var start: CacheInstant?
+            if case .alone(let flight) = stage { start = flight?.start }
             let decision = ReuseRules.decide(
                 query.asked,
                 found?.head,
                 now: self.now(),
                 servesErrors: self.servesErrors,
-                isJustFetched: found.map { flight?.start.isNotAfter($0.head.requestTime) ?? false } ?? false
+                isJustFetched: found.map { start?.isNotAfter($0.head.requestTime) ?? false } ?? false
             )
-            self.perform(decision, query, found, seen)
+            self.perform(decision, query, found, stage)
         }
     }
 
@@ -98,12 +90,11 @@ final class CacheCore: Sendable {
         }
     }
 
-    /// - Parameter seen: The number of flights that had ended before; `nil` if the request must not wait for an equal one.
     private func perform(
         _ decision: ReuseRules.Decision,
         _ query: CacheQuery,
         _ found: StoredResponse?,
-        _ seen: Int?
+        _ stage: CacheQuery.Stage
     ) {
         switch decision {
         case .reuse(let reuse):
@@ -114,19 +105,19 @@ final class CacheCore: Sendable {
             deliver(found, reuse, source, to: query) {
                 // Not looked up again: what can't be read may be what can't be removed either.
                 let decision = ReuseRules.decide(query.asked, nil, now: self.now())
-                self.perform(decision, query, nil, nil)
+                self.perform(decision, query, nil, .alone(after: nil))
             }
         case .unavailable:
             count { $0.misses += 1 }
             query.task.succeed(504, url: query.task.request.url)
         case .validate(let fallback):
-            send(query, found, .validation, fallback, seen)
+            send(query, found, .validation, fallback, stage)
         case .complete(let completion):
             // A download asks for ranges of its own.
             let isFile = if case .file = query.task.request.delivery { true } else { false }
-            send(query, found, isFile ? .plain : .completion(completion), nil, seen)
+            send(query, found, isFile ? .plain : .completion(completion), nil, stage)
         case .forward(let fallback):
-            send(query, found, .plain, fallback, seen)
+            send(query, found, .plain, fallback, stage)
         }
     }
 
@@ -137,23 +128,23 @@ final class CacheCore: Sendable {
         _ stored: StoredResponse?,
         _ kind: Exchange.Kind,
         _ fallback: ReuseRules.Reuse?,
-        _ seen: Int?
+        _ stage: CacheQuery.Stage
     ) {
         var exchange = Exchange(core: self, query: query, ticket: nil)
         (exchange.stored, exchange.kind, exchange.fallback) = (stored, kind, fallback)
-        guard let seen, let key = flightKey(query) else { return exchange.begin() }
+        guard let key = flightKey(query, stage) else { return exchange.begin() }
         let alone = exchange
-        let joined = flights.join(key, now(), of: query.task.execution.reporter, seen: seen) { flight, end in
+        let joined = flights.join(key, now(), of: query.task.execution.reporter, stage) { flight, end in
             query.endWaiting()
             query.task.execution.later {
                 switch end {
-                case .arrived: self.lookUp(query, joins: false, after: flight)
-                case .cancelled: self.lookUp(query)
+                case .arrived: self.lookUp(query, .alone(after: flight))
+                case .cancelled: self.lookUp(query, .new(closedCount: self.flights.closedCount))
                 case .failed(let error, let request):
                     if query.task.request.hasOptions(of: request) {
                         alone.fail(error)
                     } else {
-                        self.lookUp(query, joins: false)
+                        self.lookUp(query, .alone(after: nil))
                     }
                 case .sharing(let body): self.share(body, flight, query)
                 }
@@ -165,7 +156,7 @@ final class CacheCore: Sendable {
         case .shares(let flight, let body):
             share(body, flight, query)
         case .isLate:
-            lookUp(query, isRepeated: true)
+            lookUp(query, .late)
         case .leads(let flight):
             exchange.flight = flight
             exchange.begin()
@@ -179,7 +170,7 @@ final class CacheCore: Sendable {
         let now = now()
         let decision = ReuseRules.decide(query.asked, body.head, now: now, isJustFetched: true)
         guard case .reuse(let reuse) = decision, reuse.form == .whole, let stream = body.join() else {
-            return lookUp(query, joins: false, after: flight)
+            return lookUp(query, .alone(after: flight))
         }
         let source = HTTPResponse.Source.cache(age: .seconds(reuse.age), isStale: reuse.isStale)
         let response = Delivery.response(body.head, stream, age: reuse.age, source, query.task.request)
@@ -193,17 +184,16 @@ final class CacheCore: Sendable {
             let reading = Task { for try await _ in stream {} }
             reading.upon(.immediate) { _ in
                 query.endWaiting()
-                query.task.execution.later { self.lookUp(query, joins: false, after: flight) }
+                query.task.execution.later { self.lookUp(query, .alone(after: flight)) }
             }
         }
     }
 
     /// Returns `nil` for a request that must not wait for another one: it may be meant to see what has changed since that
     /// was sent.
-    private func flightKey(_ query: CacheQuery) -> FlightKey? {
-        guard query.asked.method == .get, !query.asked.directives.flags.contains(.noCache) else {
-            return nil
-        }
+    private func flightKey(_ query: CacheQuery, _ stage: CacheQuery.Stage) -> FlightKey? {
+        if case .alone = stage { return nil }
+        guard query.asked.method == .get, !query.asked.directives.flags.contains(.noCache) else { return nil }
         return FlightKey(key: query.key, headers: query.asked.headers, timeout: query.task.request.timeout)
     }
 

@@ -93,12 +93,12 @@ final class CacheFlights: Sendable {
     ///
     /// - Parameters:
     ///   - whole: The reporter of the execution that a caller has loaded, which stands for it.
-    ///   - seen: The ``closedCount`` before the caller looked for a stored response.
+    ///   - stage: Of the caller, which has looked for a stored response.
     func join(
         _ key: FlightKey,
         _ start: CacheInstant,
         of whole: ProgressReporter,
-        seen: Int,
+        _ stage: CacheQuery.Stage,
         _ waiter: @escaping Waiter
     ) -> Joined {
         state.withLock { state in
@@ -109,7 +109,8 @@ final class CacheFlights: Sendable {
                 state.flights[identifier]?.waiters[state.lastNumber] = waiter
                 return .waits(Place(flight: identifier, number: state.lastNumber))
             }
-            return seen < state.closedCount ? .isLate : .leads(state.begin(key, start, whole))
+            if case .new(let closedCount) = stage, closedCount < state.closedCount { return .isLate }
+            return .leads(state.begin(key, start, whole))
         }
     }
 

@@ -9,6 +9,20 @@ final class CacheQuery: Sendable {
     let asked: CacheRequest
     private let waiting = Lock(Waiting())
 
+    /// The part of its way that a request has behind it, on which depends whether it waits for an equal one.
+    enum Stage: Sendable {
+        /// Waits for an equal one; is looked up once more if one has ended meanwhile, after the first `closedCount`.
+        case new(closedCount: Int)
+
+        /// Was looked up twice, and waits for an equal one. A third time would be of no use: with much traffic, there is
+        /// always a flight that has just ended.
+        case late
+
+        /// Waits for none, since it has done so in vain. The response of the flight that it has waited for is its answer
+        /// although it may be stale.
+        case alone(after: CacheFlight?)
+    }
+
     /// The registration that completes the task when it is cancelled while the cache holds it.
     private struct Waiting: Sendable {
         var registration: Registration?

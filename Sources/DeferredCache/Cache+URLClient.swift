@@ -11,17 +11,16 @@ internal import FoundationNetworking
 extension Cache: URLClient.ResponseCache {
     /// Returns the connection by which a client uses this cache, for ``DeferredNetworking/URLClient/Configuration/cache``.
     public func connect() -> URLClient.CacheConnection {
-        URLClient.CacheConnection { task in
-            let loading = HTTPTask(HTTPRequest(task.origin.request))
+        URLClient.CacheConnection { request, send in
+            let loading = HTTPTask(HTTPRequest(request))
             let observer = loading.observer
+            let promise = URLClient.CacheConnection.Response.Promise()
             loading.execution.whenEnded { result in
-                switch result {
-                case .success(let response): task.answer(with: response)
-                case .failure(let error): task.fail(error.cause)
-                }
+                let found = result.mapError { $0.cause }
+                promise.fill(with: found.map { (ResponseHead($0, to: request), $0.stream ?? .empty) })
             }
-            load(loading, next: ClientOrigin(origin: task.origin, task: task))
-            task.onCancel { observer.cancel() }
+            load(loading, next: ClientOrigin(send: send))
+            return DeferredTask.Task(promise, uponCancel: { observer.cancel() })
         }
     }
 }
@@ -46,34 +45,21 @@ extension HTTPRequest {
     }
 }
 
-extension CachedTask {
-    fileprivate func answer(with response: HTTPResponse) {
+extension ResponseHead {
+    fileprivate init(_ response: HTTPResponse, to request: CheckedRequest) {
         let (age, isConfirmed): (Duration?, Bool) =
             switch response.source {
             case .network: (nil, false)
             case .cache(let age, _): (age, false)
             case .validated(let age): (age, true)
             }
-        if age == nil, !isSent {
-            // Not a response of the server's, which another attempt could change.
-            return fail(URLError(.resourceUnavailable))
-        }
-        let head = ResponseHead(
-            url: response.url ?? origin.request.url,
+        self.init(
+            url: response.url ?? request.url,
             status: response.status,
             headers: response.headers,
             age: age,
             isConfirmed: isConfirmed
         )
-        guard let stream = response.stream else { return answer(head, onCancel: {}) { nil } }
-        let iterator = BodyIterator(stream.makeAsyncIterator())
-        answer(head, onCancel: { stream.cancel() }, trailers: { stream.trailers }) {
-            do {
-                return try await iterator.next()
-            } catch {
-                throw (error as? HTTPError)?.cause ?? error
-            }
-        }
     }
 }
 
@@ -82,23 +68,14 @@ extension HTTPError {
     fileprivate var cause: any Error { code == .cancelled ? CancellationError() : underlying ?? self }
 }
 
-/// SAFETY: used by the one task that reads the body.
-private final class BodyIterator: @unchecked Sendable {
-    private var iterator: HTTPBodyStream.Iterator
-    init(_ iterator: HTTPBodyStream.Iterator) { self.iterator = iterator }
-    func next() async throws -> Data? { try await iterator.next() }
-}
-
 /// Sends the requests of a client that its cache passes on.
 private struct ClientOrigin: HTTPLoader {
-    let origin: CacheOrigin
-    /// Gone when a request goes on without its client, in the background.
-    private(set) weak var task: CachedTask?
+    let send: URLClient.CacheConnection.Sender
 
     func load(_ task: HTTPTask) {
         if task.failIfCancelled() { return }
         let request = task.request
-        let sending = origin.send(request.headers.fields.map { ($0.name, $0.value) }, telling: self.task)
+        let sending = send(request.headers)
         task.addCancellationHandler { sending.cancel() }
         sending.upon(.immediate) { result in
             switch result {

@@ -15,7 +15,9 @@ let package = Package(
     products: [
         .library(
             name: "Deferred",
-            targets: ["Deferred", "DeferredCore", "DeferredTask", "DeferredNetworking", "DeferredHTTP"]
+            targets: [
+                "Deferred", "DeferredCore", "DeferredTask", "DeferredNetworking", "DeferredHTTP", "DeferredCache",
+            ]
         ),
         .library(name: "DeferredTesting", targets: ["DeferredTesting"]),
         .executable(name: "fetch", targets: ["fetch"]),
@@ -36,17 +38,25 @@ let package = Package(
         .target(name: "CLibcurl"),
         .target(name: "DeferredHTTP", dependencies: ["DeferredCore", "DeferredTask", "DeferredNetworking"]),
         .target(
+            name: "DeferredCache",
+            dependencies: ["DeferredCore", "DeferredTask", "DeferredNetworking", "DeferredHTTP"]
+        ),
+        .target(
             name: "DeferredTesting",
             dependencies: ["CDeferred", "DeferredCore", "DeferredTask", "DeferredNetworking", "DeferredHTTP"]
         ),
         .target(
             name: "Deferred",
-            dependencies: ["DeferredCore", "DeferredTask", "DeferredNetworking", "DeferredHTTP"]
+            dependencies: ["DeferredCore", "DeferredTask", "DeferredNetworking", "DeferredHTTP", "DeferredCache"]
         ),
         // As any user of the package: what is not public, it does not see.
         .executableTarget(name: "fetch", dependencies: ["Deferred", "DeferredTesting"], packageAccess: false),
 
-        .target(name: "TestSupport", dependencies: ["DeferredCore"], path: "Tests/TestSupport"),
+        .target(
+            name: "TestSupport",
+            dependencies: ["DeferredCore", "DeferredHTTP", "DeferredTesting"],
+            path: "Tests/TestSupport"
+        ),
         .testTarget(name: "DeferredCoreTests", dependencies: ["DeferredCore", "DeferredTesting", "TestSupport"]),
         .testTarget(
             name: "DeferredTaskTests",
@@ -67,7 +77,15 @@ let package = Package(
         .testTarget(
             name: "DeferredHTTPTests",
             dependencies: [
-                "DeferredCore", "DeferredTask", "DeferredNetworking", "DeferredHTTP", "DeferredTesting", "TestSupport",
+                "DeferredCore", "DeferredTask", "DeferredNetworking", "DeferredHTTP", "DeferredCache",
+                "DeferredTesting", "TestSupport",
+            ]
+        ),
+        .testTarget(
+            name: "DeferredCacheTests",
+            dependencies: [
+                "DeferredCore", "DeferredTask", "DeferredNetworking", "DeferredHTTP", "DeferredCache",
+                "DeferredTesting", "TestSupport",
             ]
         ),
         .testTarget(

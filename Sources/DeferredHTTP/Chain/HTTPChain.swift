@@ -110,7 +110,7 @@ struct EndOfChain: HTTPLoader {
 }
 
 /// A link of which building a chain knows more.
-protocol ArrangedLink: HTTPLink {
+package protocol ArrangedLink: HTTPLink {
     /// The state of the copies of a value that each request is to meet once, however often a value occurs in a chain.
     var sharedState: AnyObject? { get }
 
@@ -119,8 +119,8 @@ protocol ArrangedLink: HTTPLink {
 }
 
 extension ArrangedLink {
-    var sharedState: AnyObject? { nil }
-    var holdsRequests: Bool { true }
+    package var sharedState: AnyObject? { nil }
+    package var holdsRequests: Bool { true }
 }
 
 extension HTTPLoader {

@@ -8,7 +8,7 @@ import FoundationNetworking
 
 extension HTTPError {
     /// Creates an error from one of a `URLClient`.
-    init(_ error: any Error, request: HTTPRequest) {
+    package init(_ error: any Error, request: HTTPRequest) {
         switch error {
         case let error as HTTPError:
             self = error

@@ -8,7 +8,7 @@ internal import Foundation
 /// ```
 ///
 /// Without it, the client of the terminal loader follows redirects, and the loaders before see only the last response.
-/// With it, each redirect is a request and a response of its own to the loaders after it, so that a ``Cache`` stores them
+/// With it, each redirect is a request and a response of its own to the loaders after it, so that a ``DeferredCache/Cache`` stores them
 /// under their own URLs, and a ``Log`` reports them. The client then follows none.
 ///
 /// `301` and `302` turn a `POST` into a `GET`, `303` everything but `HEAD`; `307` and `308` keep method and body.

@@ -98,7 +98,7 @@ extension Log {
             /// A ``Retry`` after this loader starts an attempt, counted from 1.
             case attempt(Int)
 
-            /// The response that comes next is from a ``Cache``.
+            /// The response that comes next is from a ``DeferredCache/Cache``.
             ///
             /// - Parameters:
             ///   - age: The time since the server made or confirmed it.

@@ -126,7 +126,7 @@ extension HTTPTask {
 }
 
 extension HTTPResponse {
-    init(request: HTTPRequest, head: ResponseHead, _ body: Body) {
+    package init(request: HTTPRequest, head: ResponseHead, _ body: Body) {
         self.init(
             request: request,
             status: head.status,

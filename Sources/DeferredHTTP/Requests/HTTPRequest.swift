@@ -90,7 +90,7 @@ public struct HTTPRequest: Sendable, Identifiable {
         }
     }
 
-    var parts: URLParts {
+    package var parts: URLParts {
         _read { yield contents.parts }
         _modify {
             makeContentsUnique()
@@ -101,7 +101,7 @@ public struct HTTPRequest: Sendable, Identifiable {
     /// Returns the URL that the parts make up.
     func makeURL() throws(URLClientError) -> URL { try parts.makeURL(like: contents.url) }
 
-    var options: HTTPRequestOptions {
+    package var options: HTTPRequestOptions {
         _read { yield contents.options }
         _modify {
             makeContentsUnique()

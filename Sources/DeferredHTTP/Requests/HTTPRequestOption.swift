@@ -23,7 +23,7 @@ public protocol HTTPRequestOption {
 }
 
 /// The options of a request.
-struct HTTPRequestOptions: Sendable {
+package struct HTTPRequestOptions: Sendable {
     /// The values that were set. There are so few that a linear search is faster than hashing.
     private var values: [(option: ObjectIdentifier, value: any Sendable)] = []
 
@@ -44,7 +44,7 @@ struct HTTPRequestOptions: Sendable {
     }
 
     /// All options in a form that can be compared; `nil` if one of them can't be.
-    var comparable: [ObjectIdentifier: AnyHashable]? {
+    package var comparable: [ObjectIdentifier: AnyHashable]? {
         var result: [ObjectIdentifier: AnyHashable] = [:]
         for (option, value) in values {
             guard let value = value as? any Hashable else { return nil }

@@ -1,18 +1,18 @@
 import DeferredNetworking
-import Foundation
+package import Foundation
 
 /// The parts of a request's URL, each percent-encoded as it was given, so that nothing gets lost.
-struct URLParts: Sendable, Hashable {
-    var scheme: String?
-    var host: String? {
+package struct URLParts: Sendable, Hashable {
+    package var scheme: String?
+    package var host: String? {
         didSet { isHostOfEnvironment = false }
     }
-    var port: Int?
+    package var port: Int?
     /// Has no dot segments, so that what is logged and signed is what is sent.
-    var path = "" {
+    package var path = "" {
         didSet { path = PathSegments.resolved(path) }
     }
-    var query: String?
+    package var query: String?
 
     /// The parts that few requests have, in one reference, so that the others are copied faster.
     private var rare = Rare.none
@@ -28,12 +28,12 @@ struct URLParts: Sendable, Hashable {
         self.path = PathSegments.resolved(path)
     }
 
-    var user: String? {
+    package var user: String? {
         get { rare.parts.user }
         set { rare.parts.user = newValue }
     }
 
-    var password: String? {
+    package var password: String? {
         get { rare.parts.password }
         set { rare.parts.password = newValue }
     }
@@ -64,7 +64,7 @@ struct URLParts: Sendable, Hashable {
         isHostOfEnvironment = true
     }
 
-    init(_ url: URL) {
+    package init(_ url: URL) {
         guard let components = URLComponents(url: url, resolvingAgainstBaseURL: true) else {
             // The missing host is reported when the request is loaded.
             path = PercentEncoding.encode(url.absoluteString, allowing: PercentEncoding.path)

@@ -89,7 +89,7 @@ public struct HTTPResponse: Sendable {
     /// The body as UTF-8 text; invalid bytes are replaced by `U+FFFD`.
     public var text: String { String(decoding: body, as: UTF8.self) }
 
-    /// The place where the response came from: the network, unless a ``Cache`` is in the chain.
+    /// The place where the response came from: the network, unless a ``DeferredCache/Cache`` is in the chain.
     public var source: Source { contents.source }
 
     /// The links in the fields `Link`, in order: see ``DeferredNetworking/ResponseHead/links``.
@@ -100,7 +100,7 @@ public struct HTTPResponse: Sendable {
     public var links: [ResponseHead.Link] { ResponseHead.links(in: headers, of: url ?? request.url) }
 
     /// Creates a response with any kind of body.
-    init(
+    package init(
         request: HTTPRequest,
         status: HTTPStatus,
         headers: HTTPHeaders,
@@ -113,7 +113,7 @@ public struct HTTPResponse: Sendable {
     }
 
     /// Creates a response from the URL of its request, which is made when it is asked for.
-    init(
+    package init(
         to request: HTTPRequest,
         status: HTTPStatus,
         headers: HTTPHeaders,
@@ -146,10 +146,11 @@ public struct HTTPResponse: Sendable {
         /// The network: the server, or a proxy on the way to it.
         case network
 
-        /// A ``Cache``, without asking the server. The age is the time since the server made or confirmed the response.
+        /// A ``DeferredCache/Cache``, without asking the server. The age is the time since the server made or confirmed the
+        /// response.
         case cache(age: Duration, isStale: Bool)
 
-        /// A ``Cache``, after the server has confirmed that the stored response is still right.
+        /// A ``DeferredCache/Cache``, after the server has confirmed that the stored response is still right.
         case validated(age: Duration)
     }
 

@@ -1,5 +1,5 @@
-import DeferredCore
-import DeferredTask
+package import DeferredCore
+package import DeferredTask
 internal import Synchronization
 
 /// The state of one execution, which outlives the references that loaders have to it.
@@ -11,7 +11,7 @@ internal import Synchronization
 ///
 /// SAFETY: `parent` and `continuing` are set before anybody else can refer to the execution, and taken by the one
 /// caller that completes it; everything else is immutable, atomic or locked.
-final class HTTPExecution: HTTPPart, @unchecked Sendable {
+package final class HTTPExecution: HTTPPart, @unchecked Sendable {
     private typealias Cancellation = FutureStorage<CancellationToken.Ending>
 
     private struct State {
@@ -150,7 +150,7 @@ final class HTTPExecution: HTTPPart, @unchecked Sendable {
     // MARK: - Observing
 
     /// The future of the result.
-    var completion: FutureStorage<HTTPResult> {
+    package var completion: FutureStorage<HTTPResult> {
         state.withLock { state in
             let completion: FutureStorage<HTTPResult>
             switch state.wait {
@@ -168,7 +168,7 @@ final class HTTPExecution: HTTPPart, @unchecked Sendable {
 
     /// Calls `handler` with the result, in turn with the completion handlers. It can't be removed, and the first one costs
     /// no future.
-    func whenEnded(_ handler: @escaping @Sendable (HTTPResult) -> Void) {
+    package func whenEnded(_ handler: @escaping @Sendable (HTTPResult) -> Void) {
         let isFirst = state.withLock { state in
             guard case .nobody = state.wait else { return false }
             state.wait = .loader(handler)
@@ -191,7 +191,7 @@ final class HTTPExecution: HTTPPart, @unchecked Sendable {
     var isComplete: Bool { flags.load(ordering: .relaxed) & Self.completedFlag != 0 }
 
     /// The reporter of the whole execution's progress in bytes.
-    var reporter: ProgressReporter {
+    package var reporter: ProgressReporter {
         withWhole { whole in
             let (reporter, shared) = whole.withExtras { extras, shared in
                 if let reporter = extras.reporter { return (reporter, SharedExecution?.none) }
@@ -232,7 +232,7 @@ final class HTTPExecution: HTTPPart, @unchecked Sendable {
     // MARK: - Passing on
 
     /// Calls a closure that sends something later than in `load`, with the task-locals of the whole.
-    func later(_ body: () -> Void) { withWhole { $0.locals }.restore(body) }
+    package func later(_ body: () -> Void) { withWhole { $0.locals }.restore(body) }
 
     /// Makes `part` be cancelled when this is cancelled or completes first; returns false if either has happened.
     func adopt(_ part: some HTTPPart) -> Bool {
@@ -274,7 +274,7 @@ final class HTTPExecution: HTTPPart, @unchecked Sendable {
         return flags & Self.completedFlag != 0 && flags >> Self.flagCount < changes
     }
 
-    func cancel() {
+    package func cancel() {
         let links = state.withLock { state -> (Cancellation?, [Cancellation]?, HTTPParts)? in
             guard flags.load(ordering: .relaxed) & (Self.cancelledFlag | Self.completedFlag) == 0 else { return nil }
             flags.bitwiseOr(Self.cancelledFlag, ordering: .relaxed)

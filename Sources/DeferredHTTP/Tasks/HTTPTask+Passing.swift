@@ -43,7 +43,7 @@ extension HTTPTask {
     /// - Parameter endsCancelled: Whether a task that is cancelled is completed as such, as is right for a loader that
     ///   does nothing else with it.
     @discardableResult
-    func send(
+    package func send(
         _ request: HTTPRequest,
         to next: any HTTPLoader,
         endsCancelled: Bool = true,

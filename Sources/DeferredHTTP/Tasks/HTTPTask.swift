@@ -21,7 +21,7 @@ public import Foundation
 /// completes with ``HTTPError/Code/abandoned``, or with ``HTTPError/Code/cancelled`` if it was cancelled, although the
 /// caller may still hold the task that `load` returned.
 public final class HTTPTask: FutureProtocol, Cancellable, Identifiable {
-    let execution: HTTPExecution
+    package let execution: HTTPExecution
 
     /// True if the owner of this reference has to complete the execution, as a loader does and a caller doesn't.
     private let isLoaders: Bool
@@ -67,7 +67,7 @@ public final class HTTPTask: FutureProtocol, Cancellable, Identifiable {
     }
 
     /// A reference for code that doesn't have to complete the task.
-    var observer: HTTPTask { HTTPTask(execution, isLoaders: false) }
+    package var observer: HTTPTask { HTTPTask(execution, isLoaders: false) }
 
     /// The identifier of this execution, which distinguishes it from others of the same request. The tasks that loaders pass
     /// on for it have the same.

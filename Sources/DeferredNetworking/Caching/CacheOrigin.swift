@@ -1,5 +1,5 @@
 internal import DeferredCore
-package import DeferredTask
+import DeferredTask
 import Foundation
 
 #if canImport(FoundationNetworking)
@@ -8,8 +8,8 @@ import FoundationNetworking
 
 /// The way from a client's cache to the server of one request. It can be used also when the client's own request has
 /// ended, to renew a response in the background.
-package struct CacheOrigin: Sendable {
-    package let request: CheckedRequest
+struct CacheOrigin: Sendable {
+    let request: CheckedRequest
     let engine: any Engine
     let configuration: URLClient.Configuration
     let wantsOwnConnection: Bool
@@ -24,19 +24,16 @@ package struct CacheOrigin: Sendable {
     /// Sends the request.
     ///
     /// - Parameters:
-    ///   - fields: The header fields to send, at least those of the request.
+    ///   - headers: The header fields to send, at least those of the request.
     ///   - task: Told about what happens on the way, if it is still there.
     /// - Returns: A task that succeeds when the head of the response has arrived. Its cancellation stops the transfer
     ///   until then; after that, the body's does.
-    package func send(
-        _ fields: [(name: String, value: String)],
-        telling task: CachedTask?
-    ) -> Task<(ResponseHead, HTTPBodyStream)> {
+    func send(_ headers: HTTPHeaders, telling task: CachedTask?) -> URLClient.CacheConnection.Response {
         var request = request
-        for (name, value) in fields where request.value(of: name) != value {
-            request = request.setting(value, for: name)
+        for field in headers.fields where request.value(of: field.name) != field.value {
+            request = request.setting(field.value, for: field.name)
         }
-        let promise = Task<(ResponseHead, HTTPBodyStream)>.Promise()
+        let promise = URLClient.CacheConnection.Response.Promise()
         let exchange = Exchange.begin(
             request,
             on: RetainedEngine(engine),

@@ -1,12 +1,10 @@
 internal import DeferredCore
-package import Foundation
+internal import DeferredTask
+internal import Foundation
 
-/// A request on its way through a client's cache, which calls ``answer(_:onCancel:trailers:_:)`` or ``fail(_:)`` once.
-package final class CachedTask: EngineTask {
-    /// Returns the next bytes of a body, or nil at its end.
-    package typealias Body = @Sendable () async throws -> Data?
-
-    package let origin: CacheOrigin
+/// A request on its way through a client's cache.
+final class CachedTask: EngineTask {
+    private let origin: CacheOrigin
     private let exchange: Exchange
 
     /// The task's number in the exchange.
@@ -53,16 +51,24 @@ package final class CachedTask: EngineTask {
 
     // MARK: - For the client
 
-    package func resume() {
+    func resume() {
         let isCancelled = state.withLock { state in
             state.isResumed = true
             return state.isCancelled
         }
         // One that was cancelled before has ended.
-        if !isCancelled { connection.load(self) }
+        if isCancelled { return }
+        let loading = connection.load(origin.request) { [origin, weak self] in origin.send($0, telling: self) }
+        loading.upon(.immediate) { result in
+            switch result {
+            case .success(let (head, body)): self.answer(head, body)
+            case .failure(let error): self.end(nil, error)
+            }
+        }
+        stopOnCancel { loading.cancel() }
     }
 
-    package func cancel() {
+    func cancel() {
         let (stop, waiter, isNew) = state.withLock { state in
             defer { state.isCancelled = true }
             return (state.stop.take(), state.waiter.take(), !state.isResumed)
@@ -72,7 +78,7 @@ package final class CachedTask: EngineTask {
         if isNew { end(nil, CancellationError()) }
     }
 
-    package func pause(while isPaused: @escaping @Sendable () -> Bool) {
+    func pause(while isPaused: @escaping @Sendable () -> Bool) {
         let (old, waiter) = state.withLock { state in
             defer { state.isPaused = isPaused }
             state.pauses += 1
@@ -82,27 +88,24 @@ package final class CachedTask: EngineTask {
         waiter?.resume()
     }
 
-    package var silence: Duration? { state.withLock { $0.sending }?.silence }
+    var silence: Duration? { state.withLock { $0.sending }?.silence }
 
-    package func afterReading(_ body: @escaping @Sendable () -> Void) {
+    func afterReading(_ body: @escaping @Sendable () -> Void) {
         guard let sending = state.withLock({ $0.sending }) else { return body() }
         sending.afterReading(body)
     }
 
     /// Bytes are read one piece at a time, so that none pile up.
-    package func took(_ count: Int) {}
+    func took(_ count: Int) {}
 
     // MARK: - For the cache
-
-    /// True once the request was sent, and not answered without asking the server.
-    package var isSent: Bool { state.withLock { $0.isSent } }
 
     func sent(by exchange: Exchange) {
         state.withLock { ($0.isSent, $0.sending) = (true, exchange) }
     }
 
     /// Keeps a closure that is called if the task is cancelled before it is answered; at once if it is already.
-    package func onCancel(_ stop: @escaping @Sendable () -> Void) {
+    private func stopOnCancel(_ stop: @escaping @Sendable () -> Void) {
         let isCancelled = state.withLock { state in
             if state.isAnswered || state.isCancelled { return !state.isAnswered }
             state.stop = stop
@@ -111,39 +114,30 @@ package final class CachedTask: EngineTask {
         if isCancelled { stop() }
     }
 
-    /// Ends the task with an error.
-    package func fail(_ error: any Error) { end(nil, error) }
-
     /// Delivers a response, and reads its body as fast as it is wanted.
-    ///
-    /// - Parameters:
-    ///   - stop: Ends the reading.
-    ///   - trailers: Returns the fields behind the body, when that has ended.
-    ///   - body: Called again and again, until the end of the body.
-    package func answer(
-        _ head: ResponseHead,
-        onCancel stop: @escaping @Sendable () -> Void,
-        trailers: @escaping @Sendable () -> HTTPHeaders = { [:] },
-        _ body: @escaping Body
-    ) {
-        let (isCancelled, old) = state.withLock { state in
+    private func answer(_ head: ResponseHead, _ body: HTTPBodyStream) {
+        let stop: @Sendable () -> Void = { body.cancel() }
+        let (isCancelled, isSent, old) = state.withLock { state in
             defer { (state.isAnswered, state.stop) = (true, state.isCancelled ? nil : stop) }
-            return (state.isCancelled, state.stop)
+            return (state.isCancelled, state.isSent, state.stop)
         }
         withExtendedLifetime(old) {}
+        // Not a response of the server's, which another attempt could change.
+        if head.age == nil, !isSent { return end(nil, URLError(.resourceUnavailable)) }
         if isCancelled { stop() }
         let isRedirect = origin.isRedirect(head)
         if !isRedirect { tell(.head(head)) }
         _Concurrency.Task {
             do {
                 try await self.waitWhileHeld()
-                while let bytes = try await body() {
+                var iterator = body.makeAsyncIterator()
+                while let bytes = try await iterator.next() {
                     if !isRedirect { self.tell(.bytes(bytes)) }
                     try await self.waitWhileHeld()
                 }
                 // Its body has been read, though it is empty, so that it is stored.
                 if isRedirect { self.tell(.redirect(head)) }
-                self.end(head.with(trailers: trailers()), nil)
+                self.end(head.with(trailers: body.trailers), nil)
             } catch {
                 self.end(head, error)
             }

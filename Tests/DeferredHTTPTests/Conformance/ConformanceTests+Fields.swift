@@ -1,3 +1,4 @@
+import DeferredCache
 import DeferredHTTP
 import DeferredTask
 import DeferredTesting

@@ -58,7 +58,12 @@ struct CacheOriginTests {
 
     @Test func `a request that is cancelled while its task is made never meets the cache`() {
         let loads = Log<Int>()
-        let cache = caching(URLClient.CacheConnection { _ in loads.add(1) })
+        let cache = caching(
+            URLClient.CacheConnection { request, send in
+                loads.add(1)
+                return send([:])
+            }
+        )
         begin(
             on: StubEngine { request, exchange, number in
                 exchange.cancel()

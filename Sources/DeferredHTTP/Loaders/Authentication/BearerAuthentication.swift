@@ -17,10 +17,10 @@ public import DeferredTask
 /// error as the cause, and the next request starts another refresh. A ``Retry`` before this loader tries again if the
 /// cause is one that may pass, such as a lost connection.
 ///
-/// A request that only a ``Cache`` may answer, by its ``HTTPRequest/cachePolicy`` or its `Cache-Control`, waits for no token
-/// and fetches none: it gets the newest that there was, even an expired one, since it selects the user's own stored
-/// responses. After a reset, there is none, and only responses that are nobody's own match. If such a request reaches a
-/// server all the same, since there is no cache, a 401 has the consequence that it always has.
+/// A request that only a ``DeferredCache/Cache`` may answer, by its ``HTTPRequest/cachePolicy`` or its `Cache-Control`,
+/// waits for no token and fetches none: it gets the newest that there was, even an expired one, since it selects the
+/// user's own stored responses. After a reset, there is none, and only responses that are nobody's own match. If such a
+/// request reaches a server all the same, since there is no cache, a 401 has the consequence that it always has.
 ///
 /// A task that is cancelled while it waits completes with ``HTTPError/Code/cancelled``. The refresh goes on, for it may
 /// have used up the credential that it was made with. Copies share the token. ``reset()`` forgets it, cancels a refresh,

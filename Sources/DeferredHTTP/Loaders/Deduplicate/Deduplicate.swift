@@ -40,5 +40,5 @@ public struct Deduplicate: HTTPLink {
 }
 
 extension Deduplicate: ArrangedLink {
-    var sharedState: AnyObject? { executions }
+    package var sharedState: AnyObject? { executions }
 }

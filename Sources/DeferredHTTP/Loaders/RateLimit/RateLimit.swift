@@ -40,7 +40,7 @@ public struct RateLimit: HTTPLink {
 }
 
 extension RateLimit: ArrangedLink {
-    var sharedState: AnyObject? { gate }
+    package var sharedState: AnyObject? { gate }
 }
 
 extension HTTPRequest {

@@ -38,7 +38,7 @@ public struct Autocancel: HTTPLink {
 }
 
 extension Autocancel: ArrangedLink {
-    var sharedState: AnyObject? { flights }
+    package var sharedState: AnyObject? { flights }
 }
 
 /// The requests and streams in flight of an ``Autocancel`` and its copies.

@@ -29,8 +29,8 @@ public struct ResetGuard: HTTPLink {
 }
 
 extension ResetGuard: ArrangedLink {
-    var sharedState: AnyObject? { state }
-    var holdsRequests: Bool { false }
+    package var sharedState: AnyObject? { state }
+    package var holdsRequests: Bool { false }
 }
 
 /// The resets of the chains that contain a ``ResetGuard`` or its copies.

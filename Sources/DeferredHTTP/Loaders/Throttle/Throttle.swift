@@ -45,7 +45,7 @@ public struct Throttle: HTTPLink {
 }
 
 extension Throttle: ArrangedLink {
-    var sharedState: AnyObject? { gate }
+    package var sharedState: AnyObject? { gate }
 }
 
 extension HTTPRequest {

@@ -1,0 +1,106 @@
+internal import DeferredCore
+internal import DeferredHTTP
+public import DeferredNetworking
+internal import DeferredTask
+internal import Foundation
+
+#if canImport(FoundationNetworking)
+internal import FoundationNetworking
+#endif
+
+extension Cache: URLClient.ResponseCache {
+    /// Returns the connection by which a client uses this cache, for ``DeferredNetworking/URLClient/Configuration/cache``.
+    public func connect() -> URLClient.CacheConnection {
+        URLClient.CacheConnection { request, send in
+            let loading = HTTPTask(HTTPRequest(request))
+            let observer = loading.observer
+            let promise = URLClient.CacheConnection.Response.Promise()
+            loading.execution.whenEnded { result in
+                let found = result.mapError { $0.cause }
+                promise.fill(with: found.map { (ResponseHead($0, to: request), $0.stream ?? .empty) })
+            }
+            load(loading, next: ClientOrigin(send: send))
+            return DeferredTask.Task(promise, uponCancel: { observer.cancel() })
+        }
+    }
+}
+
+extension HTTPRequest {
+    /// Creates the request that stands for a client's in its cache. The body stays where it is.
+    fileprivate init(_ request: CheckedRequest) {
+        let fields = request.request.allHTTPHeaderFields ?? [:]
+        self.init(
+            HTTPMethod(rawValue: request.request.httpMethod ?? "GET"),
+            url: request.url,
+            headers: HTTPHeaders(fields.map { .init(name: $0.key, value: $0.value) })
+        )
+        delivery = .stream
+        switch request.request.cachePolicy {
+        case .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData: cachePolicy = .reload
+        case .reloadRevalidatingCacheData: cachePolicy = .validate
+        case .returnCacheDataDontLoad: cachePolicy = .anyAge
+        case .returnCacheDataElseLoad where headers["Cache-Control"] == nil: headers["Cache-Control"] = "max-stale"
+        default: break
+        }
+    }
+}
+
+extension ResponseHead {
+    fileprivate init(_ response: HTTPResponse, to request: CheckedRequest) {
+        let (age, isConfirmed): (Duration?, Bool) =
+            switch response.source {
+            case .network: (nil, false)
+            case .cache(let age, _): (age, false)
+            case .validated(let age): (age, true)
+            }
+        self.init(
+            url: response.url ?? request.url,
+            status: response.status,
+            headers: response.headers,
+            age: age,
+            isConfirmed: isConfirmed
+        )
+    }
+}
+
+extension HTTPError {
+    /// The error in the form in which a client reports it.
+    fileprivate var cause: any Error { code == .cancelled ? CancellationError() : underlying ?? self }
+}
+
+/// Sends the requests of a client that its cache passes on.
+private struct ClientOrigin: HTTPLoader {
+    let send: URLClient.CacheConnection.Sender
+
+    func load(_ task: HTTPTask) {
+        if task.failIfCancelled() { return }
+        let request = task.request
+        let sending = send(request.headers)
+        task.addCancellationHandler { sending.cancel() }
+        sending.upon(.immediate) { result in
+            switch result {
+            case .success(let (head, body)):
+                Self.complete(task, HTTPResponse(request: request, head: head, .stream(body)), body)
+            case .failure(let error):
+                task.complete(with: .failure(HTTPError(error, request: request)))
+            }
+        }
+    }
+
+    private static func complete(_ task: HTTPTask, _ response: HTTPResponse, _ stream: HTTPBodyStream) {
+        guard task.request.delivery == .data else {
+            task.complete(with: .success(response))
+            return
+        }
+        // To renew a response in the background.
+        task.addCancellationHandler { stream.cancel() }
+        DeferredTask.Task { try await stream.collect() }.upon(.immediate) { result in
+            switch result {
+            case .success(let bytes):
+                task.complete(with: .success(response.with(body: .data(bytes))))
+            case .failure(let error):
+                task.complete(with: .failure(HTTPError(error, request: task.request)))
+            }
+        }
+    }
+}

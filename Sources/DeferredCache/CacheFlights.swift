@@ -1,0 +1,186 @@
+internal import DeferredCore
+internal import DeferredHTTP
+internal import DeferredTask
+
+/// A request to the server that equal requests wait for.
+final class CacheFlight: Sendable {
+    /// The time at which the request was sent.
+    let start: CacheInstant
+    /// Stands for the execution that a caller has loaded, of which the request is a part. Kept, so that no other object
+    /// gets its identity while the body of the response is on its way.
+    fileprivate let whole: ProgressReporter
+    fileprivate let key: FlightKey
+
+    fileprivate init(_ start: CacheInstant, _ key: FlightKey, _ whole: ProgressReporter) {
+        (self.start, self.key, self.whole) = (start, key, whole)
+    }
+}
+
+/// Requests that can wait for the same response: what a loader below the cache sees of them is equal.
+struct FlightKey: Hashable, Sendable {
+    let key: CacheKey
+    let headers: HTTPHeaders
+    /// Whoever waits doesn't wait longer, or fail sooner, than its own request would.
+    let timeout: Duration?
+}
+
+extension HTTPRequest {
+    /// Returns whether loaders below a cache treat this request as another one, as far as options say.
+    func hasOptions(of other: HTTPRequest) -> Bool {
+        var (one, other) = (self, other)
+        // Whether the same bytes are wanted in memory, in a file or as a stream is no difference.
+        (one.delivery, other.delivery) = (.data, .data)
+        (one.cachePolicy, other.cachePolicy) = (.standard, .standard)
+        guard let options = one.options.comparable else { return false }
+        return options == other.options.comparable
+    }
+}
+
+/// The requests in flight, and those that wait for them.
+final class CacheFlights: Sendable {
+    /// The end of a flight, as those see it that waited for it.
+    enum End: Sendable {
+        /// There may be a stored response now. Whoever can't use it goes on alone.
+        case arrived
+        /// The request was cancelled: one of those that waited has to be sent in its place.
+        case cancelled
+        /// The request failed. Those that were to be treated in the same way have failed, too; the others go on alone.
+        case failed(HTTPError, HTTPRequest)
+        /// The body of the response is on its way to all that wait.
+        case sharing(SharedBody)
+    }
+
+    typealias Waiter = @Sendable (CacheFlight, End) -> Void
+
+    fileprivate struct Flight: Sendable {
+        let flight: CacheFlight
+        var waiters: [Int: Waiter] = [:]
+        /// The body that is on its way.
+        var body: SharedBody?
+    }
+
+    fileprivate struct State: Sendable {
+        /// The flights that equal requests can join.
+        var joinable: [FlightKey: ObjectIdentifier] = [:]
+        var flights: [ObjectIdentifier: Flight] = [:]
+        var lastNumber = 0
+        var closedCount = 0
+    }
+
+    private let state = Lock(State())
+
+    /// A place among those that wait.
+    struct Place: Sendable {
+        fileprivate let flight: ObjectIdentifier
+        fileprivate let number: Int
+    }
+
+    enum Joined: Sendable {
+        /// The request has to be sent; ``end(_:_:)`` has to be called once.
+        case leads(CacheFlight)
+        case waits(Place)
+        case shares(CacheFlight, SharedBody)
+        /// The request in flight is this one, which has met a second cache with the same responses in its chain.
+        case meetsItself
+        /// A flight has ended since the caller looked for a stored response: there may be one now.
+        case isLate
+    }
+
+    /// The number of flights that no other request can join any more.
+    var closedCount: Int { state.withLock { $0.closedCount } }
+
+    /// Makes `waiter` wait for an equal request, or the caller send the request.
+    ///
+    /// - Parameters:
+    ///   - whole: The reporter of the execution that a caller has loaded, which stands for it.
+    ///   - stage: Of the caller, which has looked for a stored response.
+    func join(
+        _ key: FlightKey,
+        _ start: CacheInstant,
+        of whole: ProgressReporter,
+        _ stage: CacheQuery.Stage,
+        _ waiter: @escaping Waiter
+    ) -> Joined {
+        state.withLock { state in
+            if let identifier = state.joinable[key], let flight = state.flights[identifier] {
+                if flight.flight.whole === whole { return .meetsItself }
+                if let body = flight.body { return .shares(flight.flight, body) }
+                state.lastNumber += 1
+                state.flights[identifier]?.waiters[state.lastNumber] = waiter
+                return .waits(Place(flight: identifier, number: state.lastNumber))
+            }
+            if case .new(let closedCount) = stage, closedCount < state.closedCount { return .isLate }
+            return .leads(state.begin(key, start, whole))
+        }
+    }
+
+    /// Begins a flight, unless an equal one is under way.
+    func lead(_ key: FlightKey, _ start: CacheInstant, of whole: ProgressReporter) -> CacheFlight? {
+        state.withLock { $0.joinable[key] == nil ? $0.begin(key, start, whole) : nil }
+    }
+
+    /// Removes a waiter that was cancelled.
+    func leave(_ place: Place) {
+        let gone = state.withLock { $0.flights[place.flight]?.waiters.removeValue(forKey: place.number) }
+        withExtendedLifetime(gone) {}
+    }
+
+    /// Lets those have the body that wait, and those that come while it is on its way.
+    func share(_ flight: CacheFlight, _ body: SharedBody) {
+        let waiters = state.withLock { state in
+            state.flights[ObjectIdentifier(flight)]?.body = body
+            return state.flights[ObjectIdentifier(flight)]?.takeWaiters() ?? [:]
+        }
+        for (_, waiter) in waiters.sorted(by: { $0.key < $1.key }) { waiter(flight, .sharing(body)) }
+    }
+
+    /// Keeps requests that come later from waiting for this one, whose response is about to be delivered: whoever has seen
+    /// it may ask again, and wants a newer one.
+    func close(_ flight: CacheFlight) {
+        state.withLock { $0.close(flight.key, ObjectIdentifier(flight)) }
+    }
+
+    /// Lets those go on that waited, in the order in which they came.
+    func end(_ flight: CacheFlight, _ end: End) {
+        // A body is released outside of the lock.
+        let gone = state.withLock { state in
+            state.close(flight.key, ObjectIdentifier(flight))
+            return state.flights.removeValue(forKey: ObjectIdentifier(flight))
+        }
+        let waiters = gone?.waiters ?? [:]
+        for (_, waiter) in waiters.sorted(by: { $0.key < $1.key }) { waiter(flight, end) }
+    }
+
+    /// Keeps requests that come later from waiting for those that were sent before a change; `nil` for all of them.
+    func detach(_ key: CacheKey?) {
+        state.withLock { state in
+            for other in state.joinable.keys where key == nil || key == other.key { state.joinable[other] = nil }
+        }
+    }
+}
+
+extension CacheFlights.Flight {
+    fileprivate mutating func takeWaiters() -> [Int: CacheFlights.Waiter] {
+        defer { waiters = [:] }
+        return waiters
+    }
+}
+
+extension CacheFlights.State {
+    fileprivate mutating func begin(
+        _ key: FlightKey,
+        _ start: CacheInstant,
+        _ whole: ProgressReporter
+    ) -> CacheFlight {
+        let flight = CacheFlight(start, key, whole)
+        joinable[key] = ObjectIdentifier(flight)
+        flights[ObjectIdentifier(flight)] = .init(flight: flight)
+        return flight
+    }
+
+    fileprivate mutating func close(_ key: FlightKey, _ flight: ObjectIdentifier) {
+        guard joinable[key] == flight else { return }
+        joinable[key] = nil
+        closedCount += 1
+    }
+}

@@ -1,0 +1,149 @@
+internal import DeferredHTTP
+internal import Foundation
+
+/// The response that is made of a stored one: RFC 9111, section 4.
+struct Delivery: Sendable {
+    private let stored: StoredResponse
+    private let source: HTTPResponse.Source
+    private let request: HTTPRequest
+    private let status: HTTPStatus
+    private let headers: HTTPHeaders
+    /// The stored bytes to deliver.
+    private let range: Range<Int64>
+
+    init(_ stored: StoredResponse, _ reuse: ReuseRules.Reuse, _ source: HTTPResponse.Source, _ request: HTTPRequest) {
+        (self.stored, self.source, self.request) = (stored, source, request)
+        let head = stored.head
+        var headers = head.headers(withAge: reuse.age)
+        switch reuse.form {
+        case .whole:
+            status = head.status
+            range = 0..<(request.method == .head ? 0 : head.extent.count)
+        case .part(let bytes):
+            status = 206
+            headers["Content-Range"] = "bytes \(bytes.lowerBound)-\(bytes.upperBound - 1)/\(head.extent.total)"
+            headers["Content-Length"] = String(bytes.count)
+            range = (bytes.lowerBound - head.extent.first)..<(bytes.upperBound - head.extent.first)
+        case .notModified:
+            status = .notModified
+            // Those that describe a body: RFC 9110, section 15.4.5.
+            for name in ["Content-Length", "Content-Encoding", "Content-Range", "Content-Type"] { headers.remove(name) }
+            range = 0..<0
+        }
+        self.headers = headers
+    }
+
+    /// Calls `body` with the response, or with `nil` if there can be none.
+    ///
+    /// - Parameter onDamage: Called if the stored bytes are damaged, also if that turns out while a stream is read.
+    func makeResponse(
+        onDamage: @escaping @Sendable () -> Void,
+        _ body: @escaping @Sendable (HTTPResponse?) -> Void
+    ) {
+        switch request.delivery {
+        case .stream:
+            if range.isEmpty { return body(response(.stream(.empty))) }
+            // Another process may have removed the body since the head was read: what was opened once stays readable.
+            let pieces = StoredPieces(stored.body, range, onDamage)
+            stored.body.read(pieces.piece(at: range.lowerBound)) { first in
+                if first == nil { onDamage() }
+                body(first.map { response(.stream(pieces.stream(after: $0))) })
+            }
+        case .file(let file, _) where status.isSuccess:
+            if range == 0..<stored.head.extent.count {
+                stored.body.copy(to: file) { end in
+                    if end == .damaged { onDamage() }
+                    body(end == .copied ? response(.file(file)) : nil)
+                }
+            } else {
+                stored.body.read(range) { bytes in
+                    if bytes == nil { onDamage() }
+                    let isWritten = bytes.flatMap { try? $0.write(to: file, options: .atomic) } != nil
+                    body(isWritten ? response(.file(file)) : nil)
+                }
+            }
+        case .data, .file:
+            if range.isEmpty { return body(response(.data(Data()))) }
+            if range == 0..<stored.head.extent.count, let bytes = stored.body.bytesInMemory {
+                return body(response(.data(bytes)))
+            }
+            stored.body.read(range) { bytes in
+                if bytes == nil { onDamage() }
+                body(bytes.map { response(.data($0)) })
+            }
+        }
+    }
+
+    /// Returns a response with a body that is on its way.
+    static func response(
+        _ head: StoredHead,
+        _ stream: HTTPBodyStream,
+        age: Int64,
+        _ source: HTTPResponse.Source,
+        _ request: HTTPRequest
+    ) -> HTTPResponse {
+        HTTPResponse(to: request, status: head.status, headers: head.headers(withAge: age), .stream(stream), source)
+    }
+
+    private func response(_ body: HTTPResponse.Body) -> HTTPResponse {
+        HTTPResponse(to: request, status: status, headers: headers, body, source)
+    }
+}
+
+/// The bytes of a stored response, read as they are asked for.
+private struct StoredPieces: AsyncSequence, Sendable {
+    typealias Element = Data
+
+    /// The reading of a stored response found damaged bytes.
+    struct Damaged: Error, CustomStringConvertible {
+        var description: String { "the stored response is damaged" }
+    }
+
+    private static let pieceSize: Int64 = 1 << 16
+    private let body: any StoredBody
+    private let range: Range<Int64>
+    private let onDamage: @Sendable () -> Void
+    private var first = Data()
+
+    init(_ body: any StoredBody, _ range: Range<Int64>, _ onDamage: @escaping @Sendable () -> Void) {
+        (self.body, self.range, self.onDamage) = (body, range, onDamage)
+    }
+
+    /// Returns the range up to the end of a block, so that each is read and checked once.
+    func piece(at position: Int64) -> Range<Int64> {
+        position..<Swift.min((position / Self.pieceSize + 1) * Self.pieceSize, range.upperBound)
+    }
+
+    /// - Parameter first: The first piece.
+    func stream(after first: Data) -> HTTPBodyStream {
+        var copy = self
+        copy.first = first
+        return HTTPBodyStream(copy)
+    }
+
+    func makeAsyncIterator() -> Iterator { Iterator(pieces: self, position: range.lowerBound) }
+
+    struct Iterator: AsyncIteratorProtocol {
+        var pieces: StoredPieces
+        var position: Int64
+
+        mutating func next() async throws -> Data? {
+            guard position < pieces.range.upperBound else { return nil }
+            let piece = pieces.piece(at: position)
+            if position == pieces.range.lowerBound {
+                position = piece.upperBound
+                defer { pieces.first = Data() }
+                return pieces.first
+            }
+            let bytes = await withCheckedContinuation { continuation in
+                pieces.body.read(piece) { continuation.resume(returning: $0) }
+            }
+            guard let bytes else {
+                pieces.onDamage()
+                throw Damaged()
+            }
+            position = piece.upperBound
+            return bytes
+        }
+    }
+}

@@ -1,0 +1,309 @@
+internal import DeferredCore
+internal import DeferredNetworking
+internal import Dispatch
+internal import Foundation
+
+/// Holds responses in a folder, which several processes can share.
+///
+/// A body is a file that is written once. A head file has what is stored of a resource besides the bodies, and is replaced
+/// by renaming a complete one. So whenever a process is killed, there is the old head or the new one, each with its bodies.
+/// What a loss of power leaves behind is found by the checksums, which all bytes are checked against before they are used.
+/// Readers need no lock, and of several writers, the last wins.
+final class DiskStore: ResponseStore {
+    let salt: [UInt8]
+    let isBlocking = true
+    private let keepsCookies: Bool
+    private let folder: CacheFolder
+    private let space: DiskSpace
+    /// Orders all that is read and written of heads.
+    private let queue = DispatchQueue(label: "deferred.cache.heads", qos: .userInitiated)
+    private let bodies = DispatchQueue(label: "deferred.cache.bodies", qos: .userInitiated, attributes: .concurrent)
+    private let now: @Sendable () -> CacheInstant
+    private let front = DiskFront(capacity: 4 << 20)
+    /// Distinguishes this object's steady clock from those of other processes and objects.
+    private let process = UInt64.random(in: 0 ... .max)
+    private let state = Lock(State())
+
+    private struct State: Sendable {
+        var storedCount = 0
+        var damagedCount = 0
+        /// The heads that were to be removed, and could not be, as on a disk that has become read-only.
+        var unremovable: Set<String> = []
+        /// The heads that were written since all were to be removed, and could not be found; `nil` if that has not
+        /// happened. There is nothing else then.
+        var known: Set<String>?
+
+        func isReadable(_ name: String) -> Bool {
+            !unremovable.contains(name) && known?.contains(name) != false
+        }
+    }
+
+    /// - Returns: `nil` if the folder can't be used.
+    private init?(
+        _ path: String,
+        capacity: Int64,
+        keepsCookies: Bool = true,
+        now: @escaping @Sendable () -> CacheInstant,
+        gate: (@Sendable (CacheFolder.Call) -> Bool)? = nil
+    ) {
+        guard let folder = CacheFolder(path, gate: gate), let salt = Self.salt(of: folder) else { return nil }
+        (self.folder, self.salt, self.keepsCookies, self.now) = (folder, salt, keepsCookies, now)
+        space = DiskSpace(folder, capacity: max(0, capacity), process: process, now: now)
+        space.beginCounting()
+    }
+
+    /// Returns the store of a folder, or one that stores nothing if the folder can't be used.
+    static func opened(
+        _ path: String,
+        capacity: Int64,
+        keepsCookies: Bool = true,
+        now: @escaping @Sendable () -> CacheInstant,
+        gate: (@Sendable (CacheFolder.Call) -> Bool)? = nil
+    ) -> any ResponseStore {
+        DiskStore(path, capacity: capacity, keepsCookies: keepsCookies, now: now, gate: gate)
+            ?? MemoryStore(capacity: 0, now: now) as any ResponseStore
+    }
+
+    var bodyLimit: Int64 { space.capacity / 8 }
+
+    var counts: StoreCounts {
+        var counts = space.counts
+        (counts.stored, counts.damaged) = state.withLock { ($0.storedCount, $0.damagedCount) }
+        return counts
+    }
+
+    /// Returns the salt of the folder, which the first process makes.
+    private static func salt(of folder: CacheFolder) -> [UInt8]? {
+        func stored() -> [UInt8]? {
+            folder.openFile("salt").flatMap { folder.contents(of: $0, upTo: 16) }.map(Array.init)
+        }
+        if let salt = stored(), salt.count == 16 { return salt }
+        let salt = (0..<16).map { _ in UInt8.random(in: 0...255) }
+        let temporary = CacheFileName.temporary()
+        guard let file = folder.createFile(temporary) else { return nil }
+        defer { folder.removeFile(temporary) }
+        guard salt.withUnsafeBytes({ folder.append($0, to: file) }) else { return nil }
+        if folder.linkFile(temporary, to: "salt") { return salt }
+        // Another process was faster, or the salt is damaged.
+        if let salt = stored(), salt.count == 16 { return salt }
+        return folder.renameFile(temporary, to: "salt") ? salt : nil
+    }
+
+    // MARK: - Reading
+
+    func find(_ key: CacheKey, _ body: @escaping @Sendable ([StoredResponse]) -> Void) {
+        queue.async {
+            let responses = self.remembered(key) ?? self.found(key)
+            // What follows may take long, and is not to hold up others.
+            self.bodies.async { body(responses) }
+        }
+    }
+
+    /// Returns what is in memory, if the folder has the same; `nil` if the folder has to be read.
+    private func remembered(_ key: CacheKey) -> [StoredResponse]? {
+        guard let (entry, status) = current(key), !isToTouch(status) else {
+            front.remove(key)
+            return nil
+        }
+        return entry.responses
+    }
+
+    /// Returns what is in memory, if the head file is still the one that it was read from.
+    private func current(_ key: CacheKey) -> (DiskFront.Entry, CacheFolder.Status)? {
+        guard let entry = front.find(key), let status = folder.status(of: entry.name), status.identity == entry.file,
+            state.withLock({ $0.isReadable(entry.name) })
+        else { return nil }
+        return (entry, status)
+    }
+
+    private func found(_ key: CacheKey) -> [StoredResponse] {
+        let (head, file) = read(key)
+        guard let head, let file else { return [] }
+        var status = folder.status(of: file)
+        if let old = status, isToTouch(old) {
+            folder.touch(file)
+            status = folder.status(of: file)
+        }
+        let responses = head.variants.map { response($0) }
+        if let status {
+            let name = CacheFileName.head(of: key)
+            front.put(key, .init(name: name, file: status.identity, head: head, responses: responses))
+        }
+        return responses
+    }
+
+    /// Returns whether the time of the last use is to be written: once a minute.
+    private func isToTouch(_ status: CacheFolder.Status) -> Bool { now().wall - status.changed > 60_000 }
+
+    private func response(_ stored: HeadFile.Stored) -> StoredResponse {
+        let body = DiskBody(folder, bodies, stored.version, stored.head.extent.count, stored.checksums)
+        return StoredResponse(head: stored.head, body: body, version: stored.version)
+    }
+
+    private func read(_ key: CacheKey) -> (HeadFile?, CacheFolder.File?) {
+        let name = CacheFileName.head(of: key)
+        guard state.withLock({ $0.isReadable(name) }), let file = folder.openFile(name) else { return (nil, nil) }
+        guard let bytes = folder.contents(of: file, upTo: HeadFile.sizeLimit),
+            let head = HeadFile(bytes, process: process), head.key == key.text
+        else {
+            folder.removeFile(name)
+            state.withLock { $0.damagedCount += 1 }
+            return (nil, nil)
+        }
+        return (head, file)
+    }
+
+    // MARK: - Writing
+
+    func put(_ key: CacheKey, _ head: StoredHead, _ body: Data, _ ticket: ExchangeTicket) {
+        guard Int64(body.count) <= bodyLimit else { return remove(key, head.variant) }
+        queue.async {
+            // An empty body has no file.
+            if body.isEmpty {
+                let stored = HeadFile.Stored(head: head, version: .random(in: 1 ... .max), checksums: [])
+                return self.commit(key, stored, ticket)
+            }
+            guard let writer = self.writer(key, head, ticket) as? DiskWriter else { return }
+            guard writer.append(body) else { return writer.discard() }
+            self.commit(key, head, writer, ticket)
+        }
+    }
+
+    func writer(_ key: CacheKey, _ head: StoredHead, _ ticket: ExchangeTicket) -> (any BodyWriter)? {
+        guard head.extent.count <= bodyLimit else { return nil }
+        return DiskWriter(folder, limit: bodyLimit) { head, writer in
+            self.queue.async { self.commit(key, head, writer, ticket) }
+        }
+    }
+
+    private func commit(_ key: CacheKey, _ head: StoredHead, _ writer: DiskWriter, _ ticket: ExchangeTicket) {
+        commit(key, HeadFile.Stored(head: head, version: writer.version, checksums: writer.checksums), ticket)
+    }
+
+    /// Stores a response whose body is there. Called on the queue.
+    private func commit(_ key: CacheKey, _ stored: HeadFile.Stored, _ ticket: ExchangeTicket) {
+        var stored = stored
+        if !keepsCookies { stored.head = stored.head.withoutCookies }
+        var file = read(key).0 ?? HeadFile(key: key.text, variants: [])
+        var gone: [HeadFile.Stored] = []
+        let isUseless = file.variants.contains { other in
+            other.head.variant == stored.head.variant && !stored.head.mayReplace(other.head)
+        }
+        guard !ticket.isVoid, !isUseless else { return unlinkBodies([stored]) }
+        file.variants.removeAll { other in
+            guard other.head.variant == stored.head.variant else { return false }
+            gone.append(other)
+            return true
+        }
+        file.variants.append(stored)
+        if file.variants.count > MemoryStore.variantLimit { gone.append(file.variants.removeFirst()) }
+        guard write(file, key) != nil else { return unlinkBodies([stored]) }
+        unlinkBodies(gone)
+        state.withLock { $0.storedCount += 1 }
+        space.add(stored.head.extent.count)
+    }
+
+    /// Replaces the head file of a key, and returns what tells the new one from others; `nil` if that failed.
+    private func write(_ file: HeadFile, _ key: CacheKey) -> CacheFolder.Status.Identity? {
+        let bytes = file.bytes(process: process)
+        let temporary = CacheFileName.temporary()
+        guard bytes.count <= HeadFile.sizeLimit, let new = folder.createFile(temporary) else { return nil }
+        let name = CacheFileName.head(of: key)
+        front.remove(key)
+        if bytes.withUnsafeBytes({ folder.append($0, to: new) }), let status = folder.status(of: new),
+            folder.renameFile(temporary, to: name)
+        {
+            state.withLock { state in
+                state.unremovable.remove(name)
+                state.known?.insert(name)
+            }
+            return status.identity
+        }
+        folder.removeFile(temporary)
+        return nil
+    }
+
+    func update(_ key: CacheKey, _ stored: StoredResponse, _ head: StoredHead, _ ticket: ExchangeTicket) {
+        queue.async {
+            let entry = self.current(key)?.0
+            guard !ticket.isVoid, var file = entry?.head ?? self.read(key).0,
+                let index = file.variants.firstIndex(where: { $0.version == stored.version }),
+                !file.variants[index].head.isNewer(than: head)
+            else { return }
+            file.variants[index].head = self.keepsCookies ? head : head.withoutCookies
+            guard let identity = self.write(file, key), let entry else { return }
+            // The next request needs to read neither the head again nor the body.
+            let responses = zip(entry.responses, file.variants).map { response, variant in
+                StoredResponse(head: variant.head, body: response.body, version: variant.version)
+            }
+            self.front.put(key, .init(name: entry.name, file: identity, head: file, responses: responses))
+        }
+    }
+
+    func flush(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
+
+    // MARK: - Removing
+
+    private func unlinkBodies(_ gone: [HeadFile.Stored]) {
+        for stored in gone where stored.head.extent.count > 0 {
+            folder.removeFile(CacheFileName.body(stored.version))
+            space.remove(stored.head.extent.count)
+        }
+    }
+
+    func remove(_ key: CacheKey, _ stored: StoredResponse?) {
+        queue.async { self.remove(key) { stored == nil || $0.version == stored?.version } }
+    }
+
+    private func remove(_ key: CacheKey, _ variant: Variant) {
+        queue.async { self.remove(key) { $0.head.variant == variant } }
+    }
+
+    private func remove(_ key: CacheKey, where isGone: (HeadFile.Stored) -> Bool) {
+        front.remove(key)
+        guard var file = read(key).0 else { return }
+        let gone = file.variants.filter(isGone)
+        file.variants.removeAll(where: isGone)
+        // A response that can't be removed alone is removed with the others.
+        if file.variants.isEmpty || write(file, key) == nil {
+            removeHead(CacheFileName.head(of: key))
+            unlinkBodies(file.variants)
+        }
+        unlinkBodies(gone)
+    }
+
+    /// Removes a head, which is not read again even if it stays.
+    private func removeHead(_ name: String) {
+        if !folder.removeFile(name) { state.withLock { _ = $0.unremovable.insert(name) } }
+    }
+
+    func removeDamaged(_ key: CacheKey, _ stored: StoredResponse) {
+        // A response that is removed while it is found has no damage.
+        if (stored.body as? DiskBody)?.hasVanished != true { state.withLock { $0.damagedCount += 1 } }
+        remove(key, stored)
+    }
+
+    func removeAll(_ body: @escaping @Sendable () -> Void) {
+        queue.async {
+            self.front.removeAll()
+            let isWhole = self.folder.forEachName { name in
+                switch CacheFileName.kind(of: name) {
+                case .head: self.removeHead(name)
+                case .body, .temporary: self.folder.removeFile(name)
+                case nil: break
+                }
+            }
+            self.state.withLock { $0.known = isWhole ? nil : [] }
+            self.space.clear()
+            body()
+        }
+    }
+}
+
+extension StoredHead {
+    fileprivate var withoutCookies: StoredHead {
+        var headers = headers
+        for name in ["Set-Cookie", "Set-Cookie2"] { headers.remove(name) }
+        return with(headers)
+    }
+}

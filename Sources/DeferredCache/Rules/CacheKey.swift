@@ -1,0 +1,77 @@
+internal import DeferredHTTP
+internal import DeferredNetworking
+internal import Foundation
+
+/// Identifies the resource that stored responses are of: a partition, and a URL without user, password and fragment.
+struct CacheKey: Hashable, Sendable {
+    private let partition: String?
+    /// In lower case.
+    private let host: String
+    /// The path and the query, as they are sent.
+    let target: String
+    /// No port that can be used is clamped.
+    private let port: Int32
+    private let isSecure: Bool
+
+    /// - Returns: `nil` for a request without a host, and for other schemes than `http` and `https`.
+    init?(_ request: HTTPRequest) { self.init(request.parts, partition: request.cachePartition) }
+
+    init?(_ parts: URLParts, partition: String?) {
+        guard let host = parts.host, !host.isEmpty else { return nil }
+        switch parts.scheme {
+        case "https", nil: isSecure = true
+        case "http": isSecure = false
+        case let scheme?:
+            guard HTTPToken.areEqualWithoutCase(scheme, "https") || HTTPToken.areEqualWithoutCase(scheme, "http") else {
+                return nil
+            }
+            isSecure = scheme.utf8.count == 5
+        }
+        self.partition = partition
+        // Most hosts are in lower case already.
+        self.host = Self.isLower(host) ? host : host.lowercased()
+        port = Int32(clamping: parts.port ?? (isSecure ? 443 : 80))
+        let path = parts.path.utf8.first == UInt8(ascii: "/") ? parts.path : "/" + parts.path
+        target = parts.query.map { path + "?" + $0 } ?? path
+    }
+
+    private static func isLower(_ host: String) -> Bool {
+        host.utf8.withContiguousStorageIfAvailable { bytes in
+            bytes.allSatisfy { $0 < 0x80 && $0 &- UInt8(ascii: "A") >= 26 }
+        } ?? false
+    }
+
+    /// Returns whether the URL has the origin of another one, in the same partition.
+    func hasOrigin(of other: CacheKey) -> Bool {
+        host == other.host && port == other.port && isSecure == other.isSecure && isInPartition(of: other)
+    }
+
+    private func isInPartition(of other: CacheKey) -> Bool {
+        guard let partition, let otherPartition = other.partition else { return partition == other.partition }
+        return partition.hasBytes(of: otherPartition)
+    }
+
+    static func == (one: CacheKey, other: CacheKey) -> Bool {
+        one.target == other.target && one.hasOrigin(of: other)
+    }
+
+    /// Leaves out what hardly any keys differ in alone.
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(host)
+        hasher.combine(target)
+        if let partition { hasher.combine(partition) }
+    }
+
+    /// Returns the key of a URL in a field of a response, such as `Location`.
+    func resolving(_ reference: String?, against url: URL?, partition: String?) -> CacheKey? {
+        guard let reference, let url, let resolved = URLReference.resolved(reference, against: url) else { return nil }
+        return CacheKey(URLParts(resolved), partition: partition)
+    }
+
+    /// The key as text, by which it is stored.
+    var text: String {
+        // Neither a scheme nor a host has a space, so that no partition can pass for another one, or for none.
+        let scheme = isSecure ? "https" : "http"
+        return (partition.map { $0 + " " } ?? "") + scheme + "://" + host + ":" + String(port) + target
+    }
+}

@@ -1,0 +1,98 @@
+internal import DeferredHTTP
+internal import DeferredNetworking
+
+/// A request in the form in which the rules need it.
+struct CacheRequest: Sendable {
+    /// The part of the representation that is asked for.
+    enum Part: Sendable {
+        case whole
+        case range(RequestedRange)
+        /// Several ranges, or another unit.
+        case other
+    }
+
+    /// The client's own conditions.
+    enum Conditions: Sendable, Equatable {
+        case none
+        /// `If-None-Match`, which `If-Modified-Since` gives way to.
+        case noneMatch(String)
+        case modifiedSince(String)
+        /// Those that only the server can check, such as `If-Match`.
+        case other
+    }
+
+    let method: HTTPMethod
+    let headers: HTTPHeaders
+    let directives: CacheDirectives
+    let part: Part
+    let conditions: Conditions
+
+    init(_ request: HTTPRequest) {
+        // A user in the URL becomes a credential below the cache, where it can't be seen.
+        let isPersonal = request.parts.user != nil || request.parts.password != nil
+        self.init(request.method, request.headers, request.cachePolicy, passes: isPersonal)
+    }
+
+    init(_ method: HTTPMethod, _ headers: HTTPHeaders, _ policy: CachePolicy = .standard, passes: Bool = false) {
+        (self.method, self.headers) = (method, headers)
+        // Most requests have no field that matters here.
+        let isPlain = !headers.fields.contains { Self.mayMatter($0.name) }
+        var directives = isPlain ? CacheDirectives() : CacheDirectives(headers)
+        if !isPlain, headers["Cache-Control"] == nil, let pragma = headers["Pragma"],
+            FieldList.members(of: pragma).contains(where: { $0.lowercased() == "no-cache" })
+        {
+            directives.flags.insert(.noCache)
+        }
+        switch policy {
+        case .standard: break
+        case .validate: directives.maxAge = 0
+        case .reload: directives.flags.insert(.noCache)
+        case .onlyCached: directives.flags.insert(.onlyIfCached)
+        case .anyAge:
+            directives.flags.insert(.onlyIfCached)
+            directives.maxStale = CacheDirectives.unlimited
+        case .bypass: directives.flags.insert(.noStore)
+        }
+        if passes { directives.flags.insert(.noStore) }
+        self.directives = directives
+        if isPlain {
+            (part, conditions) = (.whole, .none)
+            return
+        }
+        if let range = headers["Range"], method == .get {
+            part = RequestedRange(range).map(Part.range) ?? .other
+        } else {
+            part = .whole
+        }
+        if headers["If-Match"] != nil || headers["If-Unmodified-Since"] != nil {
+            conditions = .other
+        } else if let list = headers.combined("If-None-Match") {
+            conditions = .noneMatch(list)
+        } else if let date = headers["If-Modified-Since"] {
+            conditions = .modifiedSince(date)
+        } else {
+            conditions = .none
+        }
+    }
+
+    /// Returns whether a field may be one of those that are read here, by its length and its first letter.
+    private static func mayMatter(_ name: String) -> Bool {
+        guard let first = name.utf8.first else { return false }
+        switch (name.utf8.count, first | 0x20) {
+        case (5, UInt8(ascii: "r")), (6, UInt8(ascii: "p")), (13, UInt8(ascii: "c")): return true
+        case (8, UInt8(ascii: "i")), (13, UInt8(ascii: "i")), (17, UInt8(ascii: "i")), (19, UInt8(ascii: "i")):
+            return true
+        default: return false
+        }
+    }
+
+    /// The field that tells the caches on the way to the server what the policy tells this one.
+    static func field(for policy: CachePolicy) -> String? {
+        switch policy {
+        case .validate: "max-age=0"
+        case .reload: "no-cache"
+        case .bypass: "no-store"
+        case .standard, .onlyCached, .anyAge: nil
+        }
+    }
+}

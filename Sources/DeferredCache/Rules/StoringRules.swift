@@ -1,0 +1,222 @@
+internal import DeferredHTTP
+internal import DeferredNetworking
+internal import Foundation
+
+/// The storing of responses: RFC 9111, sections 3 and 4.3 to 4.4, as a pure function.
+enum StoringRules {
+    /// An exchange with the server that is to be judged.
+    struct Exchange: Sendable {
+        let request: CacheRequest
+        let key: CacheKey
+        let partition: String?
+        let salt: [UInt8]
+        /// The stored response to which the request's conditions belong, or of which it asks the rest, or which has the
+        /// same variant.
+        let stored: StoredHead?
+        /// The conditions in the request are the cache's own, and the client knows nothing of them.
+        var isValidation = false
+        let requestTime: CacheInstant
+        let responseTime: CacheInstant
+        let status: HTTPStatus
+        let headers: HTTPHeaders
+        /// The URL from which the response came, after redirects.
+        let url: URL?
+        /// The fields of the request as it was sent, with those that loaders after the cache have added.
+        let sentHeaders: HTTPHeaders
+    }
+
+    enum Verdict: Sendable {
+        /// To be stored with the body that follows.
+        case store(StoredHead)
+        /// The stored response gets these fields. `answers` is true if it answers the request; otherwise the server's
+        /// response does.
+        case update(StoredHead, answers: Bool)
+        /// The body that follows is the rest of the stored one.
+        case append(StoredHead)
+        /// The stored responses with these keys are no longer right. `stores` is not nil if the response itself is to be
+        /// stored after that.
+        case invalidate([CacheKey], stores: StoredHead?)
+        /// The stored response is no longer right, and the new one is not stored.
+        case remove
+        /// The server's answer to the cache's own condition makes no sense: the request has to be sent without it.
+        case repeatUnconditionally
+        case ignore
+    }
+
+    static func judge(_ exchange: Exchange) -> Verdict {
+        let request = exchange.request
+        if !request.method.isSafe { return invalidation(exchange) }
+        guard request.method == .get || request.method == .head else { return .ignore }
+        if exchange.status == .notModified { return freshening(exchange) }
+        if request.method == .head { return headUpdate(exchange) }
+        if exchange.isValidation, exchange.status == 206, case .whole = request.part { return completion(exchange) }
+        if exchange.isValidation, exchange.status == 416, case .whole = request.part { return .repeatUnconditionally }
+        if exchange.headers["Content-Range"] != nil, exchange.status == 206, let stored = exchange.stored,
+            stored.extent.isWhole, let tag = stored.etag, tag.isStrong, tag == EntityTag(exchange.headers["ETag"])
+        {
+            // A part of what is there: only its fields are new.
+            return .update(updated(stored, exchange), answers: false)
+        }
+        if let head = storable(exchange) { return .store(head) }
+        // A server in trouble says nothing about what is stored.
+        return exchange.stored == nil || exchange.status.isServerError || !isSameResource(exchange) ? .ignore : .remove
+    }
+
+    // MARK: Storing
+
+    /// Returns the head to store; `nil` for a response that must not be stored, or would be of no use.
+    static func storable(_ exchange: Exchange) -> StoredHead? {
+        let (status, headers) = (exchange.status, exchange.headers)
+        guard isSameResource(exchange), mayStore(exchange),
+            let variant = variant(of: exchange),
+            let extent = extent(of: exchange)
+        else { return nil }
+        let head = StoredHead(
+            status: status,
+            headers: StoredHead.storable(headers),
+            variant: variant,
+            extent: extent,
+            requestTime: exchange.requestTime,
+            responseTime: exchange.responseTime,
+            ageValue: StoredHead.age(of: headers)
+        )
+        let isAllowed =
+            head.isLifetimeExplicit || head.directives.flags.contains(.isPublic)
+            || StoredHead.heuristicStatuses.contains(status.code)
+        let isUseful =
+            head.isLifetimeExplicit || head.lifetime > 0 || !head.conditions.isEmpty
+            || head.directives.staleIfError != nil
+        guard isAllowed, isUseful else { return nil }
+        // The part is the whole.
+        return status == 206 && extent.isWhole ? head.with(extent: extent) : head
+    }
+
+    private static func mayStore(_ exchange: Exchange) -> Bool {
+        let (status, given) = (exchange.status.code, CacheDirectives(exchange.headers).flags)
+        guard status >= 200, !exchange.request.directives.flags.contains(.noStore) else { return false }
+        // RFC 9111, section 5.2.2.3: whoever understands the status may pass over no-store.
+        if given.contains(.mustUnderstand) { return understoodStatuses.contains(status) }
+        return !given.contains(.noStore)
+    }
+
+    /// The statuses whose meaning for caches is implemented.
+    private static let understoodStatuses: Set<Int> = [
+        200, 203, 204, 206, 300, 301, 302, 303, 307, 308, 404, 405, 410, 414, 501,
+    ]
+
+    /// A client below the cache may follow redirects: what it delivers is not the response of this URL.
+    private static func isSameResource(_ exchange: Exchange) -> Bool {
+        guard let url = exchange.url else { return true }
+        return CacheKey(URLParts(url), partition: exchange.partition) == exchange.key
+    }
+
+    /// Returns the variant; `nil` if it can't be known, or if loaders after the cache have decided it.
+    private static func variant(of exchange: Exchange) -> Variant? {
+        let isPublic = CacheDirectives(exchange.headers).flags.contains(.isPublic)
+        let (asked, sent) = (exchange.request.headers, exchange.sentHeaders)
+        guard let variant = Variant(of: exchange.headers, to: asked, isPublic: isPublic, salt: exchange.salt) else {
+            return nil
+        }
+        // With credentials that are added below the cache, all users would get the first one's response.
+        if !isPublic, asked.combined("Authorization") != sent.combined("Authorization") { return nil }
+        return variant.names.allSatisfy { asked.combined($0) == sent.combined($0) } ? variant : nil
+    }
+
+    /// Returns the bytes that the response has; the length of a whole one is only known at its end.
+    private static func extent(of exchange: Exchange) -> StoredHead.Extent? {
+        guard exchange.status == 206 else {
+            // A server that ignores a range answers with everything, which belongs to another request.
+            if case .whole = exchange.request.part {} else if exchange.status == .ok { return nil }
+            return StoredHead.Extent(count: -1, total: -1)
+        }
+        guard case .range(let wanted) = exchange.request.part, exchange.headers["Content-Encoding"] == nil,
+            let range = exchange.headers["Content-Range"].flatMap(ContentRange.init), let bytes = range.bytes,
+            let total = range.total, exchange.headers.values(for: "Content-Range").count == 1,
+            wanted.allows(bytes, of: total)
+        else { return nil }
+        return StoredHead.Extent(first: bytes.lowerBound, count: Int64(bytes.count), total: total)
+    }
+
+    // MARK: Updating
+
+    private static func updated(_ stored: StoredHead, _ exchange: Exchange) -> StoredHead {
+        stored.updated(
+            with: exchange.headers,
+            requestTime: exchange.requestTime,
+            responseTime: exchange.responseTime
+        )
+    }
+
+    /// A 304: RFC 9111, section 4.3.4.
+    private static func freshening(_ exchange: Exchange) -> Verdict {
+        guard let stored = exchange.stored else { return .ignore }
+        if exchange.isValidation {
+            guard hasSameValidators(stored, exchange.headers, needsOne: false) else { return .repeatUnconditionally }
+            return .update(updated(stored, exchange), answers: true)
+        }
+        // To the client's condition: only a validator tells whether it is about the stored response.
+        guard hasSameValidators(stored, exchange.headers, needsOne: true) else { return .ignore }
+        return .update(updated(stored, exchange), answers: false)
+    }
+
+    private static func hasSameValidators(_ stored: StoredHead, _ headers: HTTPHeaders, needsOne: Bool) -> Bool {
+        if let tag = EntityTag(headers["ETag"]) { return stored.etag.map(tag.weaklyMatches) ?? false }
+        if let modified = headers["Last-Modified"] { return modified == stored.lastModified }
+        return !needsOne
+    }
+
+    /// RFC 9111, section 4.3.5.
+    private static func headUpdate(_ exchange: Exchange) -> Verdict {
+        guard let stored = exchange.stored, isSameResource(exchange), stored.extent.isWhole else { return .ignore }
+        guard exchange.status == stored.status else {
+            return exchange.status.isServerError || exchange.status.isRedirection ? .ignore : .remove
+        }
+        let length = exchange.headers["Content-Length"]
+        let isSame =
+            hasSameValidators(stored, exchange.headers, needsOne: false)
+            && (length == nil || stored.headers["Content-Length"] == nil || length == stored.headers["Content-Length"])
+        if CacheDirectives(exchange.headers).flags.contains(.noStore) { return .remove }
+        return isSame ? .update(updated(stored, exchange), answers: false) : .remove
+    }
+
+    /// The rest of a part: RFC 9111, section 3.4.
+    private static func completion(_ exchange: Exchange) -> Verdict {
+        guard let stored = exchange.stored, stored.status == 206, isSameResource(exchange),
+            let range = exchange.headers["Content-Range"].flatMap(ContentRange.init), let bytes = range.bytes,
+            exchange.headers["Content-Encoding"] == nil,
+            bytes.lowerBound == stored.extent.count, range.total == stored.extent.total,
+            bytes.upperBound == stored.extent.total - 1, hasSameValidators(stored, exchange.headers, needsOne: true)
+        else { return .repeatUnconditionally }
+        let whole = StoredHead.Extent(count: stored.extent.total, total: stored.extent.total)
+        return .append(updated(stored, exchange).with(extent: whole))
+    }
+
+    // MARK: Invalidating
+
+    /// RFC 9111, section 4.4.
+    private static func invalidation(_ exchange: Exchange) -> Verdict {
+        guard exchange.status.isSuccess || exchange.status.isRedirection else { return .ignore }
+        var keys = [exchange.key]
+        for name in ["Location", "Content-Location"] {
+            for value in exchange.headers.values(for: name) {
+                if let key = location(value, exchange), key.hasOrigin(of: exchange.key), !keys.contains(key) {
+                    keys.append(key)
+                }
+            }
+        }
+        return .invalidate(keys, stores: reusableByGet(exchange))
+    }
+
+    private static func location(_ value: String, _ exchange: Exchange) -> CacheKey? {
+        exchange.key.resolving(value, against: exchange.url, partition: exchange.partition)
+    }
+
+    /// A response to a POST that says that it is what a GET would give: RFC 9110, section 9.3.3.
+    private static func reusableByGet(_ exchange: Exchange) -> StoredHead? {
+        guard exchange.request.method == .post, exchange.status == .ok,
+            let own = exchange.headers["Content-Location"], location(own, exchange) == exchange.key,
+            let head = storable(exchange), head.isLifetimeExplicit
+        else { return nil }
+        return head
+    }
+}

@@ -1,0 +1,224 @@
+internal import DeferredCore
+internal import Foundation
+
+/// Holds responses in memory.
+final class MemoryStore: ResponseStore {
+    /// More than that many variants of a resource are hardly asked for again.
+    static let variantLimit = 8
+
+    /// A larger body is not copied to save memory.
+    private static let copyLimit = 1 << 16
+
+    /// The time by which the staleness of what is to be evicted is found.
+    private let now: @Sendable () -> CacheInstant
+
+    fileprivate struct State: Sendable {
+        /// The entries by the hashes of their keys: each has its key, and hardly any hash has two.
+        var entries: [Int: MemoryEntry] = [:]
+        var counts = StoreCounts()
+        var uses: UInt64 = 0
+    }
+
+    let salt: [UInt8] = (0..<16).map { _ in .random(in: 0...255) }
+    private let capacity: Int64
+    private let state = Lock(State())
+
+    init(capacity: Int, now: @escaping @Sendable () -> CacheInstant) {
+        self.capacity = Int64(max(0, capacity))
+        self.now = now
+    }
+
+    let isBlocking = false
+
+    var bodyLimit: Int64 { capacity / 8 }
+
+    var counts: StoreCounts { state.withLock { $0.counts } }
+
+    func find(_ key: CacheKey, _ body: @escaping @Sendable ([StoredResponse]) -> Void) {
+        let found = state.withLock { state in
+            let found = state.all(key)
+            state.uses += 1
+            for entry in found { entry.lastUse = state.uses }
+            return found
+        }
+        body(found.map(\.response))
+    }
+
+    func put(_ key: CacheKey, _ head: StoredHead, _ body: Data, _ ticket: ExchangeTicket) {
+        // What has grown piece by piece may take a quarter more than it needs.
+        let entry = MemoryEntry(key, head, body.count > Self.copyLimit ? body : body.withUnsafeBytes { Data($0) })
+        guard entry.size <= bodyLimit else { return remove(key, head.variant) }
+        let now = now()
+        let gone = state.withLock { state -> [MemoryEntry] in
+            guard !ticket.isVoid else { return [] }
+            var gone: [MemoryEntry] = []
+            if let old = state.first(key, where: { $0.variant == head.variant }) {
+                guard head.mayReplace(old.head) else { return [] }
+                state.remove(key.hashValue, old)
+                gone.append(old)
+            }
+            state.uses += 1
+            (entry.version, entry.lastUse) = (state.uses, state.uses)
+            state.add(key, entry)
+            state.counts.stored += 1
+            let all = state.all(key)
+            if all.count > Self.variantLimit, let oldest = all.last {
+                state.remove(key.hashValue, oldest)
+                gone.append(oldest)
+                state.counts.evicted += 1
+            }
+            if state.counts.bytes > capacity { gone += state.evict(to: capacity / 10 * 9, now) }
+            return gone
+        }
+        withExtendedLifetime(gone) {}
+    }
+
+    func writer(_ key: CacheKey, _ head: StoredHead, _ ticket: ExchangeTicket) -> (any BodyWriter)? {
+        guard head.extent.count <= bodyLimit else { return nil }
+        return MemoryWriter(limit: bodyLimit) { head, bytes in self.put(key, head, bytes, ticket) }
+    }
+
+    func update(_ key: CacheKey, _ stored: StoredResponse, _ head: StoredHead, _ ticket: ExchangeTicket) {
+        let gone = state.withLock { state -> MemoryEntry? in
+            guard !ticket.isVoid, let old = state.first(key, where: { $0.version == stored.version }),
+                !old.head.isNewer(than: head)
+            else { return nil }
+            let entry = MemoryEntry(key, head, old.body)
+            (entry.version, entry.lastUse) = (old.version, old.lastUse)
+            state.remove(key.hashValue, old)
+            state.add(key, entry)
+            return old
+        }
+        withExtendedLifetime(gone) {}
+    }
+
+    func remove(_ key: CacheKey, _ stored: StoredResponse?) {
+        remove(key) { stored == nil || $0.version == stored?.version }
+    }
+
+    private func remove(_ key: CacheKey, _ variant: Variant) { remove(key) { $0.variant == variant } }
+
+    private func remove(_ key: CacheKey, where isGone: (MemoryEntry) -> Bool) {
+        let gone = state.withLock { state in
+            let gone = state.all(key).filter(isGone)
+            for entry in gone { state.remove(key.hashValue, entry) }
+            return gone
+        }
+        withExtendedLifetime(gone) {}
+    }
+
+    func removeDamaged(_ key: CacheKey, _ stored: StoredResponse) { remove(key, stored) }
+
+    func flush(_ body: @escaping @Sendable () -> Void) { body() }
+
+    func removeAll(_ body: @escaping @Sendable () -> Void) {
+        let gone = state.withLock { state in
+            state.counts.bytes = 0
+            defer { state.entries = [:] }
+            return state.entries
+        }
+        withExtendedLifetime(gone) {}
+        body()
+    }
+}
+
+extension MemoryStore.State {
+    /// Returns the responses of a key, the newest first.
+    fileprivate func all(_ key: CacheKey) -> [MemoryEntry] {
+        var all: [MemoryEntry] = []
+        var next = entries[key.hashValue]
+        while let entry = next {
+            if entry.key == key { all.append(entry) }
+            next = entry.next
+        }
+        return all
+    }
+
+    fileprivate func first(_ key: CacheKey, where isIt: (MemoryEntry) -> Bool) -> MemoryEntry? {
+        all(key).first(where: isIt)
+    }
+
+    fileprivate mutating func add(_ key: CacheKey, _ entry: MemoryEntry) {
+        entry.next = entries.updateValue(entry, forKey: key.hashValue)
+        counts.bytes += entry.size
+    }
+
+    /// The caller keeps the entry until the lock is released.
+    fileprivate mutating func remove(_ hash: Int, _ entry: MemoryEntry) {
+        if let first = entries[hash], first !== entry {
+            var previous = first
+            while let next = previous.next, next !== entry { previous = next }
+            previous.next = entry.next
+        } else {
+            entries[hash] = entry.next
+        }
+        entry.next = nil
+        counts.bytes -= entry.size
+    }
+
+    /// Removes responses until they fit: first those that are of no use any more, then those that were not used for the
+    /// longest time.
+    fileprivate mutating func evict(to goal: Int64, _ now: CacheInstant) -> [MemoryEntry] {
+        var order: [(hash: Int, entry: MemoryEntry, isUseless: Bool)] = []
+        for (hash, first) in entries {
+            for entry in sequence(first: first, next: \.next) {
+                order.append((hash, entry, entry.isUseless(at: now)))
+            }
+        }
+        order.sort { one, other in
+            one.isUseless == other.isUseless ? one.entry.lastUse < other.entry.lastUse : one.isUseless
+        }
+        var gone: [MemoryEntry] = []
+        for (hash, entry, _) in order where counts.bytes > goal {
+            remove(hash, entry)
+            gone.append(entry)
+            counts.evicted += 1
+        }
+        return gone
+    }
+}
+
+/// A body in memory.
+final class BodyBytes: StoredBody {
+    private let bytes: Data
+    init(_ bytes: Data) { self.bytes = bytes }
+
+    var bytesInMemory: Data? { bytes }
+
+    func read(_ range: Range<Int64>, _ body: @escaping @Sendable (Data?) -> Void) {
+        if range == 0..<Int64(bytes.count) { return body(bytes) }
+        let start = bytes.startIndex
+        body(Data(bytes[(start + Int(range.lowerBound))..<(start + Int(range.upperBound))]))
+    }
+
+    func copy(to file: URL, _ body: @escaping @Sendable (CopyEnd) -> Void) {
+        body((try? bytes.write(to: file, options: .atomic)) != nil ? .copied : .unwritable)
+    }
+}
+
+/// Gathers a body in memory.
+private final class MemoryWriter: BodyWriter {
+    private let limit: Int64
+    private let bytes = Lock(Data())
+    private let store: @Sendable (StoredHead, Data) -> Void
+
+    init(limit: Int64, _ store: @escaping @Sendable (StoredHead, Data) -> Void) {
+        (self.limit, self.store) = (limit, store)
+    }
+
+    func append(_ more: Data) -> Bool {
+        bytes.withLock { bytes in
+            guard Int64(bytes.count + more.count) <= limit else { return false }
+            bytes += more
+            return true
+        }
+    }
+
+    func read(_ range: Range<Int64>) -> Data? {
+        bytes.withLock { $0.subdata(in: Int(range.lowerBound)..<Int(range.upperBound)) }
+    }
+
+    func commit(_ head: StoredHead) { store(head, bytes.withLock { $0 }) }
+
+    func discard() { bytes.withLock { $0 = Data() } }
+}

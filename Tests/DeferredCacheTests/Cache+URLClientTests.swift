@@ -1,0 +1,294 @@
+import DeferredCore
+import DeferredHTTP
+import DeferredTask
+import DeferredTesting
+import Foundation
+import TestSupport
+import Testing
+
+@testable import DeferredCache
+@testable import DeferredNetworking
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Cache of a client", .serialized, .ownThreadInSeries, .timeLimit(.minutes(2)))
+struct CacheURLClientTests {
+    private let events = TestSupport.Log<String>()
+    private let cache = Cache(.memory())
+
+    private func client(_ change: (inout URLClient.Configuration) -> Void = { _ in }) -> URLClient {
+        var configuration = URLClient.Configuration()
+        if !isLibcurlTested { configuration.engine = .urlSession }
+        configuration.retries = .none
+        configuration.cache = cache
+        configuration.monitor = { [events] event in
+            switch event.kind {
+            case .cached(_, let isConfirmed): events.add(isConfirmed ? "confirmed" : "cached")
+            case .retried: events.add("retried")
+            default: break
+            }
+        }
+        change(&configuration)
+        return URLClient(configuration: configuration)
+    }
+
+    private func text(_ task: Task<(Data, ResponseHead)>) async throws -> String {
+        try await String(decoding: task.get().0, as: UTF8.self)
+    }
+
+    private func fresh(_ body: LoopbackServer.Payload) -> LoopbackServer.Script {
+        .response(headers: ["Cache-Control": "max-age=9999"], body: body)
+    }
+
+    @Test func `every way to take a response is answered from the cache`() async throws {
+        let server = try LoopbackServer { _ in fresh("[1,2]") }
+        defer { server.stop() }
+        let client = client()
+        let url = server.url("/")
+        #expect(try await text(client.begin(url)) == "[1,2]")
+        try await eventually { cache.statistics.stored == 1 }
+        let (body, response) = try await client.begin(url).get()
+        #expect(String(decoding: body, as: UTF8.self) == "[1,2]" && response.status == 200)
+        #expect(response.value(of: "Age").flatMap { Int($0) } != nil && response.url == url)
+        #expect(try await client.decode([Int].self, from: url).get() == [1, 2])
+        var streamed = Data()
+        for try await bytes in try await client.stream(url).get().body { streamed += bytes }
+        #expect(streamed == Data("[1,2]".utf8))
+        let folder = try TemporaryDirectory()
+        let file = folder.url.appending(path: "file")
+        _ = try await client.download(url, to: file).get()
+        #expect(try Data(contentsOf: file) == Data("[1,2]".utf8))
+        var head = URLRequest(url: url)
+        head.httpMethod = "HEAD"
+        #expect(try await client.begin(head).get().0.isEmpty)
+        #expect(server.requests.count == 1 && cache.statistics.hits == 5)
+        #expect(events.entries == Array(repeating: "cached", count: 5))
+    }
+
+    @Test func `a stale response is confirmed by the server`() async throws {
+        let server = try LoopbackServer { request in
+            request.headers["If-None-Match"] == nil
+                ? .response(headers: ["ETag": "\"a\""], body: "one") : .status(304, headers: ["ETag": "\"a\""])
+        }
+        defer { server.stop() }
+        let client = client()
+        #expect(try await text(client.begin(server.url("/"))) == "one")
+        try await eventually { cache.statistics.stored == 1 }
+        #expect(try await text(client.begin(server.url("/"))) == "one")
+        #expect(events.entries == ["confirmed"] && server.requests.count == 2)
+    }
+
+    @Test func `users do not mix, whichever way they sign in`() async throws {
+        let server = try LoopbackServer { request in fresh(.text(request.headers["Authorization"] ?? "nobody")) }
+        defer { server.stop() }
+        let url = server.url("/")
+        for _ in 0..<2 {
+            for user in ["a", "b"] {
+                let client = client { $0.authentication = .bearer(user) }
+                #expect(try await text(client.begin(url)) == "Bearer \(user)")
+            }
+        }
+        #expect(try await text(client().begin(url)) == "nobody")
+        var parts = try #require(URLComponents(url: url, resolvingAgainstBaseURL: true))
+        parts.password = "secret"
+        for user in ["a", "b"] {
+            parts.user = user
+            let text = try await text(client().begin(try #require(parts.url)))
+            let credential = Data("\(user):secret".utf8).base64EncodedString()
+            #expect(text == "Basic \(credential)" || text == "nobody")
+        }
+    }
+
+    @Test func `a challenge and a retry are below the client, and above the cache`() async throws {
+        let server = try LoopbackServer { request in
+            guard request.headers["Authorization"] != nil else {
+                return .status(401, headers: ["Cache-Control": "max-age=9999"])
+            }
+            return request.number == 2 ? .status(503) : fresh("mine")
+        }
+        defer { server.stop() }
+        let client = client {
+            $0.authentication = .basic(user: "me", password: "secret")
+            $0.retries = .init()
+            $0.retries.clock = ImmediateClock()
+        }
+        #expect(try await text(client.begin(server.url("/"))) == "mine")
+        #expect(server.requests.count == 3 && events.entries == ["retried"])
+        try await eventually { cache.statistics.stored == 2 }
+        // The challenge comes from the cache, too.
+        #expect(try await text(client.begin(server.url("/"))) == "mine")
+        #expect(server.requests.count == 3)
+    }
+
+    @Test func `a redirect and its target are stored under their own URLs`() async throws {
+        let server = try LoopbackServer { request in
+            request.path == "/old"
+                ? .response(
+                    status: 301,
+                    headers: ["Location": "/new", "Cache-Control": "max-age=9999"],
+                    body: "moved, with a body"
+                ) : fresh("new")
+        }
+        defer { server.stop() }
+        let client = client()
+        for _ in 0..<2 {
+            let (body, response) = try await client.begin(server.url("/old")).get()
+            #expect(String(decoding: body, as: UTF8.self) == "new" && response.url == server.url("/new"))
+            try await eventually { cache.statistics.stored == 2 }
+        }
+        #expect(server.requests.map(\.path) == ["/old", "/new"])
+    }
+
+    @Test func `an upload arrives as it is, and removes what is stored`() async throws {
+        let server = try LoopbackServer { $0.method == "GET" ? fresh("old") : .response(body: .bytes($0.body)) }
+        defer { server.stop() }
+        let client = client()
+        #expect(try await text(client.begin(server.url("/"))) == "old")
+        let bytes = LoopbackServer.Payload.patternBytes(0..<300_000)
+        let upload = client.upload(server.url("/"), from: .data(bytes))
+        #expect(try await upload.get().0 == bytes)
+        #expect(upload.progress.completedUnitCount == upload.progress.totalUnitCount)
+        #expect(try await text(client.begin(server.url("/"))) == "old" && server.requests.count == 3)
+    }
+
+    @Test func `equal requests are sent once, and go on without the one that was sent`() async throws {
+        let gate = DispatchSemaphore(value: 0)
+        let server = try LoopbackServer { [events] request in
+            events.add("request")
+            gate.wait()
+            return fresh("shared")
+        }
+        defer { server.stop() }
+        let client = client()
+        let first = client.begin(server.url("/"))
+        try await eventually { events.entries == ["request"] }
+        let others = (0..<20).map { _ in client.begin(server.url("/")) }
+        first.cancel()
+        gate.signal()
+        gate.signal()
+        for other in others { #expect(try await text(other) == "shared") }
+        guard case .failure(let error as URLError) = await first.result, error.code == .cancelled else {
+            Issue.record("not cancelled")
+            return
+        }
+        #expect(events.entries.count { $0 == "request" } <= 2)
+    }
+
+    @Test func `offline, a stored response of any age counts, and none is an error at once`() async throws {
+        let server = try LoopbackServer { _ in .response(headers: ["ETag": "\"a\""], body: "7") }
+        let client = client { $0.retries = .init() }
+        var request = URLRequest(url: server.url("/"))
+        #expect(try await text(client.begin(request)) == "7")
+        try await eventually { cache.statistics.stored == 1 }
+        server.stop()
+        request.cachePolicy = .returnCacheDataDontLoad
+        #expect(try await text(client.begin(request)) == "7")
+        #expect(try await client.decode(Int.self, from: request).get() == 7)
+        request.url = server.url("/other")
+        guard case .failure(let error as URLError) = await client.begin(request).result else {
+            Issue.record("not refused")
+            return
+        }
+        #expect(error.code == .resourceUnavailable && error.failingURL == request.url)
+        #expect(events.entries == ["cached", "cached"])
+    }
+
+    @Test func `the policies of a request are honoured`() async throws {
+        let server = try LoopbackServer { fresh(.text("\($0.number)")) }
+        defer { server.stop() }
+        let client = client()
+        var request = URLRequest(url: server.url("/"))
+        func load() async throws -> String {
+            defer { events.add("end") }
+            return try await text(client.begin(request))
+        }
+        #expect(try await load() == "1")
+        try await eventually { cache.statistics.stored == 1 }
+        #expect(try await load() == "1")
+        request.cachePolicy = .reloadIgnoringLocalCacheData
+        #expect(try await load() == "2")
+        try await eventually { cache.statistics.stored == 2 }
+        request.cachePolicy = .returnCacheDataElseLoad
+        #expect(try await load() == "2")
+    }
+
+    @Test func `a large body is read at the reader's pace, stored, and read again`() async throws {
+        let count = 3 << 20
+        let server = try LoopbackServer { _ in fresh(.pattern(count: count)) }
+        defer { server.stop() }
+        let client = client { $0.streamBufferSize = 1 << 16 }
+        for _ in 0..<2 {
+            var read = Data()
+            for try await bytes in try await client.stream(server.url("/")).get().body { read += bytes }
+            #expect(read == LoopbackServer.Payload.patternBytes(0..<count))
+            try await eventually { cache.statistics.stored == 1 }
+        }
+        #expect(server.requests.count == 1)
+    }
+
+    @Test func `a reader that stops ends the transfer, and nothing is stored`() async throws {
+        let server = try LoopbackServer { _ in
+            .response(headers: ["Cache-Control": "max-age=9999"], body: "beginning", contentLength: 100) + [.stall]
+        }
+        defer { server.stop() }
+        let client = client()
+        let response = try await client.stream(server.url("/")).get()
+        var iterator = response.body.makeAsyncIterator()
+        #expect(try await iterator.next() == Data("beginning".utf8))
+        response.body.cancel()
+        try await eventually { client.transport.requestCount == 0 && client.transport.transferCount == 0 }
+        #expect(cache.statistics.stored == 0)
+    }
+
+    @Test func `a body that is cut short is an error, and is not stored`() async throws {
+        let server = try LoopbackServer { _ in
+            .response(headers: ["Cache-Control": "max-age=9999"], body: "beginning", contentLength: 100) + [.close]
+        }
+        defer { server.stop() }
+        guard case .failure(let error as URLClientError) = await client().begin(server.url("/")).result,
+            case .truncatedBody(9, 100) = error.code
+        else {
+            Issue.record("not an error")
+            return
+        }
+        #expect(cache.statistics.stored == 0)
+    }
+
+    @Test func `a download that was broken off is completed, and stored when it comes whole`() async throws {
+        let folder = try TemporaryDirectory()
+        let file = folder.url.appending(path: "file")
+        let server = try LoopbackServer { request in
+            let script = LoopbackServer.Script.resumable(.pattern(count: 100_000), for: request)
+            return request.number == 1 ? script.truncated(after: 50_000) : script
+        }
+        defer { server.stop() }
+        let client = client()
+        _ = await client.download(server.url("/"), to: file).result
+        _ = try await client.download(server.url("/"), to: file).get()
+        #expect(try Data(contentsOf: file) == LoopbackServer.Payload.patternBytes(0..<100_000))
+        #expect(server.requests.count == 2 && server.requests[1].headers["Range"] != nil)
+    }
+
+    @Test func `the server is asked in the background, and a client that is released closes all the same`() async throws
+    {
+        let server = try LoopbackServer { request in
+            .response(
+                headers: ["Cache-Control": "max-age=0, stale-while-revalidate=9999"],
+                body: .text("\(request.number)")
+            )
+        }
+        defer { server.stop() }
+        var held: URLClient? = client()
+        #expect(try await text(try #require(held).begin(server.url("/"))) == "1")
+        try await eventually { cache.statistics.stored == 1 }
+        #expect(try await text(try #require(held).begin(server.url("/"))) == "1")
+        try await eventually { cache.statistics.stored == 2 }
+        #expect(cache.statistics.stale == 1 && server.requests.count == 2)
+        let invalidated = try #require(held).transport.invalidated
+        weak let transport = held?.transport
+        held = nil
+        try await eventually { invalidated.isFilled && transport == nil }
+    }
+}

@@ -159,4 +159,6 @@ public struct Cache: HTTPLink {
     }
 }
 
-extension Cache: ArrangedLink {}
+extension Cache: ArrangedLink {
+    package var sharedState: AnyObject? { core }
+}

@@ -14,6 +14,28 @@ final class ChainReset: Sendable {
     private struct Running: Sendable {
         /// Filled at the end of the reset under way.
         var end: Deferred<Void>?
+        /// True once nothing is in flight any more. A reset that begins then comes after this one: what it has to reset may
+        /// be reset already.
+        var isResettingLoaders = false
+        var next: (end: Deferred<Void>, locals: TaskLocals?)?
+
+        mutating func begin(_ locals: TaskLocals?) -> (end: Deferred<Void>, isNew: Bool) {
+            guard let end else {
+                let new = Deferred<Void>()
+                end = new
+                return (new, true)
+            }
+            if !isResettingLoaders { return (end, false) }
+            let next = next ?? (Deferred(), locals)
+            self.next = next
+            return (next.end, false)
+        }
+
+        /// Ends the reset under way; returns the one that follows.
+        mutating func finish() -> (end: Deferred<Void>, locals: TaskLocals?)? {
+            defer { (end, isResettingLoaders, next) = (next?.end, false, nil) }
+            return next
+        }
     }
 
     init(_ links: [any HTTPLink], _ terminal: (any HTTPLoader)?) {
@@ -28,21 +50,24 @@ final class ChainReset: Sendable {
         // A loader may have to know who resets it, also when something else is waited for before.
         let locals: TaskLocals? = TaskLocals(ofRunningCode: ())
         if guards.isEmpty, flights.isEmpty { return resetLoaders(locals) }
-        let (end, isNew) = running.withLock { running in
-            let isNew = running.end == nil
-            let end = running.end ?? Deferred()
-            running.end = end
-            return (end, isNew)
+        let (end, isNew) = running.withLock { $0.begin(locals) }
+        if isNew {
+            begin(end, locals)
+        } else {
+            // It would wait for what waits for it.
+            if TokenRefresh.current != nil { return Future(value: ()) }
+            let own = Intercept.requests
+            if !own.isEmpty { for flights in flights { flights.end(of: own) } }
         }
-        if isNew { begin(end, locals) }
         return end.future
     }
 
     private func begin(_ end: Deferred<Void>, _ locals: TaskLocals?) {
         for state in guards { state.close() }
         flights.map { $0.drain() }.allFilled().upon(.immediate) { [self] _ in
+            running.withLock { $0.isResettingLoaders = true }
             resetLoaders(locals).upon(.immediate) { [self] in
-                running.withLock { $0.end = nil }
+                if let next = running.withLock({ $0.finish() }) { begin(next.end, next.locals) }
                 for flights in flights { flights.reopen() }
                 for state in guards { state.reopen() }
                 end.fill()

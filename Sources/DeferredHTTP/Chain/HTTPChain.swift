@@ -4,8 +4,8 @@ internal import DeferredNetworking
 /// A chain of loaders, built with `-->`.
 ///
 /// Building it puts two things in order. Of a value that occurs twice and counts or merges requests, such as a
-/// ``Throttle``, only the first one counts. ``ResetGuard``, and then ``Autocancel``, come before the first loader that
-/// lets requests wait, loads them again or sends them to another chain, so that a reset reaches all of them.
+/// ``Throttle``, only the first one counts. ``ResetGuard``, and then ``Autocancel``, come before all other loaders of the
+/// library but ``Log``, so that a reset reaches every request.
 ///
 /// A chain that can't work fails all of its requests with ``HTTPError/Code/cannotConnect`` and the
 /// ``HTTPError/reason``: one without a terminal loader, and one in which a request would wait for itself.
@@ -36,7 +36,7 @@ public struct HTTPChain: HTTPLink {
                 guard let state = (link as? any ArrangedLink)?.sharedState else { return true }
                 return met.insert(ObjectIdentifier(state)).inserted
             }
-            let place = links.firstIndex { ($0 as? any ArrangedLink)?.holdsRequests == true } ?? links.count
+            let place = links.firstIndex { ($0 as? any ArrangedLink)?.followsResets == true } ?? links.count
             let rest = links[place...]
             let guards = rest.filter { $0 is ResetGuard }
             let others = rest.filter { !($0 is ResetGuard || $0 is Autocancel) }
@@ -47,7 +47,8 @@ public struct HTTPChain: HTTPLink {
         /// Returns the reason why requests could wait for themselves.
         private static func flaw(of links: [any HTTPLink], _ end: any HTTPLoader) -> String? {
             for (index, link) in links.enumerated() {
-                guard let state = (link as? any ArrangedLink)?.sharedState, !(link is ResetGuard || link is Autocancel),
+                guard let state = (link as? any ArrangedLink)?.sharedState,
+                    link is Throttle || link is RateLimit || link is Deduplicate,
                     (links[(index + 1)...].flatMap(\.successors) + [end]).contains(where: { $0.leads(to: state) })
                 else { continue }
                 return "a \(type(of: link)) comes again in a loader after it, where a request would wait for what it "
@@ -81,7 +82,8 @@ public struct HTTPChain: HTTPLink {
     /// Resets the loaders of the chain: first the links, and then the terminal loader and what links lead to.
     ///
     /// With a ``ResetGuard``, no request comes in meanwhile. With an ``Autocancel``, the requests in flight are cancelled
-    /// first. With either, a reset that begins during another one joins it.
+    /// first. With either, a reset that begins while requests in
+    /// flight are cancelled joins that, and one that begins later follows.
     ///
     /// - Returns: A future that is filled when all of them are reset.
     public func reset() -> Future<Void> { contents.reset.reset() }
@@ -97,6 +99,9 @@ private final class JoinedLink: HTTPLoader {
     }
 
     func load(_ task: HTTPTask) { link.load(task, next: next) }
+
+    /// For a link that joins the rest of its chain to one of its own.
+    var successors: [any HTTPLoader] { [link, next] }
 }
 
 /// Fails all tasks: those at the end of a chain without a terminal loader, and those of a chain that can't work.
@@ -114,13 +119,13 @@ package protocol ArrangedLink: HTTPLink {
     /// The state of the copies of a value that each request is to meet once, however often a value occurs in a chain.
     var sharedState: AnyObject? { get }
 
-    /// True if requests wait in this loader, or are loaded again by it.
-    var holdsRequests: Bool { get }
+    /// True if a reset has to reach the requests in this loader, so that ``ResetGuard`` and ``Autocancel`` come before it.
+    var followsResets: Bool { get }
 }
 
 extension ArrangedLink {
     package var sharedState: AnyObject? { nil }
-    package var holdsRequests: Bool { true }
+    package var followsResets: Bool { true }
 }
 
 extension HTTPLoader {

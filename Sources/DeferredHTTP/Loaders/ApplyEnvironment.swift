@@ -35,6 +35,8 @@ public struct ApplyEnvironment: HTTPLink {
     }
 }
 
+extension ApplyEnvironment: ArrangedLink {}
+
 extension HTTPRequest {
     /// The environment for this request, which overrides that of ``ApplyEnvironment``; `nil` for the loader's.
     public var environment: HTTPEnvironment? {

@@ -56,6 +56,8 @@ public struct Deadline: HTTPLink {
     }
 }
 
+extension Deadline: ArrangedLink {}
+
 extension HTTPRequest {
     /// The time limit that ``Deadline`` applies to this request; `nil` for the loader's own limit.
     public var deadline: Duration? {

@@ -30,3 +30,5 @@ public struct ModifyRequest: HTTPLink {
         task.pass(changed: request, to: next)
     }
 }
+
+extension ModifyRequest: ArrangedLink {}

@@ -63,6 +63,8 @@ public struct Validate: HTTPLink {
     }
 }
 
+extension Validate: ArrangedLink {}
+
 extension HTTPRequest {
     /// The test by which ``Validate`` accepts a status; `nil` for the loader's own.
     public var acceptsStatus: (@Sendable (HTTPStatus) -> Bool)? {

@@ -36,8 +36,8 @@ extension HTTPRequest {
     /// True if no server is to be asked.
     var isForCacheOnly: Bool {
         if cachePolicy == .onlyCached || cachePolicy == .anyAge { return true }
-        let directives = FieldList.members(of: headers.combined("Cache-Control") ?? "")
-        return directives.contains { $0.prefix { $0 != "=" }.lowercased() == "only-if-cached" }
+        guard let field = headers.combined("Cache-Control") else { return false }
+        return FieldList.members(of: field).contains { $0.prefix { $0 != "=" }.lowercased() == "only-if-cached" }
     }
 }
 

@@ -39,6 +39,8 @@ public struct BasicAuthentication: HTTPLink {
     }
 }
 
+extension BasicAuthentication: ArrangedLink {}
+
 extension BasicAuthentication: CustomReflectable {
     /// No children, so that the password is not revealed.
     public var customMirror: Mirror { Mirror(self, children: []) }

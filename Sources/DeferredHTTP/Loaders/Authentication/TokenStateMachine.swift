@@ -130,6 +130,9 @@ final class TokenRefresh: Sendable {
     private let state = Lock((task: Task<Credential>?.none, isStopped: false))
     private let end = Deferred<Void>()
 
+    /// True if it was stopped, possibly before it has begun.
+    var isStopped: Bool { state.withLock { $0.isStopped } }
+
     /// Filled when the refresh has ended.
     var ended: Future<Void> { end.future }
 

@@ -86,6 +86,7 @@ final class TokenStore: Sendable {
     }
 
     private func begin(_ new: TokenRefresh, refused: String?) {
+        if new.isStopped { return end(new, with: .failure(CancellationError())) }
         let task = TokenRefresh.$current.withValue(new) { refresh(refused) }
         new.begin(task)
         task.upon(.immediate) { result in self.end(new, with: result) }

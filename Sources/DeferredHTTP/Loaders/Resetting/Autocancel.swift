@@ -120,18 +120,24 @@ final class Flights: Sendable {
             return (flights, idle)
         }
         if flights.isEmpty { return Future(value: ()) }
-        let timer = ClockTimer(after: grace, clock: clock) { [weak self] in
-            for flight in self?.state.withLock({ $0.machine.items }) ?? [] { flight.end() }
-        }
-        idle.upon(.immediate) { timer.cancel() }
-        let own = Intercept.requests
         // No waiting task is started before all executions are cancelled, on this thread or another.
         for flight in flights { flight.prepareToStop() }
+        let own = Intercept.requests
         Turns.hold {
             if !own.isEmpty { for flight in flights { flight.end(ifPartOf: own) } }
             for flight in flights { flight.cancel() }
         }
+        if idle.isFilled { return idle.future }
+        let timer = ClockTimer(after: grace, clock: clock) { [weak self] in
+            for flight in self?.state.withLock({ $0.machine.items }) ?? [] { flight.end() }
+        }
+        idle.upon(.immediate) { timer.cancel() }
         return idle.future
+    }
+
+    /// Cancels and completes the requests of a closure that waits for a reset under way, which would wait for it.
+    func end(of requests: [Identity]) {
+        for flight in state.withLock({ $0.machine.items }) { flight.end(ifPartOf: requests) }
     }
 
     func reopen() { state.withLock { $0.machine.reopen() } }

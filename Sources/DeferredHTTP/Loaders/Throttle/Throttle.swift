@@ -16,7 +16,9 @@ internal import DeferredCore
 /// request.isThrottled = false  // goes by, and doesn't count
 /// ```
 ///
-/// Copies share the limit and the count. Of a value that is twice in a chain, the first one counts.
+/// Copies share the limit and the count. Two chains that share it and a ``Deduplicate`` have them in the same order:
+/// otherwise a request that has the place may wait for the response to one that waits for it. Of a value that is twice in
+/// a chain, the first one counts.
 public struct Throttle: HTTPLink {
     private let gate: ThrottleGate
 

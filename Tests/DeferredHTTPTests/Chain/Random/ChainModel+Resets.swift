@@ -6,7 +6,7 @@ extension Scenario {
             var links = chain.links.indices.filter { place in
                 !values[chain.links[place]].countsOnce || !chain.links[..<place].contains(chain.links[place])
             }.map { chain.links[$0] }
-            if let place = links.firstIndex(where: { values[$0].holdsRequests }) {
+            if let place = links.firstIndex(where: { values[$0].followsResets }) {
                 let rest = links[place...]
                 let guards = rest.filter { values[$0] == .resetGuard }
                 let others = rest.filter { ![.resetGuard, .autocancel].contains(values[$0]) }
@@ -27,11 +27,11 @@ extension Scenario.Loader {
         }
     }
 
-    /// True if requests are in flight in this loader that the loaders after it don't have.
-    fileprivate var holdsRequests: Bool {
+    /// True if the loaders that resets are for come before this one.
+    fileprivate var followsResets: Bool {
         switch self {
         case .autocancel, .throttle, .deduplicate, .rateLimit, .retry, .backoff, .bearer, .followRedirects, .fallback,
-            .router, .intercept:
+            .router, .intercept, .validate, .deadline, .modify, .environment, .basic:
             true
         default: false
         }
@@ -51,21 +51,41 @@ extension ChainModel {
 }
 
 extension ChainModel {
+    /// The reset of a chain under way.
+    struct Reset {
+        var done: [() -> Void]
+        var isResettingLoaders = false
+        /// Of the resets that follow together.
+        var next: [() -> Void] = []
+    }
+}
+
+extension ChainModel {
     /// Resets a chain: nothing comes in, what is in flight ends, and then its loaders are reset.
     func reset(_ chain: Int, done: @escaping () -> Void) {
         let links = scenario.chains[chain].links
         let (gates, drained) = (links.filter { guards[$0] != nil }, links.filter { flights[$0] != nil })
         if gates.isEmpty, drained.isEmpty { return resetLoaders(chain, done) }
-        // A reset that begins during another one joins it.
-        if resetting[chain] != nil { return resetting[chain]!.append(done) }
-        resetting[chain] = [done]
+        // A reset that begins while another one cancels joins it, and one that begins later follows.
+        guard let running = resetting[chain] else { return begin(chain, [done], gates, drained) }
+        if running.isResettingLoaders {
+            resetting[chain]!.next.append(done)
+        } else {
+            resetting[chain]!.done.append(done)
+        }
+    }
+
+    private func begin(_ chain: Int, _ done: [() -> Void], _ gates: [Int], _ drained: [Int]) {
+        resetting[chain] = Reset(done: done)
         for value in gates { guards[value]! += 1 }
         all(drained.map { value in { [unowned self] in drain(value, $0) } }) { [unowned self] in
+            resetting[chain]!.isResettingLoaders = true
             resetLoaders(chain) { [unowned self] in
-                let all = resetting.removeValue(forKey: chain) ?? []
+                guard let ended = resetting.removeValue(forKey: chain) else { return }
+                if !ended.next.isEmpty { begin(chain, ended.next, gates, drained) }
                 for value in drained { flights[value]!.resets -= 1 }
                 for value in gates { guards[value]! -= 1 }
-                for done in all { done() }
+                for done in ended.done { done() }
             }
         }
     }

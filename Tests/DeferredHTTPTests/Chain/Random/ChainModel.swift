@@ -33,8 +33,8 @@ final class ChainModel {
     var shared: [Int: [Shared]] = [:]
     /// The number of resets under way, by value.
     var guards: [Int: Int] = [:]
-    /// What is to happen at the end of the reset of a chain.
-    var resetting: [Int: [() -> Void]] = [:]
+    /// The resets under way, by chain.
+    var resetting: [Int: Reset] = [:]
     var flights: [Int: Flights] = [:]
     var tokens: [Int: Tokens] = [:]
     var keptByHold: [Int: [(node: Node, goOn: () -> Void)]] = [:]

@@ -1,3 +1,4 @@
+import DeferredCache
 import DeferredCore
 import DeferredHTTP
 import DeferredTask

@@ -66,19 +66,6 @@ struct ResetsFromInsideTests {
         release { reset.isFilled && resets.entries.count == 1 }
     }
 
-    @Test func `a closure that handles a merged request does not wait for those that it is for`() {
-        let due = Deferred<Void>()
-        let signingOut = signingOut { due.isFilled }
-        let chain =
-            ResetGuard() --> Autocancel(clock: clock) --> Deduplicate() --> signingOut --> StubLoader(.response(401))
-        own.chain = chain
-        let tasks = (0..<2).map { _ in chain.load(.example) }
-        due.fill()
-        #expect(settles(within: .seconds(10)) { resets.entries.count == 1 })
-        #expect(tasks.allSatisfy { $0.codeNow == .cancelled })
-        release { resets.entries.count == 1 }
-    }
-
     /// A reset waits for a refresh by the real clock, five seconds.
     @Test func `a refresh that resets its chain during another reset does not hold that up`() {
         let (begun, due) = (Deferred<Void>(), Deferred<Void>())

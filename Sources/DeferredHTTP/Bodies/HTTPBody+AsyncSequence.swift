@@ -83,8 +83,9 @@ extension HTTPBody {
         HTTPBody([], contentType: contentType, source: StreamedBody(of: file, range: range))
     }
 
-    /// Returns the bytes of a body that was made from an asynchronous sequence, for a custom terminal loader; otherwise
-    /// `nil`.
+    /// Returns the bytes of a body that was made from an asynchronous sequence or a part of a file.
+    ///
+    /// - Returns: `nil` for other bodies, whose bytes are in ``pieces`` and come from ``makeStream()``.
     ///
     /// The stream of a body that can be sent only once throws the second time.
     public func makeByteStream() -> HTTPBodyStream? { source?.open() }

@@ -1,10 +1,10 @@
 internal import DeferredCore
 internal import Synchronization
 
-/// Keeps requests out while the chain is being reset, and merges resets that overlap.
+/// Keeps requests out while the chain is being reset.
 ///
 /// It may stand anywhere in a chain: see ``HTTPChain``. A custom loader that holds requests comes after it. A request that
-/// arrives during a reset fails with ``HTTPError/Code/resetInProgress``; a reset that begins during another one joins it.
+/// arrives during a reset fails with ``HTTPError/Code/resetInProgress``.
 ///
 /// Copies share this: one value in two chains keeps requests out of both while either is reset.
 ///

@@ -1,4 +1,4 @@
-internal import DeferredCore
+public import DeferredCore
 internal import DeferredTask
 
 /// Cancels the requests in flight when the chain is reset.
@@ -35,6 +35,9 @@ public struct Autocancel: HTTPLink {
         if !flights.add(task.execution) { task.cancel() }
         task.pass(to: next)
     }
+
+    /// Cancels the requests in flight, and waits for them. In a chain, this is a part of the chain's reset.
+    public func reset() -> Future<Void> { flights.drain().map { [flights] in flights.reopen() } }
 }
 
 extension Autocancel: ArrangedLink {

@@ -28,7 +28,8 @@ struct ScenarioGenerator {
         scenario.values += [.custom(.mark), .validate, .throttle(maximum: 1)]
         for index in 0..<2 {
             var links = (0..<own).filter { _ in index == 0 ? chance(85) : chance(50) }.shuffled(using: &random)
-            if chance(15), let again = links.randomElement(using: &random) {
+            // Of two deadlines that pass at the same moment, either can come first.
+            if chance(15), let again = links.randomElement(using: &random), scenario.values[again] != .deadline {
                 links.insert(again, at: number(0..<links.count + 1))
             }
             scenario.chains.append(chain(links))

@@ -76,6 +76,14 @@ struct ResetOrderTests {
         #expect(task.statusNow == .ok)
     }
 
+    @Test func `a reset of the loader alone ends what is in flight in its chains`() {
+        let (autocancel, stub) = (Autocancel(), StubLoader(.pending, .response()))
+        let chain = autocancel --> stub
+        let task = chain.load(.example)
+        #expect(autocancel.reset().isFilled && task.codeNow == .cancelled)
+        #expect(chain.load(.example).statusNow == .ok && stub.resetCount == 0)
+    }
+
     @Test(arguments: [true, false])
     func `one loader in two chains resets both`(isAutocancel: Bool) {
         let (stubs, shared) = ([StubLoader(.pending.ignoringCancellation()), StubLoader()], Autocancel())

@@ -102,11 +102,13 @@ final class CacheFlights: Sendable {
         _ waiter: @escaping Waiter
     ) -> Joined {
         state.withLock { state in
-            if let identifier = state.joinable[key], let flight = state.flights[identifier] {
-                if flight.flight.whole === whole { return .meetsItself }
-                if let body = flight.body { return .shares(flight.flight, body) }
+            if let identifier = state.joinable[key], let index = state.flights.index(forKey: identifier) {
+                // A copy would have its waiters copied, too, when there is one more.
+                let (flight, body) = (state.flights.values[index].flight, state.flights.values[index].body)
+                if flight.whole === whole { return .meetsItself }
+                if let body { return .shares(flight, body) }
                 state.lastNumber += 1
-                state.flights[identifier]?.waiters[state.lastNumber] = waiter
+                state.flights.values[index].waiters[state.lastNumber] = waiter
                 return .waits(Place(flight: identifier, number: state.lastNumber))
             }
             if case .new(let closedCount) = stage, closedCount < state.closedCount { return .isLate }

@@ -1,4 +1,5 @@
 internal import DeferredCore
+internal import DeferredNetworking
 internal import Foundation
 
 /// The folder of a cache on disk, and all calls of the file system that it takes.
@@ -49,7 +50,7 @@ final class CacheFolder: Sendable {
         deinit { _ = close(descriptor) }
 
         /// Makes an empty file share the bytes of this one, where the file system can.
-        func clone(to other: Int32) -> Bool { FileClone.clone(descriptor, to: other) }
+        func clone(to other: Int32) -> Bool { POSIXFile.clone(descriptor, to: other) }
     }
 
     /// Opens a regular file of this user.
@@ -195,6 +196,6 @@ final class CacheFolder: Sendable {
         guard file >= 0 else { return }
         defer { _ = close(file) }
         // Released by closing.
-        if LockFile.lock(file) { body() }
+        if POSIXFile.lockAgainstOtherProcesses(file) { body() }
     }
 }

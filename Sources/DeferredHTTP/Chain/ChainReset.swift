@@ -54,8 +54,8 @@ final class ChainReset: Sendable {
         if isNew {
             begin(end, locals)
         } else {
-            // It would wait for what waits for it.
-            if TokenRefresh.current != nil { return Future(value: ()) }
+            // The reset under way would wait for the code that waits for it.
+            TokenRefresh.current?.excuse()
             let own = Intercept.requests
             if !own.isEmpty { for flights in flights { flights.end(of: own) } }
         }

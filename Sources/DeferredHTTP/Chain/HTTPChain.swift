@@ -82,8 +82,7 @@ public struct HTTPChain: HTTPLink {
     /// Resets the loaders of the chain: first the links, and then the terminal loader and what links lead to.
     ///
     /// With a ``ResetGuard``, no request comes in meanwhile. With an ``Autocancel``, the requests in flight are cancelled
-    /// first. With either, a reset that begins while requests in
-    /// flight are cancelled joins that, and one that begins later follows.
+    /// first. With either, a reset that begins before they have ended joins that, and one that begins later follows.
     ///
     /// - Returns: A future that is filled when all of them are reset.
     public func reset() -> Future<Void> { contents.reset.reset() }

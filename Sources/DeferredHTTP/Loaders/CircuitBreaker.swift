@@ -83,7 +83,7 @@ extension CircuitBreaker: ArrangedLink {
 struct CircuitStateMachine: Sendable {
     private let (limit, time, pause): (Int, Duration, Duration)
     private var period = 0
-    private var failures: [Duration] = []
+    private var failures = Queue<Duration>()
     private var opening: Duration?
     private var isTrying = false
 
@@ -107,12 +107,13 @@ struct CircuitStateMachine: Sendable {
             close()
             if isSuccess != true { self.opening = isSuccess == nil ? opening : now }
         } else if isSuccess == false {
-            failures = failures.filter { now - $0 <= time } + [now]
+            failures.append(now)
+            while let first = failures.first, now - first > time { _ = failures.popFirst() }
             if failures.count < limit { return }
             close()
             opening = now
         }
     }
 
-    mutating func close() { (period, failures, opening, isTrying) = (period + 1, [], nil, false) }
+    mutating func close() { (period, failures, opening, isTrying) = (period + 1, Queue(), nil, false) }
 }

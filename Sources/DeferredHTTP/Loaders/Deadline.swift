@@ -7,7 +7,8 @@ internal import DeferredCore
 /// request.deadline = .seconds(2)  // for one request
 /// ```
 ///
-/// A request that takes longer fails with ``HTTPError/Code/timedOut``, and the loading under way for it is cancelled. After a ``Retry``, each attempt has its own deadline. A response that is a
+/// A request that takes longer fails with ``HTTPError/Code/timedOut``, and the loading under way for it is cancelled.
+/// After a ``Retry``, each attempt has its own deadline. A response that is a
 /// stream has to be read to its end in time, or its reader gets the error.
 ///
 /// Unlike ``HTTPRequest/timeout``, which ends a request that has been idle for a time, this also ends a request that

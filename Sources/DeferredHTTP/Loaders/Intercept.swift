@@ -19,7 +19,8 @@ internal import DeferredTask
 /// with the task-local values of the code that loads the request.
 ///
 /// A closure can reset its own chain, and wait for that: the request that it handles is cancelled first, and is not
-/// waited for.
+/// waited for. Of those that a ``Deduplicate`` before it has merged, that is the first; the others are waited for during the
+/// grace period of ``Autocancel``.
 ///
 /// ```swift
 /// let signOut = Intercept { request, next in

@@ -57,9 +57,8 @@ public struct Validate: HTTPLink {
     }
 
     private static func reason(_ response: HTTPResponse, _ types: Set<String>) -> String {
-        let found = response.headers["Content-Type"].map { "the type \(DisplayText.quoted($0))" } ?? "no type"
         let accepted = types.sorted().joined(separator: " or ")
-        return "the body has \(found) instead of \(accepted); name all that are right in Validate(types:)"
+        return "the body has \(response.shownType) instead of \(accepted); name all that are right in Validate(types:)"
     }
 }
 

@@ -91,12 +91,3 @@ public struct EventSource: AsyncSequence, Sendable {
         }
     }
 }
-
-extension HTTPResponse {
-    /// The type of the body in lower case, without parameters: `application/json`.
-    var mediaType: String? {
-        headers["Content-Type"].map { type in
-            type.prefix { $0 != ";" }.filter { !$0.isWhitespace }.lowercased()
-        }
-    }
-}

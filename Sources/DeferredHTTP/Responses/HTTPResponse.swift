@@ -257,3 +257,15 @@ extension HTTPResponse {
         }
     }
 }
+
+extension HTTPResponse {
+    /// The type of the body in lower case, without parameters: `application/json`.
+    var mediaType: String? {
+        headers["Content-Type"].map { type in
+            type.prefix { $0 != ";" }.filter { !$0.isWhitespace }.lowercased()
+        }
+    }
+
+    /// The type of the body in words, for the reason of an error.
+    var shownType: String { headers["Content-Type"].map { "the type \(DisplayText.quoted($0))" } ?? "no type" }
+}

@@ -44,10 +44,7 @@ struct Reconnection: Sendable {
 
     private static func reason(_ response: HTTPResponse, _ type: String?) -> String {
         if response.status != .ok { return "the status is \(response.status.code) instead of 200" }
-        if let type, response.mediaType != type {
-            let found = response.headers["Content-Type"].map { "the type \(DisplayText.quoted($0))" } ?? "no type"
-            return "the body has \(found) instead of \(type)"
-        }
+        if let type, response.mediaType != type { return "the body has \(response.shownType) instead of \(type)" }
         return "the response is no stream; a loader has to heed the delivery of its request"
     }
 

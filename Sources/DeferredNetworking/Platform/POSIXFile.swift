@@ -41,7 +41,7 @@ package enum POSIXFile {
     /// Locks the file against other processes, and returns false if one of them has locked it. Does nothing on
     /// platforms that kill a process for being suspended with a lock on a shared file:
     /// https://developer.apple.com/library/archive/technotes/tn2408.
-    static func lockAgainstOtherProcesses(_ descriptor: Int32) -> Bool {
+    package static func lockAgainstOtherProcesses(_ descriptor: Int32) -> Bool {
         #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
         true
         #else
@@ -53,6 +53,19 @@ package enum POSIXFile {
     static func unlock(_ descriptor: Int32) {
         #if !(os(iOS) || os(tvOS) || os(watchOS) || os(visionOS))
         _ = flock(descriptor, LOCK_UN)
+        #endif
+    }
+
+    /// Makes an empty file a clone of another one, which shares its blocks on disk until one of them is changed; returns
+    /// false if the file system can't, or if they are not on the same one.
+    ///
+    /// Elsewhere than on Linux, only a new file can be a clone: https://www.manpagez.com/man/2/fclonefileat/.
+    package static func clone(_ source: Int32, to destination: Int32) -> Bool {
+        #if os(Linux)
+        // FICLONE, a macro that Swift can't see: https://man7.org/linux/man-pages/man2/ioctl_ficlone.2.html.
+        ioctl(destination, 0x4004_9409, source) == 0
+        #else
+        false
         #endif
     }
 
@@ -138,4 +151,14 @@ package enum POSIXFile {
     }
 
     static var lastError: POSIXErrorCode { POSIXErrorCode(rawValue: errno) ?? .EIO }
+}
+
+extension stat {
+    package var modificationTime: timespec {
+        #if canImport(Darwin)
+        st_mtimespec
+        #else
+        st_mtim
+        #endif
+    }
 }

@@ -105,7 +105,9 @@ package final class StreamedBody: Sendable, Hashable {
         var count: Int64 = 0
         do {
             for try await piece in open() {
-                try handle.write(contentsOf: piece)
+                if let code = POSIXFile.writeAll(piece, to: handle.fileDescriptor) {
+                    throw FileFailure.writing(file.url.path, code)
+                }
                 count += Int64(piece.count)
                 onBytes()
             }

@@ -1,3 +1,4 @@
+import DeferredCache
 import DeferredCore
 import DeferredNetworking
 import DeferredTask
@@ -114,6 +115,8 @@ struct LongOperationTests {
     private static let queues =
         queue("a queue of requests") { Throttle(maximum: 1) --> $0 }
         + queue("equal requests") { Deduplicate() --> $0 }
+        // Those whose response is not stored are all sent at once then.
+        + queue("equal requests in a cache") { Cache(.memory()) --> $0 }.prefix(1)
 
     private static let all = operations + queues
 

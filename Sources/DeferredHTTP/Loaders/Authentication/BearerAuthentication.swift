@@ -76,7 +76,7 @@ public struct BearerAuthentication: HTTPLink {
     /// - Returns: A future that is filled when the refresh has ended. A refresh that
     ///   ignores its cancellation is waited for five seconds, and one that itself resets the chain not at all.
     public func reset() -> Future<Void> {
-        tokens.reset(by: TokenRefresh.current)
+        tokens.reset()
     }
 
     private func begin(_ task: HTTPTask, _ token: BearerToken?, _ next: any HTTPLoader, isForCacheOnly: Bool = false) {

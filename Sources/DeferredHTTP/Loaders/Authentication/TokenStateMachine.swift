@@ -133,7 +133,7 @@ final class TokenRefresh: Sendable {
     /// True if it was stopped, possibly before it has begun.
     var isStopped: Bool { state.withLock { $0.isStopped } }
 
-    /// Filled when the refresh has ended.
+    /// Filled when the refresh has ended, or is excused.
     var ended: Future<Void> { end.future }
 
     /// Keeps the task of the refresh, to cancel it if the refresh is stopped.
@@ -152,6 +152,9 @@ final class TokenRefresh: Sendable {
         }
         task?.cancel()
     }
+
+    /// Lets nobody wait for the refresh: its code waits for a reset itself.
+    func excuse() { end.fill() }
 
     func finish() {
         let task = state.withLock { $0.task.take() }

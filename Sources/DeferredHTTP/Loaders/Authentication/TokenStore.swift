@@ -71,13 +71,12 @@ final class TokenStore: Sendable {
 
     /// Forgets the token, and stops the refresh under way.
     ///
-    /// - Parameter current: The refresh that resets the chain, if it is one.
-    /// - Returns: A future that is filled when that has ended.
-    func reset(by current: TokenRefresh?) -> Future<Void> {
+    /// - Returns: A future that is filled when that has ended; now if it is the refresh that resets the chain.
+    func reset() -> Future<Void> {
+        TokenRefresh.current?.excuse()
         guard let stopped = room.withMachine({ $0.reset() }) else { return Future(value: ()) }
         stopped.stop()
-        // It would wait for itself.
-        if current === stopped { return Future(value: ()) }
+        if stopped.ended.isFilled { return stopped.ended }
         let timer = ClockTimer(after: Self.grace, clock: clock) {
             self.end(stopped, with: .failure(CancellationError()))
         }

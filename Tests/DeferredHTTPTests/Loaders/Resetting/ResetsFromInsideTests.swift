@@ -89,6 +89,25 @@ struct ResetsFromInsideTests {
         own.chain = nil
     }
 
+    /// The refresh is not one of the chain that is reset.
+    @Test func `a refresh of another chain that joins a reset waits for its end`() {
+        let stub = StubLoader(.pending.ignoringCancellation())
+        let chain = ResetGuard() --> Autocancel(clock: clock) --> stub
+        let bearer = BearerAuthentication(hosts: ["example.com"]) { [resets] _ in
+            Task {
+                await chain.reset().value
+                resets.add("refresh")
+                return "token"
+            }
+        }
+        chain.load(.example)
+        let reset = chain.reset()
+        let other = (bearer --> StubLoader(.response())).load(.example)
+        #expect(!settles(within: .milliseconds(50)) { other.isFilled } && resets.entries.isEmpty && !reset.isFilled)
+        stub.tasksInFlight[0].fail(.cancelled)
+        #expect(reset.isFilled && settles(within: .seconds(10)) { other.statusNow == .ok })
+    }
+
     @Test func `closures of two chains that share the loaders reset each other's chain`() {
         let (other, arrived) = (ChainReference(), Journal<String>())
         let (autocancel, guarding) = (Autocancel(clock: clock), ResetGuard())

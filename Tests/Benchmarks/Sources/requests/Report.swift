@@ -6,9 +6,6 @@ struct Report {
     let server: String
     let isQuick: Bool
 
-    /// A peer in another language, where it can be built.
-    private let go = GoProgram()
-
     private var targets = Table(["target", "promised", "measured", ""])
 
     init(server: String, isQuick: Bool) {
@@ -18,13 +15,16 @@ struct Report {
 
     mutating func printRequests() throws {
         let engines = EngineName.allCases
-        let subjects = engines.map { Subject.engine($0) } + (go.map { [.go($0)] } ?? [])
+        let peers = [PeerProgram.go, .c].compactMap { $0 }
+        let subjects = engines.map { Subject.engine($0) } + peers.map { .peer($0) }
         var table = Table(["requests/s (µs of processor each)"] + subjects.map(\.name))
         for inFlight in [1, 8, 64, 256] {
             let samples = try medians(subjects) { try sample($0, "requests", isQuick ? 500 : 10_000, inFlight) }
             let cells = samples.map { "\($0.rate.short) (\($0.processorMicroseconds.short))" }
             table.add(["\(inFlight) in flight"] + cells)
-            if go != nil, let peer = samples.last { compare(samples[0], to: peer, inFlight) }
+            for (peer, sample) in zip(peers, samples.suffix(peers.count)) {
+                if peer.executable == PeerProgram.go?.executable { compare(samples[0], to: sample, inFlight) }
+            }
             guard inFlight == 64 else { continue }
             let rates = Dictionary(uniqueKeysWithValues: zip(engines, samples.map(\.rate)))
             let best = EngineName.bare.map { rates[$0]! }.max()!
@@ -68,7 +68,7 @@ struct Report {
         let (size, path) = isQuick ? ("2 MB", "/text.txt") : ("1 GiB", "/fast/1g")
         var table = Table(["\(size) as a stream", "MiB/s", "µs of processor a MiB", "peak, MiB", "without files, MiB"])
         let engines: [EngineName] = [.client, .sessionClient, .delegate, .asyncHTTPClient]
-        let subjects = engines.map { Subject.engine($0) } + (go.map { [.go($0)] } ?? [])
+        let subjects = engines.map { Subject.engine($0) } + (PeerProgram.go.map { [.peer($0)] } ?? [])
         let samples = try medians(subjects) { try sample($0, "stream", 1, 1, path: path) }
         for (subject, sample) in zip(subjects, samples) {
             let figures = [sample.rate, sample.processorMicroseconds, sample.peak, sample.anonymous]
@@ -96,12 +96,12 @@ struct Report {
     /// A way to make requests: an engine of this program, or another program.
     private enum Subject {
         case engine(EngineName)
-        case go(GoProgram)
+        case peer(PeerProgram)
 
         var name: String {
             switch self {
             case .engine(let engine): engine.rawValue
-            case .go: "Go's net/http"
+            case .peer(let program): program.name
             }
         }
     }
@@ -126,7 +126,7 @@ struct Report {
         case .engine(let engine):
             process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
             process.arguments = arguments(engine, kind, count, inFlight, path: path)
-        case .go(let program):
+        case .peer(let program):
             process.executableURL = program.executable
             process.arguments = [kind, "\(count)", "\(inFlight)", server + path]
         }

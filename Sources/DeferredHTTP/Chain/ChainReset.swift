@@ -5,7 +5,7 @@ internal import DeferredTask
 /// are reset. What they have begun runs through the loaders at the ends of the chain, which come last.
 final class ChainReset: Sendable {
     private let guards: [ResetState]
-    private let flights: [Flights]
+    private let inFlight: [InFlightRequests]
     private let links: [any HTTPLoader]
     /// The terminal loader, and the links that lead to others.
     private let ends: [any HTTPLoader]
@@ -40,7 +40,7 @@ final class ChainReset: Sendable {
 
     init(_ links: [any HTTPLink], _ terminal: (any HTTPLoader)?) {
         guards = links.compactMap { ($0 as? ResetGuard)?.state }
-        flights = links.compactMap { ($0 as? Autocancel)?.flights }
+        inFlight = links.compactMap { ($0 as? Autocancel)?.inFlight }
         let others = links.filter { !($0 is ResetGuard || $0 is Autocancel) }
         self.links = others.filter(\.successors.isEmpty)
         ends = others.filter { !$0.successors.isEmpty } + (terminal.map { [$0] } ?? [])
@@ -49,7 +49,7 @@ final class ChainReset: Sendable {
     func reset() -> Future<Void> {
         // A loader may have to know who resets it, also when something else is waited for before.
         let locals: TaskLocals? = TaskLocals(ofRunningCode: ())
-        if guards.isEmpty, flights.isEmpty { return resetLoaders(locals) }
+        if guards.isEmpty, inFlight.isEmpty { return resetLoaders(locals) }
         let (end, isNew) = running.withLock { $0.begin(locals) }
         if isNew {
             begin(end, locals)
@@ -57,18 +57,18 @@ final class ChainReset: Sendable {
             // The reset under way would wait for the code that waits for it.
             TokenRefresh.current?.excuse()
             let own = Intercept.requests
-            if !own.isEmpty { for flights in flights { flights.end(of: own) } }
+            if !own.isEmpty { for requests in inFlight { requests.end(of: own) } }
         }
         return end.future
     }
 
     private func begin(_ end: Deferred<Void>, _ locals: TaskLocals?) {
         for state in guards { state.close() }
-        flights.map { $0.drain() }.allFilled().upon(.immediate) { [self] _ in
+        inFlight.map { $0.drain() }.allFilled().upon(.immediate) { [self] _ in
             running.withLock { $0.isResettingLoaders = true }
             resetLoaders(locals).upon(.immediate) { [self] in
                 if let next = running.withLock({ $0.finish() }) { begin(next.end, next.locals) }
-                for flights in flights { flights.reopen() }
+                for requests in inFlight { requests.reopen() }
                 for state in guards { state.reopen() }
                 end.fill()
             }

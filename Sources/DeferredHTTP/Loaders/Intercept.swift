@@ -79,11 +79,11 @@ extension HTTPTask {
         from next: any HTTPLoader,
         before end: Deferred<Void>
     ) async throws(HTTPError) -> HTTPResponse {
-        guard let part = send(request, to: next, endsCancelled: false, completion: { _ in }) else {
+        guard let child = send(request, to: next, endsCancelled: false, completion: { _ in }) else {
             // Complete or cancelled: what becomes of that, the closure decides, while it runs.
             if case .failure(let error) = peek(), !end.isFilled { throw error }
             throw HTTPError(.cancelled, request: request)
         }
-        return try await HTTPTask(part, isLoaders: false).get()
+        return try await HTTPTask(child, isLoaders: false).get()
     }
 }

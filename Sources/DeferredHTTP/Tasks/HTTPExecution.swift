@@ -7,19 +7,19 @@ internal import Synchronization
 /// A loader refers to it through the ``HTTPTask`` that it was given, and all others through separate tasks. So the
 /// execution can tell when the last loader has released it.
 ///
-/// An execution and the parts that were made for it refer to each other, until either of them completes.
+/// An execution and the children that were made for it refer to each other, until either of them completes.
 ///
 /// SAFETY: `parent` and `continuing` are set before anybody else can refer to the execution, and taken by the one
 /// caller that completes it; everything else is immutable, atomic or locked.
-package final class HTTPExecution: HTTPPart, @unchecked Sendable {
+package final class HTTPExecution: ChildExecution, @unchecked Sendable {
     private typealias Cancellation = FutureStorage<CancellationToken.Ending>
 
     private struct State {
         var wait = Wait.nobody
         /// Created for the first handler.
         var cancellation: Cancellation?
-        /// The parts that were passed on for this one and have not completed.
-        var parts = HTTPParts.none
+        /// The children that were passed on for this one and have not completed.
+        var children = ChildExecutions.none
         /// Created on first use.
         var extras: Extras?
         /// The owner of an execution for several tasks, until the result.
@@ -46,7 +46,7 @@ package final class HTTPExecution: HTTPPart, @unchecked Sendable {
         }
     }
 
-    /// The one that waits for the result: parts complete with few or no handlers, and need no future for them.
+    /// The one that waits for the result: children complete with few or no handlers, and need no future for them.
     private enum Wait: Sendable {
         case nobody
         /// A loader that was the first to wait, and needs no registration.
@@ -89,18 +89,18 @@ package final class HTTPExecution: HTTPPart, @unchecked Sendable {
     let request: HTTPRequest
     /// That of the execution that a caller loaded.
     let identity: Identity
-    /// Those of the code that created a whole execution.
+    /// Those of the code that created a root.
     private let locals: TaskLocals?
     /// All flags except `claimedFlag` and `stoppingFlag` are written under the lock.
     private let flags = Atomic<UInt>(0)
     private let state: Lock<State>
 
-    /// The execution that a caller loaded, of which this is a part; `nil` if this is the whole.
+    /// The execution that a caller loaded, from which this descends; `nil` if it is this one.
     ///
     /// SAFETY: retained from `init` to `deinit`; unmanaged, since otherwise each use would retain it once more.
-    private let whole: Unmanaged<HTTPExecution>?
+    private let root: Unmanaged<HTTPExecution>?
 
-    /// The task that this is a part of, whose loader waits for the result.
+    /// The task that this is a child of, whose loader waits for the result.
     @exclusivity(unchecked) private var parent: HTTPTask?
     @exclusivity(unchecked) private var continuing: (@Sendable (HTTPResult) -> Void)?
 
@@ -108,7 +108,7 @@ package final class HTTPExecution: HTTPPart, @unchecked Sendable {
         self.request = request
         identity = Identity()
         locals = TaskLocals()
-        whole = nil
+        root = nil
         state = Lock(State())
     }
 
@@ -118,18 +118,18 @@ package final class HTTPExecution: HTTPPart, @unchecked Sendable {
     init(sharedBy first: HTTPTask, in shared: SharedExecution) {
         request = first.request
         identity = first.execution.identity
-        locals = first.execution.withWhole { $0.locals }
-        whole = nil
+        locals = first.execution.withRoot { $0.locals }
+        root = nil
         state = Lock(State(shared: shared))
     }
 
     /// - Parameters:
-    ///   - parent: The task that this is a part of.
+    ///   - parent: The task that this is a child of.
     ///   - continuing: Called with the result, after the handlers that were added further down the chain; `nil` to
     ///     complete `parent` with it.
     init(
         _ request: HTTPRequest,
-        partOf parent: HTTPTask,
+        childOf parent: HTTPTask,
         _ continuing: (@Sendable (HTTPResult) -> Void)?
     ) {
         self.request = request
@@ -137,14 +137,14 @@ package final class HTTPExecution: HTTPPart, @unchecked Sendable {
         self.parent = parent
         self.continuing = continuing
         locals = nil
-        whole = (parent.execution.whole ?? .passUnretained(parent.execution)).retain()
+        root = (parent.execution.root ?? .passUnretained(parent.execution)).retain()
         state = Lock(State())
     }
 
-    deinit { whole?.release() }
+    deinit { root?.release() }
 
-    private func withWhole<Result>(_ body: (HTTPExecution) -> Result) -> Result {
-        if let whole { whole._withUnsafeGuaranteedRef(body) } else { body(self) }
+    private func withRoot<Result>(_ body: (HTTPExecution) -> Result) -> Result {
+        if let root { root._withUnsafeGuaranteedRef(body) } else { body(self) }
     }
 
     // MARK: - Observing
@@ -177,7 +177,7 @@ package final class HTTPExecution: HTTPPart, @unchecked Sendable {
         if !isFirst { completion.upon(.immediate, handler) }
     }
 
-    /// The reporter of a whole execution's progress, if there has been a report.
+    /// The reporter of a root's progress, if there has been a report.
     var existingReporter: ProgressReporter? { state.withLock { $0.extras?.reporter } }
 
     /// The result, if nobody has asked for its future, which is not made for this.
@@ -190,10 +190,10 @@ package final class HTTPExecution: HTTPPart, @unchecked Sendable {
     // Acquires nothing: the result comes from `completion`.
     var isComplete: Bool { flags.load(ordering: .relaxed) & Self.completedFlag != 0 }
 
-    /// The reporter of the whole execution's progress in bytes.
+    /// The reporter of the root's progress in bytes.
     package var reporter: ProgressReporter {
-        withWhole { whole in
-            let (reporter, shared) = whole.withExtras { extras, shared in
+        withRoot { root in
+            let (reporter, shared) = root.withExtras { extras, shared in
                 if let reporter = extras.reporter { return (reporter, SharedExecution?.none) }
                 let reporter = ProgressReporter(unit: .bytes)
                 extras.reporter = reporter
@@ -204,20 +204,20 @@ package final class HTTPExecution: HTTPPart, @unchecked Sendable {
         }
     }
 
-    /// Reports an event of a part to the observers of the whole.
+    /// Reports an event of a child to the observers of the root.
     func tell(_ news: News) {
-        withWhole { whole in
+        withRoot { root in
             // Relaxed: an observer that another thread adds at this moment may miss the event.
-            guard whole.flags.load(ordering: .relaxed) & Self.watchedFlag != 0 else { return }
-            for observer in whole.withExtras({ extras, _ in extras.observers }) { observer(news) }
+            guard root.flags.load(ordering: .relaxed) & Self.watchedFlag != 0 else { return }
+            for observer in root.withExtras({ extras, _ in extras.observers }) { observer(news) }
         }
     }
 
-    /// Calls `body` with the events of the whole.
+    /// Calls `body` with the events of the root.
     func watch(_ body: @escaping @Sendable (News) -> Void) {
-        withWhole { whole in
-            whole.withExtras { extras, _ in extras.observers.append(body) }
-            whole.flags.bitwiseOr(Self.watchedFlag, ordering: .relaxed)
+        withRoot { root in
+            root.withExtras { extras, _ in extras.observers.append(body) }
+            root.flags.bitwiseOr(Self.watchedFlag, ordering: .relaxed)
         }
     }
 
@@ -231,22 +231,22 @@ package final class HTTPExecution: HTTPPart, @unchecked Sendable {
 
     // MARK: - Passing on
 
-    /// Calls a closure that sends something later than in `load`, with the task-locals of the whole.
-    package func later(_ body: () -> Void) { withWhole { $0.locals }.restore(body) }
+    /// Calls a closure that sends something later than in `load`, with the task-locals of the root.
+    package func later(_ body: () -> Void) { withRoot { $0.locals }.restore(body) }
 
-    /// Makes `part` be cancelled when this is cancelled or completes first; returns false if either has happened.
-    func adopt(_ part: some HTTPPart) -> Bool {
+    /// Makes `child` be cancelled when this is cancelled or completes first; returns false if either has happened.
+    func adopt(_ child: some ChildExecution) -> Bool {
         state.withLock { state in
             if flags.load(ordering: .relaxed) & (Self.cancelledFlag | Self.completedFlag) != 0 { return false }
-            state.parts.add(part)
+            state.children.add(child)
             return true
         }
     }
 
-    /// Releases a part that has completed.
-    private func forget(_ part: HTTPExecution) {
-        // The part is released outside of the lock.
-        let gone = state.withLock { $0.parts.remove(part) }
+    /// Releases a child that has completed.
+    private func forget(_ child: HTTPExecution) {
+        // The child is released outside of the lock.
+        let gone = state.withLock { $0.children.remove(child) }
         withExtendedLifetime(gone) {}
     }
 
@@ -258,12 +258,12 @@ package final class HTTPExecution: HTTPPart, @unchecked Sendable {
 
     /// True if this is cancelled, or about to be by a reset.
     var isToStop: Bool {
-        isCancelled || withWhole { $0.flags.load(ordering: .relaxed) & Self.stoppingFlag != 0 }
+        isCancelled || withRoot { $0.flags.load(ordering: .relaxed) & Self.stoppingFlag != 0 }
     }
 
-    /// Keeps the whole from being passed on, before a reset cancels one request after the other.
+    /// Keeps the root from being passed on, before a reset cancels one request after the other.
     // Relaxed: one that another thread passes on at the same moment could as well have been passed on before.
-    func prepareToStop() { withWhole { _ = $0.flags.bitwiseOr(Self.stoppingFlag, ordering: .relaxed) } }
+    func prepareToStop() { withRoot { _ = $0.flags.bitwiseOr(Self.stoppingFlag, ordering: .relaxed) } }
 
     /// True if this is cancelled, or was completed by a loader before the last of `changes`, for whose successors that is
     /// the same.
@@ -275,19 +275,19 @@ package final class HTTPExecution: HTTPPart, @unchecked Sendable {
     }
 
     package func cancel() {
-        let links = state.withLock { state -> (Cancellation?, [Cancellation]?, HTTPParts)? in
+        let links = state.withLock { state -> (Cancellation?, [Cancellation]?, ChildExecutions)? in
             guard flags.load(ordering: .relaxed) & (Self.cancelledFlag | Self.completedFlag) == 0 else { return nil }
             flags.bitwiseOr(Self.cancelledFlag, ordering: .relaxed)
-            return (state.cancellation.take(), state.takeChanged(), state.parts.take())
+            return (state.cancellation.take(), state.takeChanged(), state.children.take())
         }
-        guard let (cancellation, changed, parts) = links else { return }
-        parts.cancel(for: self)
+        guard let (cancellation, changed, children) = links else { return }
+        children.cancel(for: self)
         changed?.reversed().forEach { _ = $0.fillNewestFirst(with: .cancelled) }
         _ = cancellation?.fillNewestFirst(with: .cancelled)
     }
 
-    /// Cancels this as a part of another execution.
-    func cancel(for whole: HTTPExecution) { cancel() }
+    /// Cancels this as a child of another execution.
+    func cancel(for parent: HTTPExecution) { cancel() }
 
     /// - Parameter changes: How often the request was changed for the task that the handler is added to. A completion by a
     ///   task before the last change calls the handler, too.
@@ -310,11 +310,11 @@ package final class HTTPExecution: HTTPPart, @unchecked Sendable {
         guard flags.bitwiseOr(Self.claimedFlag, ordering: .relaxed).oldValue & Self.claimedFlag == 0 else {
             return false
         }
-        let (cancellation, changed, parts, wait, shared) = state.withLock { state in
+        let (cancellation, changed, children, wait, shared) = state.withLock { state in
             flags.bitwiseOr(Self.completedFlag | UInt(changes) << Self.flagCount, ordering: .relaxed)
             let wait = state.wait
             if case .future = wait {} else { state.wait = .over(result) }
-            return (state.cancellation.take(), state.takeChanged(), state.parts.take(), wait, state.shared.take())
+            return (state.cancellation.take(), state.takeChanged(), state.children.take(), wait, state.shared.take())
         }
         cancellation?.fillDroppingHandlers(with: .abandoned)
         changed?.prefix(changes).forEach { $0.fillDroppingHandlers(with: .abandoned) }
@@ -331,7 +331,7 @@ package final class HTTPExecution: HTTPPart, @unchecked Sendable {
             if Trampoline.nest(finish) == nil { Trampoline.putOff(finish) }
         }
         // If an earlier loader has completed this, what is under way below it is no longer needed.
-        parts.cancel(for: self)
+        children.cancel(for: self)
         changed?.dropFirst(changes).reversed().forEach { _ = $0.fillNewestFirst(with: .cancelled) }
         return true
     }

@@ -39,7 +39,7 @@ extension HTTPTask {
         if !failIfCancelled() { next.load(HTTPTask(self, changedTo: request)) }
     }
 
-    /// Does the same as the public `pass` for loaders that don't need a task for the part.
+    /// Does the same as the public `pass` for loaders that don't need a task for the child.
     ///
     /// - Parameter endsCancelled: Whether a task that is cancelled is completed as such, as is right for a loader that
     ///   does nothing else with it.
@@ -51,15 +51,15 @@ extension HTTPTask {
         completion: (@Sendable (HTTPResult) -> Void)? = nil
     ) -> HTTPExecution? {
         if endsCancelled ? failIfCancelled() : execution.isComplete || execution.isToStop { return nil }
-        let part = HTTPExecution(request, partOf: self, completion)
-        let child = HTTPTask(part, isLoaders: true)
-        if execution.adopt(part) {
-            next.load(child)
+        let child = HTTPExecution(request, childOf: self, completion)
+        let task = HTTPTask(child, isLoaders: true)
+        if execution.adopt(child) {
+            next.load(task)
         } else {
             // The task was cancelled or completed meanwhile.
-            part.cancel()
-            part.fail(.cancelled)
+            child.cancel()
+            child.fail(.cancelled)
         }
-        return part
+        return child
     }
 }

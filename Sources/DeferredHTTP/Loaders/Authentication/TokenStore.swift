@@ -3,7 +3,7 @@ internal import DeferredTask
 
 /// The token shared by the copies of a ``BearerAuthentication``.
 final class TokenStore: Sendable {
-    private let room: WaitingRoom<TokenStateMachine, @Sendable (BearerToken) -> Void>
+    private let waiting: WaitingTasks<TokenStateMachine, @Sendable (BearerToken) -> Void>
     private let refresh: @Sendable (String?) -> Task<Credential>
     private let clock: any Clock<Duration>
     private let isExpired: @Sendable (BearerToken) -> Bool
@@ -20,7 +20,7 @@ final class TokenStore: Sendable {
         stored: (@Sendable () -> Task<Credential?>)? = nil,
         refresh: @escaping @Sendable (String?) -> Task<Credential>
     ) {
-        room = WaitingRoom(TokenStateMachine(token))
+        waiting = WaitingTasks(TokenStateMachine(token))
         self.clock = clock
         self.isExpired = isExpired
         self.stored = stored
@@ -29,20 +29,20 @@ final class TokenStore: Sendable {
 
     /// The token, unless it has expired.
     var valid: BearerToken? {
-        let token = room.withMachine { $0.current }
+        let token = waiting.withMachine { $0.current }
         return token.flatMap { isExpired($0) ? nil : $0 }
     }
 
     /// Calls `goOn` with a token that has not expired, now or when there is one.
     func get(for task: HTTPTask, goOn: @escaping @Sendable (BearerToken) -> Void) {
-        let token = room.withMachine { $0.current }
+        let token = waiting.withMachine { $0.current }
         if let token, !isExpired(token) { return goOn(token) }
         get(for: task, refused: token, goOn: goOn)
     }
 
     /// Calls `goOn` with the newest token that there is, good or not, without fetching one.
     func getNewest(for task: HTTPTask, goOn: @escaping @Sendable (BearerToken?) -> Void) {
-        if let token = room.withMachine({ $0.newest }) { return goOn(token) }
+        if let token = waiting.withMachine({ $0.newest }) { return goOn(token) }
         guard let stored, !task.failIfCancelled() else { return goOn(nil) }
         let registration = task.addCancellationHandler { [weak task] in task?.fail(.cancelled) }
         stored().upon(.immediate) { result in
@@ -52,13 +52,13 @@ final class TokenStore: Sendable {
     }
 
     /// Has the next request fetch a token, for there is a newer one.
-    func forget() { room.withMachine { $0.forget() } }
+    func forget() { waiting.withMachine { $0.forget() } }
 
     /// Calls `goOn` with a token other than `refused`, as soon as there is one, unless the task is cancelled before.
     func get(for task: HTTPTask, refused: BearerToken?, goOn: @escaping @Sendable (BearerToken) -> Void) {
         if task.failIfCancelled() { return }
         var action = TokenStateMachine.Action.wait
-        _ = room.enter(task, goOn) { machine, ticket in
+        _ = waiting.enter(task, goOn) { machine, ticket in
             action = machine.wanted(ticket, refused: refused)
             return action.goesOn
         }
@@ -74,7 +74,7 @@ final class TokenStore: Sendable {
     /// - Returns: A future that is filled when that has ended; now if it is the refresh that resets the chain.
     func reset() -> Future<Void> {
         TokenRefresh.current?.excuse()
-        guard let stopped = room.withMachine({ $0.reset() }) else { return Future(value: ()) }
+        guard let stopped = waiting.withMachine({ $0.reset() }) else { return Future(value: ()) }
         stopped.stop()
         if stopped.ended.isFilled { return stopped.ended }
         let timer = ClockTimer(after: Self.grace, clock: clock) {
@@ -94,7 +94,7 @@ final class TokenStore: Sendable {
     private func end(_ ended: TokenRefresh, with result: Task<Credential>.Result) {
         var token: BearerToken?
         var another: TokenRefresh?
-        let waiters = room.all { machine in
+        let waiters = waiting.all { machine in
             switch machine.refreshed(try? result.get(), by: ended) {
             case .nothing:
                 return []

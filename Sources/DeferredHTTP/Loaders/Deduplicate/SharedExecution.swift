@@ -6,7 +6,7 @@ internal import DeferredTask
 ///
 /// SAFETY: `consumers` and `isOpen` are guarded by the lock of `executions`, `execution` is set before anybody else can
 /// refer to this, and the rest is immutable.
-final class SharedExecution: HTTPPart, @unchecked Sendable {
+final class SharedExecution: ChildExecution, @unchecked Sendable {
     let key: DeduplicationKey
     /// `nil` only in `init`.
     private(set) var execution: HTTPExecution?

@@ -2,7 +2,7 @@ internal import DeferredCore
 
 /// The bucket shared by the copies of a ``RateLimit``.
 final class RateLimitGate: Sendable {
-    private let room: WaitingRoom<RateLimitStateMachine, any HTTPLoader>
+    private let waiting: WaitingTasks<RateLimitStateMachine, any HTTPLoader>
     private let stopwatch: Stopwatch
     private let running = Lock(RunningTimer())
 
@@ -19,25 +19,25 @@ final class RateLimitGate: Sendable {
     }
 
     init(_ machine: RateLimitStateMachine, _ clock: any Clock<Duration>) {
-        room = WaitingRoom(machine)
+        waiting = WaitingTasks(machine)
         stopwatch = Stopwatch(clock)
     }
 
-    var waitingCount: Int { room.withMachine { $0.waitingCount } }
+    var waitingCount: Int { waiting.withMachine { $0.waitingCount } }
 
     /// Passes `task` on to `next` as soon as there is a token for it, unless it is cancelled before.
     func enter(_ task: HTTPTask, next: any HTTPLoader) {
         let now = stopwatch.elapsed
-        if room.enter(task, next, goesOn: { $0.arrived($1, at: now) }) { return task.pass(to: next) }
+        if waiting.enter(task, next, goesOn: { $0.arrived($1, at: now) }) { return task.pass(to: next) }
         startTimer()
-        // Comes after the room's own handler, with which the task has left.
+        // Comes after the handler of WaitingTasks, with which the task has left.
         task.execution.whenEnded { [weak self] _ in self?.stopTimerIfUseless() }
     }
 
     /// Starts the one timer for all waiting tasks, unless it is running or no task waits.
     private func startTimer() {
         let now = stopwatch.elapsed
-        guard let pause = room.withMachine({ $0.startTimer(at: now) }) else { return }
+        guard let pause = waiting.withMachine({ $0.startTimer(at: now) }) else { return }
         let round = running.withLock { $0.begin() }
         let timer = stopwatch.timer(at: now + pause) { self.letGo() }
         running.withLock { if $0.round == round { $0.timer = timer } }
@@ -47,13 +47,13 @@ final class RateLimitGate: Sendable {
 
     /// Stops the timer if no task waits: its closure keeps the bucket, and all that comes after it in the chain.
     private func stopTimerIfUseless() {
-        guard room.withMachine({ $0.waitingCount == 0 }), let timer = running.withLock({ $0.timer.take() }) else {
+        guard waiting.withMachine({ $0.waitingCount == 0 }), let timer = running.withLock({ $0.timer.take() }) else {
             return
         }
         timer.cancel()
         // If that was too late, the closure does the rest.
         guard timer.registration.isCancelled else { return }
-        room.withMachine { $0.timerEnded() }
+        waiting.withMachine { $0.timerEnded() }
         // For a task that has come meanwhile.
         startTimer()
     }
@@ -61,12 +61,12 @@ final class RateLimitGate: Sendable {
     private func letGo() {
         _ = running.withLock { $0.begin() }
         while let waiter = nextWaiter() { waiter.task.execution.later { waiter.task.pass(to: waiter.context) } }
-        room.withMachine { $0.timerEnded() }
+        waiting.withMachine { $0.timerEnded() }
         startTimer()
     }
 
-    private func nextWaiter() -> WaitingRoom<RateLimitStateMachine, any HTTPLoader>.Waiter? {
+    private func nextWaiter() -> WaitingTasks<RateLimitStateMachine, any HTTPLoader>.Waiter? {
         let now = stopwatch.elapsed
-        return room.next { $0.next(at: now) }
+        return waiting.next { $0.next(at: now) }
     }
 }

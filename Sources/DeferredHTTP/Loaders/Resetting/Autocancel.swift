@@ -19,7 +19,7 @@ internal import DeferredTask
 ///
 /// **Lifetime:** tasks are not kept beyond their completion.
 public struct Autocancel: HTTPLink {
-    let flights: Flights
+    let inFlight: InFlightRequests
 
     /// Creates the loader.
     ///
@@ -27,27 +27,27 @@ public struct Autocancel: HTTPLink {
     ///   - grace: The time that a reset waits for cancelled tasks to complete.
     ///   - clock: The clock by which that time is measured.
     public init(grace: Duration = .seconds(5), clock: any Clock<Duration> = ContinuousClock()) {
-        flights = Flights(grace: grace, clock: clock)
+        inFlight = InFlightRequests(grace: grace, clock: clock)
     }
 
     /// Passes the task on, and keeps track of it.
     public func load(_ task: HTTPTask, next: any HTTPLoader) {
-        if !flights.add(task.execution) { task.cancel() }
+        if !inFlight.add(task.execution) { task.cancel() }
         task.pass(to: next)
     }
 
     /// Cancels the requests in flight, and waits for them. In a chain, this is a part of the chain's reset.
-    public func reset() -> Future<Void> { flights.drain().map { [flights] in flights.reopen() } }
+    public func reset() -> Future<Void> { inFlight.drain().map { [inFlight] in inFlight.reopen() } }
 }
 
 extension Autocancel: ArrangedLink {
-    package var sharedState: AnyObject? { flights }
+    package var sharedState: AnyObject? { inFlight }
 }
 
 /// The requests and streams in flight of an ``Autocancel`` and its copies.
-final class Flights: Sendable {
+final class InFlightRequests: Sendable {
     /// An execution or a response's stream, which a reset cancels.
-    private enum Flight: Sendable {
+    private enum InFlight: Sendable {
         case execution(HTTPExecution)
         case stream(WeakStream)
 
@@ -63,8 +63,8 @@ final class Flights: Sendable {
         }
 
         /// Cancels and completes an execution that starts the reset, and would wait for itself.
-        func end(ifPartOf wholes: [Identity]) {
-            guard case .execution(let execution) = self, wholes.contains(execution.identity) else { return }
+        func end(ifDescendantOf roots: [Identity]) {
+            guard case .execution(let execution) = self, roots.contains(execution.identity) else { return }
             execution.cancel()
             execution.fail(.cancelled)
         }
@@ -76,7 +76,7 @@ final class Flights: Sendable {
     }
 
     private struct State: Sendable {
-        var machine = AutocancelStateMachine<Flight>()
+        var machine = AutocancelStateMachine<InFlight>()
         /// Filled when nothing is in flight any more.
         var idle: Deferred<Void>?
     }
@@ -116,23 +116,23 @@ final class Flights: Sendable {
 
     /// Cancels everything in flight, and lets nothing in until ``reopen()``; the future is filled when all of it has ended.
     func drain() -> Future<Void> {
-        let (flights, idle) = state.withLock { state in
-            let flights = state.machine.close()
+        let (inFlight, idle) = state.withLock { state in
+            let inFlight = state.machine.close()
             let idle = state.idle ?? Deferred()
-            if !flights.isEmpty { state.idle = idle }
-            return (flights, idle)
+            if !inFlight.isEmpty { state.idle = idle }
+            return (inFlight, idle)
         }
-        if flights.isEmpty { return Future(value: ()) }
+        if inFlight.isEmpty { return Future(value: ()) }
         // No waiting task is started before all executions are cancelled, on this thread or another.
-        for flight in flights { flight.prepareToStop() }
+        for request in inFlight { request.prepareToStop() }
         let own = Intercept.requests
         Turns.hold {
-            if !own.isEmpty { for flight in flights { flight.end(ifPartOf: own) } }
-            for flight in flights { flight.cancel() }
+            if !own.isEmpty { for request in inFlight { request.end(ifDescendantOf: own) } }
+            for request in inFlight { request.cancel() }
         }
         if idle.isFilled { return idle.future }
         let timer = ClockTimer(after: grace, clock: clock) { [weak self] in
-            for flight in self?.state.withLock({ $0.machine.items }) ?? [] { flight.end() }
+            for request in self?.state.withLock({ $0.machine.items }) ?? [] { request.end() }
         }
         idle.upon(.immediate) { timer.cancel() }
         return idle.future
@@ -140,7 +140,7 @@ final class Flights: Sendable {
 
     /// Cancels and completes the requests of a closure that waits for a reset under way, which would wait for it.
     func end(of requests: [Identity]) {
-        for flight in state.withLock({ $0.machine.items }) { flight.end(ifPartOf: requests) }
+        for request in state.withLock({ $0.machine.items }) { request.end(ifDescendantOf: requests) }
     }
 
     func reopen() { state.withLock { $0.machine.reopen() } }

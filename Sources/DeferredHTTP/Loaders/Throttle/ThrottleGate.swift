@@ -1,24 +1,24 @@
 /// The state shared by the copies of a ``Throttle``.
 final class ThrottleGate: Sendable {
-    private let room: WaitingRoom<ThrottleStateMachine, any HTTPLoader>
+    private let waiting: WaitingTasks<ThrottleStateMachine, any HTTPLoader>
 
     init(maximum: Int) {
-        room = WaitingRoom(ThrottleStateMachine(maximum: maximum))
+        waiting = WaitingTasks(ThrottleStateMachine(maximum: maximum))
     }
 
-    var waitingCount: Int { room.withMachine { $0.waitingCount } }
+    var waitingCount: Int { waiting.withMachine { $0.waitingCount } }
 
     var maximum: Int {
-        get { room.withMachine { $0.maximum } }
+        get { waiting.withMachine { $0.maximum } }
         set {
-            room.withMachine { $0.setMaximum(newValue) }
+            waiting.withMachine { $0.setMaximum(newValue) }
             startWaiting()
         }
     }
 
     /// Passes `task` on to `next` when it is its turn, unless it is cancelled before.
     func enter(_ task: HTTPTask, next: any HTTPLoader) {
-        let goesOn = room.enter(task, next) { machine, ticket in
+        let goesOn = waiting.enter(task, next) { machine, ticket in
             // If an ApplyEnvironment comes after this loader, a request may have its own environment.
             machine.arrived(ticket, host: task.request.host ?? task.request.environment?.host ?? "")
         }
@@ -38,7 +38,7 @@ final class ThrottleGate: Sendable {
     }
 
     private func end() {
-        let mayGoOn = room.withMachine { machine in
+        let mayGoOn = waiting.withMachine { machine in
             machine.ended()
             return machine.waitingCount > 0
         }
@@ -52,7 +52,7 @@ final class ThrottleGate: Sendable {
     }
 
     private func startNext() -> Bool {
-        let waiter = room.next { $0.next() }
+        let waiter = waiting.next { $0.next() }
         if let waiter { waiter.task.execution.later { start(waiter.task, waiter.context) } }
         return waiter != nil
     }

@@ -40,7 +40,7 @@ extension Scenario.Loader {
 
 extension ChainModel {
     /// What an ``Scenario/Loader/autocancel`` cancels.
-    struct Flights {
+    struct InFlightRequests {
         /// The number of resets under way.
         var resets = 0
         var items: [(number: Int, cancel: () -> Void, end: () -> Void, node: Node?)] = []
@@ -64,7 +64,7 @@ extension ChainModel {
     /// Resets a chain: nothing comes in, what is in flight ends, and then its loaders are reset.
     func reset(_ chain: Int, done: @escaping () -> Void) {
         let links = scenario.chains[chain].links
-        let (gates, drained) = (links.filter { guards[$0] != nil }, links.filter { flights[$0] != nil })
+        let (gates, drained) = (links.filter { guards[$0] != nil }, links.filter { inFlight[$0] != nil })
         if gates.isEmpty, drained.isEmpty { return resetLoaders(chain, done) }
         // A reset that begins while another one cancels joins it, and one that begins later follows.
         guard let running = resetting[chain] else { return begin(chain, [done], gates, drained) }
@@ -83,7 +83,7 @@ extension ChainModel {
             resetLoaders(chain) { [unowned self] in
                 guard let ended = resetting.removeValue(forKey: chain) else { return }
                 if !ended.next.isEmpty { begin(chain, ended.next, gates, drained) }
-                for value in drained { flights[value]!.resets -= 1 }
+                for value in drained { inFlight[value]!.resets -= 1 }
                 for value in gates { guards[value]! -= 1 }
                 for done in ended.done { done() }
             }
@@ -122,7 +122,7 @@ extension ChainModel {
 
     /// Notes a request in flight; returns false during a reset.
     func fly(_ value: Int, _ node: Node) -> Bool {
-        guard flights[value]!.resets == 0 else { return false }
+        guard inFlight[value]!.resets == 0 else { return false }
         let number = add(
             value,
             cancel: { [unowned self] in cancel(node) },
@@ -132,7 +132,7 @@ extension ChainModel {
         node.onEnd { [unowned self] ending in
             if let body = ending.body, body.isOpen {
                 let number = add(value, cancel: { body.finish(isCancelled: true) }, end: {}, nil)
-                let isToStop = flights[value]!.resets > 0
+                let isToStop = inFlight[value]!.resets > 0
                 body.onEnd { [unowned self] in left(value, number) }
                 if isToStop { body.finish(isCancelled: true) }
             }
@@ -142,27 +142,27 @@ extension ChainModel {
     }
 
     private func add(_ value: Int, cancel: @escaping () -> Void, end: @escaping () -> Void, _ node: Node?) -> Int {
-        flights[value]!.lastNumber += 1
-        flights[value]!.items.append((flights[value]!.lastNumber, cancel, end, node))
-        return flights[value]!.lastNumber
+        inFlight[value]!.lastNumber += 1
+        inFlight[value]!.items.append((inFlight[value]!.lastNumber, cancel, end, node))
+        return inFlight[value]!.lastNumber
     }
 
     private func left(_ value: Int, _ number: Int) {
-        flights[value]!.items.removeAll { $0.number == number }
-        if !flights[value]!.items.isEmpty { return }
-        let all = flights[value]!.whenIdle
-        flights[value]!.whenIdle = []
+        inFlight[value]!.items.removeAll { $0.number == number }
+        if !inFlight[value]!.items.isEmpty { return }
+        let all = inFlight[value]!.whenIdle
+        inFlight[value]!.whenIdle = []
         for next in all { next() }
     }
 
     private func drain(_ value: Int, _ done: @escaping () -> Void) {
-        flights[value]!.resets += 1
-        let items = flights[value]!.items
+        inFlight[value]!.resets += 1
+        let items = inFlight[value]!.items
         if items.isEmpty { return done() }
         let timer = timer(after: Scenario.grace(value)) { [unowned self] in
-            for item in flights[value]!.items.reversed() { item.end() }
+            for item in inFlight[value]!.items.reversed() { item.end() }
         }
-        flights[value]!.whenIdle.append {
+        inFlight[value]!.whenIdle.append {
             timer.cancel()
             done()
         }

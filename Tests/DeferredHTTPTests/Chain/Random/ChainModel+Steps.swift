@@ -71,6 +71,6 @@ extension ChainModel {
             (node.resume, node.parts, node.cancelHandlers, node.endHandlers) = (nil, [], [], [])
         }
         (tasks, held, bodies, terminalResets, throttles, shared, resetting) = ([:], [:], [:], [:], [:], [:], [:])
-        (flights, tokens, keptByHold, pendingRefreshes, timers, turns) = ([:], [:], [:], [:], [], [])
+        (inFlight, tokens, keptByHold, pendingRefreshes, timers, turns) = ([:], [:], [:], [:], [], [])
     }
 }

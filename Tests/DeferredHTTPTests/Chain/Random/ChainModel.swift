@@ -35,7 +35,7 @@ final class ChainModel {
     var guards: [Int: Int] = [:]
     /// The resets under way, by chain.
     var resetting: [Int: Reset] = [:]
-    var flights: [Int: Flights] = [:]
+    var inFlight: [Int: InFlightRequests] = [:]
     var tokens: [Int: Tokens] = [:]
     var keptByHold: [Int: [(node: Node, goOn: () -> Void)]] = [:]
     var refreshCount = 0
@@ -61,7 +61,7 @@ final class ChainModel {
             case .deduplicate: seen.merged[index] = 0
             case .log: seen.lines[index] = 0
             case .resetGuard: guards[index] = 0
-            case .autocancel: flights[index] = Flights()
+            case .autocancel: inFlight[index] = InFlightRequests()
             case .bearer: tokens[index] = Tokens()
             default: break
             }

@@ -10,7 +10,7 @@ protocol WaitingStateMachine: Sendable {
 ///
 /// A task that is cancelled while it waits fails with ``HTTPError/Code/cancelled``. Nothing is called or released under
 /// the lock.
-final class WaitingRoom<Machine: WaitingStateMachine, Context: Sendable>: Sendable {
+final class WaitingTasks<Machine: WaitingStateMachine, Context: Sendable>: Sendable {
     struct Waiter: Sendable {
         let task: HTTPTask
         let context: Context

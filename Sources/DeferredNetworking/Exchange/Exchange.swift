@@ -64,7 +64,7 @@ package final class Exchange: Sendable {
         var delegate: (any ExchangeDelegate)?
 
         /// Those of the attempt; nil if the engine's settings have none.
-        var deadlines: ExchangeDeadlines?
+        var deadlines: AttemptDeadlines?
     }
 
     /// The part that only the thread that performs actions touches. It is moved, and never copied: a receiver that gathers a

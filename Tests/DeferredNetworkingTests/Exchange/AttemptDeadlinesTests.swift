@@ -11,15 +11,15 @@ import FoundationNetworking
 #endif
 
 @Suite("Deadlines of an attempt", .ownThread, .timeLimit(.minutes(1)))
-struct ExchangeDeadlinesTests {
+struct AttemptDeadlinesTests {
     private let clock = ManualClock()
 
     private func deadlines(
         _ deadlines: URLClient.Deadlines,
         _ change: (inout URLRequest) -> Void = { _ in }
-    ) throws -> ExchangeDeadlines {
+    ) throws -> AttemptDeadlines {
         let request = URLRequest(try #require(URL(string: "http://host/")), change)
-        return ExchangeDeadlines(deadlines, .checked(request), clock: clock)
+        return AttemptDeadlines(deadlines, .checked(request), clock: clock)
     }
 
     @Test func `no silence counts while the platform waits for a network, and it counts again after that`() async throws
@@ -57,7 +57,7 @@ struct ExchangeDeadlinesTests {
 
     @Test func `bytes that are no event postpone the end, as the system tells their time`() async throws {
         let request = URLRequest(url: try #require(URL(string: "http://host/")))
-        let deadlines = ExchangeDeadlines(.init(idle: .milliseconds(50)), .checked(request))
+        let deadlines = AttemptDeadlines(.init(idle: .milliseconds(50)), .checked(request))
         let (answers, expired) = (Log<Void>(), Deferred<Void>())
         deadlines.begin(
             silence: {

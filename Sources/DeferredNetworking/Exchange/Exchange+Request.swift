@@ -51,7 +51,7 @@ extension Exchange {
     }
 
     /// Ends the attempt that has these deadlines, unless it has ended.
-    func abort(with error: any Error, by deadlines: ExchangeDeadlines) {
+    func abort(with error: any Error, by deadlines: AttemptDeadlines) {
         handle(error) { if $0.parts.deadlines === deadlines { $0.machine.abort(with: error) } }
     }
 

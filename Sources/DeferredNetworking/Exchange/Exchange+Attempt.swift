@@ -89,7 +89,7 @@ extension Exchange {
     private func beginDeadlines(_ request: CheckedRequest) -> (any Error)? {
         let idle = state.withLock { $0.retained }?.engine.idleTimeout
         guard let limits = settings.deadlines ?? idle.map({ .init(idle: $0) }) else { return nil }
-        let deadlines = ExchangeDeadlines(limits, request, clock: settings.clock)
+        let deadlines = AttemptDeadlines(limits, request, clock: settings.clock)
         if let error = deadlines.passed { return error }
         state.withLock { $0.parts.deadlines = deadlines }
         deadlines.begin(self)

@@ -12,7 +12,7 @@ import FoundationNetworking
 /// this time and waits for the rest. So activity takes no lock.
 ///
 /// The closures and the timer retain what they capture from ``begin(silence:afterReading:_:)`` until ``end()``.
-final class ExchangeDeadlines: Sendable {
+final class AttemptDeadlines: Sendable {
     /// A structure, because a lock wraps closures that it gives out by themselves once more in thunks.
     private struct Closures {
         var silence: (@Sendable () -> Duration?)?

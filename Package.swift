@@ -19,7 +19,11 @@ let package = Package(
                 "Deferred", "DeferredCore", "DeferredTask", "DeferredNetworking", "DeferredHTTP", "DeferredCache",
             ]
         ),
+        // These two don't link the network.
+        .library(name: "DeferredCore", targets: ["DeferredCore"]),
+        .library(name: "DeferredTask", targets: ["DeferredTask"]),
         .library(name: "DeferredTesting", targets: ["DeferredTesting"]),
+        .library(name: "DeferredCompatibility", targets: ["DeferredCompatibility"]),
         .executable(name: "fetch", targets: ["fetch"]),
     ],
     dependencies: [],
@@ -40,6 +44,10 @@ let package = Package(
         .target(
             name: "DeferredCache",
             dependencies: ["DeferredCore", "DeferredTask", "DeferredNetworking", "DeferredHTTP"]
+        ),
+        .target(
+            name: "DeferredCompatibility",
+            dependencies: ["DeferredCore", "DeferredTask", "DeferredHTTP"]
         ),
         .target(
             name: "DeferredTesting",
@@ -92,7 +100,14 @@ let package = Package(
             name: "DeferredTestingTests",
             dependencies: ["DeferredCore", "DeferredTask", "DeferredHTTP", "DeferredTesting", "TestSupport"]
         ),
-        .testTarget(name: "SnippetTests", dependencies: ["Deferred", "DeferredTesting", "TestSupport"]),
+        .testTarget(
+            name: "DeferredCompatibilityTests",
+            dependencies: ["Deferred", "DeferredCompatibility", "DeferredTesting", "TestSupport"]
+        ),
+        .testTarget(
+            name: "SnippetTests",
+            dependencies: ["Deferred", "DeferredCompatibility", "DeferredTesting", "TestSupport"]
+        ),
         .testTarget(name: "DeferredTests", dependencies: ["Deferred", "DeferredTesting", "TestSupport"]),
         .testTarget(name: "fetchTests", dependencies: ["fetch", "Deferred", "DeferredTesting", "TestSupport"]),
     ],

@@ -10,10 +10,10 @@ import Testing
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct MigratingFromDeferredSnippets {
     @Test func `Before and after`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromDeferred.md", line: 106)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromDeferred.md", line: 113)
         func load(_ completion: @escaping @Sendable (Data?, (any Error)?) -> Void) { completion(Data("hello".utf8), nil) }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromDeferred.md", line: 109)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromDeferred.md", line: 116)
 
 
 
@@ -31,7 +31,7 @@ struct MigratingFromDeferredSnippets {
         }
         let after = Task(promise, uponCancel: { $0.fail(with: CancellationError()) })
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromDeferred.md", line: 127)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromDeferred.md", line: 134)
         #expect(try await before.value == after.value)
 #sourceLocation()
     }

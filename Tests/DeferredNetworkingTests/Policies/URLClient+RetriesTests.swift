@@ -47,12 +47,6 @@ struct URLClientRetriesTests {
         #expect(URLClient.Retries.none.attempts == 1)
     }
 
-    @available(*, deprecated)
-    @Test func `the earlier spelling still compiles`() {
-        let retries: URLClient.RetryPolicy = .none
-        #expect(retries.attempts == 1)
-    }
-
     @Test(arguments: [
         ("GET", false, false, true), ("put", false, false, true), ("POST", false, false, false),
         ("POST", true, false, true), ("PATCH", false, false, false), ("GET", false, true, false),

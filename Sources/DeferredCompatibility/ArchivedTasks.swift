@@ -1,4 +1,5 @@
 public import DeferredCore
+public import DeferredTask
 public import Dispatch
 public import Foundation
 
@@ -9,7 +10,7 @@ public import Foundation
 // The old label `upon:` has no default argument and is disfavoured, so that only code that spells it finds it.
 
 extension Task {
-    /// Same as ``flatMap(on:_:)-kb45``.
+    /// Same as ``DeferredTask/Task/flatMap(on:_:)-kb45``.
     @available(*, deprecated, renamed: "flatMap(on:_:)")
     public func andThen<NewSuccess: Sendable>(
         upon executor: some Executor,
@@ -18,7 +19,7 @@ extension Task {
         flatMap(on: executor, startNextTask)
     }
 
-    /// Same as ``map(on:_:)-(Executor,_)``: the closure runs once, and not at each use.
+    /// Same as ``DeferredTask/Task/map(on:_:)-(Executor,_)``: the closure runs once, and not at each use.
     @available(*, deprecated, renamed: "map(_:)")
     public func everySuccess<NewSuccess: Sendable>(
         per eachSuccessTransform: @escaping @Sendable (Success) -> NewSuccess
@@ -27,7 +28,7 @@ extension Task {
     }
 
     // Disfavoured, since otherwise a trailing closure would match both.
-    /// Same as ``recover(on:_:)-(Executor,_)``.
+    /// Same as ``DeferredTask/Task/recover(on:_:)-(Executor,_)``.
     @_disfavoredOverload
     @available(*, deprecated, renamed: "recover(on:_:)")
     public func recover(
@@ -37,7 +38,7 @@ extension Task {
         recover(on: executor, substitution)
     }
 
-    /// See ``retry(_:on:_:)-(_,Executor,_)``. Retries at once; a ``RetryPolicy`` has pauses.
+    /// See ``DeferredTask/Task/retry(_:on:_:)-(_,Executor,_)``. Retries at once; a ``DeferredTask/RetryPolicy`` has pauses.
     ///
     /// - Parameters:
     ///   - executor: The executor on which attempts begin.
@@ -56,21 +57,21 @@ extension Task {
         return retry(policy, on: executor) { _ in try startTask() }
     }
 
-    /// See ``uponSuccess(on:execute:)-(Executor,_)``. Runs on a background queue.
+    /// See ``DeferredTask/Task/uponSuccess(on:execute:)-(Executor,_)``. Runs on a background queue.
     @available(*, deprecated, message: "use 'uponSuccess(on:execute:)', and name the executor; it was '.any()'")
     @discardableResult
     public func uponSuccess(execute body: @escaping @Sendable (Success) -> Void) -> Registration {
         uponSuccess(on: .any(), execute: body)
     }
 
-    /// See ``uponFailure(on:execute:)-(Executor,_)``. Runs on a background queue.
+    /// See ``DeferredTask/Task/uponFailure(on:execute:)-(Executor,_)``. Runs on a background queue.
     @available(*, deprecated, message: "use 'uponFailure(on:execute:)', and name the executor; it was '.any()'")
     @discardableResult
     public func uponFailure(execute body: @escaping @Sendable (any Error) -> Void) -> Registration {
         uponFailure(on: .any(), execute: body)
     }
 
-    /// See ``zip(_:)``.
+    /// See ``DeferredTask/zip(_:)``.
     @available(*, deprecated, message: "use 'zip(_:)', with this task as the first argument")
     public func andSuccess<each Other: Sendable>(
         of others: repeat Task<each Other>
@@ -78,7 +79,7 @@ extension Task {
         zip(self, repeat each others)
     }
 
-    /// See ``failure(_:)``.
+    /// See ``DeferredTask/Task/failure(_:)``.
     @available(*, deprecated, renamed: "failure(_:)")
     public init(failure error: any Error) {
         self = .failure(error)
@@ -90,7 +91,7 @@ extension Task {
         self.init(future.map { .success($0) }, progress: progress)
     }
 
-    /// Returns this task, after adding a cancellation handler. See ``uponCancel(execute:)``.
+    /// Returns this task, after adding a cancellation handler. See ``DeferredTask/Task/uponCancel(execute:)``.
     @available(*, deprecated, message: "leave it out: a task has one type; 'uponCancel(execute:)' adds a handler")
     public func eraseToTask(uponCancel onCancel: (@Sendable () -> Void)? = nil) -> Task {
         if let onCancel { uponCancel(execute: onCancel) }
@@ -99,7 +100,7 @@ extension Task {
 }
 
 extension Task {
-    /// See ``map(on:_:)-(Executor,_)``.
+    /// See ``DeferredTask/Task/map(on:_:)-(Executor,_)``.
     @_disfavoredOverload
     @available(*, deprecated, renamed: "map(on:_:)")
     public func map<NewSuccess: Sendable>(
@@ -109,7 +110,7 @@ extension Task {
         map(on: executor, transform)
     }
 
-    /// See ``map(on:_:)-(MainActorExecutor,_)``.
+    /// See ``DeferredTask/Task/map(on:_:)-(MainActorExecutor,_)``.
     @_disfavoredOverload
     @available(*, deprecated, renamed: "map(on:_:)")
     public func map<NewSuccess: Sendable>(
@@ -119,7 +120,7 @@ extension Task {
         map(on: executor, transform)
     }
 
-    /// See ``flatMap(on:_:)-kb45``.
+    /// See ``DeferredTask/Task/flatMap(on:_:)-kb45``.
     @_disfavoredOverload
     @available(*, deprecated, renamed: "flatMap(on:_:)")
     public func flatMap<NewSuccess: Sendable>(
@@ -129,7 +130,7 @@ extension Task {
         flatMap(on: executor, transform)
     }
 
-    /// See ``flatMap(on:_:)-2fvgd``.
+    /// See ``DeferredTask/Task/flatMap(on:_:)-2fvgd``.
     @_disfavoredOverload
     @available(*, deprecated, renamed: "flatMap(on:_:)")
     public func flatMap<NewSuccess: Sendable>(
@@ -140,7 +141,7 @@ extension Task {
     }
 
     // Not disfavoured: a trailing closure is to find this one, and not `recover(upon:substituting:)`.
-    /// See ``recover(on:_:)-(Executor,_)``.
+    /// See ``DeferredTask/Task/recover(on:_:)-(Executor,_)``.
     @available(*, deprecated, renamed: "recover(on:_:)")
     public func recover(
         upon executor: some Executor,
@@ -149,7 +150,7 @@ extension Task {
         recover(on: executor, substitute)
     }
 
-    /// See ``fallback(on:to:)-(Executor,_)``.
+    /// See ``DeferredTask/Task/fallback(on:to:)-(Executor,_)``.
     @_disfavoredOverload
     @available(*, deprecated, renamed: "fallback(on:to:)")
     public func fallback(
@@ -159,7 +160,7 @@ extension Task {
         fallback(on: executor, to: substitute)
     }
 
-    /// See ``retry(_:on:_:)-(_,Executor,_)``.
+    /// See ``DeferredTask/Task/retry(_:on:_:)-(_,Executor,_)``.
     @_disfavoredOverload
     @available(*, deprecated, renamed: "retry(_:on:_:)")
     public static func retry(
@@ -170,7 +171,7 @@ extension Task {
         retry(policy, on: executor, start)
     }
 
-    /// See ``async(on:flags:onCancel:execute:)``.
+    /// See ``DeferredTask/Task/async(on:flags:onCancel:execute:)``.
     @_disfavoredOverload
     @available(
         *,
@@ -188,17 +189,17 @@ extension Task {
 }
 
 extension CancellationToken {
-    /// See ``isCancelled``.
+    /// See ``DeferredTask/CancellationToken/isCancelled``.
     @available(*, deprecated, renamed: "isCancelled")
     public var isCancelling: Bool { isCancelled }
 }
 
 extension CancellationTokenSource {
-    /// See ``isCancelled``.
+    /// See ``DeferredTask/CancellationTokenSource/isCancelled``.
     @available(*, deprecated, renamed: "isCancelled")
     public var isCancelling: Bool { isCancelled }
 }
 
-/// See ``Task/Result-swift.typealias``.
+/// See ``DeferredTask/Task/Result-swift.typealias``.
 @available(*, deprecated, message: "use 'Task<Success>.Result', or 'Result<Success, any Error>'")
 public typealias TaskResult<Success> = Result<Success, any Error>

@@ -1,3 +1,4 @@
+public import DeferredCore
 public import Dispatch
 
 // The names of the archived Deferred library that differ from ours, deprecated, so that code written for that library
@@ -7,7 +8,7 @@ public import Dispatch
 // the label selects them.
 
 extension FutureProtocol {
-    /// The old name of ``flatMap(on:_:)-(Executor,_)``.
+    /// The old name of ``DeferredCore/FutureProtocol/flatMap(on:_:)-(Executor,_)``.
     @available(*, deprecated, renamed: "flatMap(on:_:)")
     public func andThen<NewFuture: FutureProtocol>(
         upon executor: some Executor,
@@ -16,7 +17,7 @@ extension FutureProtocol {
         flatMap(on: executor, startNextFuture)
     }
 
-    /// The old name of ``map(on:_:)-(Executor,_)``. The closure runs once, not at each use.
+    /// The old name of ``DeferredCore/FutureProtocol/map(on:_:)-(Executor,_)``. The closure runs once, not at each use.
     @available(*, deprecated, renamed: "map(_:)")
     public func every<NewValue: Sendable>(
         per eachUseTransform: @escaping @Sendable (Value) -> NewValue
@@ -24,7 +25,7 @@ extension FutureProtocol {
         map(eachUseTransform)
     }
 
-    /// See ``zip(_:)``.
+    /// See ``DeferredCore/zip(_:)``.
     @available(*, deprecated, message: "use 'zip(_:)', with this future as the first argument")
     public func and<each Other: FutureProtocol>(
         _ others: repeat each Other
@@ -32,26 +33,26 @@ extension FutureProtocol {
         zip(self, repeat each others)
     }
 
-    /// Calls `body` on a background queue. See ``upon(_:execute:)``.
+    /// Calls `body` on a background queue. See ``DeferredCore/FutureProtocol/upon(_:execute:)``.
     @available(*, deprecated, message: "use 'upon(_:execute:)', and name the executor; it was '.any()'")
     @discardableResult
     public func upon(execute body: @escaping @Sendable (Value) -> Void) -> Registration {
         upon(.any(), execute: body)
     }
 
-    /// See ``future``.
+    /// See ``DeferredCore/FutureProtocol/future``.
     @available(*, deprecated, message: "use 'future', or 'Future(_:)'")
     public func eraseToFuture() -> Future<Value> {
         future
     }
 
-    /// See ``Executor/any()``.
+    /// See ``DeferredCore/Executor/any()``.
     @available(*, deprecated, message: "name an executor; this is 'DispatchQueue.any()'")
     public static var defaultUponExecutor: DispatchQueue { .any() }
 }
 
 extension FutureProtocol {
-    /// See ``map(on:_:)-(Executor,_)``.
+    /// See ``DeferredCore/FutureProtocol/map(on:_:)-(Executor,_)``.
     @_disfavoredOverload
     @available(*, deprecated, renamed: "map(on:_:)")
     public func map<NewValue: Sendable>(
@@ -61,7 +62,7 @@ extension FutureProtocol {
         map(on: executor, transform)
     }
 
-    /// See ``map(on:_:)-(MainActorExecutor,_)``.
+    /// See ``DeferredCore/FutureProtocol/map(on:_:)-(MainActorExecutor,_)``.
     @_disfavoredOverload
     @available(*, deprecated, renamed: "map(on:_:)")
     public func map<NewValue: Sendable>(
@@ -71,7 +72,7 @@ extension FutureProtocol {
         map(on: executor, transform)
     }
 
-    /// See ``flatMap(on:_:)-(Executor,_)``.
+    /// See ``DeferredCore/FutureProtocol/flatMap(on:_:)-(Executor,_)``.
     @_disfavoredOverload
     @available(*, deprecated, renamed: "flatMap(on:_:)")
     public func flatMap<NewFuture: FutureProtocol>(
@@ -81,7 +82,7 @@ extension FutureProtocol {
         flatMap(on: executor, transform)
     }
 
-    /// See ``flatMap(on:_:)-(MainActorExecutor,_)``.
+    /// See ``DeferredCore/FutureProtocol/flatMap(on:_:)-(MainActorExecutor,_)``.
     @_disfavoredOverload
     @available(*, deprecated, renamed: "flatMap(on:_:)")
     public func flatMap<NewFuture: FutureProtocol>(
@@ -93,7 +94,7 @@ extension FutureProtocol {
 }
 
 extension Future {
-    /// See ``async(on:execute:)-(Executor,_)``, which has no flags.
+    /// See ``DeferredCore/Future/async(on:execute:)-(Executor,_)``, which has no flags.
     @_disfavoredOverload
     @available(*, deprecated, message: "use 'async(on:execute:)', and name the executor; it was '.any()'")
     public static func async(
@@ -106,7 +107,7 @@ extension Future {
         return deferred.future
     }
 
-    /// See ``async(on:execute:)-(MainActorExecutor,_)``.
+    /// See ``DeferredCore/Future/async(on:execute:)-(MainActorExecutor,_)``.
     @_disfavoredOverload
     @available(*, deprecated, renamed: "async(on:execute:)")
     public static func async(
@@ -116,13 +117,13 @@ extension Future {
         async(on: executor, execute: body)
     }
 
-    /// See ``never``.
+    /// See ``DeferredCore/Future/never``.
     @available(*, deprecated, message: "use 'Future.never'")
     public init() {
         self = .never
     }
 }
 
-/// The old name of the default executor's type. Every operator now accepts any ``Executor``.
+/// The old name of the default executor's type. Every operator now accepts any ``DeferredCore/Executor``.
 @available(*, deprecated, renamed: "DispatchQueue")
 public typealias PreferredExecutor = DispatchQueue

@@ -1,4 +1,5 @@
 import Deferred
+import DeferredCompatibility
 import Foundation
 import TestSupport
 import Testing

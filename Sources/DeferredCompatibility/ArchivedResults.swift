@@ -1,11 +1,12 @@
 public import DeferredCore
+public import DeferredTask
 public import Foundation
 
 // In the archived library every future of a result had the operators of a task. Here it has to be turned into a task
 // first: these spellings do that, and say so. All are disfavoured, so that a task finds its own operators.
 
 extension FutureProtocol {
-    /// See ``Task/init(_:reporter:uponCancel:)-98y7s``.
+    /// See ``DeferredTask/Task/init(_:reporter:uponCancel:)-98y7s``.
     @_disfavoredOverload
     @available(*, deprecated, message: "use 'Task(_:uponCancel:)'")
     public func eraseToTask<Success: Sendable>(
@@ -14,7 +15,7 @@ extension FutureProtocol {
         Task(future, uponCancel: onCancel)
     }
 
-    /// See ``Task/init(_:progress:)``.
+    /// See ``DeferredTask/Task/init(_:progress:)``.
     @_disfavoredOverload
     @available(*, deprecated, message: "use 'Task(_:progress:)'")
     public func eraseToTask<Success: Sendable>(
@@ -23,7 +24,7 @@ extension FutureProtocol {
         Task(future, progress: progress)
     }
 
-    /// See ``Task/uponSuccess(on:execute:)-(Executor,_)``.
+    /// See ``DeferredTask/Task/uponSuccess(on:execute:)-(Executor,_)``.
     @_disfavoredOverload
     @available(*, deprecated, message: "use 'Task(_:)', and its 'uponSuccess(on:execute:)'")
     @discardableResult
@@ -34,7 +35,7 @@ extension FutureProtocol {
         Task(future).uponSuccess(on: executor, execute: body)
     }
 
-    /// See ``Task/uponFailure(on:execute:)-(Executor,_)``.
+    /// See ``DeferredTask/Task/uponFailure(on:execute:)-(Executor,_)``.
     @_disfavoredOverload
     @available(*, deprecated, message: "use 'Task(_:)', and its 'uponFailure(on:execute:)'")
     @discardableResult
@@ -45,7 +46,7 @@ extension FutureProtocol {
         Task(future).uponFailure(on: executor, execute: body)
     }
 
-    /// See ``Task/map(on:_:)-(Executor,_)``.
+    /// See ``DeferredTask/Task/map(on:_:)-(Executor,_)``.
     @_disfavoredOverload
     @available(*, deprecated, message: "use 'Task(_:)', and its 'map(on:_:)'")
     public func map<Success: Sendable, NewSuccess: Sendable>(
@@ -55,7 +56,7 @@ extension FutureProtocol {
         Task(future).map(on: executor, transform)
     }
 
-    /// See ``Task/flatMap(on:_:)-kb45``.
+    /// See ``DeferredTask/Task/flatMap(on:_:)-kb45``.
     @_disfavoredOverload
     @available(*, deprecated, message: "use 'Task(_:)', and its 'flatMap(on:_:)'")
     public func andThen<Success: Sendable, NewSuccess: Sendable>(
@@ -65,7 +66,7 @@ extension FutureProtocol {
         Task(future).flatMap(on: executor, startNextTask)
     }
 
-    /// See ``Task/map(on:_:)-(Executor,_)``.
+    /// See ``DeferredTask/Task/map(on:_:)-(Executor,_)``.
     @_disfavoredOverload
     @available(*, deprecated, message: "use 'Task(_:)', and its 'map(_:)'")
     public func everySuccess<Success: Sendable, NewSuccess: Sendable>(
@@ -74,7 +75,7 @@ extension FutureProtocol {
         Task(future).map(eachSuccessTransform)
     }
 
-    /// See ``Task/recover(on:_:)-(Executor,_)``.
+    /// See ``DeferredTask/Task/recover(on:_:)-(Executor,_)``.
     @_disfavoredOverload
     @available(*, deprecated, message: "use 'Task(_:)', and its 'recover(on:_:)'")
     public func recover<Success: Sendable>(
@@ -84,7 +85,7 @@ extension FutureProtocol {
         Task(future).recover(on: executor, substitution)
     }
 
-    /// See ``Task/fallback(on:to:)-(Executor,_)``.
+    /// See ``DeferredTask/Task/fallback(on:to:)-(Executor,_)``.
     @_disfavoredOverload
     @available(*, deprecated, message: "use 'Task(_:)', and its 'fallback(on:to:)'")
     public func fallback<Success: Sendable>(
@@ -126,7 +127,7 @@ extension FutureProtocol {
 }
 
 extension Sequence where Element: FutureProtocol {
-    /// See ``Swift/Collection/allSucceeded()``. Cancels nothing, as promises and futures of results can't be cancelled.
+    /// See ``DeferredTask/Swift/Collection/allSucceeded()``. Cancels nothing, as promises and futures of results can't be cancelled.
     @_disfavoredOverload
     @available(*, deprecated, message: "use 'map { Task($0) }.allSucceeded()'")
     public func allSucceeded<Success: Sendable>() -> Task<[Success]>

@@ -1,5 +1,0 @@
-extension URLClient {
-    /// See ``Retries``.
-    @available(*, deprecated, renamed: "Retries")
-    public typealias RetryPolicy = Retries
-}

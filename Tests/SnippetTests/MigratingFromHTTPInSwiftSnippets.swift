@@ -23,7 +23,7 @@ struct MigratingFromHTTPInSwiftSnippets {
 #sourceLocation()
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromHTTPInSwift.md", line: 24)
         let chain = joined(PrintLoader(), StubLoader(.response(200)))
-        #expect(try await chain.load(HTTPRequest(url: URL(string: "http://a/")!)).get().status == 200)
+        #expect(try await chain.load(HTTPRequest(host: "a")).get().status == 200)
 #sourceLocation()
     }
 
@@ -39,7 +39,7 @@ struct MigratingFromHTTPInSwiftSnippets {
         }
 #sourceLocation()
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromHTTPInSwift.md", line: 67)
-        #expect(try await joined(Printing(), StubLoader(.response(200))).load(HTTPRequest(url: URL(string: "http://a/")!)).get().status == 200)
+        #expect(try await joined(Printing(), StubLoader(.response(200))).load(HTTPRequest(host: "a")).get().status == 200)
 #sourceLocation()
     }
 }

@@ -36,7 +36,8 @@ struct AuthenticationChallengeTests {
             (#"Basic realm="open, Bearer"#, ["Basic"]), (#"Basic realm=a b, Bearer"#, ["Basic", "Bearer"]),
             (#"realm="a", Basic realm=b"#, ["Basic realm=b"]), (#"@, Basic"#, ["Basic"]),
             (#"Basic "x", Bearer"#, ["Basic", "Bearer"]),
-            (#"Basic realm="a" x, type=1"#, ["Basic type=1"]), ("Basic realm=", ["Basic <realm=>"]), ("=", []), ("\"", []),
+            (#"Basic realm="a" x, type=1"#, ["Basic type=1"]), ("Basic realm=", ["Basic <realm=>"]), ("=", []),
+            ("\"", []),
         ] as [(String, [String])]
     )
     func `a field is read, and what is malformed in it left out`(field: String, expected: [String]) {

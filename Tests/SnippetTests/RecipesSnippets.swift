@@ -8,6 +8,10 @@ import Synchronization
 import TestSupport
 import Testing
 
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 117)
 final class TaskCache: Sendable {
     private let tasks = Mutex<[String: Task<Data>]>([:])
@@ -213,6 +217,12 @@ struct RecipesSnippets {
         }
 #sourceLocation()
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 242)
+
+
+
+
+
+
         let parts = (1...4).map { client.begin(request("PUT", $0)) }
         let upload = client.keepOpen(
             for: parts.allSucceeded().always { result in
@@ -222,7 +232,7 @@ struct RecipesSnippets {
         upload.cancel()
         await client.shutdown().value  // after the parts were removed at the server
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 252)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 258)
         #expect(store.requests.last?.method == "DELETE")
 #sourceLocation()
     }
